@@ -1,0 +1,206 @@
+"""What the line log costs: time of a training step with it against the same step without, in one run.
+
+The two are taken in turns, many times, and the median of the ratios of neighbours is printed with its quartiles.
+"""
+
+import gc
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from gradsan.observe.recorder import LineRecorder
+
+ROUNDS = 60
+Step = Callable[[], None]
+
+
+def mlp() -> Step:
+    """A small perceptron: few ops, so the share of Python is large."""
+    model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 10))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    x, y = torch.randn(64, 64), torch.randint(0, 10, (64,))
+
+    def step() -> None:
+        optimizer.zero_grad()
+        output = model(x)
+        loss = nn.functional.cross_entropy(output, y)
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+class Unrolled(nn.Module):
+    """An LSTM cell called in a loop of the user's."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell = nn.LSTMCell(32, 64)
+        self.head = nn.Linear(64, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The sum of the heads' outputs over time."""
+        h = torch.zeros(x.shape[1], 64)
+        c = torch.zeros(x.shape[1], 64)
+        total = torch.zeros(())
+        for t in range(x.shape[0]):
+            h, c = self.cell(x[t], (h, c))
+            total = total + self.head(h).mean()
+        return total
+
+
+def lstm() -> Step:
+    """Fifty time steps."""
+    model = Unrolled()
+    optimizer = torch.optim.Adam(model.parameters())
+    x = torch.randn(50, 16, 32)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        loss = model(x)
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def transformer() -> Step:
+    """Two layers of torch's own encoder."""
+    layer = nn.TransformerEncoderLayer(64, 4, 128, batch_first=True)
+    model = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+    optimizer = torch.optim.Adam(model.parameters())
+    x = torch.randn(8, 32, 64)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+class Residual(nn.Module):
+    """A block of a residual network."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(width, width, 3, padding=1)
+        self.norm = nn.BatchNorm2d(width)
+        self.second = nn.Conv2d(width, width, 3, padding=1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The block's output."""
+        y = self.first(x)
+        y = self.norm(y)
+        y = torch.relu(y)
+        y = self.second(y)
+        return torch.relu(x + y)
+
+
+def conv() -> Step:
+    """Four residual blocks."""
+    model = nn.Sequential(
+        nn.Conv2d(3, 16, 3, padding=1), *(Residual(16) for _ in range(4)), nn.Flatten(), nn.LazyLinear(4)
+    )
+    x = torch.randn(4, 3, 16, 16)
+    model(x)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def lightgcn() -> Step:
+    """Message passing over a sparse graph, then a ranking loss."""
+    users, items, layers = 200, 300, 3
+    embedding = nn.Embedding(users + items, 32)
+    edges = torch.randint(0, users + items, (2, 4000))
+    adjacency = torch.sparse_coo_tensor(edges, torch.rand(4000), (users + items,) * 2).coalesce()
+    optimizer = torch.optim.Adam(embedding.parameters())
+
+    def propagate() -> torch.Tensor:
+        x = embedding.weight
+        outputs = [x]
+        for _ in range(layers):
+            x = torch.sparse.mm(adjacency, x)
+            outputs.append(x)
+        return torch.stack(outputs).mean(0)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        final = propagate()
+        user, good, bad = final[:users], final[users : 2 * users], final[-users:]
+        score = (user * good).sum(1) - (user * bad).sum(1)
+        loss = -nn.functional.logsigmoid(score).mean()
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def tiny_ops() -> Step:
+    """Twenty thousand ops on one number, each made by a line of its own round."""
+    x = torch.ones((), requires_grad=True)
+
+    def step() -> None:
+        y = x
+        for _ in range(20_000):
+            y = y * 1.0001
+        y.backward()
+
+    return step
+
+
+def seconds(step: Step, repeats: int) -> float:
+    """The time of a few steps."""
+    begun = time.perf_counter()
+    for _ in range(repeats):
+        step()
+    return time.perf_counter() - begun
+
+
+def ratios(make: Callable[[], Step], rounds: int) -> list[float]:
+    """Recorded against plain, neighbour by neighbour, the order changing."""
+    step = make()
+    for _ in range(3):
+        step()
+    repeats = max(1, int(0.03 / max(seconds(step, 1), 1e-6)))
+    found = []
+    recorder = LineRecorder(tell=lambda text: print(text, file=sys.stderr))
+    for turn in range(rounds):
+        times = {}
+        for recorded in (turn % 2 == 0, turn % 2 == 1):
+            if recorded:
+                recorder.start()
+            step()
+            gc.collect()
+            times[recorded] = seconds(step, repeats)
+            recorder.stop()
+        found.append(times[True] / times[False])
+    return found
+
+
+def main() -> None:
+    """Print a table."""
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
+    print(f"Python {sys.version.split()[0]}, torch {torch.__version__}, median of {rounds} ratios")
+    for make in (mlp, lstm, transformer, conv, lightgcn, tiny_ops):
+        few = max(8, rounds // 4) if make is tiny_ops else rounds
+        low, middle, high = statistics.quantiles(ratios(make, few), n=4)
+        print(f"{make.__name__:12} {middle:6.3f}x   ({low:.3f} to {high:.3f})")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""gradsan: a sanitizer for PyTorch's autograd graph."""

@@ -1,0 +1,59 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class AccumulatedLoss(Cause):
+    """A running total of losses is itself back-propagated in every step.
+
+    `total += loss` adds numbers in the reader's mind. To PyTorch it is an operation like any other: the new total is
+    connected to the graph of this loss and, through the old total, to the graphs of all losses before it. When
+    `total.backward()` runs in the second step, it walks this step's graph and then the one of the first step, which
+    the first pass freed.
+
+    The same total often hides in a meter object, and the average that the meter returns is what gets back-propagated.
+    It is easily mistaken for a missing `zero_grad()`. That call empties `.grad` of the parameters and does not cut the
+    total loose.
+    """
+
+    code = "GS105"
+    name = "accumulated-loss"
+    severity = "error"
+    summary = "a running total of losses is itself back-propagated in every step"
+    example = Example(
+        program="""\
+import torch
+
+model = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+total = 0
+for batch in torch.ones(16, 3).split(8):
+    loss = model(batch).square().mean()
+    total += loss
+    opt.zero_grad()
+    total.backward()
+    opt.step()
+""",
+        shows="RuntimeError: Trying to backward through the graph a second time",
+        fixed="""\
+import torch
+
+model = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+total = 0
+for batch in torch.ones(16, 3).split(8):
+    loss = model(batch).square().mean()
+    total += loss.item()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    )
+    fix = (
+        "Back-propagate this step's loss, and keep the total as a plain number: `total += loss.item()`. Both changes "
+        "belong together. With `total += loss` left as it is, nothing raises any more, but the total keeps the graph "
+        "of every step alive (GS301)."
+    )
+    unless = (
+        "Not where one update is meant to come from several batches. Then either add the losses up and call backward "
+        "once, after the loop, and start again from 0; or call `loss.backward()` for each batch and step after the "
+        "last one. The gradients are the same, and the second way holds only one batch's graph in memory."
+    )

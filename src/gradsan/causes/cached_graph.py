@@ -1,0 +1,74 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class CachedGraph(Cause):
+    """A cache was filled from parameters in an earlier step, with its graph, and is read in this one.
+
+    Rotary frequencies, a Cholesky factor, a normalised adjacency: something costly is computed at the first use and
+    kept. If parameters went into it, the cache holds not just values but the graph that leads back to them. The
+    first backward pass walks through the cached tensor and frees that graph. The next step reads the cache instead
+    of computing, and its pass arrives at freed operations.
+
+    The sign is that everything works once: the first step runs, the second fails, and a cache with several entries
+    (one for each sequence length, say) lets each entry work once. As with any result kept over `optimizer.step()`,
+    the cached values are out of date as well, so `retain_graph=True` would only hide the mistake. The cache may
+    stand in a library: `torch.nn.utils.parametrize.cached()` around a whole epoch does this, and so may a layer
+    with an option such as `cached=True`.
+    """
+
+    code = "GS109"
+    name = "cached-graph"
+    severity = "error"
+    summary = "a cache filled from parameters in an earlier step still holds that step's graph"
+    example = Example(
+        program="""\
+import torch
+
+speeds = torch.nn.Parameter(torch.ones(4))
+opt = torch.optim.SGD([speeds], lr=0.1)
+tables = {}
+
+
+def rotation(length):
+    if length not in tables:
+        tables[length] = torch.outer(torch.arange(length), speeds).cos()
+    return tables[length]
+
+
+for batch in torch.ones(2, 6, 4):
+    opt.zero_grad()
+    (batch * rotation(6)).sum().backward()
+    opt.step()
+""",
+        shows="RuntimeError: Trying to backward through the graph a second time",
+        fixed="""\
+import torch
+
+speeds = torch.nn.Parameter(torch.ones(4))
+opt = torch.optim.SGD([speeds], lr=0.1)
+tables = {}
+
+
+def rotation(length):
+    if length not in tables:
+        tables[length] = torch.outer(torch.arange(length), speeds).cos()
+    return tables[length]
+
+
+for batch in torch.ones(2, 6, 4):
+    opt.zero_grad()
+    (batch * rotation(6)).sum().backward()
+    opt.step()
+    tables.clear()
+""",
+    )
+    fix = (
+        "Let a cache of trained parameters live for one step: clear it after each update, or put the caching context "
+        "(`parametrize.cached()`) inside the loop, around one forward and backward. It still saves work where several "
+        "layers of one forward share it. If nothing shares it, compute without a cache."
+    )
+    unless = (
+        "Not where the parameters behind it are not trained: then nothing goes out of date, and the cache should hold "
+        "values only. Fill it under `torch.no_grad()`, or make the frequencies a buffer instead of a parameter. For "
+        "evaluation a cache that lasts is right too, filled under `no_grad` and cleared when training resumes."
+    )

@@ -1,0 +1,50 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class CarriedState(Cause):
+    """A tensor from an earlier step still carries that step's graph into this one.
+
+    A hidden state, a memory, a running average or a previous output is kept between steps, as people mean to: for its
+    values. But a tensor keeps its history too. The forward of the next step builds on it, so the loss of that step is
+    connected to the graph of the step before, and its backward pass walks there. That part was freed by the earlier
+    pass.
+
+    Nothing is wrong in the line that raises. It is the line that carries the tensor over the step's boundary that has
+    to change.
+    """
+
+    code = "GS103"
+    name = "carried-state"
+    severity = "error"
+    summary = "a tensor from an earlier step still carries that step's graph"
+    example = Example(
+        program="""\
+import torch
+
+cell = torch.nn.RNNCell(3, 4)
+h = torch.zeros(1, 4)
+for _ in range(2):
+    h = cell(torch.ones(1, 3), h)
+    h.sum().backward()
+""",
+        shows="RuntimeError: Trying to backward through the graph a second time",
+        fixed="""\
+import torch
+
+cell = torch.nn.RNNCell(3, 4)
+h = torch.zeros(1, 4)
+for _ in range(2):
+    h = cell(torch.ones(1, 3), h.detach())
+    h.sum().backward()
+""",
+    )
+    fix = (
+        "Detach the state where it crosses into the next step. It keeps its values and drops its history, so the "
+        "gradient stops at the step's boundary: truncated back-propagation through time. A state of several tensors "
+        "(the pair of an LSTM, a list of layers) needs every one of them detached."
+    )
+    unless = (
+        "Not where the gradient is meant to flow through several steps. Then make those steps one: add up their losses "
+        "and call backward once, at the end, and detach only there. `retain_graph=True` is no way out: every pass "
+        "would walk all earlier steps, and after `optimizer.step()` PyTorch stops with the in-place error (GS201)."
+    )

@@ -1,0 +1,59 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class Checkpointed(Cause):
+    """The error appears only with activation checkpointing.
+
+    The re-entrant kind of checkpoint (`use_reentrant=True`) runs its block without a graph. When the backward pass
+    arrives there, it runs the block again, with a graph this time, and starts a backward pass of its own inside the
+    one that is under way. Tensors that are arguments of `checkpoint` are cut off for that, and their gradients
+    handed on. A tensor with history that gets into the block in another way (a closure, `partial`, an attribute, a
+    list among the arguments) is not cut off: the inner pass walks through it and frees its graph, and the next
+    checkpoint that uses it finds that graph gone. Parameters may be read in any way; they have no history to free.
+
+    State that the block stores on `self` while it runs leads to the same error. There need be only one
+    `loss.backward()` in the program, and `retain_graph=True` on it has no effect, because it does not reach the
+    inner passes.
+    """
+
+    code = "GS112"
+    name = "checkpointed"
+    severity = "error"
+    summary = "only with activation checkpointing: a re-entrant checkpoint's inner pass freed shared history"
+    example = Example(
+        program="""\
+import torch
+from torch.utils.checkpoint import checkpoint
+
+seeds = torch.ones(3, 3, requires_grad=True)
+words = seeds.tanh()
+x = torch.ones(2, 3, requires_grad=True)
+for _ in range(2):
+    x = checkpoint(lambda x: x @ words, x, use_reentrant=True)
+x.sum().backward()
+""",
+        shows="RuntimeError: Trying to backward through the graph a second time",
+        fixed="""\
+import torch
+from torch.utils.checkpoint import checkpoint
+
+seeds = torch.ones(3, 3, requires_grad=True)
+words = seeds.tanh()
+x = torch.ones(2, 3, requires_grad=True)
+for _ in range(2):
+    x = checkpoint(lambda x: x @ words, x, use_reentrant=False)
+x.sum().backward()
+""",
+    )
+    fix = (
+        "Pass `use_reentrant=False`. This kind recomputes saved values without a backward pass inside the backward "
+        "pass, so shared tensors stay whole, and `autograd.grad`, `inputs=` and `retain_graph` work. Say it "
+        "explicitly: torch 2.13 still takes the re-entrant kind, with a warning, where the argument is left out. "
+        "Trainers of other libraries have a setting for it (`gradient_checkpointing_kwargs` in Hugging Face)."
+    )
+    unless = (
+        "If the re-entrant kind has to stay, make every tensor with history an argument of `checkpoint`. If the block "
+        "keeps state on `self`, no setting is enough: the block runs twice, and the second run starts from the changed "
+        "state, so even `use_reentrant=False` can give a wrong gradient without an error. Pass the state in as an "
+        "argument and return it."
+    )

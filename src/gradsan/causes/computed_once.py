@@ -1,0 +1,63 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class ComputedOnce(Cause):
+    """Something is computed from parameters once, before the loop, and used in every step.
+
+    The line before the loop looks like preparation: embeddings propagated over a graph once an epoch (LightGCN), a
+    scale that is the exponential of a parameter, a data set encoded by another network. But parameters go into it, so
+    it is the first part of the forward pass, and its graph is a part of the graph of every loss that uses it. The
+    first backward pass walks into it and frees it. The second step builds everything else anew and meets the freed
+    part again.
+
+    Freed memory is only half of the problem. After `optimizer.step()` the result is also out of date: it was computed
+    from parameters that have changed since. Where the line happens to save nothing for backward (`w + 1`), PyTorch
+    does not raise, and the training goes on with the old values. This is why `retain_graph=True` is no cure: it keeps
+    the old values in use, or leads to the in-place error (GS201).
+    """
+
+    code = "GS104"
+    name = "computed-once"
+    severity = "error"
+    summary = "a graph made once from parameters, outside the loop, is used in every step"
+    example = Example(
+        program="""\
+import torch
+
+table = torch.nn.Embedding(4, 2)
+adjacency = torch.full((4, 4), 0.25)
+opt = torch.optim.SGD(table.parameters(), lr=0.1)
+nodes = adjacency @ table.weight
+for pair in ([0, 2], [1, 3]):
+    user, item = nodes[pair]
+    loss = 1 - user.dot(item).sigmoid()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        shows="RuntimeError: Trying to backward through the graph a second time",
+        fixed="""\
+import torch
+
+table = torch.nn.Embedding(4, 2)
+adjacency = torch.full((4, 4), 0.25)
+opt = torch.optim.SGD(table.parameters(), lr=0.1)
+for pair in ([0, 2], [1, 3]):
+    nodes = adjacency @ table.weight
+    user, item = nodes[pair]
+    loss = 1 - user.dot(item).sigmoid()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    )
+    fix = (
+        "Move the line into the loop, before its first use, so that every step computes it from the present "
+        "parameters. What does not depend on parameters (the adjacency, the positions) can stay outside."
+    )
+    unless = (
+        "Not where these parameters are not to be trained here: a finished encoder that prepares the data, true "
+        "weights that make synthetic targets. Then compute it once under `torch.no_grad()`, or detach it. If it is too "
+        "slow for every step, take fewer and larger steps: add up the losses of several batches and call backward "
+        "once for all of them."
+    )

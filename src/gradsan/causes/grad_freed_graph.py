@@ -1,0 +1,54 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class GradFreedGraph(Cause):
+    """An `autograd.grad` in the middle of the forward freed what the backward pass needs.
+
+    `torch.autograd.grad` returns gradients instead of adding them to `.grad`, which makes it look like a question that
+    changes nothing. It is a backward pass all the same, and it frees the operations it walks. Derivatives in the loss
+    of a physics-informed network, gradient penalties, the inner loop of meta-learning and saliency maps all take a
+    gradient first and call `backward()` on something built on the same forward afterwards. A `backward()` that runs
+    inside a forward or a hook does the same.
+
+    The message advises `retain_graph=True`. That silences the error and often trains the wrong thing: the gradient it
+    returns is then a constant without a graph, so a loss term made of it does not reach the parameters.
+    """
+
+    code = "GS107"
+    name = "grad-freed-graph"
+    severity = "error"
+    summary = "`autograd.grad`, an inner backward or a hook freed what a later backward needs"
+    example = Example(
+        program="""\
+import torch
+
+net = torch.nn.Sequential(torch.nn.Linear(1, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+x = torch.linspace(0, 1, 5).unsqueeze(1).requires_grad_()
+u = net(x)
+(slope,) = torch.autograd.grad(u.sum(), x)
+loss = (slope + u).square().mean()
+loss.backward()
+""",
+        shows="RuntimeError: Trying to backward through the graph a second time",
+        fixed="""\
+import torch
+
+net = torch.nn.Sequential(torch.nn.Linear(1, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+x = torch.linspace(0, 1, 5).unsqueeze(1).requires_grad_()
+u = net(x)
+(slope,) = torch.autograd.grad(u.sum(), x, create_graph=True)
+loss = (slope + u).square().mean()
+loss.backward()
+""",
+    )
+    fix = (
+        "If the gradient is a part of the loss (a derivative, a penalty, an inner update that is trained through), "
+        "pass `create_graph=True` to `autograd.grad`. It keeps the graph, and it also records how the gradient itself "
+        "was computed, so that the loss can train through it."
+    )
+    unless = (
+        "Not where the gradient is used only as a number: a saliency map, a step size, first-order meta-learning. "
+        "There `create_graph=True` spends time and memory on second derivatives that nobody needs; use "
+        "`retain_graph=True`, or take the gradient from a forward pass of its own. Prefer `autograd.grad` to "
+        "`backward(create_graph=True)`: the latter ties each parameter and its `.grad` into a cycle that keeps memory."
+    )

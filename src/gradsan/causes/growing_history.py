@@ -1,0 +1,81 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class GrowingHistory(Cause):
+    """Every backward pass walks all earlier steps as well.
+
+    A tensor carried from step to step (a moving average, a memory, a hidden state) still has its history, and the
+    graphs of the earlier steps were kept with `retain_graph=True`, or consist of operations that save nothing. So
+    nothing is missing and nothing raises. Each pass walks this step, the one before, and so on back to the first.
+
+    The first steps are fast. The tenth pass walks ten steps, the thousandth a thousand, and their saved values all
+    stay in memory. It is taken for a leak in PyTorch or a slow data loader. The gradient is not that of this step
+    alone either: it contains what flows back through all earlier ones, whose activations come from parameters that
+    have changed since. Where a changed parameter was itself saved for backward, PyTorch stops (GS201); a plain
+    moving average of outputs saves none, and goes on for ever.
+    """
+
+    code = "GS305"
+    name = "growing-history"
+    severity = "warning"
+    summary = "every backward walks all earlier steps, each step slower and larger than the last"
+    roles = Cause.roles | {"enters": "carried on", "used": "walks all earlier steps too"}
+    example = Example(
+        program="""\
+import torch
+
+
+def ops(node, seen):
+    if node and node not in seen:
+        seen.add(node)
+        for earlier, _ in node.next_functions:
+            ops(earlier, seen)
+    return len(seen)
+
+
+encoder = torch.nn.Linear(3, 2)
+opt = torch.optim.SGD(encoder.parameters(), lr=0.1)
+centre = torch.zeros(2)
+for batch in torch.ones(3, 8, 3):
+    centre = 0.9 * centre + 0.1 * encoder(batch).mean(dim=0)
+    loss = centre.square().sum()
+    opt.zero_grad()
+    loss.backward(retain_graph=True)
+    opt.step()
+    print("ops in the graph:", ops(loss.grad_fn, set()))
+""",
+        shows="ops in the graph: 9\nops in the graph: 15\nops in the graph: 21\n",
+        fixed="""\
+import torch
+
+
+def ops(node, seen):
+    if node and node not in seen:
+        seen.add(node)
+        for earlier, _ in node.next_functions:
+            ops(earlier, seen)
+    return len(seen)
+
+
+encoder = torch.nn.Linear(3, 2)
+opt = torch.optim.SGD(encoder.parameters(), lr=0.1)
+centre = torch.zeros(2)
+for batch in torch.ones(3, 8, 3):
+    centre = 0.9 * centre.detach() + 0.1 * encoder(batch).mean(dim=0)
+    loss = centre.square().sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print("ops in the graph:", ops(loss.grad_fn, set()))
+""",
+        fixed_shows="ops in the graph: 9\nops in the graph: 9\nops in the graph: 9\n",
+    )
+    fix = (
+        "Detach what is carried, where it enters the next step, and take `retain_graph=True` out. With the history "
+        "cut, nothing needs it; and without it, PyTorch reports the next tensor that is carried by mistake (GS103)."
+    )
+    unless = (
+        "Not where the gradient should flow over several steps. Then choose how many: add up the losses of that "
+        "window, call backward once at its end, step, and detach there. For a whole sequence this gives the full "
+        "gradient, and each step is walked once."
+    )

@@ -1,0 +1,55 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class InplaceEdit(Cause):
+    """A tensor that was saved for the backward pass was edited in place.
+
+    Operations save tensors, not copies: `sigmoid`, `tanh`, `exp`, `softmax` and `relu` save their result, a matrix
+    product, `square` or `sin` their input. Every tensor counts its edits. If the count has changed by the time the
+    backward pass arrives, the saved values are no longer those of the forward, and PyTorch stops instead of
+    computing a wrong gradient.
+
+    In-place edits are `h[:, 0] = 0`, `h += 1` (`h = h + 1` is none), methods that end in an underscore, and layers
+    with `inplace=True`. Wrapping the edit in `torch.no_grad()`, or making it through `h.detach()`, changes nothing:
+    the values are shared and so is the count.
+
+    The same edit is harmless where nothing saved the tensor: the result of an addition, of a linear layer, of a
+    leaky ReLU. That is why a line that worked for months fails once an activation is exchanged. The message gives
+    the tensor's shape and the operation it came from, and not the line of the edit.
+    """
+
+    code = "GS202"
+    name = "inplace-edit"
+    severity = "error"
+    summary = "a tensor saved for the backward pass was edited in place"
+    roles = Cause.roles | {"made": "saved for backward", "changed": "edited in place", "used": "needs the old values"}
+    example = Example(
+        program="""\
+import torch
+
+layer = torch.nn.Linear(3, 4)
+gates = layer(torch.ones(8, 3)).sigmoid()
+gates[:, 0] = 0.0
+gates.sum().backward()
+""",
+        shows="RuntimeError: one of the variables needed for gradient computation has been modified by an inplace",
+        fixed="""\
+import torch
+
+layer = torch.nn.Linear(3, 4)
+gates = layer(torch.ones(8, 3)).sigmoid().clone()
+gates[:, 0] = 0.0
+gates.sum().backward()
+""",
+    )
+    fix = (
+        "Make a new tensor instead of editing the old one: `h = h + 1` for `h += 1`, a product with a mask or "
+        "`torch.where` for an assignment to some entries, `inplace=False` in the layer. Where an assignment reads "
+        "best, edit a copy: `h = h.clone()` first."
+    )
+    unless = (
+        "Not where the edit can come before the tensor's first use; then move it there and copy nothing. If the "
+        "edited tensor is a parameter and the editor an optimizer, a copy is the wrong cure: the step came too early "
+        "(GS201). Editing through `.data` is never the way: it is not counted, so the gradient is computed from the "
+        "edited values without an error."
+    )

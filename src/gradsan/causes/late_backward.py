@@ -1,0 +1,64 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class LateBackward(Cause):
+    """A loss is back-propagated after the step, and its gradient is cleared before the next one.
+
+    `backward()` only fills `.grad`; the parameters change in `optimizer.step()`, which takes what is there at that
+    moment. A loss whose pass comes after the step puts its gradient there too late. The next round begins with
+    `zero_grad()`, and the gradient is thrown away unread. The loss is computed, back-propagated and logged, and it
+    trains nothing.
+
+    It happens when a second loss (adversarial, regularising, auxiliary) is added below a training step that was
+    finished. Each line is right by itself, and nothing raises as long as the late loss runs its own forward after the
+    step; built on the forward before the step, it may raise (GS201). The sign is a loss that does not care about its
+    own weight: multiply it by 100, and the run stays the same.
+    """
+
+    code = "GS307"
+    name = "late-backward"
+    severity = "warning"
+    summary = "a loss is back-propagated after `step()` and cleared before the next: it trains nothing"
+    roles = Cause.roles | {"changed": "steps before the pass", "used": "comes too late"}
+    example = Example(
+        program="""\
+import torch
+
+weight = torch.nn.Parameter(torch.tensor([4.0, 4.0]))
+opt = torch.optim.SGD([weight], lr=0.25)
+for _ in range(2):
+    opt.zero_grad()
+    loss = weight[0].square()
+    loss.backward()
+    opt.step()
+    penalty = weight[1].square()
+    penalty.backward()
+print(weight.tolist())
+""",
+        shows="[1.0, 4.0]\n",
+        fixed="""\
+import torch
+
+weight = torch.nn.Parameter(torch.tensor([4.0, 4.0]))
+opt = torch.optim.SGD([weight], lr=0.25)
+for _ in range(2):
+    opt.zero_grad()
+    loss = weight[0].square()
+    loss.backward()
+    penalty = weight[1].square()
+    penalty.backward()
+    opt.step()
+print(weight.tolist())
+""",
+        fixed_shows="[1.0, 1.0]\n",
+    )
+    fix = (
+        "Move `step()` after the last backward pass of the round, or add the losses up and call backward once before "
+        "it. Where the losses share a forward, the sum is the shorter way (GS102)."
+    )
+    unless = (
+        "Not where the late loss is to act on parameters that the step has already updated. Then it needs a step of "
+        "its own: `zero_grad()`, its forward, its backward, `step()`. If its gradient was only to be looked at, take "
+        "it with `torch.autograd.grad`, which leaves `.grad` alone. Where `zero_grad()` follows directly on `step()`, "
+        "a late gradient is not lost but acts one round later; if that is meant, leave a comment."
+    )

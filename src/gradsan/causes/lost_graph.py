@@ -1,0 +1,55 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class LostGraph(Cause):
+    """The loss has no history, so there is nothing to back-propagate.
+
+    A tensor knows how it was computed only as long as every step on the way is an operation that PyTorch records.
+    `.item()`, `.detach()`, `.data`, `torch.tensor(x)` and a trip through numpy hand over bare values; inside
+    `torch.no_grad()` nothing is recorded; `argmax`, comparisons, `.long()` and a distribution's `sample()` have no
+    gradient at all. If all ways from the parameters to the loss lead through such a place, the loss is a plain
+    number, and `backward()` has no graph to walk.
+
+    It often comes after the error about a second backward pass, when one `detach()` too many was put in to stop it.
+    The popular cure `loss.requires_grad_()` removes the message and the training with it: the loss becomes a leaf,
+    its own gradient is 1, and no parameter receives anything. Instead follow the way from the model's output to the
+    loss. The first tensor whose `requires_grad` is False was made by the line that has to change.
+    """
+
+    code = "GS203"
+    name = "lost-graph"
+    severity = "error"
+    summary = "the loss has no history: `.item()`, `.data`, `no_grad`, numpy or argmax cut it off"
+    roles = Cause.roles | {"cut": "loses its history", "used": "needs a history"}
+    example = Example(
+        program="""\
+import torch
+
+model = torch.nn.Linear(3, 2)
+x, labels = torch.ones(8, 3), torch.ones(8, dtype=torch.long)
+predicted = model(x).argmax(dim=1)
+loss = (predicted != labels).float().mean()
+loss.backward()
+""",
+        shows="RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
+        fixed="""\
+import torch
+
+model = torch.nn.Linear(3, 2)
+x, labels = torch.ones(8, 3), torch.ones(8, dtype=torch.long)
+scores = model(x)
+loss = torch.nn.functional.cross_entropy(scores, labels)
+loss.backward()
+""",
+    )
+    fix = (
+        "Keep everything between the parameters and the loss in recorded operations: leave out the call that cuts, "
+        "`torch.stack` losses instead of rebuilding them with `torch.tensor`, use `rsample()` for `sample()`, and a "
+        "loss on scores (`cross_entropy`) instead of one on decisions (`argmax`, accuracy)."
+    )
+    unless = (
+        "Not in evaluation: under `no_grad` there is nothing to train, and the `backward()` call is what has to go. If "
+        "all parameters were frozen on purpose (`requires_grad=False`), unfreeze those that should learn. Where the "
+        "decision itself must stay in the loss, it takes another estimator: a straight-through or Gumbel-softmax "
+        "sample, or a policy gradient with `log_prob`."
+    )

@@ -1,0 +1,59 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class MissingZeroGrad(Cause):
+    """Gradients pile up over optimizer steps.
+
+    `backward()` adds to `.grad`; it does not replace what is there. That is what lets two losses, or several
+    batches, work together on one update. `optimizer.step()` reads `.grad` and leaves it as it is. Without
+    `zero_grad()` in between, every step therefore uses the sum of all gradients since the beginning: plain SGD then
+    behaves exactly as if it had a momentum of 1.
+
+    Nothing raises. The loss may even fall for a while, then it swings or runs away, and people lower the learning
+    rate. It has nothing to do with the error about a second backward pass, although many articles say so:
+    `zero_grad()` clears gradients, that error is about graphs, and a missing call neither causes it nor would an
+    added one cure it.
+    """
+
+    code = "GS303"
+    name = "missing-zero-grad"
+    severity = "warning"
+    summary = "gradients pile up over optimizer steps because they are never cleared"
+    roles = Cause.roles | {"changed": "steps with all gradients so far", "used": "adds to the old gradients"}
+    example = Example(
+        program="""\
+import torch
+
+model = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for batch in torch.ones(3, 8, 3):
+    loss = model(batch).mean()
+    loss.backward()
+    opt.step()
+    print("gradient of the bias:", model.bias.grad.item())
+""",
+        shows="gradient of the bias: 1.0\ngradient of the bias: 2.0\ngradient of the bias: 3.0\n",
+        fixed="""\
+import torch
+
+model = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for batch in torch.ones(3, 8, 3):
+    loss = model(batch).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print("gradient of the bias:", model.bias.grad.item())
+""",
+        fixed_shows="gradient of the bias: 1.0\ngradient of the bias: 1.0\ngradient of the bias: 1.0\n",
+    )
+    fix = (
+        "Call `optimizer.zero_grad()` once for every `optimizer.step()`: before the first backward pass of a step, or "
+        "right after the step. With several networks, clear each one before its own update; passes of other losses "
+        "may have left something there."
+    )
+    unless = (
+        "Not between the batches of a gradient accumulation: there the pile is the purpose. Call `step()` and "
+        "`zero_grad()` together, every k batches, and divide each loss by k if it is a mean. What is wrong is only a "
+        "`step()` without a `zero_grad()` before the next."
+    )

@@ -1,0 +1,77 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class NeedlessRetain(Cause):
+    """A graph is retained, and no later pass walks it.
+
+    `retain_graph=True` does one thing: the backward pass leaves the saved values in place. They stay in memory
+    until the last tensor that leads to them is gone. In a training loop that is `loss`, which holds the old graph
+    until the next loss takes its name. So the next forward builds its graph while the old one is still there, and
+    at the peak the saved values of two steps are in memory instead of one. The example counts what a pass leaves
+    behind.
+
+    Mostly the flag is what remains of an old error message, or of an article that recommends it for any two
+    networks. Two losses that share no part of a forward never needed it. It also hides mistakes: a tensor carried
+    over from an earlier step raises without it (GS103), and with it makes every step slower than the last (GS305).
+    """
+
+    code = "GS302"
+    name = "needless-retain"
+    severity = "warning"
+    summary = "`retain_graph=True` that no later pass used, and the memory it costs"
+    roles = Cause.roles | {"used": "keeps the graph for nobody"}
+    example = Example(
+        program="""\
+import torch
+
+
+class Saved:
+    alive = 0
+
+    def __init__(self, tensor):
+        self.tensor = tensor.detach()
+        Saved.alive += 1
+
+    def __del__(self):
+        Saved.alive -= 1
+
+
+model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+with torch.autograd.graph.saved_tensors_hooks(Saved, lambda saved: saved.tensor):
+    loss = model(torch.ones(8, 3)).square().mean()
+loss.backward(retain_graph=True)
+print("saved values still in memory:", Saved.alive)
+""",
+        shows="saved values still in memory: 5\n",
+        fixed="""\
+import torch
+
+
+class Saved:
+    alive = 0
+
+    def __init__(self, tensor):
+        self.tensor = tensor.detach()
+        Saved.alive += 1
+
+    def __del__(self):
+        Saved.alive -= 1
+
+
+model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+with torch.autograd.graph.saved_tensors_hooks(Saved, lambda saved: saved.tensor):
+    loss = model(torch.ones(8, 3)).square().mean()
+loss.backward()
+print("saved values still in memory:", Saved.alive)
+""",
+        fixed_shows="saved values still in memory: 0\n",
+    )
+    fix = (
+        "Leave `retain_graph=True` out. The gradients do not change. If the program then raises, a later pass did use "
+        "the graph after all, and the error's own page says what to do about it."
+    )
+    unless = (
+        "Not on a pass whose graph is walked again only sometimes: in some branch, every tenth step, under a debugging "
+        "flag. Then let the argument follow the same condition. With several losses of one forward it belongs on "
+        "every call but the last, so often it is only the last one that has to lose it."
+    )

@@ -1,0 +1,58 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class ParameterWithoutGradient(Cause):
+    """An optimized parameter never receives a gradient, because something cut it off from the loss.
+
+    A `detach()`, a `torch.no_grad()` block or a trip through numpy lies between the parameter and the loss. The rest
+    of the network is still connected, so `backward()` has a graph to walk and does not raise, as it would if all of it
+    were cut off (GS203). The pass never gets to the parameter, its `.grad` stays `None`, and the optimizer skips it:
+    not even weight decay is applied.
+
+    The loss falls all the same, since the later layers learn to live with what the untrained part gives them. That
+    is why it goes unnoticed: the encoder keeps its random weights, and the result is worse than it could be. A
+    common origin is a `detach()` put in the wrong place to stop the error about a second backward pass.
+    """
+
+    code = "GS306"
+    name = "parameter-without-gradient"
+    severity = "warning"
+    summary = "a detach or `no_grad` cuts an optimized parameter off from every loss"
+    roles = Cause.roles | {"cut": "cut off here"}
+    example = Example(
+        program="""\
+import torch
+
+net = torch.nn.ModuleDict({"encoder": torch.nn.Linear(3, 4), "head": torch.nn.Linear(4, 1)})
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+code = net["encoder"](torch.ones(8, 3)).tanh().detach()
+loss = net["head"](code).square().mean()
+loss.backward()
+opt.step()
+print("without gradient:", [name for name, each in net.named_parameters() if each.grad is None])
+""",
+        shows="without gradient: ['encoder.weight', 'encoder.bias']\n",
+        fixed="""\
+import torch
+
+net = torch.nn.ModuleDict({"encoder": torch.nn.Linear(3, 4), "head": torch.nn.Linear(4, 1)})
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+code = net["encoder"](torch.ones(8, 3)).tanh()
+loss = net["head"](code).square().mean()
+loss.backward()
+opt.step()
+print("without gradient:", [name for name, each in net.named_parameters() if each.grad is None])
+""",
+        fixed_shows="without gradient: []\n",
+    )
+    fix = (
+        "Take the cut out, or move it to where it is needed: onto the state that crosses into the next step, or onto "
+        "the copy that is only logged or plotted. The last line of the example, put after the first backward pass, "
+        "shows for any model which parameters are cut off."
+    )
+    unless = (
+        "Not where the part is frozen on purpose, say a pretrained encoder under a new head. Then say so where a "
+        "reader looks for it: `requires_grad_(False)` on its parameters, and only the others for the optimizer. A "
+        "parameter that just this batch did not need (another branch, another expert) is no mistake; it receives its "
+        "gradient later."
+    )

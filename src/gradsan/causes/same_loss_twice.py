@@ -1,0 +1,62 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class SameLossTwice(Cause):
+    """The same loss is back-propagated again.
+
+    A forward pass leaves a graph behind: the operations that it ran, each with the values it needs to work out its
+    gradient. A backward pass uses these saved values and frees them as it goes, because they take up so much memory.
+    A second pass over the same loss finds them gone. (Additions and plain sums save nothing, so a toy example made of
+    them can be walked again without an error.)
+
+    The two calls often do not stand together. The loss is computed once, before the loop that calls `backward()`; a
+    closure for LBFGS returns a loss that was made outside it; a function that reports gradients, or a hook of a
+    trainer, calls `backward()` for itself.
+
+    Two popular cures miss. `zero_grad()` empties gradients and has no say over graphs. `retain_graph=True` on the call
+    that fails comes too late: it is the earlier call that frees.
+    """
+
+    code = "GS101"
+    name = "same-loss-twice"
+    severity = "error"
+    summary = "the same loss is back-propagated again"
+    example = Example(
+        program="""\
+import torch
+
+model = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.ones(8, 3), torch.ones(8, 1)
+loss = (model(x) - y).square().mean()
+for _ in range(2):
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        shows="RuntimeError: Trying to backward through the graph a second time",
+        fixed="""\
+import torch
+
+model = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.ones(8, 3), torch.ones(8, 1)
+for _ in range(2):
+    loss = (model(x) - y).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    )
+    fix = (
+        "Compute the loss anew before every backward pass: the forward and the loss belong inside the loop, or inside "
+        "the closure. If the second call is there by mistake, delete it; after the first one the gradients already "
+        "stand in `.grad`."
+    )
+    unless = (
+        "Not where nothing has changed since the first pass and its gradient is wanted once more, say to time the pass "
+        "or to add it again. Then `retain_graph=True` belongs on every call but the last, and each call adds to "
+        "`.grad`. After `optimizer.step()` that is wrong: the kept graph still belongs to the old parameters, so "
+        "every pass returns the same old gradient, or PyTorch stops with the in-place error (GS201). If a guard "
+        "skipped the lines that compute this step's loss, skip the update too (GS110)."
+    )

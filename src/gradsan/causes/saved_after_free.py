@@ -1,0 +1,52 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class SavedAfterFree(Cause):
+    """Saved values of an operation were read after a pass had freed them.
+
+    The message is the same as for a second backward pass, but there was none; its bracket "or directly access saved
+    tensors" is the part that applies. An operation keeps what it needs for its gradient: built-in ones under names
+    such as `grad_fn._saved_result`, a custom `autograd.Function` in `grad_fn.saved_tensors`. Code that looks at
+    activations, draws the graph or debugs a layer reads them there. After a backward pass they are gone, and PyTorch
+    raises rather than hand out something else.
+
+    So the line that raises need not contain `backward` at all, and there is no second pass to look for. The pass that
+    freed the values is an ordinary one, and may be the only one in the program.
+    """
+
+    code = "GS108"
+    name = "saved-after-free"
+    severity = "error"
+    summary = "saved tensors of a freed op were read directly"
+    roles = Cause.roles | {"used": "reads its saved values"}
+    example = Example(
+        program="""\
+import torch
+
+layer = torch.nn.Linear(3, 2)
+out = layer(torch.ones(4, 3)).exp()
+loss = out.mean()
+loss.backward()
+largest = out.grad_fn._saved_result.max()
+""",
+        shows="RuntimeError: Trying to backward through the graph a second time",
+        fixed="""\
+import torch
+
+layer = torch.nn.Linear(3, 2)
+out = layer(torch.ones(4, 3)).exp()
+loss = out.mean()
+largest = out.grad_fn._saved_result.max()
+loss.backward()
+""",
+    )
+    fix = (
+        "Read them before the backward pass. Better still, do not read them from the graph: keep the tensor itself "
+        "(`out.detach()`), return it from the forward, or catch it with a forward hook of the module. Names such as "
+        "`_saved_result` are private and differ between operations."
+    )
+    unless = (
+        "If the value has to be seen at the moment the pass uses it, read it in a hook on the operation "
+        "(`out.grad_fn.register_prehook`): there it is not freed yet. In a short debugging run `retain_graph=True` "
+        "on the pass also keeps it readable; take it out again afterwards, since it keeps all other saved values too."
+    )

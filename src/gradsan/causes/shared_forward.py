@@ -1,0 +1,59 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class SharedForward(Cause):
+    """Two losses of one forward pass are back-propagated one after the other.
+
+    Both losses are built on the same features, so their graphs are not two but one that forks: each head has its own
+    branch, and below the fork lies the part they share. The backward pass of the first loss walks its branch and then
+    the shared part, and frees both. The pass of the second loss gets through its own branch and stops where the fork
+    begins.
+
+    People look for the fault in the second loss, or believe that every loss has a graph of its own. Two losses that
+    share nothing but the parameters and the input data can be back-propagated one after the other in any order; it is
+    the shared intermediate result that makes the difference. Two heads on a trunk, the terms of a VAE, and a loop that
+    calls `backward()` on every entry of a list of losses are the usual shapes.
+    """
+
+    code = "GS102"
+    name = "shared-forward"
+    severity = "error"
+    summary = "two losses of one forward pass; the first backward freed the part they share"
+    example = Example(
+        program="""\
+import torch
+
+net = torch.nn.ModuleDict({"trunk": torch.nn.Linear(3, 4), "age": torch.nn.Linear(4, 1), "size": torch.nn.Linear(4, 1)})
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+features = net["trunk"](torch.ones(8, 3)).relu()
+loss_age = net["age"](features).square().mean()
+loss_size = net["size"](features).square().mean()
+loss_age.backward()
+loss_size.backward()
+opt.step()
+""",
+        shows="RuntimeError: Trying to backward through the graph a second time",
+        fixed="""\
+import torch
+
+net = torch.nn.ModuleDict({"trunk": torch.nn.Linear(3, 4), "age": torch.nn.Linear(4, 1), "size": torch.nn.Linear(4, 1)})
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+features = net["trunk"](torch.ones(8, 3)).relu()
+loss_age = net["age"](features).square().mean()
+loss_size = net["size"](features).square().mean()
+(loss_age + loss_size).backward()
+opt.step()
+""",
+    )
+    fix = (
+        "Add the losses up and call backward once. The gradient of a sum is the sum of the gradients, so `.grad` "
+        "holds what two passes would have put there, and the shared part is walked once instead of twice. Several "
+        "optimizers are no obstacle: one pass, then every step."
+    )
+    unless = (
+        "Not where each loss's gradient is needed by itself: to clip or weigh it, to compare the tasks, or because one "
+        "of them must not count for some parameters. Then `retain_graph=True` on every call but the last is right, "
+        "and costs memory only until the last one. If a loss must not train the shared part at all, give its head "
+        "`features.detach()`. If an optimizer steps between the two passes, run the forward again for the second: the "
+        "kept graph belongs to the old parameters (GS201)."
+    )

@@ -1,0 +1,62 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class StaleStep(Cause):
+    """A guard skipped this step's forward, and the update ran on what the previous step left behind.
+
+    A smaller last batch, a NaN, a sample without a target: an `if` around the forward lets such a batch pass. But
+    the lines after it still run, and the names they use (`features`, `out`, `self.pooled`) still exist: they hold
+    the tensors of the step before. The loss is built on those, and its backward pass walks into a graph that has
+    been back-propagated already.
+
+    The error depends on the data, so it looks random. It appears at the end of the first epoch, after a shuffle, or
+    after days, and the batch that raises looks harmless. It is taken for carried state (GS103), yet nothing
+    was meant to be carried. Silencing it with `detach()` or `retain_graph=True` makes it worse: where that works,
+    the step trains once more on the batch before, and nobody is told.
+    """
+
+    code = "GS110"
+    name = "stale-step"
+    severity = "error"
+    summary = "a guard skipped this step's forward, and the update ran on what the previous step left"
+    example = Example(
+        program="""\
+import torch
+
+encoder, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+opt = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
+for batch in torch.ones(10, 3).split(4):
+    if len(batch) == 4:
+        features = encoder(batch).relu()
+    loss = head(features).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        shows="RuntimeError: Trying to backward through the graph a second time",
+        fixed="""\
+import torch
+
+encoder, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+opt = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
+for batch in torch.ones(10, 3).split(4):
+    if len(batch) != 4:
+        continue
+    features = encoder(batch).relu()
+    loss = head(features).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    )
+    fix = (
+        "Let the guard skip the whole step: `continue` before anything is computed, so that forward, backward and "
+        "`step()` run together or not at all. Where the forward is a method that may decline, let it return whether "
+        "it ran, and ask. A `DataLoader` with `drop_last=True` never hands out the odd batch."
+    )
+    unless = (
+        "Not where the odd batch should train as well. Most networks take a batch of any size (batch normalisation "
+        "needs more than one sample); then remove the guard. In distributed training a rank that skips a step by "
+        "itself leaves the others waiting for its gradients: let all ranks skip together, or run the batch and give "
+        "its loss the weight 0. For a NaN only skipping helps, since 0 times NaN is NaN."
+    )

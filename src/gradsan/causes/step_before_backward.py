@@ -1,0 +1,65 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class StepBeforeBackward(Cause):
+    """`optimizer.step()` changed parameters between a forward and its backward pass.
+
+    A layer saves its weight for the backward pass, because the gradient of its input is computed with it.
+    `optimizer.step()` changes that weight in place. PyTorch numbers the versions of every tensor, and a pass
+    compares the version that was saved with the one it finds. They differ, so it stops: the activations of the old
+    weight together with the new weight would give a wrong gradient.
+
+    The message speaks of an in-place operation and gives the shape of a weight (`[torch.FloatTensor [4, 4]]`), so
+    people search their own code for `+=` and find nothing; the edit is in the optimizer. Anomaly detection points
+    to the forward line that saved the weight, not to the step. Very often `retain_graph=True` was added shortly
+    before, to silence the error about a second backward pass: it kept the graph, and the step made it worthless.
+
+    Whether it raises depends on the network. A first layer saves no weight if its input needs no gradient, and a
+    parameter without a gradient is not changed by the step. Such code runs, and its gradient belongs to parameters
+    that are no longer there.
+    """
+
+    code = "GS201"
+    name = "step-before-backward"
+    severity = "error"
+    summary = "an optimizer step changed parameters between a forward and its backward pass"
+    roles = Cause.roles | {
+        "made": "saved for backward",
+        "changed": "overwritten by the optimizer",
+        "used": "needs the old values",
+    }
+    example = Example(
+        program="""\
+import torch
+
+trunk = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 4))
+age, size = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+opt = torch.optim.SGD([*trunk.parameters(), *age.parameters(), *size.parameters()], lr=0.1)
+features = trunk(torch.ones(8, 3))
+age(features).square().mean().backward(retain_graph=True)
+opt.step()
+size(features).square().mean().backward()
+opt.step()
+""",
+        shows="RuntimeError: one of the variables needed for gradient computation has been modified by an inplace",
+        fixed="""\
+import torch
+
+trunk = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 4))
+age, size = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+opt = torch.optim.SGD([*trunk.parameters(), *age.parameters(), *size.parameters()], lr=0.1)
+features = trunk(torch.ones(8, 3))
+age(features).square().mean().backward(retain_graph=True)
+size(features).square().mean().backward()
+opt.step()
+""",
+    )
+    fix = (
+        "Run every backward pass that uses this forward first, and step afterwards. If state carried from an earlier "
+        "step leads back over the boundary, detach it there and take the `retain_graph=True` out again (GS103)."
+    )
+    unless = (
+        "Not where the second loss is meant to see the updated parameters, as in a generator that plays against the "
+        "improved discriminator. Then run its forward again after the step, as far back as parameters have changed. "
+        "Updating through `.data` gets past the check and computes with mixed values, without a word."
+    )

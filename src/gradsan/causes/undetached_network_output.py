@@ -1,0 +1,63 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class UndetachedNetworkOutput(Cause):
+    """One network's output feeds another network's loss, and both are back-propagated.
+
+    A generator makes `fake`, the discriminator judges it. Separate modules with separate optimizers look like
+    separate graphs, but a graph follows tensors, not modules: the discriminator's loss on `fake` is connected to
+    the generator, through `fake`. Its backward pass does not stop at the discriminator's input. It walks on through
+    the generator, works out gradients that nobody asked for, and frees what the generator's own pass needs later.
+
+    An actor and a critic meet in the same way, where the advantage in the actor's loss was computed by the critic;
+    so do a student and a teacher that is still learning. An optimizer decides which parameters are changed, and has
+    no say in where a pass stops. Both passes are right by themselves, which is why the error seems to make no
+    sense: it stands at the second, and the line to mend is where the first loss takes the output in.
+    """
+
+    code = "GS106"
+    name = "undetached-network-output"
+    severity = "error"
+    summary = "one network's output feeds another's loss, and both are back-propagated (GAN, actor and critic)"
+    example = Example(
+        program="""\
+import torch
+
+generator, critic = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+opt_g = torch.optim.SGD(generator.parameters(), lr=0.1)
+opt_c = torch.optim.SGD(critic.parameters(), lr=0.1)
+fake = generator(torch.ones(8, 2)).tanh()
+loss_c = critic(fake).square().mean()
+loss_c.backward()
+opt_c.step()
+loss_g = (critic(fake) - 1).square().mean()
+loss_g.backward()
+opt_g.step()
+""",
+        shows="RuntimeError: Trying to backward through the graph a second time",
+        fixed="""\
+import torch
+
+generator, critic = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+opt_g = torch.optim.SGD(generator.parameters(), lr=0.1)
+opt_c = torch.optim.SGD(critic.parameters(), lr=0.1)
+fake = generator(torch.ones(8, 2)).tanh()
+loss_c = critic(fake.detach()).square().mean()
+loss_c.backward()
+opt_c.step()
+loss_g = (critic(fake) - 1).square().mean()
+loss_g.backward()
+opt_g.step()
+""",
+    )
+    fix = (
+        "Detach the output where it enters the loss that should not train its maker: `critic(fake.detach())`. The "
+        "critic's own gradients stay exactly the same, and the pass becomes cheaper. The generator's loss uses `fake` "
+        "as it is, with a fresh call of the critic. That pass leaves gradients in the critic too, so clear them before "
+        "the critic's next update."
+    )
+    unless = (
+        "Not in the loss that is meant to train the first network through the second: detach there, and the generator "
+        "learns nothing (GS203, GS306). Where the same output is used for several updates of its maker, make it anew "
+        "for each. Where both losses should train both networks, add them up and call backward once (GS102)."
+    )

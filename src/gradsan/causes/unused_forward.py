@@ -1,0 +1,57 @@
+from gradsan.causes.cause import Cause, Example
+
+
+class UnusedForward(Cause):
+    """A loss is built and dropped without a backward pass.
+
+    The loop computes a loss for every batch, and `backward()` stands after the loop, often by nothing more than its
+    indentation. Each round gives the name `loss` to a new tensor, and the old one is dropped with its graph. At the
+    end only the last loss is left, and only the last batch trains the model.
+
+    PyTorch does not raise here, whatever some articles say: a graph that is dropped is just freed, and the one that is
+    left has been walked by nobody. The model still learns something, from one batch of each epoch, so it looks like a
+    bad learning rate or too little data. A loss that is computed and forgotten in the sum of losses is the same
+    mistake.
+    """
+
+    code = "GS304"
+    name = "unused-forward"
+    severity = "warning"
+    summary = "a loss is built and dropped without backward, so that only the last batch trains"
+    roles = Cause.roles | {"made": "built, and never back-propagated"}
+    example = Example(
+        program="""\
+import torch
+
+weight = torch.nn.Parameter(torch.zeros(3))
+opt = torch.optim.SGD([weight], lr=1.0)
+for sample in torch.eye(3):
+    loss = 1 - weight.dot(sample)
+opt.zero_grad()
+loss.backward()
+opt.step()
+print(weight.tolist())
+""",
+        shows="[0.0, 0.0, 1.0]\n",
+        fixed="""\
+import torch
+
+weight = torch.nn.Parameter(torch.zeros(3))
+opt = torch.optim.SGD([weight], lr=1.0)
+for sample in torch.eye(3):
+    loss = 1 - weight.dot(sample)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+print(weight.tolist())
+""",
+        fixed_shows="[1.0, 1.0, 1.0]\n",
+    )
+    fix = (
+        "Put `zero_grad()`, `backward()` and `step()` into the loop, after the loss. If one update is to come from "
+        "all rounds, add up instead of overwriting: `loss = loss + …`, and one backward after the loop."
+    )
+    unless = (
+        "Not where the loss is only looked at: validation, a curve, an early stop. Then nothing has to be "
+        "back-propagated, and the forward belongs under `torch.no_grad()`, which saves the memory of the graph."
+    )

@@ -1,0 +1,69 @@
+"""The exception that ends a program, freed of gradsan's frames, for whoever shows it."""
+
+import itertools
+import os
+import sys
+from collections.abc import Callable
+from types import TracebackType
+
+_COMMAND_LINE = os.path.dirname(__file__) + os.sep  # noqa: PTH120 -- compared with the names in code objects
+_GRADSAN = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 -- likewise
+
+
+def without_ours(traceback: TracebackType | None) -> TracebackType | None:
+    """The entries that `python` would show, linked to one another.
+
+    What runs the program and what watches it stand above and between the program's own frames, and are taken out. The
+    innermost frames stay, whoever's they are: there the error is, be it that the program called gradsan and was wrong.
+    """
+    entries = [each for each in _entries(traceback) if not _file(each).startswith(_COMMAND_LINE)]
+    innermost = list(itertools.takewhile(_is_ours, reversed(entries)))
+    shown = [each for each in entries if each in innermost or not _is_ours(each)]
+    for entry, following in itertools.pairwise(shown):
+        if entry.tb_next is not following:
+            entry.tb_next = following
+    return shown[0] if shown else None
+
+
+def excepthook_without_ours(
+    error: BaseException, forget: Callable[[], None]
+) -> Callable[[type[BaseException], BaseException, TracebackType | None], None]:
+    """The program's own `sys.excepthook`, given what `python` would give it; it stands there again when it is called.
+
+    `forget` is called when all is shown.
+    """
+    traceback = without_ours(error.__traceback__)
+    own = getattr(sys, "excepthook", sys.__excepthook__)  # a program may have deleted it
+
+    def excepthook(kind: type[BaseException], value: BaseException, _: TracebackType | None) -> None:
+        sys.excepthook = own
+        sys.last_traceback = value.__traceback__ = traceback
+        try:
+            own(kind, value, traceback)
+        except SystemExit:
+            raise
+        except BaseException as second:  # noqa: BLE001 -- said as CPython says it, less the frame of this function
+            second.__traceback__ = without_ours(second.__traceback__)
+            sys.stderr.write("Error in sys.excepthook:\n")
+            sys.__excepthook__(type(second), second, second.__traceback__)
+            sys.stderr.write("\nOriginal exception was:\n")
+            sys.__excepthook__(kind, value, traceback)
+        forget()
+
+    return excepthook
+
+
+def _entries(traceback: TracebackType | None) -> list[TracebackType]:
+    entries = []
+    while traceback is not None:
+        entries.append(traceback)
+        traceback = traceback.tb_next
+    return entries
+
+
+def _file(entry: TracebackType) -> str:
+    return entry.tb_frame.f_code.co_filename
+
+
+def _is_ours(entry: TracebackType) -> bool:
+    return _file(entry).startswith(_GRADSAN)

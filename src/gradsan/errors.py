@@ -1,0 +1,32 @@
+"""What gradsan says when it cannot do what it was asked: what is wrong, and what to do."""
+
+
+class GradsanError(Exception):
+    """An error for the user's eyes: one sentence of what, one of what to do. Printed without a traceback."""
+
+    exit_status = 2
+
+    def __init__(self, what: str, remedy: str) -> None:
+        # Positional, so that the error survives a process pool.
+        super().__init__(what, remedy)
+        self.what = what
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.what}; {self.remedy}"
+
+
+class UnknownCodeError(GradsanError):
+    """A cause code that no cause has."""
+
+
+class UnreadableReportError(GradsanError):
+    """A file that was given as a report and is none."""
+
+
+class TorchMissingError(GradsanError):
+    """A command that runs a program was asked for where torch is not installed."""
+
+
+class NotYetError(GradsanError):
+    """A command or format that the design names and this version does not have."""

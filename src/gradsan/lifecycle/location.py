@@ -1,0 +1,28 @@
+"""Where in the user's source something happened."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One entry of a call stack, in a file of the user's."""
+
+    file: str
+    line: int  # from 1
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A span of the user's source, with the calls that led there."""
+
+    file: str  # relative to the working directory where it lies under it
+    line: int  # from 1
+    column: int | None = None  # from 1, in code points
+    end_line: int | None = None  # inclusive
+    end_column: int | None = None  # exclusive
+    function: str | None = None
+    source: str | None = None  # the text of the line, stripped
+    step: int | None = None  # from 1: the n-th repeat of the pass site
+    stack: tuple[Frame, ...] = ()  # the user's frames, outermost first
+    cell: int | None = None  # from 1, in a notebook

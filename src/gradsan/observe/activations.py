@@ -1,0 +1,218 @@
+"""Runs the events of a log through a stack machine, to know which calls are live and how often their loops went round.
+
+An *activation* is one call of a function of the user's, from entry to exit; a generator's lives on while it sleeps.
+Long runs pass all their events through here, so the common cases are written out in one loop.
+"""
+
+from array import array
+from collections.abc import Sequence
+from itertools import islice
+
+from gradsan.observe.loops import Loop, loops_of
+from gradsan.observe.sites import LINE_BITS, LINE_MASK, SITE_BITS, SITE_MASK, Code, Kind, Sites
+
+# Generators that were dropped half-way never say so; those asleep longest are forgotten first.
+_ASLEEP_AT_MOST = 4096
+
+Headers = dict[int, tuple[Loop, ...]]  # by line, the loops whose header has that line
+
+
+class Track:
+    """The rounds of one loop since it was last entered: which, and the op counter at the start of each."""
+
+    __slots__ = ("entered", "numbers", "ordinals", "rounds")
+
+    def __init__(self, *, entered: bool) -> None:
+        self.entered = entered  # whether its entry was seen; otherwise rounds count from the start of recording
+        self.rounds = 0
+        self.ordinals = array("Q")  # the rounds whose start is kept, from 1
+        self.numbers = array("Q")
+
+    def begin(self, number: int, *, keep: bool) -> None:
+        """A round begins at this op number."""
+        self.rounds += 1
+        if keep:
+            self.ordinals.append(self.rounds)
+            self.numbers.append(number)
+
+    def copy(self) -> "Track":
+        """The same, to be continued apart."""
+        twin = Track(entered=self.entered)
+        twin.rounds = self.rounds
+        twin.ordinals = self.ordinals[:]
+        twin.numbers = self.numbers[:]
+        return twin
+
+
+class Activation:
+    """One live call."""
+
+    __slots__ = ("awaiting", "calls", "code", "headers", "line", "tracks")
+
+    def __init__(self, code: Code | None, line: int, headers: Headers) -> None:
+        self.code = code  # `None`: the thread itself, below every call of the user's
+        self.line = line
+        self.headers = headers
+        self.tracks: dict[Loop, Track] | None = None
+        self.awaiting: Loop | None = None  # entered, its first round not begun
+        # What the present line has called, this time. One call is a number only: most lines call a function once.
+        self.calls: dict[Code, Track | int] | None = None
+
+    def track_of(self, loop: Loop) -> Track | None:
+        """The rounds of one of its loops, if it was ever reached."""
+        return None if self.tracks is None else self.tracks.get(loop)
+
+    def calls_of(self, code: Code | None) -> Track | None:
+        """The present line's calls of a function, if there was more than one."""
+        track = None if self.calls is None or code is None else self.calls.get(code)
+        return track if isinstance(track, Track) else None
+
+    def reach(self, before: int, line: int, number: int, *, keep: bool) -> None:
+        """The call came from line `before` to a loop's header, or to the line after one."""
+        for loop in self.headers.get(line, ()):
+            self._head(loop, before, line, number, keep=keep)
+        awaited = self.awaiting
+        if awaited is not None and not awaited.heads(line):
+            self.awaiting = None
+            track = self.track_of(awaited)
+            if awaited.holds(line) and track is not None:
+                track.begin(number, keep=keep)
+
+    def _head(self, loop: Loop, before: int, line: int, number: int, *, keep: bool) -> None:
+        tracks = self.tracks = {} if self.tracks is None else self.tracks
+        if not loop.holds(before):
+            tracks[loop] = Track(entered=True)
+            self.awaiting = loop
+        elif self.awaiting is not loop and (before == line or not loop.heads(before)):
+            if loop not in tracks:  # it was running when recording began
+                tracks[loop] = Track(entered=False)
+            tracks[loop].begin(number, keep=keep)
+
+    def enters(self, callee: Code, number: int, *, keep: bool) -> None:
+        """The present line has called a function of the user's, itself or through a library."""
+        calls = self.calls
+        if calls is None:
+            self.calls = {callee: number}
+            return
+        track = calls.get(callee)
+        if track is None:
+            calls[callee] = number
+            return
+        if isinstance(track, int):
+            first, track = track, Track(entered=True)
+            calls[callee] = track
+            track.begin(first, keep=keep)
+        track.begin(number, keep=keep)
+
+    def copy(self) -> "Activation":
+        """The same, to be continued apart."""
+        twin = Activation(self.code, self.line, self.headers)
+        twin.awaiting = self.awaiting
+        if self.tracks is not None:
+            twin.tracks = {loop: track.copy() for loop, track in self.tracks.items()}
+        if self.calls is not None:
+            twin.calls = {code: each if isinstance(each, int) else each.copy() for code, each in self.calls.items()}
+        return twin
+
+
+class Machine:
+    """The calls that are live after all events so far; index 0 is the thread itself."""
+
+    def __init__(self, sites: Sites) -> None:
+        self._sites = sites
+        self._headers: dict[Code, Headers] = {}
+        self._asleep: dict[int, Activation] = {}  # by the token of the generator's frame
+        self.stack = [Activation(None, 0, {})]
+
+    def copy(self) -> "Machine":
+        """The same, to be continued apart."""
+        twin = Machine(self._sites)
+        twin.stack = [each.copy() for each in self.stack]
+        twin._asleep = {token: each.copy() for token, each in self._asleep.items()}  # noqa: SLF001 # its own kind
+        return twin
+
+    def settle(self, stack: Sequence[int]) -> None:
+        """Take over a stack that was read from the interpreter: keep what agrees, replace what does not."""
+        agreed = 1
+        for site in stack:
+            _, code, line = self._sites[site]
+            if agreed < len(self.stack) and self.stack[agreed].code is code:
+                self.stack[agreed].line = line
+            else:
+                del self.stack[agreed:]
+                self._push(code, line)
+            agreed += 1
+        del self.stack[agreed:]
+
+    def feed(self, words: Sequence[int], tokens: Sequence[int], *, keep: bool = True) -> None:
+        """Run events; `keep` says whether each round's op number is kept, or rounds are only counted."""
+        sites, stack, push = self._sites.seen(words), self.stack, self._push
+        token = iter(tokens)
+        line_kind, enter_kind, leave_kind = Kind.LINE, Kind.ENTER, Kind.LEAVE
+        for word in words:
+            kind, code, line = sites[word & SITE_MASK]
+            top = stack[-1]
+            if kind is line_kind:
+                if top.code is not code:
+                    top = self._align(code, line)
+                before, top.line, top.calls = top.line, line, None
+                if line in top.headers or top.awaiting is not None:
+                    top.reach(before, line, word >> SITE_BITS, keep=keep)
+            elif kind is enter_kind:
+                top.enters(code, word >> SITE_BITS, keep=keep)
+                push(code, line)
+            elif kind is leave_kind:
+                if top.code is code:
+                    stack.pop()
+                else:
+                    self._leave(code)
+            elif kind is Kind.SUSPEND:
+                self._suspend(code, next(token))
+            else:
+                self._resume(code, next(token), surely=kind is Kind.RESUME)
+
+    def _push(self, code: Code, line: int) -> Activation:
+        headers = self._headers.get(code)
+        if headers is None:
+            headers = self._headers[code] = _headers_of(code)
+        activation = Activation(code, line, headers)
+        self.stack.append(activation)
+        return activation
+
+    def _align(self, code: Code, line: int) -> Activation:
+        """Make the top a call of `code`: exits that were not seen are made good, or an entry that was not."""
+        for index in range(len(self.stack) - 1, 0, -1):
+            if self.stack[index].code is code:
+                del self.stack[index + 1 :]
+                return self.stack[index]
+        return self._push(code, line)
+
+    def _leave(self, code: Code) -> Activation | None:
+        for index in range(len(self.stack) - 1, 0, -1):
+            if self.stack[index].code is code:
+                left = self.stack[index]
+                del self.stack[index:]
+                return left
+        return None
+
+    def _suspend(self, code: Code, token: int) -> None:
+        left = self._leave(code)
+        if left is not None:
+            self._asleep[token >> LINE_BITS] = left
+            while len(self._asleep) > _ASLEEP_AT_MOST:
+                del self._asleep[next(islice(self._asleep, 1))]
+
+    def _resume(self, code: Code, token: int, *, surely: bool) -> None:
+        sleeper = self._asleep.pop(token >> LINE_BITS, None)
+        if sleeper is not None and sleeper.code is code:
+            self.stack.append(sleeper)
+        elif surely or self.stack[-1].code is not code:
+            self._push(code, token & LINE_MASK)
+
+
+def _headers_of(code: Code) -> Headers:
+    headers: Headers = {}
+    for loop in loops_of(code.file, code.function, code.first):
+        for line in range(loop.header, max(loop.body, loop.header + 1)):
+            headers[line] = (*headers.get(line, ()), loop)
+    return headers

@@ -1,0 +1,114 @@
+"""Answers about one thread's log: which line of the user's made an op, under which calls, in which round."""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from types import FrameType
+
+from gradsan.lifecycle.location import Frame
+from gradsan.observe.journal import Block, Journal, Span, Stack, spans_of
+from gradsan.observe.rounds import Rounds, rounds_of
+from gradsan.observe.sites import Sites
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The log cannot tell, and why. False, so that `if stack := lines.stack_of(n)` reads as it should."""
+
+    why: str  # one clause, to follow a colon
+
+    def __bool__(self) -> bool:
+        return False
+
+
+class Lines:
+    """The log of one thread, to be asked after the fact. Op numbers are creation numbers, which count per thread."""
+
+    def __init__(self, journal: Journal, sites: Sites, provenance: str) -> None:
+        self._journal = journal
+        self._sites = sites
+        self._read: dict[int, tuple[Block, int, list[Span]]] = {}  # by a block's id: it, how far read, what it made
+        self.provenance = provenance  # how lines were recorded, in a sentence
+
+    @property
+    def thread(self) -> int:
+        """`threading.get_ident()` of the thread when it was recorded."""
+        return self._journal.thread
+
+    @property
+    def thread_name(self) -> str:
+        """The thread's name when recording began there."""
+        return self._journal.name
+
+    @property
+    def thinned(self) -> tuple[int, int] | None:
+        """The op numbers (start, stop) of which, in a long run, only the first runs of each line are known."""
+        return self._journal.lost
+
+    def stack_of(self, number: int) -> tuple[Frame, ...] | Unknown:
+        """The user's calls when an op was made, outermost first; the last is the line that made it."""
+        found = self._journal.find(number)
+        if found is None:
+            lost = self._journal.lost
+            if lost is not None and lost[0] <= number < lost[1]:
+                return Unknown(f"the log of a long run was thinned between ops {lost[0]} and {lost[1]}")
+            return Unknown("it was made before recording began")
+        span = found if isinstance(found, Span) else self._span_in(*found, number)
+        if span is None or span.stack is None:
+            return Unknown("no line of the user's was running")
+        return self._frames(span.stack)
+
+    def made_by(self, file: str, line: int) -> tuple[tuple[int, int], ...]:
+        """The op numbers that a line itself made, as ranges (start, stop); those of calls it made are not among them.
+
+        The last range of a line that is still running ends where the log does, not where the thread's counter is.
+        """
+        wanted = self._sites.lines_at(file, line)
+        found: list[tuple[int, int]] = []
+        for span in self._journal.spans():
+            if span.stack is None or span.stack[0] not in wanted:
+                continue
+            if found and found[-1][1] == span.start:
+                found[-1] = (found[-1][0], span.stop)
+            else:
+                found.append((span.start, span.stop))
+        return tuple(found)
+
+    def rounds(self, frame: FrameType | None = None) -> tuple[Rounds, ...]:
+        """The loops that are running now, outermost first: those around each live line, and repeated calls.
+
+        Ask on the thread itself, while its calls are live. With `frame`, only loops of that call and of its callers.
+        """
+        stack = self._journal.machine().stack
+        if frame is not None:
+            depth = sum(1 for each in frames_out(frame) if self._sites.find(each.f_code) is not None)
+            del stack[depth + 1 :]
+        return rounds_of(stack)
+
+    def live(self) -> tuple[Frame, ...]:
+        """The user's calls as the log has them now, outermost first."""
+        live = self._journal.machine().stack[1:]
+        return tuple(Frame(each.code.file, each.line, each.code.function) for each in live if each.code is not None)
+
+    def _span_in(self, block: Block, stop: int | None, number: int) -> Span | None:
+        _, size, made = self._read.get(id(block), (block, -1, []))
+        if size != len(block.words):
+            made = list(spans_of(self._sites, block, stop))
+            self._read[id(block)] = (block, len(block.words), made)
+        index = bisect_right(made, number, key=lambda span: span.start) - 1
+        return made[index] if index >= 0 and number < made[index].stop else None
+
+    def _frames(self, stack: Stack) -> tuple[Frame, ...]:
+        frames = []
+        while stack is not None:
+            frames.append(self._sites.frame(stack[0]))
+            stack = stack[1]
+        return tuple(reversed(frames))
+
+
+def frames_out(frame: FrameType | None) -> list[FrameType]:
+    """A frame and its callers, innermost first."""
+    frames = []
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back
+    return frames

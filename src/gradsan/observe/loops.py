@@ -1,0 +1,74 @@
+"""The `for` and `while` statements of a source file, by the function that they stand in."""
+
+import ast
+import linecache
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+MODULE = "<module>"
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """One loop statement. The `else` branch runs after the last round and is not part of it."""
+
+    header: int  # line of the `for` or `while`
+    body: int  # first line after the header; the header's own line where all stands on one
+    last: int  # last line of the body
+
+    def holds(self, line: int) -> bool:
+        """Whether a line belongs to the loop, header included."""
+        return self.header <= line <= self.last
+
+    def heads(self, line: int) -> bool:
+        """Whether a line belongs to the header, which may span several."""
+        return self.header <= line < max(self.body, self.header + 1)
+
+
+@lru_cache(maxsize=512)
+def loops_of(file: str, function: str, first: int) -> tuple[Loop, ...]:
+    """The loops that stand directly in a function, outer ones first; none where its source cannot be read.
+
+    `function` is the (qualified) name and `first` the first line, decorators included, as a code object has them.
+    """
+    name = function.rpartition(".")[2]
+    key = (MODULE, 0) if name == MODULE else (name, first)
+    return tuple(_by_function(file).get(key, ()))
+
+
+@lru_cache(maxsize=64)
+def _by_function(file: str) -> dict[tuple[str, int], list[Loop]]:
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    found: dict[tuple[str, int], list[Loop]] = {}
+    scopes: list[tuple[tuple[str, int], ast.AST]] = [((MODULE, 0), tree)]
+    while scopes:
+        key, scope = scopes.pop()
+        mine = found.setdefault(key, [])
+        for node in _inside(scope):
+            if isinstance(node, _SCOPES):
+                scopes.append(((node.name, _first_line(node)), node))
+            elif isinstance(node, _LOOPS):
+                mine.append(Loop(node.lineno, node.body[0].lineno, node.body[-1].end_lineno or node.lineno))
+        mine.sort(key=lambda loop: (loop.header, -loop.last))
+    return found
+
+
+def _inside(scope: ast.AST) -> Iterator[ast.AST]:
+    """Every node of a scope, and the scopes directly within, unopened."""
+    pending = list(ast.iter_child_nodes(scope))
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, _SCOPES):
+            pending.extend(ast.iter_child_nodes(node))
+
+
+def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
+    return min((node.lineno, *(each.lineno for each in node.decorator_list)))

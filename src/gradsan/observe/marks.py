@@ -1,0 +1,111 @@
+"""What marked code calls: functions of a module, so that code which is pickled by value finds them by name.
+
+The state is the module's, as the log is the process's. Where nothing records, a mark does nothing.
+"""
+
+import sys
+from array import array
+from collections.abc import Callable
+from types import FrameType
+from typing import Protocol
+
+from gradsan.observe.sites import SITE_BITS, token_of
+
+
+class Here(Protocol):
+    """The calling thread's open block."""
+
+    words: "array[int]"
+    tokens: "array[int]"
+
+
+class Pen(Protocol):
+    """Who records."""
+
+    here: Here
+    room: int  # words in a block
+    op_counter: Callable[[], int]
+
+    def turn(self, frame: FrameType | None) -> None:
+        """Begin a new block; `frame` is the innermost that is live after the event."""
+
+    def fail(self, error: Exception) -> None:
+        """Stop recording because of an error of our own."""
+
+
+_pen: Pen | None = None
+_here: Here
+_room = 0
+_op_counter: Callable[[], int]
+_getframe = sys._getframe  # noqa: SLF001 # the documented way to a frame
+_len = len  # the program may put another in its place
+
+
+def connect(pen: Pen) -> None:
+    """From now on marks are written by `pen`."""
+    global _pen, _here, _room, _op_counter  # noqa: PLW0603 # a module's global is the cheapest way to a value
+    _here, _room, _op_counter = pen.here, pen.room, pen.op_counter
+    _pen = pen
+
+
+def disconnect() -> None:
+    """From now on marks do nothing."""
+    global _pen  # noqa: PLW0603 # as above
+    _pen = None
+
+
+def mark(site: int) -> None:
+    """A line was reached, or a function entered."""
+    if _pen is not None:
+        try:
+            words = _here.words
+            words.append(_op_counter() << SITE_BITS | site)
+            if _len(words) > _room:
+                _pen.turn(_getframe(1))
+        except Exception as error:  # noqa: BLE001 # nothing of ours may reach the program
+            _failed(error)
+
+
+def leave(site: int) -> None:
+    """A function returned, or an exception goes through."""
+    if _pen is not None:
+        try:
+            words = _here.words
+            words.append(_op_counter() << SITE_BITS | site)
+            if _len(words) > _room:
+                _pen.turn(_getframe(1).f_back)
+        except Exception as error:  # noqa: BLE001 # as above
+            _failed(error)
+
+
+def sleep(site: int) -> None:
+    """A generator yields."""
+    if _pen is not None:
+        try:
+            frame = _getframe(1)
+            words = _here.words
+            _here.tokens.append(token_of(frame))
+            words.append(_op_counter() << SITE_BITS | site)
+            if _len(words) > _room:
+                _pen.turn(frame.f_back)
+        except Exception as error:  # noqa: BLE001 # as above
+            _failed(error)
+
+
+def wake(site: int) -> None:
+    """A generator goes on."""
+    if _pen is not None:
+        try:
+            frame = _getframe(1)
+            words = _here.words
+            _here.tokens.append(token_of(frame))
+            words.append(_op_counter() << SITE_BITS | site)
+            if _len(words) > _room:
+                _pen.turn(frame)
+        except Exception as error:  # noqa: BLE001 # as above
+            _failed(error)
+
+
+def _failed(error: Exception) -> None:
+    if _pen is not None:
+        _pen.fail(error)

@@ -1,0 +1,149 @@
+"""Records through `sys.monitoring` (Python 3.12 and later), for the user's code objects alone.
+
+The start of every function is reported once. A library's is switched off there and then, which costs nothing
+from then on; for a function of the user's, lines, exits and resumptions are switched on.
+"""
+
+import sys
+from collections.abc import Callable
+from types import CodeType
+
+from gradsan.observe.lines import frames_out
+from gradsan.observe.ownership import Ownership
+from gradsan.observe.pen import Pen
+from gradsan.observe.sites import SITE_BITS, Kind, token_of
+
+# 0, 1, 2 and 5 are set aside for debuggers, coverage, profilers and optimizers: taking one would keep theirs out.
+_TOOL_IDS = (4, 3)
+_TOOL_NAME = "gradsan"
+
+
+class Monitoring:
+    """Switched on by `start()`, and gone without a trace after `stop()`."""
+
+    def __init__(self, pen: Pen, ownership: Ownership) -> None:
+        self._pen = pen
+        self._ownership = ownership
+        self._tool: int | None = None
+        self._codes: list[CodeType] = []
+
+    def start(self) -> str | None:
+        """Begin; answers with a sentence if that is impossible because others hold every free place."""
+        monitoring = sys.monitoring
+        for tool in _TOOL_IDS:
+            if monitoring.get_tool(tool) is None:
+                break
+        else:
+            holders = " and ".join(str(monitoring.get_tool(tool)) for tool in _TOOL_IDS)
+            return f"lines are not recorded: every free tool id of sys.monitoring is held by others ({holders})"
+        monitoring.use_tool_id(tool, _TOOL_NAME)
+        self._tool = tool
+        events = monitoring.events
+        for event, callback in self._callbacks().items():
+            monitoring.register_callback(tool, event, callback)
+        # The interpreter has no per-code form of the last two.
+        monitoring.set_events(tool, events.PY_START | events.PY_UNWIND | events.PY_THROW)
+        for running in (sys._getframe(), *sys._current_frames().values()):  # noqa: SLF001 # documented
+            for frame in frames_out(running):
+                self._adopt(frame.f_code)
+        return None
+
+    def stop(self) -> None:
+        """End, also from within a callback."""
+        tool, self._tool = self._tool, None
+        if tool is None:
+            return
+        monitoring = sys.monitoring
+        monitoring.set_events(tool, 0)
+        for code in self._codes:
+            monitoring.set_local_events(tool, code, 0)
+        for event in self._callbacks():
+            monitoring.register_callback(tool, event, None)
+        monitoring.free_tool_id(tool)
+        self._codes.clear()
+
+    def _adopt(self, code: CodeType) -> bool:
+        """Whether a code object is the user's; then its events are switched on."""
+        if self._tool is None or not self._ownership.owns(code.co_filename) or self._pen.sites.add(code) is None:
+            return False
+        events = sys.monitoring.events
+        wanted = events.LINE | events.PY_RETURN | events.PY_RESUME | events.PY_YIELD
+        sys.monitoring.set_local_events(self._tool, code, wanted)
+        self._codes.append(code)
+        return True
+
+    def _callbacks(self) -> dict[int, Callable[..., object]]:  # noqa: C901 # one closure an event, kept flat for speed
+        """One function an event. They share no code: a further call would double the price of an event."""
+        pen, here, room, op_counter = self._pen, self._pen.here, self._pen.room, self._pen.op_counter
+        line_base, start_of, getframe = pen.sites.line_base, pen.sites.start_of, sys._getframe  # noqa: SLF001
+        adopt, disable = self._adopt, sys.monitoring.DISABLE
+        size, identity = len, id  # the program may put others in their places
+        left, asleep, awake = int(Kind.LEAVE), int(Kind.SUSPEND), int(Kind.RESUME)  # plain ints add faster
+
+        def start(code: CodeType, _offset: int) -> object:
+            try:
+                begin = start_of.get(identity(code))
+                if begin is None:
+                    if not adopt(code):
+                        return disable
+                    begin = start_of[identity(code)]
+                words = here.words
+                words.append(op_counter() << SITE_BITS | begin)
+                if size(words) > room:
+                    pen.turn(getframe(1))
+            except Exception as error:  # noqa: BLE001 # nothing of ours may reach the program
+                pen.fail(error)
+            return None
+
+        def line(code: CodeType, number: int) -> None:
+            try:
+                words = here.words
+                words.append(op_counter() << SITE_BITS | line_base[identity(code)] + number)
+                if size(words) > room:
+                    pen.turn(getframe(1))
+            except Exception as error:  # noqa: BLE001 # as above
+                pen.fail(error)
+
+        def leave(code: CodeType, _offset: int, _value: object) -> None:
+            try:
+                begin = start_of.get(identity(code))
+                if begin is not None:
+                    words = here.words
+                    words.append(op_counter() << SITE_BITS | begin + left)
+                    if size(words) > room:
+                        pen.turn(getframe(1).f_back)
+            except Exception as error:  # noqa: BLE001 # as above
+                pen.fail(error)
+
+        def sleep(code: CodeType, _offset: int, _value: object) -> None:
+            try:
+                frame, words = getframe(1), here.words
+                here.tokens.append(token_of(frame))
+                words.append(op_counter() << SITE_BITS | start_of[identity(code)] + asleep)
+                if size(words) > room:
+                    pen.turn(frame.f_back)
+            except Exception as error:  # noqa: BLE001 # as above
+                pen.fail(error)
+
+        def wake(code: CodeType, _offset: int, _value: object = None) -> None:
+            try:
+                begin = start_of.get(identity(code))
+                if begin is not None:
+                    frame, words = getframe(1), here.words
+                    here.tokens.append(token_of(frame))
+                    words.append(op_counter() << SITE_BITS | begin + awake)
+                    if size(words) > room:
+                        pen.turn(frame)
+            except Exception as error:  # noqa: BLE001 # as above
+                pen.fail(error)
+
+        events = sys.monitoring.events
+        return {
+            events.PY_START: start,
+            events.LINE: line,
+            events.PY_RETURN: leave,
+            events.PY_UNWIND: leave,
+            events.PY_YIELD: sleep,
+            events.PY_RESUME: wake,
+            events.PY_THROW: wake,
+        }

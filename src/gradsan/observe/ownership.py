@@ -1,0 +1,77 @@
+"""Which files are the user's own, and not a library's."""
+
+import linecache
+import os
+import sys
+import sysconfig
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+_LIBRARY_FOLDERS = frozenset({"site-packages", "dist-packages"})
+
+# Sources that programs generate and register with `linecache`, but that nobody wrote.
+_GENERATED = ("<string>", "<frozen", "<attrs generated", "<eval_with_key", "<torch_package", "<__array_function__")
+
+_OWN_PACKAGE = str(Path(__file__).resolve().parents[1])
+
+
+class Ownership:
+    """Tells the user's files from everything else; each file is decided once.
+
+    The user's are all but the standard library, what is installed under site-packages or dist-packages, torch
+    wherever it lies, and gradsan itself. Code without a file (`<stdin>`, a notebook's cell, a doctest) is the user's
+    if its source can be shown.
+
+    `include` and `exclude` are path prefixes or globs; `include` wins over the rules above, `exclude` over all.
+    """
+
+    def __init__(self, *, include: Iterable[str] = (), exclude: Iterable[str] = ()) -> None:
+        self._include = tuple(map(_pattern, include))
+        self._exclude = tuple(map(_pattern, exclude))
+        self._libraries = _library_prefixes()
+        self._decided: dict[str, bool] = {}
+
+    def owns(self, filename: str) -> bool:
+        """Whether code of this `co_filename` is the user's."""
+        decided = self._decided.get(filename)
+        if decided is None:
+            decided = self._decided[filename] = self._decide(filename)
+        return decided
+
+    def _decide(self, filename: str) -> bool:
+        path = filename if filename.startswith("<") else os.path.abspath(filename)  # noqa: PTH100 # no link resolved
+        if _matches(path, self._exclude) or path.startswith(_OWN_PACKAGE + os.sep):
+            return False
+        if _matches(path, self._include):
+            return True
+        if filename.startswith("<"):
+            return _is_written(filename)
+        return _LIBRARY_FOLDERS.isdisjoint(path.split(os.sep)) and not path.startswith(self._libraries)
+
+
+def _is_written(filename: str) -> bool:
+    if filename == "<stdin>":
+        return True
+    return not filename.startswith(_GENERATED) and bool(linecache.getlines(filename))
+
+
+def _pattern(text: str) -> str:
+    return text if text.startswith("<") else os.path.abspath(os.path.expanduser(text))  # noqa: PTH100, PTH111 # globs
+
+
+def _matches(path: str, patterns: tuple[str, ...]) -> bool:
+    return any(
+        path == pattern or path.startswith(pattern.rstrip(os.sep) + os.sep) or fnmatchcase(path, pattern)
+        for pattern in patterns
+    )
+
+
+def _library_prefixes() -> tuple[str, ...]:
+    paths = sysconfig.get_paths()
+    found = {paths[name] for name in ("stdlib", "platstdlib", "scripts")}
+    found.add(os.path.dirname(os.__file__))  # noqa: PTH120 # a virtual environment's library is its base's
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.__file__:  # built from a checkout, it is outside site-packages
+        found.add(os.path.dirname(torch.__file__))  # noqa: PTH120
+    return tuple(path.rstrip(os.sep) + os.sep for path in found | {os.path.realpath(path) for path in found})

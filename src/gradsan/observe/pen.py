@@ -1,0 +1,92 @@
+"""Holds each thread's open block and turns the page when it is full."""
+
+import sys
+import threading
+from array import array
+from collections.abc import Callable
+from types import FrameType
+
+from gradsan.observe.journal import BLOCK_WORDS, HEAD_BLOCKS, TAIL_BLOCKS, Block, Journal
+from gradsan.observe.lines import frames_out
+from gradsan.observe.sites import Sites
+
+# Threads come and go; the logs of those that ended are kept up to this many, the newest ones.
+_JOURNALS_AT_MOST = 64
+
+
+class Here(threading.local):
+    """The calling thread's open block. It begins full, so that a thread's first event begins its first real one."""
+
+    def __init__(self, room: int) -> None:
+        self.words = array("Q", bytes(8 * room))
+        self.tokens = array("Q")
+        self.journal: Journal | None = None
+        self.turning = False
+
+
+class Pen:
+    """Writes nothing itself: recorders append to `here.words`, for a call more would cost more than the event."""
+
+    def __init__(
+        self,
+        sites: Sites,
+        op_counter: Callable[[], int],
+        on_failure: Callable[[Exception], None],
+        *,
+        room: int = BLOCK_WORDS,
+        head_blocks: int = HEAD_BLOCKS,
+        tail_blocks: int = TAIL_BLOCKS,
+    ) -> None:
+        self.sites = sites
+        self.op_counter = op_counter
+        self.room = room
+        self.here = Here(room)
+        self.journals: list[Journal] = []
+        self._on_failure = on_failure
+        self._head_blocks = head_blocks
+        self._tail_blocks = tail_blocks
+
+    def turn(self, frame: FrameType | None) -> None:
+        """Begin a new block for this thread; `frame` is the innermost that is live after the event just written."""
+        here = self.here
+        if here.turning:  # a finalizer ran the user's code in the midst of this; its events fit into the open block
+            return
+        here.turning = True
+        try:
+            block = Block(self.op_counter(), self._stack(frame))
+            here.words, here.tokens = block.words, block.tokens
+            if here.journal is None:
+                here.journal = self._new_journal()
+            here.journal.open(block)
+        finally:
+            here.turning = False
+
+    def fail(self, error: Exception) -> None:
+        """An error of our own: recording ends, the program goes on."""
+        if not isinstance(error, RecursionError):  # a program near its limit is about to fail by itself
+            self._on_failure(error)
+
+    def journal(self, thread: int) -> Journal | None:
+        """The log of a thread, the newest of that identity."""
+        return next((each for each in reversed(self.journals) if each.thread == thread), None)
+
+    def _stack(self, frame: FrameType | None) -> tuple[int, ...]:
+        base = self.sites.line_base
+        return tuple(
+            base[id(each.f_code)] + (each.f_lineno or each.f_code.co_firstlineno)
+            for each in reversed(frames_out(frame))
+            if id(each.f_code) in base
+        )
+
+    def _new_journal(self) -> Journal:
+        thread = threading.get_ident()
+        # Not `threading.current_thread()`, which would leave a dummy behind for threads that Python did not start.
+        name = next((each.name for each in threading.enumerate() if each.ident == thread), f"thread {thread}")
+        journal = Journal(self.sites, thread, name, head_blocks=self._head_blocks, tail_blocks=self._tail_blocks)
+        if len(self.journals) >= _JOURNALS_AT_MOST:
+            alive = sys._current_frames().keys()  # noqa: SLF001 # the documented way to the identities of threads
+            ended = [each for each in self.journals if each.thread not in alive]
+            for each in ended[: len(self.journals) - _JOURNALS_AT_MOST + 1]:
+                self.journals.remove(each)
+        self.journals.append(journal)
+        return journal

@@ -1,0 +1,100 @@
+"""The one file behind which every private name of PyTorch lives.
+
+None of them is promised by PyTorch. Each is looked for once, and what is missing is said in a sentence rather than
+met as an `AttributeError` in the middle of someone's training.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+# What `Node._sequence_nr()` answers for ops that have no creation number (AccumulateGrad).
+NO_NUMBER = 2**64 - 1
+
+OLDEST_TORCH = (2, 4)
+
+# Where `torch.compile` reads the bytecode of what it compiles: the function, the module that has it, and the one
+# that imports it by name.
+BYTECODE_READER = "cleaned_instructions"
+BYTECODE_MODULE = "torch._dynamo.bytecode_transformation"
+BYTECODE_USER = "torch._dynamo.symbolic_convert"
+
+
+@dataclass(frozen=True, slots=True)
+class Private:
+    """The private names found in this torch; what could not be found is `None` and stands in `missing`."""
+
+    op_counter: Callable[[], int] | None  # the number that this thread's next op will get
+    engine_owner: ModuleType | None  # the module whose name `engine_name` is the choke point of every backward
+    engine_name: str
+    node_numbers: bool  # whether ops tell their creation number
+    missing: tuple[str, ...]  # one sentence each
+
+
+def creation_number(node: Any) -> int | None:  # noqa: ANN401 # autograd's ops have no public type
+    """The creation number of an op, per thread; `None` for ops that have none."""
+    number = node._sequence_nr()  # noqa: SLF001
+    return None if number == NO_NUMBER else int(number)
+
+
+def saved_names(node: Any) -> tuple[str, ...]:  # noqa: ANN401 # as above
+    """The names under which an op shows its saved values. Reading one may run the user's hooks, or raise."""
+    return tuple(name for name in dir(node) if name.startswith("_saved_"))
+
+
+@cache
+def private() -> Private:
+    """Look for every private name once; never raises, also where torch is not installed."""
+    try:
+        import torch
+    except ImportError as error:
+        return Private(None, None, _ENGINE, node_numbers=False, missing=(f"torch cannot be imported: {error}",))
+    return probe(torch)
+
+
+def probe(torch: ModuleType) -> Private:
+    """Which of the private names this torch has."""
+    version = str(getattr(torch, "__version__", "unknown"))
+    counter = _dig(torch, "_C._autograd._get_sequence_nr")
+    engine = _dig(torch, f"autograd.{_ENGINE}")
+    numbers = hasattr(_dig(torch, "autograd.graph.Node"), "_sequence_nr") or _op_tells_number(torch)
+    missing = []
+    if _is_older(version):
+        oldest = ".".join(map(str, OLDEST_TORCH))
+        missing.append(f"torch {version} is older than {oldest}, the oldest that gradsan knows")
+    if not callable(counter):
+        missing.append(f"torch {version} has no op counter: ops cannot be mapped to source lines")
+    if not callable(engine):
+        missing.append(f"torch {version} has no {_ENGINE}: backward passes cannot be seen")
+    if not numbers:
+        missing.append(f"ops of torch {version} have no creation number: they cannot be mapped to source lines")
+    return Private(
+        op_counter=counter if callable(counter) else None,
+        engine_owner=_dig(torch, "autograd") if callable(engine) else None,
+        engine_name=_ENGINE,
+        node_numbers=numbers,
+        missing=tuple(missing),
+    )
+
+
+_ENGINE = "_engine_run_backward"
+
+
+def _dig(owner: object, path: str) -> Any:  # noqa: ANN401 # whatever stands there
+    for name in path.split("."):
+        owner = getattr(owner, name, None)
+    return owner
+
+
+def _op_tells_number(torch: ModuleType) -> bool:
+    # The base class of C++ ops is not exposed on every version; an op made for the purpose would raise the
+    # counter by one, which no program can see, but a class that every build has answers without making one.
+    accumulate = _dig(torch, "_C._functions.AccumulateGrad")
+    return hasattr(accumulate, "_sequence_nr")
+
+
+def _is_older(version: str) -> bool:
+    parts = version.split("+")[0].split(".")[:2]
+    return all(part.isdigit() for part in parts) and tuple(map(int, parts)) < OLDEST_TORCH

@@ -1,0 +1,77 @@
+"""In which round of which loop an op was made, and in which round the program is now."""
+
+from array import array
+from bisect import bisect_right
+from dataclasses import dataclass
+from enum import Enum
+
+from gradsan.lifecycle.location import Frame
+from gradsan.observe.activations import Activation, Track
+from gradsan.observe.loops import Loop
+
+BEFORE = 0  # the round of what was made before the first
+
+
+class Repeats(Enum):
+    """What goes round."""
+
+    LOOP = "loop"  # a `for` or `while` of the user's
+    CALLS = "calls"  # a function of the user's that one line calls again and again: a library's loop
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """The rounds of one live loop since it was last entered."""
+
+    kind: Repeats
+    frame: Frame  # the live call it belongs to; its line is the loop's header, or the line that calls
+    last_line: int  # of the loop's body; for calls the calling line
+    depth: int  # index of that call among the live ones, the outermost being 0; -1: a library called in from outside
+    now: int  # the present round, from 1; `BEFORE` while the header is evaluated for the first time
+    entered: bool  # whether the entry was seen; otherwise rounds count from the start of recording
+    ordinals: "array[int]"  # rounds whose beginning is known, from 1, rising; those of a thinned log are missing
+    numbers: "array[int]"  # the op counter at each of these beginnings
+
+    def round_of(self, number: int) -> int | None:
+        """The round in which an op was made, `BEFORE` for before the first; `None` where the log was thinned."""
+        index = bisect_right(self.numbers, number) - 1
+        if index < 0:
+            return BEFORE if self.entered and self.ordinals[:1] in (array("Q"), array("Q", [1])) else None
+        following = self.ordinals[index + 1] if index + 1 < len(self.ordinals) else self.now + 1
+        return self.ordinals[index] if following == self.ordinals[index] + 1 else None
+
+    def start_of(self, ordinal: int) -> int | None:
+        """The first op number that round could have made; `None` where the log was thinned or it never began."""
+        index = bisect_right(self.ordinals, ordinal) - 1
+        return self.numbers[index] if index >= 0 and self.ordinals[index] == ordinal else None
+
+
+def rounds_of(stack: list[Activation]) -> tuple[Rounds, ...]:
+    """The loops around each live line and the repeated calls between them, outermost first."""
+    found: list[Rounds] = []
+    for depth, (activation, callee) in enumerate(zip(stack, [*stack[1:], None], strict=True), start=-1):
+        for loop in dict.fromkeys(loop for _, loops in sorted(activation.headers.items()) for loop in loops):
+            track = activation.track_of(loop)
+            if loop.holds(activation.line) and track is not None:
+                found.append(_of_loop(activation, loop, track, depth))
+        calls = activation.calls_of(None if callee is None else callee.code)
+        if calls is not None:
+            found.append(_of_calls(activation, calls, depth))
+    return tuple(found)
+
+
+def _of_loop(activation: Activation, loop: Loop, track: Track, depth: int) -> Rounds:
+    frame = _frame(activation, loop.header)
+    rounds, entered = track.rounds, track.entered
+    return Rounds(Repeats.LOOP, frame, loop.last, depth, rounds, entered, track.ordinals, track.numbers)
+
+
+def _of_calls(activation: Activation, track: Track, depth: int) -> Rounds:
+    frame = _frame(activation, activation.line)
+    rounds, entered = track.rounds, track.entered
+    return Rounds(Repeats.CALLS, frame, activation.line, depth, rounds, entered, track.ordinals, track.numbers)
+
+
+def _frame(activation: Activation, line: int) -> Frame:
+    code = activation.code
+    return Frame("", 0, "") if code is None else Frame(code.file, line, code.function)

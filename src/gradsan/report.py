@@ -1,0 +1,150 @@
+"""The values every door fills and every renderer reads: one diagnosis, and a report of many.
+
+They are schema 1, the public JSON contract; `schema/report-1.json` is derived from them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from gradsan.lifecycle.location import Location
+
+SCHEMA: Final = 1  # 1: first release.
+LONGEST_PATH = 40  # entries; what is left out in the middle is counted in `Diagnosis.elided`
+
+Severity = Literal["error", "warning"]
+Origin = Literal["run", "check"]
+Confidence = Literal["certain", "likely", "possible"]
+Holder = Literal["local", "argument", "attribute", "item", "closure", "global", "buffer", "optimizer"]
+OpState = Literal["live", "freed", "retained"]
+Safety = Literal["same-gradients", "changes-gradients"]
+FixKind = Literal[
+    "recompute",
+    "combine-losses",
+    "detach",
+    "reset-state",
+    "no-grad",
+    "item",
+    "move-into-loop",
+    "reorder",
+    "remove-backward",
+    "retain-graph",
+    "create-graph",
+    "remove-retain",
+    "zero-grad",
+    "clone",
+    "re-attach",
+    "setting",
+    "advice",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RaisedError:
+    """The exception as PyTorch raised it."""
+
+    type: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """The name through which the problem lives on, as the user would write it."""
+
+    name: str  # `h`, `self.hidden`, `losses[0]`
+    holder: Holder
+
+
+@dataclass(frozen=True, slots=True)
+class PathOp:
+    """One op on the way from the loss into the freed part."""
+
+    op: str  # PyTorch's name of the op, "MulBackward0"
+    state: OpState
+    module: str | None = None  # dotted name of the module whose forward made it
+    location: Location | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replaces the lines `line` to `end_line` of a file, which read `old` now, with `new`."""
+
+    file: str
+    line: int
+    end_line: int  # inclusive
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a fix would do to the program, as the simulator foretells it."""
+
+    saved_bytes: int | None = None  # kept at the peak, with the fix applied
+    parameters_cut_off: tuple[str, ...] = ()  # they would receive no gradient any more
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """One way to mend a diagnosis; a diagnosis lists them best first."""
+
+    kind: FixKind
+    title: str
+    safety: Safety
+    edits: tuple[Edit, ...] = ()
+    diff: str = ""
+    effects: Effects = field(default_factory=Effects)
+    verified: bool | None = None  # None: not tried
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """One problem: what happened, where, through which name, how sure, and how to mend it."""
+
+    code: str
+    name: str
+    severity: Severity
+    origin: Origin
+    confidence: Confidence
+    message: str  # one sentence a beginner understands
+    fingerprint: str = ""  # stable while lines shift: for baselines, SARIF, and folding ranks
+    count: int = 1  # how often the same thing was seen
+    error: RaisedError | None = None
+    used: Location | None = None  # the pass that failed, or that walks too far
+    freed: Location | None = None  # the pass that consumed the graph
+    made: Location | None = None  # where the consumed part was built
+    enters: Location | None = None  # where it entered the later forward
+    changed: Location | None = None  # the edit or optimizer step
+    cut: Location | None = None  # where the graph was cut
+    held: Location | None = None  # the line that feeds the holder
+    culprit: Culprit | None = None
+    path: tuple[PathOp, ...] = ()  # from the loss inwards, LONGEST_PATH entries at most
+    elided: int = 0  # entries left out of the middle of `path`
+    evidence: Mapping[str, int | float | str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a run did, in numbers."""
+
+    passes: int
+    steps: int
+    ops: int  # walked by all passes together
+    peak_saved_bytes: int | None = None
+    retained_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Everything one run or one check found."""
+
+    schema: Literal[1] = SCHEMA
+    gradsan: str  # gradsan's version
+    python: str
+    torch: str | None  # None in a report of `check`
+    argv: tuple[str, ...]
+    rank: int | None = None
+    summary: Summary | None = None
+    diagnoses: tuple[Diagnosis, ...] = ()

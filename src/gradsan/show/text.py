@@ -1,0 +1,210 @@
+"""A report as a story for a terminal: what happened where, in order, and how to mend it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, zip_longest
+from typing import get_args
+
+from rich.text import Text
+
+from gradsan.causes import cause
+from gradsan.causes.cause import Role
+from gradsan.lifecycle.location import Frame, Location
+from gradsan.report import Diagnosis, Fix, PathOp, Report, Summary
+from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, rendered, with_inline_code, wrapped
+
+_QUIET = "dim"
+_LEAST_SOURCE = 24  # columns; where a line of source has less room than that, what it means goes below it
+_KILO = 1000
+
+
+def terminal(report: Report, *, width: int, color: bool) -> str:
+    """All diagnoses of a report, then what the run did in numbers."""
+    width = max(width, NARROWEST)
+    text = Text()
+    for each in report.diagnoses:
+        text.append_text(_story(each, width)).append("\n")
+    text.append_text(_closing(report))
+    return rendered(text, color=color)
+
+
+def story(diagnosis: Diagnosis, *, width: int, color: bool) -> str:
+    """One diagnosis."""
+    return rendered(_story(diagnosis, max(width, NARROWEST)), color=color)
+
+
+def _story(diagnosis: Diagnosis, width: int) -> Text:
+    text = _title(diagnosis, width)
+    text.append_text(_places(diagnosis, width))
+    if diagnosis.path:
+        text.append_text(_labelled("way in", _way_in(diagnosis), width))
+    for note in diagnosis.notes:
+        text.append_text(_labelled("note", note, width))
+    if diagnosis.confidence != "certain":
+        text.append_text(_labelled("sure?", f"{diagnosis.confidence}: worked out, not observed", width))
+    for place, fix in enumerate(diagnosis.fixes):
+        text.append("\n" if place == 0 else "")
+        text.append_text(_fix("fix" if place == 0 else "or", fix, width))
+    return text
+
+
+def _title(diagnosis: Diagnosis, width: int) -> Text:
+    lines = wrapped(f"{diagnosis.code} {diagnosis.name}: {diagnosis.message}", width)
+    text = with_inline_code(Text("\n  ".join(lines) + "\n"))
+    text.stylize(SEVERITY[diagnosis.severity], 0, len(diagnosis.code))
+    text.stylize("bold", len(diagnosis.code), len(f"{diagnosis.code} {diagnosis.name}"))
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    place: str
+    source: str
+    meaning: str
+
+
+def _places(diagnosis: Diagnosis, width: int) -> Text:
+    rows = list(_rows(diagnosis))
+    if not rows:
+        return Text()
+    places = max(len(row.place) for row in rows)
+    room = width - 4 - places - 2 - 2 - max(len(row.meaning) for row in rows)
+    sources = min(room, max(len(row.source) for row in rows))
+    text = Text()
+    for number, row in enumerate(rows):
+        rail, below = _rails(number, len(rows))
+        text.append(f"  {rail} ", _QUIET).append(f"{row.place:{places}}", "cyan").append("  ")
+        if room >= _LEAST_SOURCE:
+            text.append(f"{_shortened(row.source, sources):{sources}}").append(f"  {row.meaning}\n", "bold")
+        else:
+            text.append(_shortened(row.source, width - 6 - places) + "\n")
+            text.append(f"  {below} ", _QUIET).append(f"{'':{places}}  {row.meaning}\n", "bold")
+    return text
+
+
+def _rails(number: int, rows: int) -> tuple[str, str]:
+    if rows == 1:
+        return "─", " "
+    if number == 0:
+        return "┌", "│"
+    return ("└", " ") if number == rows - 1 else ("│", "│")
+
+
+def _rows(diagnosis: Diagnosis) -> Iterator[_Row]:
+    roles = cause(diagnosis.code).roles
+    for role in get_args(Role):
+        location: Location | None = getattr(diagnosis, role)
+        if location is not None:
+            yield _Row(_place(location), location.source or "", _meaning(role, roles[role], location, diagnosis))
+
+
+def _meaning(role: Role, words: str, location: Location, diagnosis: Diagnosis) -> str:
+    if location.step is not None:
+        words += f", in step {location.step}"
+    if role in ("freed", "used") and (frame := _parting(diagnosis, role)) is not None:
+        words += f", called from {frame.file}:{frame.line}"
+    return words + ("  ✗" if role == "used" and diagnosis.severity == "error" else "")
+
+
+def _parting(diagnosis: Diagnosis, role: Role) -> Frame | None:
+    """Where both passes are the same line: the outermost frame in which the calls that led there differ."""
+    freed, used = diagnosis.freed, diagnosis.used
+    if freed is None or used is None or (freed.file, freed.line) != (used.file, used.line):
+        return None
+    for ours, theirs in zip_longest(freed.stack, used.stack):
+        if ours != theirs:
+            return ours if role == "freed" else theirs
+    return None
+
+
+def _place(location: Location) -> str:
+    cell = "" if location.cell is None else f"[{location.cell}]"
+    return f"{location.file}{cell}:{location.line}"
+
+
+def _shortened(source: str, width: int) -> str:
+    return source if len(source) <= width else source[: width - 1] + "…"
+
+
+def _way_in(diagnosis: Diagnosis) -> str:
+    """From the loss inwards; ops of one module are named once."""
+    names = [name for name, _ in groupby(map(_op_name, diagnosis.path))]
+    if diagnosis.elided:
+        half = (len(names) + 1) // 2
+        names = [*names[:half], f"… {diagnosis.elided} more …", *names[half:]]
+    freed = any(each.state == "freed" for each in diagnosis.path)
+    return " ← ".join(names) + (f" ┈ freed{_cost(diagnosis)}" if freed else "")
+
+
+def _op_name(op: PathOp) -> str:
+    name = op.op.split("Backward")[0] or op.op
+    return f"{op.module} ({name})" if op.module else name
+
+
+def _cost(diagnosis: Diagnosis) -> str:
+    ops, size = diagnosis.evidence.get("freed_ops"), diagnosis.evidence.get("saved_bytes")
+    parts = [f"{ops} ops"] if ops is not None else []
+    if isinstance(size, int | float):
+        parts.append(f"about {_size(size)} of saved values")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _size(amount: float) -> str:
+    for unit in ("bytes", "KB", "MB"):
+        if amount < _KILO:
+            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= _KILO
+    return f"{amount:.1f} GB"
+
+
+def _labelled(label: str, prose: str, width: int) -> Text:
+    indent = " " * (len(label) + 4)
+    lines = wrapped(prose, width - len(indent))
+    text = Text().append(f"  {label}  ", _QUIET)
+    return text.append_text(with_inline_code(Text(f"\n{indent}".join(lines) + "\n")))
+
+
+def _fix(label: str, fix: Fix, width: int) -> Text:
+    checked = {True: " (verified by running it)", False: " (tried: it does not help)", None: ""}[fix.verified]
+    indent = " " * (len(label) + 2)
+    lines = wrapped(f"{fix.title}{checked}", width - len(indent))
+    text = Text().append(label, "bold green")
+    text.append_text(with_inline_code(Text("  " + f"\n{indent}".join(lines) + "\n")))
+    for line in fix.diff.splitlines():
+        text.append(f"  {line}".rstrip() + "\n", DIFF.get(line[:1], ""))
+    return text
+
+
+def _closing(report: Report) -> Text:
+    text = Text()
+    if report.summary is not None:
+        text.append(_numbers(report.summary) + "\n", _QUIET)
+    text.append(_verdict(report.diagnoses) + "\n")
+    return text
+
+
+def _numbers(summary: Summary) -> str:
+    parts = [
+        _count(summary.passes, "pass", "passes"),
+        _count(summary.steps, "step"),
+        _count(summary.ops, "op") + " walked",
+    ]
+    if summary.peak_saved_bytes is not None:
+        parts.append(f"{_size(summary.peak_saved_bytes)} of saved values at the peak")
+    if summary.retained_bytes is not None:
+        parts.append(f"{_size(summary.retained_bytes)} retained")
+    return ", ".join(parts)
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _verdict(diagnoses: Sequence[Diagnosis]) -> str:
+    if not diagnoses:
+        return "gradsan: nothing found"
+    errors = sum(each.severity == "error" for each in diagnoses)
+    warnings = len(diagnoses) - errors
+    counts = [_count(number, word) for number, word in ((errors, "error"), (warnings, "warning")) if number]
+    codes = ", ".join(dict.fromkeys(each.code for each in diagnoses))
+    return f"gradsan: {' and '.join(counts)} ({codes}); `gradsan explain CODE` says more"

@@ -1,0 +1,121 @@
+"""`gradsan explain`: pages and the table, for people and for programs."""
+
+import json
+
+import pytest
+
+from cli.conftest import Workshop
+from gradsan.causes import all_causes
+from gradsan.report import Diagnosis, Report
+from gradsan.show.json import write
+
+REPORT = Report(
+    gradsan="0.1.0",
+    python="3.12.3",
+    torch="2.13.0",
+    argv=("train.py",),
+    diagnoses=(
+        Diagnosis("GS103", "carried-state", "error", "run", "certain", "`h` still carries the graph of step 1"),
+    ),
+)
+
+
+@pytest.mark.parametrize("asked", ["GS103", "gs103", "carried-state"])
+def test_page_is_found_by_code_and_by_name(asked: str, workshop: Workshop) -> None:
+    """In whatever case it was copied."""
+    ended = workshop.gradsan("explain", asked)
+
+    assert ended.stdout.startswith("GS103 carried-state\n")
+    assert (ended.status, ended.stderr) == (0, "")
+
+
+def test_unknown_code_names_the_nearest(workshop: Workshop) -> None:
+    """One sentence, and the way to the list of all."""
+    ended = workshop.gradsan("explain", "GS9")
+
+    assert (ended.status, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("gradsan: there is no cause 'GS9'; did you mean GS")
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_table_lists_every_cause(workshop: Workshop) -> None:
+    """Each under its code, once."""
+    ended = workshop.gradsan("explain")
+
+    listed = [line.split()[0] for line in ended.stdout.splitlines() if line.startswith("  GS")]
+    assert listed == [each.code for each in all_causes()]
+
+
+def test_page_as_json_has_its_fields(workshop: Workshop) -> None:
+    """For documentation and editors; no text is written twice."""
+    one = json.loads(workshop.gradsan("explain", "GS103", "--format", "json").stdout)
+    every = json.loads(workshop.gradsan("explain", "--format", "json").stdout)
+
+    assert list(one) == ["code", "name", "severity", "summary", "explanation", "example", "fix", "unless"]
+    assert list(one["example"]) == ["program", "shows", "fixed", "fixed_shows"]
+    assert one in every
+    assert len(every) == len(all_causes())
+
+
+@pytest.mark.parametrize("form", ["concise", "sarif", "github", "gitlab", "html"])
+def test_format_of_a_later_version_says_so(form: str, workshop: Workshop) -> None:
+    """Known, and not there yet."""
+    ended = workshop.gradsan("explain", "GS103", "--format", form)
+
+    assert (ended.status, ended.stdout) == (2, "")
+    assert (
+        ended.stderr
+        == f"gradsan: `gradsan explain --format {form}` is not part of this version yet; use text or json\n"
+    )
+
+
+def test_colour_can_be_asked_for(workshop: Workshop) -> None:
+    """By option or by environment; a pipe has none by itself."""
+    plain = workshop.gradsan("explain", "GS103").stdout
+
+    assert "\x1b" not in plain
+    assert "\x1b" in workshop.gradsan("explain", "GS103", "--color", "always").stdout
+    assert "\x1b" in workshop.gradsan("explain", "GS103", FORCE_COLOR="1").stdout
+    assert plain == workshop.gradsan("explain", "GS103", FORCE_COLOR="1", NO_COLOR="1").stdout
+
+
+def test_terminal_that_lacks_a_letter_shows_the_rest(workshop: Workshop) -> None:
+    """A page is no reason to fail."""
+    ended = workshop.gradsan("explain", "GS103", PYTHONIOENCODING="ascii")
+
+    assert (ended.status, ended.stderr) == (0, "")
+    assert "a second time ?" in ended.stdout
+
+
+def test_page_fits_the_width_of_the_terminal(workshop: Workshop) -> None:
+    """Prose is wrapped to it, and no wider than can be read."""
+    narrow = workshop.gradsan("explain", "GS103", COLUMNS="60").stdout
+    wide = workshop.gradsan("explain", "GS103", COLUMNS="400").stdout
+
+    assert 50 < max(map(len, narrow.partition("Example")[0].splitlines())) <= 60
+    assert 90 < max(map(len, wide.partition("Example")[0].splitlines())) <= 100
+
+
+def test_saved_report_is_shown_again(workshop: Workshop) -> None:
+    """As it was shown when it was made; as JSON it comes out as it was saved."""
+    workshop.write("report.json", write(REPORT))
+
+    as_text = workshop.gradsan("explain", "report.json")
+    as_json = workshop.gradsan("explain", "report.json", "--format", "json")
+
+    assert (as_text.status, as_text.stderr) == (0, "")
+    assert "GS103 carried-state" in as_text.stdout
+    assert (as_json.status, as_json.stdout) == (0, write(REPORT))
+
+
+@pytest.mark.parametrize("content", [None, "", "[]", '{"schema": 1}'])
+def test_file_that_is_no_report_is_told_with_status_2(content: str | None, workshop: Workshop) -> None:
+    """Missing or not ours: one message, no traceback."""
+    if content is not None:
+        workshop.write("report.json", content)
+
+    ended = workshop.gradsan("explain", "report.json")
+
+    assert (ended.status, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("gradsan: ")
+    assert "Traceback" not in ended.stderr

@@ -1,0 +1,74 @@
+"""The house rules: what may import what."""
+
+import ast
+import graphlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import gradsan
+
+HOUSE = Path(gradsan.__file__).parent
+MODULES = {
+    ".".join(("gradsan", *file.relative_to(HOUSE).with_suffix("").parts)).removesuffix(".__init__"): file
+    for file in HOUSE.rglob("*.py")
+}
+ROOMS_WITH_TORCH = ("observe",)
+# Data flows one way: a room may import from those that stand before it.
+ORDER = ("errors", "lifecycle", "report", "causes", "show", "observe", "cli")
+
+
+def imports(file: Path, *, anywhere: bool) -> Iterator[str]:
+    """The modules that a file imports when it is loaded or, if `anywhere`, at any time."""
+    tree = ast.parse(file.read_bytes())
+    nodes = ast.walk(tree) if anywhere else tree.body
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{each.name}" for each in node.names)
+
+
+def room(module: str) -> str:
+    """The folder a module stands in, or its own name where it stands in none."""
+    return module.split(".")[1] if "." in module else ""
+
+
+@pytest.mark.parametrize("name", sorted(name for name in MODULES if room(name) not in ROOMS_WITH_TORCH))
+def test_only_the_rooms_at_the_door_know_torch(name: str) -> None:
+    """`gradsan check` and `gradsan explain` work where torch is not installed."""
+    assert not [each for each in imports(MODULES[name], anywhere=True) if each.split(".")[0] == "torch"]
+
+
+def test_everything_but_the_doors_loads_without_torch() -> None:
+    """It is not enough that no line says so: loading it must not bring torch in either."""
+    names = [name for name in MODULES if room(name) not in ROOMS_WITH_TORCH and not name.endswith("__main__")]
+    program = f"import importlib, sys; sys.modules['torch'] = None; [importlib.import_module(n) for n in {names}]"
+
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
+
+
+def test_modules_import_in_no_circle() -> None:
+    """A stage knows what it receives, and nothing of the stage that made it."""
+    graph = {
+        name: {each for each in imports(file, anywhere=False) if each in MODULES and not name.startswith(f"{each}.")}
+        for name, file in MODULES.items()
+    }
+
+    graphlib.TopologicalSorter(graph).prepare()
+
+
+@pytest.mark.parametrize("name", sorted(name for name in MODULES if room(name) in ORDER))
+def test_data_flows_one_way(name: str) -> None:
+    """`lifecycle → causes → show → cli`: nothing reaches back."""
+    later = [
+        each
+        for each in imports(MODULES[name], anywhere=True)
+        if each.startswith("gradsan.") and room(each) in ORDER and ORDER.index(room(each)) > ORDER.index(room(name))
+    ]
+
+    assert not later
