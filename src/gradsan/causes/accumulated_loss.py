@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Incident, SecondPass
+from gradsan.report import FixKind
 
 
 class AccumulatedLoss(Cause):
@@ -18,6 +20,7 @@ class AccumulatedLoss(Cause):
     name = "accumulated-loss"
     severity = "error"
     summary = "a running total of losses is itself back-propagated in every step"
+    asked = 21
     example = Example(
         program="""\
 import torch
@@ -57,3 +60,18 @@ for batch in torch.ones(16, 3).split(8):
         "once, after the loop, and start again from 0; or call `loss.backward()` for each batch and step after the "
         "last one. The gradients are the same, and the second way holds only one batch's graph in memory."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        return isinstance(incident, SecondPass) and incident.kinship == "total"
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return f"{name} is a running total: it contains losses that earlier passes back-propagated and freed"
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+        """The best first."""
+        return ("item", "detach")

@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Incident, SecondPass
+from gradsan.report import FixKind
 
 
 class CachedGraph(Cause):
@@ -20,6 +22,7 @@ class CachedGraph(Cause):
     name = "cached-graph"
     severity = "error"
     summary = "a cache filled from parameters in an earlier step still holds that step's graph"
+    asked = 41
     example = Example(
         program="""\
 import torch
@@ -72,3 +75,19 @@ for batch in torch.ones(2, 6, 4):
         "values only. Fill it under `torch.no_grad()`, or make the frequencies a buffer instead of a parameter. For "
         "evaluation a cache that lasts is right too, filled under `no_grad` and cleared when training resumes."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        loop = incident.repetition if isinstance(incident, SecondPass) else None
+        return loop is not None and loop.made == "earlier" and loop.maker_runs <= 1
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return f"{name} was filled once, in an earlier step, and keeps the graph of that step"
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+        """The best first."""
+        return ("recompute", "reset-state", "setting")

@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Incident, SecondPass
+from gradsan.report import FixKind
 
 
 class CarriedState(Cause):
@@ -17,6 +19,7 @@ class CarriedState(Cause):
     name = "carried-state"
     severity = "error"
     summary = "a tensor from an earlier step still carries that step's graph"
+    asked = 40
     example = Example(
         program="""\
 import torch
@@ -48,3 +51,30 @@ for _ in range(2):
         "and call backward once, at the end, and detach only there. `retain_graph=True` is no way out: every pass "
         "would walk all earlier steps, and after `optimizer.step()` PyTorch stops with the in-place error (GS201)."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        loop = incident.repetition if isinstance(incident, SecondPass) else None
+        return loop is not None and loop.made == "earlier" and loop.maker_ran_now
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return f"{name} still carries the graph of an earlier step into this one"
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+        """The best first."""
+        return ("detach", "reset-state")
+
+    @classmethod
+    def notes(cls, incident: Incident) -> tuple[str, ...]:
+        """Why the usual answer is the wrong one."""
+        ops = incident.consumed_ops if isinstance(incident, SecondPass) else 0
+        return (
+            (
+                f"not `retain_graph=True`: every pass would walk all earlier steps (+{ops} ops a step), and after "
+                "`optimizer.step()` PyTorch would stop with the in-place error (GS201)"
+            ),
+        )

@@ -5,7 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from gradsan.report import Severity
+from gradsan.lifecycle.incident import Incident
+from gradsan.report import FixKind, Severity
 
 Role = Literal["made", "held", "cut", "freed", "changed", "enters", "used"]  # in the order in which a story is told
 
@@ -43,6 +44,30 @@ class Cause:
         "enters": "enters the later forward",
         "used": "needs it again",
     }
+
+    # Its place among the questions that tell the causes of an error apart: contexts that change the answer come first.
+    # None: no error of PyTorch's has this cause.
+    asked: ClassVar[int | None] = None
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:  # noqa: ARG003 # each cause reads it in its own way
+        """Whether this is what happened, given that no cause asked before it is."""
+        return False
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # likewise
+        """What happened, in one sentence a beginner understands; `name` is what the user would write."""
+        return cls.summary
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # likewise
+        """The kinds of fix that mend it, the best first."""
+        return ("advice",)
+
+    @classmethod
+    def notes(cls, incident: Incident) -> tuple[str, ...]:  # noqa: ARG003 # likewise
+        """What else the reader should know, as things are."""
+        return ()
 
     @classmethod
     def explanation(cls) -> tuple[str, ...]:

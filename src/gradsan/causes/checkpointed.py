@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Incident, SecondPass
+from gradsan.report import FixKind
 
 
 class Checkpointed(Cause):
@@ -20,6 +22,7 @@ class Checkpointed(Cause):
     name = "checkpointed"
     severity = "error"
     summary = "only with activation checkpointing: a re-entrant checkpoint's inner pass freed shared history"
+    asked = 2
     example = Example(
         program="""\
 import torch
@@ -57,3 +60,18 @@ x.sum().backward()
         "state, so even `use_reentrant=False` can give a wrong gradient without an error. Pass the state in as an "
         "argument and return it."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        return isinstance(incident, SecondPass) and incident.checkpointed
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return f"a re-entrant checkpoint back-propagates on its own, and freed what leads to {name}"
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+        """The best first."""
+        return ("setting", "advice")

@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Donated, Incident
+from gradsan.report import FixKind
 
 
 class CompiledRetain(Cause):
@@ -20,6 +22,7 @@ class CompiledRetain(Cause):
     name = "compiled-retain"
     severity = "error"
     summary = "`torch.compile` donated saved buffers, and a pass with `retain_graph` or `create_graph` needs them"
+    asked = 90
     roles = Cause.roles | {"freed": "gave its buffers away", "used": "keeps the graph all the same"}
     example = Example(
         program="""\
@@ -58,3 +61,18 @@ for _ in range(2):
         "can return a wrong gradient without an error. Second derivatives stay impossible: compiled functions do not "
         "support double backward, so leave that part of the model uncompiled."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        return isinstance(incident, Donated)
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return f"the compiled backward of {name} gives its buffers away, and cannot keep its graph as this pass asks"
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+        """The best first."""
+        return ("recompute", "setting")

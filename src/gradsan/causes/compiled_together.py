@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Incident, SecondPass
+from gradsan.report import FixKind
 
 
 class CompiledTogether(Cause):
@@ -18,6 +20,7 @@ class CompiledTogether(Cause):
     name = "compiled-together"
     severity = "error"
     summary = "`torch.compile` made one op of separate parts, so walking one part freed the other"
+    asked = 1
     example = Example(
         program="""\
 import torch
@@ -62,3 +65,18 @@ on_fake.backward()
         "first call. Then each pass runs the whole compiled backward, for both outputs, and a function whose backward "
         "was already compiled by an ordinary pass may refuse the retained one (GS204)."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        return isinstance(incident, SecondPass) and incident.compiled
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return f"`torch.compile` made one op of what led to {name}, so the first pass freed all of it"
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+        """The best first."""
+        return ("recompute", "retain-graph")

@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Incident, SecondPass
+from gradsan.report import FixKind
 
 
 class ComputedOnce(Cause):
@@ -20,6 +22,7 @@ class ComputedOnce(Cause):
     name = "computed-once"
     severity = "error"
     summary = "a graph made once from parameters, outside the loop, is used in every step"
+    asked = 30
     example = Example(
         program="""\
 import torch
@@ -61,3 +64,25 @@ for pair in ([0, 2], [1, 3]):
         "slow for every step, take fewer and larger steps: add up the losses of several batches and call backward "
         "once for all of them."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        if not isinstance(incident, SecondPass) or not incident.updated_between:
+            return False
+        loop = incident.repetition
+        if loop is None or loop.made != "before":
+            return False
+        # A GAN's fake, made once a round and used in several inner steps, is another network's output.
+        return not (loop.made_in_outer_round and incident.owners.apart)
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return f"the graph of {name} was made once, before the loop, and the first pass in it freed that graph"
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
+        """The best first."""
+        trained = isinstance(incident, SecondPass) and bool(incident.owners.freed)
+        return ("move-into-loop", "recompute") if trained else ("detach", "no-grad")

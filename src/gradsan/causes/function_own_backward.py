@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Incident, SecondPass
+from gradsan.report import FixKind
 
 
 class FunctionOwnBackward(Cause):
@@ -18,6 +20,7 @@ class FunctionOwnBackward(Cause):
     name = "function-own-backward"
     severity = "error"
     summary = "a custom `autograd.Function` back-propagates a graph of its own; `retain_graph` does not reach it"
+    asked = 3
     example = Example(
         program="""\
 import torch
@@ -75,3 +78,18 @@ out.var().backward()
         "inner graph stays in memory as long as the output's graph does. If only the two outer passes are the trouble, "
         "one backward over the sum of the losses walks the layer once and needs no change in it."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        return isinstance(incident, SecondPass) and incident.own_backward
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return f"a custom Function back-propagates a graph of its own, {name}, which its first backward freed"
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+        """The best first."""
+        return ("recompute", "retain-graph")

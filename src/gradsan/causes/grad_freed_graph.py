@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Incident, SecondPass
+from gradsan.report import FixKind
 
 
 class GradFreedGraph(Cause):
@@ -18,6 +20,7 @@ class GradFreedGraph(Cause):
     name = "grad-freed-graph"
     severity = "error"
     summary = "`autograd.grad`, an inner backward or a hook freed what a later backward needs"
+    asked = 10
     example = Example(
         program="""\
 import torch
@@ -52,3 +55,22 @@ loss.backward()
         "`retain_graph=True`, or take the gradient from a forward pass of its own. Prefer `autograd.grad` to "
         "`backward(create_graph=True)`: the latter ties each parameter and its `.grad` into a cycle that keeps memory."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        if not isinstance(incident, SecondPass):
+            return False
+        freeing = incident.freeing
+        return freeing.kind == "grad" or freeing.nested or freeing.in_forward
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return f"`autograd.grad` (or a pass inside the forward) freed the graph of {name}, which the later pass needs"
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
+        """The best first."""
+        taken = isinstance(incident, SecondPass) and incident.freeing.kind == "grad"
+        return ("create-graph", "retain-graph", "recompute") if taken else ("retain-graph", "recompute")

@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Edited, Incident
+from gradsan.report import FixKind
 
 
 class InplaceEdit(Cause):
@@ -22,6 +24,7 @@ class InplaceEdit(Cause):
     name = "inplace-edit"
     severity = "error"
     summary = "a tensor saved for the backward pass was edited in place"
+    asked = 71
     roles = Cause.roles | {"made": "saved for backward", "changed": "edited in place", "used": "needs the old values"}
     example = Example(
         program="""\
@@ -53,3 +56,18 @@ gates.sum().backward()
         "(GS201). Editing through `.data` is never the way: it is not counted, so the gradient is computed from the "
         "edited values without an error."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        return isinstance(incident, Edited)
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return f"{name} was changed in place after an op had saved it for the backward pass"
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+        """The best first."""
+        return ("clone",)

@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Incident, WithoutHistory
+from gradsan.report import FixKind
 
 
 class LostGraph(Cause):
@@ -20,6 +22,7 @@ class LostGraph(Cause):
     name = "lost-graph"
     severity = "error"
     summary = "the loss has no history: `.item()`, `.data`, `no_grad`, numpy or argmax cut it off"
+    asked = 80
     roles = Cause.roles | {"cut": "loses its history", "used": "needs a history"}
     example = Example(
         program="""\
@@ -53,3 +56,18 @@ loss.backward()
         "decision itself must stay in the loss, it takes another estimator: a straight-through or Gumbel-softmax "
         "sample, or a policy gradient with `log_prob`."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        return isinstance(incident, WithoutHistory)
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return f"{name} has no history: no graph leads from it to a parameter"
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+        """The best first."""
+        return ("re-attach", "advice")

@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Incident, SecondPass
+from gradsan.report import FixKind
 
 
 class SameLossTwice(Cause):
@@ -21,6 +23,7 @@ class SameLossTwice(Cause):
     name = "same-loss-twice"
     severity = "error"
     summary = "the same loss is back-propagated again"
+    asked = 20
     example = Example(
         program="""\
 import torch
@@ -60,3 +63,22 @@ for _ in range(2):
         "every pass returns the same old gradient, or PyTorch stops with the in-place error (GS201). If a guard "
         "skipped the lines that compute this step's loss, skip the update too (GS110)."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        return isinstance(incident, SecondPass) and incident.kinship == "same"
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return f"{name} was back-propagated before, and that pass freed its graph"
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
+        """The best first."""
+        if isinstance(incident, SecondPass) and incident.failing.stack == incident.freeing.stack:
+            return ("move-into-loop", "recompute")  # one line asks again and again
+        # Where an optimizer trains what it leads to, one pass was enough: the other is a slip.
+        trained = isinstance(incident, SecondPass) and bool(incident.owners.fresh | incident.owners.freed)
+        return ("remove-backward", "recompute") if trained else ("recompute", "retain-graph")

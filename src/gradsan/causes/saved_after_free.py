@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Incident, ReadAfterFree
+from gradsan.report import FixKind
 
 
 class SavedAfterFree(Cause):
@@ -18,6 +20,7 @@ class SavedAfterFree(Cause):
     name = "saved-after-free"
     severity = "error"
     summary = "saved tensors of a freed op were read directly"
+    asked = 91
     roles = Cause.roles | {"used": "reads its saved values"}
     example = Example(
         program="""\
@@ -50,3 +53,18 @@ loss.backward()
         "(`out.grad_fn.register_prehook`): there it is not freed yet. In a short debugging run `retain_graph=True` "
         "on the pass also keeps it readable; take it out again afterwards, since it keeps all other saved values too."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        return isinstance(incident, ReadAfterFree)
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return f"the saved values of {name} were read after a pass had freed them"
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+        """The best first."""
+        return ("reorder", "clone", "retain-graph")

@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Incident, SecondPass
+from gradsan.report import FixKind
 
 
 class SharedForward(Cause):
@@ -19,6 +21,7 @@ class SharedForward(Cause):
     name = "shared-forward"
     severity = "error"
     summary = "two losses of one forward pass; the first backward freed the part they share"
+    asked = 60
     example = Example(
         program="""\
 import torch
@@ -57,3 +60,20 @@ opt.step()
         "`features.detach()`. If an optimizer steps between the two passes, run the forward again for the second: the "
         "kept graph belongs to the old parameters (GS201)."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        return isinstance(incident, SecondPass)
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return f"{name} is part of two losses, and the first pass freed the graph they share"
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
+        """The best first."""
+        if isinstance(incident, SecondPass) and incident.updated_between:
+            return ("recompute", "combine-losses")
+        return ("combine-losses", "retain-graph")

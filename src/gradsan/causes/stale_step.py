@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Incident, SecondPass
+from gradsan.report import FixKind
 
 
 class StaleStep(Cause):
@@ -19,6 +21,7 @@ class StaleStep(Cause):
     name = "stale-step"
     severity = "error"
     summary = "a guard skipped this step's forward, and the update ran on what the previous step left"
+    asked = 42
     example = Example(
         program="""\
 import torch
@@ -60,3 +63,19 @@ for batch in torch.ones(10, 3).split(4):
         "itself leaves the others waiting for its gradients: let all ranks skip together, or run the batch and give "
         "its loss the weight 0. For a NaN only skipping helps, since 0 times NaN is NaN."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        loop = incident.repetition if isinstance(incident, SecondPass) else None
+        return loop is not None and loop.made == "earlier"
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return f"this step did not make {name} anew: what the step before left behind was used again"
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+        """The best first."""
+        return ("advice", "recompute")

@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Edited, Incident
+from gradsan.report import FixKind
 
 
 class StepBeforeBackward(Cause):
@@ -23,6 +25,7 @@ class StepBeforeBackward(Cause):
     name = "step-before-backward"
     severity = "error"
     summary = "an optimizer step changed parameters between a forward and its backward pass"
+    asked = 70
     roles = Cause.roles | {
         "made": "saved for backward",
         "changed": "overwritten by the optimizer",
@@ -63,3 +66,20 @@ opt.step()
         "improved discriminator. Then run its forward again after the step, as far back as parameters have changed. "
         "Updating through `.data` gets past the check and computes with mixed values, without a word."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        return isinstance(incident, Edited) and incident.by_optimizer
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return (
+            f"{name} was computed with parameters that the optimizer has changed since, and the pass needs the old ones"
+        )
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+        """The best first."""
+        return ("detach", "reorder", "recompute")

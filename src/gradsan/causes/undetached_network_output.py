@@ -1,4 +1,6 @@
 from gradsan.causes.cause import Cause, Example
+from gradsan.lifecycle.incident import Incident, SecondPass
+from gradsan.report import FixKind
 
 
 class UndetachedNetworkOutput(Cause):
@@ -19,6 +21,7 @@ class UndetachedNetworkOutput(Cause):
     name = "undetached-network-output"
     severity = "error"
     summary = "one network's output feeds another's loss, and both are back-propagated (GAN, actor and critic)"
+    asked = 50
     example = Example(
         program="""\
 import torch
@@ -61,3 +64,18 @@ opt_g.step()
         "learns nothing (GS203, GS306). Where the same output is used for several updates of its maker, make it anew "
         "for each. Where both losses should train both networks, add them up and call backward once (GS102)."
     )
+
+    @classmethod
+    def explains(cls, incident: Incident) -> bool:
+        """Whether this is what happened."""
+        return isinstance(incident, SecondPass) and incident.owners.apart
+
+    @classmethod
+    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+        """What happened, in one sentence."""
+        return f"{name} comes from a network that another optimizer trains, and its graph is back-propagated twice"
+
+    @classmethod
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+        """The best first."""
+        return ("detach", "recompute")

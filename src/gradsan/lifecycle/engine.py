@@ -2,7 +2,7 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -53,7 +53,7 @@ class World:
     order: Mapping[int, int]  # op → its place in the order of creation
     freed: Collection[int]
     edited: Collection[int]  # live ops one of whose saved values was changed in place since
-    derivative: Mapping[int, int]  # op → what its local derivative is known by
+    derivative: Mapping[int, Sequence[int]]  # op → what its derivative by each input is known by
 
     def below(self, node: int) -> tuple[int, ...]:
         """The nodes a gradient flows on to, once for every edge."""
@@ -103,7 +103,8 @@ def walk(asked: Pass, world: World, *, lenient: bool = False) -> Walk:
             if not runs(following.node) and following.node not in targets:
                 continue
             gradients[following] += sum(
-                each * _local_derivative(world.derivative[node], port.output, index) for port, each in arrived.items()
+                each * _local_derivative(world.derivative[node][index], port.output, index)
+                for port, each in arrived.items()
             )
             if not waiting[following.node]:
                 heapq.heappush(ready, (_priority(following.node, world), following.node))

@@ -8,8 +8,9 @@ from array import array
 from collections.abc import Sequence
 from itertools import islice
 
+from gradsan.observe.frames import LINE_BITS, LINE_MASK
 from gradsan.observe.loops import Loop, loops_of
-from gradsan.observe.sites import LINE_BITS, LINE_MASK, SITE_BITS, SITE_MASK, Code, Kind, Sites
+from gradsan.observe.sites import SITE_BITS, SITE_MASK, Code, Kind, Sites
 
 # Generators that were dropped half-way never say so; those asleep longest are forgotten first.
 _ASLEEP_AT_MOST = 4096
@@ -128,7 +129,7 @@ class Machine:
         """The same, to be continued apart."""
         twin = Machine(self._sites)
         twin.stack = [each.copy() for each in self.stack]
-        twin._asleep = {token: each.copy() for token, each in self._asleep.items()}  # noqa: SLF001 # its own kind
+        twin._asleep = {token: each.copy() for token, each in self._asleep.items()}
         return twin
 
     def settle(self, stack: Sequence[int]) -> None:

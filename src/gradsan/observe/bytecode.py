@@ -57,7 +57,7 @@ class Instruction:
     @property
     def units(self) -> int:
         """How many code units it takes: prefixes for a large argument, itself, its caches."""
-        return 1 + (self.arg > 0xFF) + (self.arg > 0xFFFF) + (self.arg > 0xFFFFFF) + _CACHES[self.opcode]
+        return max(1, (self.arg.bit_length() + 7) // 8) + _CACHES[self.opcode]
 
 
 def disassemble(code: CodeType) -> list[Instruction]:
@@ -198,7 +198,7 @@ def _position_entry(position: Position, before: int, length: int) -> tuple[bytes
 
 def _little_endian(value: int) -> bytes:
     chunks = bytearray()
-    while value >= 0x40:
+    while value >> 6:
         chunks.append(value & 0x3F | 0x40)
         value >>= 6
     chunks.append(value)

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from gradsan.observe.activations import Machine
-from gradsan.observe.sites import LINE_MASK, SITE_BITS, SITE_MASK, Kind, Sites, sites_in
+from gradsan.observe.frames import LINE_MASK
+from gradsan.observe.sites import SITE_BITS, SITE_MASK, Kind, Sites, sites_in
 
 BLOCK_WORDS = 8192
 HEAD_BLOCKS = 16
@@ -113,6 +114,13 @@ class Journal:
             return folded.find(number)
         return blocks[index], (blocks[index + 1].number if index + 1 < len(blocks) else None)
 
+    def kept(self, start: int, stop: int | None) -> list[Block]:
+        """The whole blocks that tell of ops from `start` on, up to `stop` if it is given."""
+        blocks = self.blocks
+        first = max(bisect_right(blocks, start, key=lambda block: block.number) - 1, 0)
+        last = len(blocks) if stop is None else bisect_right(blocks, stop, key=lambda block: block.number)
+        return list(blocks[first:last])
+
     def machine(self) -> Machine:
         """The stack machine after everything that was logged."""
         if self._folded is not None:
@@ -176,7 +184,7 @@ def spans_of(sites: Sites, block: Block, stop: int | None) -> Iterator[Span]:
             yield Span(begun, number, stack)
             begun = number
         kind, code, _ = table[site]
-        if kind is line_kind and stack is not None and table[stack[0]].code is code:  # by far the most
+        if kind is line_kind and stack is not None and table[stack[0]][1] is code:  # by far the most
             stack = (site, stack[1])
         else:
             stack = _after(sites, stack, site, tokens)
@@ -201,10 +209,10 @@ def _after(sites: Sites, stack: Stack, site: int, tokens: Iterator[int]) -> Stac
         return (site, stack)
     if kind is Kind.RESUME or kind is Kind.THROWN:
         line = sites.line_site(code, next(tokens) & LINE_MASK)
-        is_awake = kind is Kind.THROWN and stack is not None and sites[stack[0]].code is code
+        is_awake = kind is Kind.THROWN and stack is not None and sites[stack[0]][1] is code
         return stack if is_awake else (line, stack)
     frame = stack
-    while frame is not None and sites[frame[0]].code is not code:
+    while frame is not None and sites[frame[0]][1] is not code:
         frame = frame[1]
     if kind is Kind.LINE:
         return (site, stack if frame is None else frame[1])

@@ -1,13 +1,18 @@
 """Answers about one thread's log: which line of the user's made an op, under which calls, in which round."""
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import FrameType
 
 from gradsan.lifecycle.location import Frame
+from gradsan.observe.frames import frames_out
 from gradsan.observe.journal import Block, Journal, Span, Stack, spans_of
 from gradsan.observe.rounds import Rounds, rounds_of
-from gradsan.observe.sites import Sites
+from gradsan.observe.sites import SITE_BITS, SITE_MASK, Kind, Site, Sites
+
+# A place, the op counter when the thread came there, and for generators the frame's token.
+Event = tuple[Site, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,23 @@ class Lines:
                 found.append((span.start, span.stop))
         return tuple(found)
 
+    def replay(self, start: int, stop: int | None, *, blocks: int) -> Iterator[tuple[tuple[Site, ...], list[Event]]]:
+        """What the thread did around ops `start` to `stop` (to the end if `None`), in stretches of the log.
+
+        Each comes with the stack it began with, outermost first. Of more than `blocks` stretches, the middle is
+        left out.
+        """
+        kept = self._journal.kept(start, stop)
+        if len(kept) > blocks:
+            kept = kept[: blocks // 3] + kept[blocks // 3 - blocks :]
+        for block in kept:
+            tokens, events = iter(block.tokens[:]), []
+            for word in block.words[:]:
+                site = self._sites[word & SITE_MASK]
+                has_token = Kind.SUSPEND <= site[0] < Kind.LINE
+                events.append((site, word >> SITE_BITS, next(tokens) if has_token else 0))
+            yield tuple(self._sites[site] for site in block.stack), events
+
     def rounds(self, frame: FrameType | None = None) -> tuple[Rounds, ...]:
         """The loops that are running now, outermost first: those around each live line, and repeated calls.
 
@@ -103,12 +125,3 @@ class Lines:
             frames.append(self._sites.frame(stack[0]))
             stack = stack[1]
         return tuple(reversed(frames))
-
-
-def frames_out(frame: FrameType | None) -> list[FrameType]:
-    """A frame and its callers, innermost first."""
-    frames = []
-    while frame is not None:
-        frames.append(frame)
-        frame = frame.f_back
-    return frames

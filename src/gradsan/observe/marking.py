@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
 from inspect import CO_OPTIMIZED
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 
 from gradsan.observe import marks
 from gradsan.observe.ownership import Ownership
@@ -20,6 +20,8 @@ from gradsan.observe.rewriting import rewritten
 
 # Modules that use one of these stay as they are: it compiles functions from their bytecode, and knows no marks.
 _BYTECODE_COMPILERS = frozenset({"numba"})
+
+_DEBUGGED = "lines are not recorded: a debugger traces this program"
 
 
 class Marking:
@@ -33,10 +35,20 @@ class Marking:
         self._marked: dict[int, CodeType] = {}  # by id of the plain code
         self._readers: dict[object, object] = {}  # what reads bytecode in place of what
 
+    def prepare(self) -> str | None:
+        """Mark what is imported from now on. Where nothing writes, a mark does nothing."""
+        if _is_debugged():
+            return _DEBUGGED
+        if self._finder not in sys.meta_path:
+            sys.meta_path.insert(0, self._finder)
+        return None
+
     def start(self) -> str | None:
-        """Begin. Never impossible; the answer is there for the likeness with other ways to record."""
+        """Begin; answers with a sentence if a debugger is at work, which would step into every mark."""
+        declined = self.prepare()
+        if declined is not None:
+            return declined
         marks.connect(self._pen)
-        sys.meta_path.insert(0, self._finder)
         for name in (BYTECODE_MODULE, BYTECODE_USER):
             module = sys.modules.get(name)
             if module is not None:
@@ -165,6 +177,10 @@ def _after_loading(spec: ModuleSpec, then: Callable[[ModuleType], None]) -> None
 def _functions() -> list[FunctionType]:
     # The interpreter runs modules and class bodies as functions too; those run once, and are running.
     return [each for each in gc.get_objects() if type(each) is FunctionType and each.__code__.co_flags & CO_OPTIMIZED]
+
+
+def _is_debugged() -> bool:
+    return isinstance(sys.gettrace(), FunctionType | MethodType)
 
 
 def _is_compiler(value: object) -> bool:

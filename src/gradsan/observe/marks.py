@@ -4,47 +4,25 @@ The state is the module's, as the log is the process's. Where nothing records, a
 """
 
 import sys
-from array import array
+import threading
 from collections.abc import Callable
-from types import FrameType
-from typing import Protocol
 
-from gradsan.observe.sites import SITE_BITS, token_of
-
-
-class Here(Protocol):
-    """The calling thread's open block."""
-
-    words: "array[int]"
-    tokens: "array[int]"
-
-
-class Pen(Protocol):
-    """Who records."""
-
-    here: Here
-    room: int  # words in a block
-    op_counter: Callable[[], int]
-
-    def turn(self, frame: FrameType | None) -> None:
-        """Begin a new block; `frame` is the innermost that is live after the event."""
-
-    def fail(self, error: Exception) -> None:
-        """Stop recording because of an error of our own."""
-
+from gradsan.observe.frames import token_of
+from gradsan.observe.pen import Pen
+from gradsan.observe.sites import SITE_BITS
 
 _pen: Pen | None = None
-_here: Here
 _room = 0
 _op_counter: Callable[[], int]
 _getframe = sys._getframe  # noqa: SLF001 # the documented way to a frame
+_this_thread = threading.get_ident
 _len = len  # the program may put another in its place
 
 
 def connect(pen: Pen) -> None:
     """From now on marks are written by `pen`."""
-    global _pen, _here, _room, _op_counter  # noqa: PLW0603 # a module's global is the cheapest way to a value
-    _here, _room, _op_counter = pen.here, pen.room, pen.op_counter
+    global _pen, _room, _op_counter  # noqa: PLW0603 # a module's global is the cheapest way to a value
+    _room, _op_counter = pen.room, pen.op_counter
     _pen = pen
 
 
@@ -58,7 +36,9 @@ def mark(site: int) -> None:
     """A line was reached, or a function entered."""
     if _pen is not None:
         try:
-            words = _here.words
+            thread, words = _pen.open
+            if thread != _this_thread():
+                words = _pen.switch()
             words.append(_op_counter() << SITE_BITS | site)
             if _len(words) > _room:
                 _pen.turn(_getframe(1))
@@ -70,7 +50,9 @@ def leave(site: int) -> None:
     """A function returned, or an exception goes through."""
     if _pen is not None:
         try:
-            words = _here.words
+            thread, words = _pen.open
+            if thread != _this_thread():
+                words = _pen.switch()
             words.append(_op_counter() << SITE_BITS | site)
             if _len(words) > _room:
                 _pen.turn(_getframe(1).f_back)
@@ -83,8 +65,8 @@ def sleep(site: int) -> None:
     if _pen is not None:
         try:
             frame = _getframe(1)
-            words = _here.words
-            _here.tokens.append(token_of(frame))
+            words = _pen.switch()
+            _pen.here.tokens.append(token_of(frame))
             words.append(_op_counter() << SITE_BITS | site)
             if _len(words) > _room:
                 _pen.turn(frame.f_back)
@@ -97,8 +79,8 @@ def wake(site: int) -> None:
     if _pen is not None:
         try:
             frame = _getframe(1)
-            words = _here.words
-            _here.tokens.append(token_of(frame))
+            words = _pen.switch()
+            _pen.here.tokens.append(token_of(frame))
             words.append(_op_counter() << SITE_BITS | site)
             if _len(words) > _room:
                 _pen.turn(frame)

@@ -5,17 +5,21 @@ from then on; for a function of the user's, lines, exits and resumptions are swi
 """
 
 import sys
+import threading
 from collections.abc import Callable
 from types import CodeType
+from typing import Any
 
-from gradsan.observe.lines import frames_out
+from gradsan.observe.frames import frames_out, token_of
 from gradsan.observe.ownership import Ownership
 from gradsan.observe.pen import Pen
-from gradsan.observe.sites import SITE_BITS, Kind, token_of
+from gradsan.observe.sites import SITE_BITS, Kind
 
 # 0, 1, 2 and 5 are set aside for debuggers, coverage, profilers and optimizers: taking one would keep theirs out.
 _TOOL_IDS = (4, 3)
 _TOOL_NAME = "gradsan"
+
+_monitoring: Any = getattr(sys, "monitoring", None)  # a type checker of 3.11 does not know it
 
 
 class Monitoring:
@@ -27,9 +31,12 @@ class Monitoring:
         self._tool: int | None = None
         self._codes: list[CodeType] = []
 
+    def prepare(self) -> str | None:
+        """Nothing to do: functions are taken in when they first run, or are found running."""
+
     def start(self) -> str | None:
         """Begin; answers with a sentence if that is impossible because others hold every free place."""
-        monitoring = sys.monitoring
+        monitoring = _monitoring
         for tool in _TOOL_IDS:
             if monitoring.get_tool(tool) is None:
                 break
@@ -41,6 +48,8 @@ class Monitoring:
         events = monitoring.events
         for event, callback in self._callbacks().items():
             monitoring.register_callback(tool, event, callback)
+        # What an earlier holder of this tool id switched off stays off until this is called.
+        monitoring.restart_events()
         # The interpreter has no per-code form of the last two.
         monitoring.set_events(tool, events.PY_START | events.PY_UNWIND | events.PY_THROW)
         for running in (sys._getframe(), *sys._current_frames().values()):  # noqa: SLF001 # documented
@@ -53,7 +62,7 @@ class Monitoring:
         tool, self._tool = self._tool, None
         if tool is None:
             return
-        monitoring = sys.monitoring
+        monitoring = _monitoring
         monitoring.set_events(tool, 0)
         for code in self._codes:
             monitoring.set_local_events(tool, code, 0)
@@ -62,22 +71,29 @@ class Monitoring:
         monitoring.free_tool_id(tool)
         self._codes.clear()
 
+    def adopt(self) -> None:
+        """Nothing to do: functions are taken in when they first run."""
+
+    def marked(self, code: CodeType) -> CodeType:
+        """The code as it is: the interpreter needs no marks."""
+        return code
+
     def _adopt(self, code: CodeType) -> bool:
         """Whether a code object is the user's; then its events are switched on."""
         if self._tool is None or not self._ownership.owns(code.co_filename) or self._pen.sites.add(code) is None:
             return False
-        events = sys.monitoring.events
+        events = _monitoring.events
         wanted = events.LINE | events.PY_RETURN | events.PY_RESUME | events.PY_YIELD
-        sys.monitoring.set_local_events(self._tool, code, wanted)
+        _monitoring.set_local_events(self._tool, code, wanted)
         self._codes.append(code)
         return True
 
-    def _callbacks(self) -> dict[int, Callable[..., object]]:  # noqa: C901 # one closure an event, kept flat for speed
+    def _callbacks(self) -> dict[int, Callable[..., object]]:  # noqa: C901, PLR0915 # flat for speed
         """One function an event. They share no code: a further call would double the price of an event."""
         pen, here, room, op_counter = self._pen, self._pen.here, self._pen.room, self._pen.op_counter
         line_base, start_of, getframe = pen.sites.line_base, pen.sites.start_of, sys._getframe  # noqa: SLF001
-        adopt, disable = self._adopt, sys.monitoring.DISABLE
-        size, identity = len, id  # the program may put others in their places
+        adopt, disable = self._adopt, _monitoring.DISABLE
+        size, identity, this_thread = len, id, threading.get_ident  # the program may put others in their places
         left, asleep, awake = int(Kind.LEAVE), int(Kind.SUSPEND), int(Kind.RESUME)  # plain ints add faster
 
         def start(code: CodeType, _offset: int) -> object:
@@ -87,7 +103,9 @@ class Monitoring:
                     if not adopt(code):
                         return disable
                     begin = start_of[identity(code)]
-                words = here.words
+                thread, words = pen.open
+                if thread != this_thread():
+                    words = pen.switch()
                 words.append(op_counter() << SITE_BITS | begin)
                 if size(words) > room:
                     pen.turn(getframe(1))
@@ -95,10 +113,19 @@ class Monitoring:
                 pen.fail(error)
             return None
 
+        latest: tuple[CodeType | None, int] = (None, 0)  # one value, so that no thread sees half of a change
+
         def line(code: CodeType, number: int) -> None:
+            nonlocal latest
             try:
-                words = here.words
-                words.append(op_counter() << SITE_BITS | line_base[identity(code)] + number)
+                known, base = latest
+                if known is not code:
+                    base = line_base[identity(code)]
+                    latest = (code, base)
+                thread, words = pen.open
+                if thread != this_thread():
+                    words = pen.switch()
+                words.append(op_counter() << SITE_BITS | base + number)
                 if size(words) > room:
                     pen.turn(getframe(1))
             except Exception as error:  # noqa: BLE001 # as above
@@ -108,7 +135,9 @@ class Monitoring:
             try:
                 begin = start_of.get(identity(code))
                 if begin is not None:
-                    words = here.words
+                    thread, words = pen.open
+                    if thread != this_thread():
+                        words = pen.switch()
                     words.append(op_counter() << SITE_BITS | begin + left)
                     if size(words) > room:
                         pen.turn(getframe(1).f_back)
@@ -117,7 +146,7 @@ class Monitoring:
 
         def sleep(code: CodeType, _offset: int, _value: object) -> None:
             try:
-                frame, words = getframe(1), here.words
+                frame, words = getframe(1), pen.switch()
                 here.tokens.append(token_of(frame))
                 words.append(op_counter() << SITE_BITS | start_of[identity(code)] + asleep)
                 if size(words) > room:
@@ -129,7 +158,7 @@ class Monitoring:
             try:
                 begin = start_of.get(identity(code))
                 if begin is not None:
-                    frame, words = getframe(1), here.words
+                    frame, words = getframe(1), pen.switch()
                     here.tokens.append(token_of(frame))
                     words.append(op_counter() << SITE_BITS | begin + awake)
                     if size(words) > room:
@@ -137,7 +166,7 @@ class Monitoring:
             except Exception as error:  # noqa: BLE001 # as above
                 pen.fail(error)
 
-        events = sys.monitoring.events
+        events = _monitoring.events
         return {
             events.PY_START: start,
             events.LINE: line,

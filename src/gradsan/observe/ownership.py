@@ -6,6 +6,7 @@ import sys
 import sysconfig
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from importlib.util import find_spec
 from pathlib import Path
 
 _LIBRARY_FOLDERS = frozenset({"site-packages", "dist-packages"})
@@ -47,7 +48,7 @@ class Ownership:
             return True
         if filename.startswith("<"):
             return _is_written(filename)
-        return _LIBRARY_FOLDERS.isdisjoint(path.split(os.sep)) and not path.startswith(self._libraries)
+        return _LIBRARY_FOLDERS.isdisjoint(Path(path).parts) and not path.startswith(self._libraries)
 
 
 def _is_written(filename: str) -> bool:
@@ -67,11 +68,23 @@ def _matches(path: str, patterns: tuple[str, ...]) -> bool:
     )
 
 
+def _torch_file() -> str | None:
+    """Where torch lies, also while it is not imported yet."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        return torch.__file__
+    try:
+        spec = find_spec("torch")
+    except Exception:  # noqa: BLE001 # whatever a finder of the program's does
+        return None
+    return None if spec is None else spec.origin
+
+
 def _library_prefixes() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
     found = {paths[name] for name in ("stdlib", "platstdlib", "scripts")}
     found.add(os.path.dirname(os.__file__))  # noqa: PTH120 # a virtual environment's library is its base's
-    torch = sys.modules.get("torch")
-    if torch is not None and torch.__file__:  # built from a checkout, it is outside site-packages
-        found.add(os.path.dirname(torch.__file__))  # noqa: PTH120
+    torch = _torch_file()
+    if torch:  # built from a checkout, it is outside site-packages
+        found.add(os.path.dirname(torch))  # noqa: PTH120
     return tuple(path.rstrip(os.sep) + os.sep for path in found | {os.path.realpath(path) for path in found})

@@ -6,8 +6,8 @@ from array import array
 from collections.abc import Callable
 from types import FrameType
 
+from gradsan.observe.frames import frames_out
 from gradsan.observe.journal import BLOCK_WORDS, HEAD_BLOCKS, TAIL_BLOCKS, Block, Journal
-from gradsan.observe.lines import frames_out
 from gradsan.observe.sites import Sites
 
 # Threads come and go; the logs of those that ended are kept up to this many, the newest ones.
@@ -41,6 +41,9 @@ class Pen:
         self.op_counter = op_counter
         self.room = room
         self.here = Here(room)
+        # The block of the thread that wrote last, with its identity: for one thread at work this spares the look-up
+        # of a thread's own value, which costs as much as all the rest. A pair, so that no thread sees half a change.
+        self.open: tuple[int, array[int]] = (0, array("Q"))
         self.journals: list[Journal] = []
         self._on_failure = on_failure
         self._head_blocks = head_blocks
@@ -55,11 +58,18 @@ class Pen:
         try:
             block = Block(self.op_counter(), self._stack(frame))
             here.words, here.tokens = block.words, block.tokens
+            self.open = (threading.get_ident(), block.words)
             if here.journal is None:
                 here.journal = self._new_journal()
             here.journal.open(block)
         finally:
             here.turning = False
+
+    def switch(self) -> "array[int]":
+        """This thread's open block, when another thread wrote last."""
+        words = self.here.words
+        self.open = (threading.get_ident(), words)
+        return words
 
     def fail(self, error: Exception) -> None:
         """An error of our own: recording ends, the program goes on."""

@@ -96,5 +96,5 @@ def _op_tells_number(torch: ModuleType) -> bool:
 
 
 def _is_older(version: str) -> bool:
-    parts = version.split("+")[0].split(".")[:2]
+    parts = version.split("+", maxsplit=1)[0].split(".")[:2]
     return all(part.isdigit() for part in parts) and tuple(map(int, parts)) < OLDEST_TORCH

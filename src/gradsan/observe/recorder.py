@@ -2,19 +2,38 @@
 
 import sys
 import threading
-from ast import AST
+from ast import Module
 from collections.abc import Callable, Iterable
 from types import CodeType, FrameType
+from typing import Protocol
 
 from gradsan.lifecycle.location import Frame
+from gradsan.observe.frames import frames_out
 from gradsan.observe.journal import BLOCK_WORDS
-from gradsan.observe.lines import Lines, frames_out
+from gradsan.observe.lines import Lines
 from gradsan.observe.ownership import Ownership
 from gradsan.observe.pen import Pen
 from gradsan.observe.private import private
 from gradsan.observe.sites import Sites
 
-_HAS_MONITORING = sys.version_info >= (3, 12)
+
+class _Way(Protocol):
+    """A way to record."""
+
+    def prepare(self) -> str | None:
+        """See to it that what is compiled from now on can be recorded; a sentence if that is impossible."""
+
+    def start(self) -> str | None:
+        """Begin; a sentence if that is impossible."""
+
+    def stop(self) -> None:
+        """End, and put everything back."""
+
+    def adopt(self) -> None:
+        """Take in functions that were defined unseen."""
+
+    def marked(self, code: CodeType) -> CodeType:
+        """Code that can be recorded."""
 
 
 class LineRecorder:
@@ -42,6 +61,14 @@ class LineRecorder:
         self._pen: Pen | None = None
         self._way: _Way | None = None
 
+    def prepare(self) -> None:
+        """Before torch is there, whose ops the log counts: have what is compiled from now on ready for `start()`."""
+        if self._way is None:
+            self._sites = Sites()
+            self._pen = Pen(self._sites, lambda: 0, self._fail, room=self._room)
+            self._way = way = _way(self._pen, self.ownership)
+            self._attempt(way.prepare)
+
     def start(self) -> None:
         """Begin to record; where that is impossible, say so and do nothing."""
         if self.recording:
@@ -50,18 +77,23 @@ class LineRecorder:
         if counter is None:
             self._decline("lines are not recorded: " + "; ".join(private().missing))
             return
-        self._pen = Pen(self._sites, counter, self._fail, room=self._room)
-        self._way = _way(self._pen, self.ownership)
+        self.prepare()
+        if self._way is None or self._pen is None:
+            return
+        self._pen.op_counter = counter
+        self.recording = self._attempt(self._way.start)
+        if self.recording:
+            self.provenance = _PROVENANCE
+
+    def _attempt(self, begin: Callable[[], str | None]) -> bool:
         try:
-            declined = self._way.start()
+            declined = begin()
         except Exception as error:  # noqa: BLE001 # nothing of ours may reach the program
             self._fail(error)
-            return
+            return False
         if declined is not None:
             self._decline(declined)
-            return
-        self.recording = True
-        self.provenance = _PROVENANCE
+        return declined is None
 
     def stop(self) -> None:
         """End, leave nothing behind; what was recorded can still be asked."""
@@ -71,19 +103,13 @@ class LineRecorder:
 
     def adopt(self) -> None:
         """On 3.11, take in the user's functions that were defined by code already running when recording began."""
-        from gradsan.observe.marking import Marking
-
-        if isinstance(self._way, Marking):
+        if self._way is not None:
             self._way.adopt()
 
-    def compile_user(self, source: str | bytes | AST, filename: str, mode: str = "exec") -> CodeType:
+    def compile_user(self, source: str | bytes | Module, filename: str, mode: str = "exec") -> CodeType:
         """`compile()` for a main script or a notebook's cell, whose code no import hook sees."""
-        from gradsan.observe.marking import Marking
-
         code: CodeType = compile(source, filename, mode, dont_inherit=True)
-        if isinstance(self._way, Marking) and self.ownership.owns(filename):
-            return self._way.marked(code)
-        return code
+        return self._way.marked(code) if self._way is not None and self.ownership.owns(filename) else code
 
     def lines(self, thread: int | None = None) -> Lines | None:
         """The log of a thread (`threading.get_ident()`; this one if not given); `None` if it ran no user's code."""
@@ -106,9 +132,12 @@ class LineRecorder:
         )
 
     def _decline(self, why: str) -> None:
-        self.provenance = why
-        self._way = None
-        self._tell(why)
+        told, self.provenance = self.provenance, why
+        way, self._way = self._way, None
+        if way is not None:
+            way.stop()
+        if why != told:
+            self._tell(why)
 
     def _fail(self, error: Exception) -> None:
         if self._way is None:  # told before, or ended meanwhile
@@ -120,15 +149,19 @@ class LineRecorder:
             self._tell(self.provenance)
 
 
-if _HAS_MONITORING:
-    from gradsan.observe.monitoring import Monitoring as _Way
-
-    _PROVENANCE = "lines of the user's files were recorded as they ran"
-else:
-    from gradsan.observe.marking import Marking as _Way
-
-    _PROVENANCE = "lines of the user's files were recorded, but for calls that were running when recording began"
-
-
 def _way(pen: Pen, ownership: Ownership) -> _Way:
-    return _Way(pen, ownership)
+    """How this Python can record."""
+    if hasattr(sys, "monitoring"):
+        from gradsan.observe.monitoring import Monitoring
+
+        return Monitoring(pen, ownership)
+    from gradsan.observe.marking import Marking
+
+    return Marking(pen, ownership)
+
+
+_PROVENANCE = (
+    "lines of the user's files were recorded as they ran"
+    if hasattr(sys, "monitoring")
+    else "lines of the user's files were recorded, but for calls that were running when recording began"
+)

@@ -5,17 +5,12 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
-from types import CodeType, FrameType
-from typing import NamedTuple
+from types import CodeType
 
 from gradsan.lifecycle.location import Frame
 
 SITE_BITS = 24
 SITE_MASK = (1 << SITE_BITS) - 1
-
-# A generator's events also tell its frame's identity and line: `identity << LINE_BITS | line`.
-LINE_BITS = 20
-LINE_MASK = (1 << LINE_BITS) - 1
 
 
 class Kind(IntEnum):
@@ -31,7 +26,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Code:
-    """What the log keeps of a code object: numbers and names, nothing that could hold a tensor. Equal only to itself."""
+    """What the log keeps of a code object: numbers and names, no tensor. Equal only to itself, which is fast."""
 
     index: int
     file: str
@@ -40,17 +35,9 @@ class Code:
     start: int  # its lowest site
 
 
-class Site(NamedTuple):
-    """A site, taken apart."""
-
-    kind: Kind
-    code: Code
-    line: int  # the line of a `LINE`, otherwise where the code begins
-
-
-def token_of(frame: FrameType) -> int:
-    """What tells a sleeping generator from others of the same code, and where in it the control is."""
-    return (id(frame) >> 4) << LINE_BITS | (frame.f_lineno or 0) & LINE_MASK
+# A site, taken apart: its line, for kinds other than `LINE`, is where the code begins.
+# A plain tuple, which Python unpacks faster than a named one; long logs are read in a loop over these.
+Site = tuple[Kind, Code, int]
 
 
 def sites_in(words: Iterable[int]) -> set[int]:
@@ -128,7 +115,7 @@ class Sites:
             offset = site - code.start
             kind = Kind(min(offset, Kind.LINE))
             line = code.first + max(offset - Kind.LINE, 0)
-            known = self._sites[site] = Site(kind, code, line)
+            known = self._sites[site] = (kind, code, line)
         return known
 
     def seen(self, words: Iterable[int]) -> dict[int, Site]:

@@ -99,17 +99,23 @@ def _rows(diagnosis: Diagnosis) -> Iterator[_Row]:
 
 
 def _meaning(role: Role, words: str, location: Location, diagnosis: Diagnosis) -> str:
-    if location.step is not None:
+    if location.step is not None and _counts_together(diagnosis):
         words += f", in step {location.step}"
     if role in ("freed", "used") and (frame := _parting(diagnosis, role)) is not None:
         words += f", called from {frame.file}:{frame.line}"
     return words + ("  ✗" if role == "used" and diagnosis.severity == "error" else "")
 
 
+def _counts_together(diagnosis: Diagnosis) -> bool:
+    """Steps are counted for each line that asks for passes: beside one another, those of two lines would confuse."""
+    freed, used = diagnosis.freed, diagnosis.used
+    return freed is None or used is None or (freed.file, freed.line) == (used.file, used.line)
+
+
 def _parting(diagnosis: Diagnosis, role: Role) -> Frame | None:
     """Where both passes are the same line: the outermost frame in which the calls that led there differ."""
     freed, used = diagnosis.freed, diagnosis.used
-    if freed is None or used is None or (freed.file, freed.line) != (used.file, used.line):
+    if freed is None or used is None or not _counts_together(diagnosis):
         return None
     for ours, theirs in zip_longest(freed.stack, used.stack):
         if ours != theirs:

@@ -1,0 +1,180 @@
+"""From what was observed to a diagnosis: the questions that tell the causes apart, asked in their order."""
+
+import hashlib
+import linecache
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gradsan.causes import all_causes
+from gradsan.causes.cause import Cause
+from gradsan.lifecycle.incident import Edited, Incident, OpFact, PassFact, ReadAfterFree, SecondPass, Stack
+from gradsan.lifecycle.location import Frame, Location
+from gradsan.report import LONGEST_PATH, Confidence, Culprit, Diagnosis, Fix, FixKind, PathOp, RaisedError, Safety
+
+# What a fix of each kind does, for whoever has to make it by hand.
+_TITLES: dict[FixKind, tuple[str, Safety]] = {
+    "recompute": ("run the forward again before the later pass", "same-gradients"),
+    "combine-losses": ("add the losses up and call backward once", "same-gradients"),
+    "detach": ("detach it where it crosses over: it keeps its values and loses its history", "changes-gradients"),
+    "reset-state": ("give the state its initial value at the step's boundary", "changes-gradients"),
+    "no-grad": ("compute it under `torch.no_grad()`", "changes-gradients"),
+    "item": ("keep the number, not the tensor: `.item()`", "changes-gradients"),
+    "move-into-loop": ("compute it anew in every round, inside the loop", "same-gradients"),
+    "reorder": ("make all backward passes before the optimizers step", "same-gradients"),
+    "remove-backward": ("remove the pass that is not needed", "changes-gradients"),
+    "retain-graph": ("give the earlier pass `retain_graph=True`, and never the last one", "same-gradients"),
+    "create-graph": ("give the earlier call `create_graph=True`", "same-gradients"),
+    "clone": ("edit a copy, or use the form of the operation that returns a new tensor", "same-gradients"),
+    "re-attach": ("remove or replace the call that cuts the graph", "changes-gradients"),
+    "setting": ("change the setting that the explanation names", "same-gradients"),
+    "advice": ("no single edit mends this: see `gradsan explain`", "changes-gradients"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The name through which it came about, if it could be found."""
+
+    culprit: Culprit
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    used: Location | None
+    freed: Location | None = None
+    made: Location | None = None
+    enters: Location | None = None
+    changed: Location | None = None
+
+
+def diagnose(incident: Incident, error: RaisedError, named: Named | None) -> Diagnosis:
+    """The one diagnosis of an error."""
+    cause = next(each for each in _in_order() if each.explains(incident))
+    subject = "a tensor" if named is None else f"`{named.culprit.name}`"
+    places = _places(incident)
+    kept, left_out = _shortened(incident.path if isinstance(incident, SecondPass | Edited) else ())
+    return Diagnosis(
+        code=cause.code,
+        name=cause.name,
+        severity=cause.severity,
+        origin="run",
+        confidence=_confidence(incident),
+        message=_capitalised(cause.sentence(subject, incident)),
+        fingerprint=_fingerprint(cause, places, named),
+        error=error,
+        culprit=None if named is None else named.culprit,
+        evidence=_evidence(incident),
+        notes=tuple(_notes(incident, cause)),
+        fixes=tuple(Fix(kind, *_TITLES[kind]) for kind in cause.remedies(incident)),
+        used=places.used,
+        freed=places.freed,
+        made=places.made,
+        enters=places.enters,
+        changed=places.changed,
+        path=tuple(map(_path_op, kept)),
+        elided=left_out,
+    )
+
+
+def locate(stack: Stack, step: int | None = None) -> Location | None:
+    """The innermost line of a stack, with its source, as reports show it."""
+    if not stack:
+        return None
+    inner = stack[-1]
+    text = linecache.getline(inner.file, inner.line).rstrip()
+    return Location(
+        file=_shown(inner.file),
+        line=inner.line,
+        column=len(text) - len(text.lstrip()) + 1,
+        end_line=inner.line,
+        end_column=len(text) + 1,
+        function=inner.function,
+        source=text.strip(),
+        step=step,
+        stack=tuple(Frame(_shown(each.file), each.line, each.function) for each in stack),
+    )
+
+
+def _in_order() -> list[type[Cause]]:
+    asked = [each for each in all_causes() if each.asked is not None]
+    return sorted(asked, key=lambda each: each.asked or 0)
+
+
+def _confidence(incident: Incident) -> Confidence:
+    if isinstance(incident, SecondPass):
+        loop = incident.repetition
+        known = bool(incident.made.stack) and (loop is None or loop.made != "unknown")
+        return "certain" if known and incident.freeing.seen else "likely"
+    if isinstance(incident, Edited | ReadAfterFree):
+        return "likely"  # the saved value itself cannot be looked at
+    return "certain"
+
+
+def _places(incident: Incident) -> _Places:
+    used = _of_pass(incident.failing)
+    match incident:
+        case SecondPass():
+            return _Places(used, _of_pass(incident.freeing), _of_op(incident.made), _of_op(incident.enters))
+        case Edited():
+            return _Places(used, made=_of_op(incident.saver), changed=locate(incident.changed))
+        case ReadAfterFree():
+            return _Places(used, None if incident.freeing is None else _of_pass(incident.freeing))
+    return _Places(used)
+
+
+def _of_op(fact: OpFact | None) -> Location | None:
+    return None if fact is None else locate(fact.stack, fact.step)
+
+
+def _of_pass(fact: PassFact) -> Location | None:
+    return locate(fact.stack, fact.step)
+
+
+def _notes(incident: Incident, cause: type[Cause]) -> Iterator[str]:
+    """What the user may believe, and is not so."""
+    if isinstance(incident, SecondPass) and incident.failing.retains:
+        yield (
+            "`retain_graph=True` on this call does not help: it keeps what this pass walks, and the graph was freed "
+            "by the earlier one"
+        )
+    if isinstance(incident, Edited) and incident.carried:
+        yield "the old values are reached through state carried over from an earlier step: that is the root (GS103)"
+    yield from cause.notes(incident)
+
+
+def _shortened(ops: tuple[OpFact, ...]) -> tuple[tuple[OpFact, ...], int]:
+    """Both ends of a long path, and how many were left out between them."""
+    left_out = max(len(ops) - LONGEST_PATH, 0)
+    half = LONGEST_PATH // 2
+    return ((*ops[:half], *ops[len(ops) - half :]) if left_out else ops), left_out
+
+
+def _path_op(op: OpFact) -> PathOp:
+    return PathOp(op.name, "freed" if op.consumed else "live", op.module, locate(op.stack, op.step))
+
+
+def _evidence(incident: Incident) -> dict[str, int | float | str]:
+    if isinstance(incident, SecondPass):
+        return {"freed_ops": incident.consumed_ops, "saved_bytes": incident.consumed_bytes}
+    return {}
+
+
+def _fingerprint(cause: type[Cause], places: _Places, named: Named | None) -> str:
+    """The same while lines shift: made of texts and functions, not of numbers."""
+    parts = [cause.code, "" if named is None else named.culprit.name]
+    for place in (places.used, places.freed, places.made, places.enters, places.changed):
+        parts += [] if place is None else [place.file, place.function or "", place.source or ""]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _shown(file: str) -> str:
+    try:
+        return str(Path(file).resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return file
+
+
+def _capitalised(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

@@ -1,0 +1,138 @@
+"""A pass that PyTorch stopped, and everything that was observed about it, as plain facts for the causes to read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from gradsan.lifecycle.location import Frame
+
+Stack = tuple[Frame, ...]  # the user's calls, outermost first
+
+
+@dataclass(frozen=True, slots=True)
+class OpFact:
+    """One op of the graph that the failing pass walked."""
+
+    name: str  # PyTorch's, "MulBackward0"
+    number: int | None  # creation number; None: it has none that can be compared
+    stack: Stack = ()  # empty: not known
+    consumed: bool = False  # an earlier pass had freed it
+    step: int | None = None  # from 1: as many passes of the failing line as there were before it was made, and one
+    module: str | None = None  # the dotted name of the module whose parameter it uses
+
+
+@dataclass(frozen=True, slots=True)
+class PassFact:
+    """One pass, seen or failing."""
+
+    kind: Literal["backward", "grad"]
+    retains: bool
+    stack: Stack
+    step: int  # from 1: the n-th pass that this line asked for
+    nested: bool = False  # it ran inside another pass: a hook, a checkpoint, a Function that back-propagates
+    in_forward: bool = False  # it ran inside a module's forward
+    seen: bool = True  # False: what it walked was inferred from passes like it, or not known
+
+
+# Where the consumed part was made, against the rounds of the loop that parts the two passes.
+When = Literal["before", "earlier", "now", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """The innermost loop in which the two passes fall into different rounds."""
+
+    header: Frame  # the line of the `for` or `while`, or the line that calls again and again
+    now: int  # the present round, from 1
+    freed: int | None  # the round of the earlier pass
+    made: When
+    maker_runs: int  # in how many of the known rounds the making line ran
+    maker_ran_now: bool  # whether it ran in the present round
+    made_in_outer_round: bool  # there is a loop around this one, and its present round made it
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """Whose parameters the failing pass reaches: by optimizer, or by root module where there is no optimizer."""
+
+    fresh: frozenset[str]  # those outside the freed part
+    freed: frozenset[str]  # those inside it
+    by_optimizer: bool
+
+    @property
+    def apart(self) -> bool:
+        """Whether nobody who owns something fresh owns something freed."""
+        return bool(self.fresh and self.freed) and not self.fresh & self.freed
+
+
+# How the failing root relates to the root of the pass that freed it.
+Kinship = Literal["same", "total", "none"]  # total: a sum in which a loss of an earlier pass is a term
+
+
+@dataclass(frozen=True, slots=True)
+class SecondPass:
+    """A pass came upon ops that an earlier pass had freed."""
+
+    failing: PassFact
+    freeing: PassFact
+    path: tuple[OpFact, ...]  # from the root to the op that raised
+    crossing: int  # index in `path` of what the later forward built on; 0: it is the root itself
+    kinship: Kinship
+    repetition: Repetition | None
+    updated_between: bool  # parameters were changed between the two passes
+    owners: Owners
+    consumed_ops: int  # of those that the failing pass needs
+    consumed_bytes: int  # about what they had saved
+    compiled: bool = False  # the freed op is one that `torch.compile` made
+    checkpointed: bool = False  # an activation checkpoint ran the failing pass
+    own_backward: bool = False  # a custom Function ran it in its own backward
+
+    @property
+    def made(self) -> OpFact:
+        """Where the way leads out of the later forward."""
+        return self.path[self.crossing]
+
+    @property
+    def enters(self) -> OpFact | None:
+        """The op of the later forward that builds on it; None: the root itself is old."""
+        return self.path[self.crossing - 1] if self.crossing else None
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A pass needed a value that had been changed in place since an op saved it."""
+
+    failing: PassFact
+    saver: OpFact | None  # the op that saved it; None: not known
+    by_optimizer: bool  # an optimizer's step changed it
+    optimizer: str | None
+    changed: Stack  # where it was changed; empty: not known
+    changed_step: int | None
+    carried: bool  # the op that saved it is of an earlier round: old state leads there
+    path: tuple[OpFact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutHistory:
+    """A pass was asked for on a tensor that no graph leads to."""
+
+    failing: PassFact
+
+
+@dataclass(frozen=True, slots=True)
+class Donated:
+    """A pass asked a compiled op to keep its graph, whose buffers it had been compiled to give away."""
+
+    failing: PassFact
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAfterFree:
+    """No pass failed: a program read the saved values of an op that a pass had freed."""
+
+    failing: PassFact  # stands for the reading line
+    freeing: PassFact | None
+
+
+Incident = SecondPass | Edited | WithoutHistory | Donated | ReadAfterFree
+Evidence = Mapping[str, int | float | str]

@@ -1,0 +1,167 @@
+"""A part of a life once more: the same ops, made again, on storages of their own."""
+
+import itertools
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+
+from gradsan.lifecycle.events import Edited, Event, Held, Life, Made, Walked
+from gradsan.lifecycle.ops import Op, Port, Saved
+from gradsan.lifecycle.rewriting import UnforeseeableError, storage_of, writes_in_place
+
+
+@dataclass
+class Renaming:
+    """What goes by another number from now on."""
+
+    nodes: dict[int, int] = field(default_factory=dict)
+    storages: dict[int, int] = field(default_factory=dict)  # of values, and of the counters of their edits
+
+    def event(self, event: Event) -> Event:
+        """The event under the new numbers."""
+        match event:
+            case Made(op):
+                return replace(event, op=self.op(op))
+            case Walked(asked):
+                inputs = asked.inputs and self._ports(asked.inputs)
+                return Walked(replace(asked, roots=self._ports(asked.roots), inputs=inputs))
+            case Held(holder, ops):
+                return Held(holder, self.ops(ops))
+            case Edited(counter):
+                return replace(event, counter=self.storages.get(counter, counter))
+        return event
+
+    def op(self, op: Op) -> Op:
+        """The op under the new numbers: what it builds on, saves, holds and writes."""
+        return replace(
+            op,
+            id=self.nodes.get(op.id, op.id),
+            inputs=self._ports(op.inputs),
+            saves=tuple(map(self._saved, op.saves)),
+            keeps=self.ops(op.keeps),
+            result=None if op.result is None else self.storages.get(op.result, op.result),
+        )
+
+    def ops(self, ops: tuple[int, ...]) -> tuple[int, ...]:
+        """Ops under their new numbers."""
+        return tuple(self.nodes.get(each, each) for each in ops)
+
+    def _ports(self, ports: tuple[Port | None, ...]) -> tuple[Port | None, ...]:
+        return tuple(each and Port(self.nodes.get(each.node, each.node), each.output) for each in ports)
+
+    def _saved(self, saved: Saved) -> Saved:
+        if saved.storage not in self.storages:
+            return saved
+        # A value that was made anew counts its edits itself.
+        return replace(saved, storage=self.storages[saved.storage], counter=None)
+
+
+def repeating(life: Life, ops: Collection[int], before: Collection[int]) -> Life:
+    """The life in which these ops are made again before each of these positions, and used from then on.
+
+    Names that held the old ones hold the new ones.
+    """
+    template = _Template(life, ops)
+    if before and min(before) <= template.last:
+        raise UnforeseeableError("ops cannot be made again before they are made")
+    events: list[Event] = []
+    renaming = Renaming()
+    held: dict[int | str, tuple[int, ...]] = {}
+    for position, event in enumerate(life.events):
+        if position in before:
+            renaming = template.renaming()
+            events += template.repeated(renaming)
+            events += (
+                Held(name, renaming.ops(kept))
+                for name, kept in held.items()
+                if not renaming.nodes.keys().isdisjoint(kept)
+            )
+        if isinstance(event, Held) and isinstance(event.holder, str):
+            held[event.holder] = event.ops
+        events.append(renaming.event(event))
+    return replace(life, events=tuple(events), storages=template.storages)
+
+
+def withdrawing(life: Life, ops: Collection[int]) -> Life:
+    """The life in which these ops are not made, where nothing builds on them; they stay where something does."""
+    template = _Template(life, ops)
+    if any(_builds_on(event, ops) for position, event in enumerate(life.events) if position not in template.positions):
+        return life
+    return replace(
+        life,
+        events=tuple(
+            Held(event.holder, tuple(each for each in event.ops if each not in ops))
+            if isinstance(event, Held)
+            else event
+            for position, event in enumerate(life.events)
+            if position not in template.positions
+        ),
+    )
+
+
+class _Template:
+    """The events that make some ops, and how to write them anew."""
+
+    def __init__(self, life: Life, ops: Collection[int]) -> None:
+        edits = {position: op for position, op in writes_in_place(life).items() if op in ops}
+        self._events = {
+            position: event
+            for position, event in enumerate(life.events)
+            if position in edits or (isinstance(event, Made) and event.op.id in ops)
+        }
+        self._own = _made_by(life, ops)
+        if {
+            storage_of(life, event.counter) for event in self._events.values() if isinstance(event, Edited)
+        } - self._own:
+            raise UnforeseeableError("an edit in place cannot be made again, where what it edits is not made again")
+        self._fresh = itertools.count(1 + max(_numbers(life), default=0))
+        self.storages = dict(life.storages)
+
+    @property
+    def positions(self) -> Collection[int]:
+        return self._events.keys()
+
+    @property
+    def last(self) -> int:
+        return max(self._events, default=-1)
+
+    def renaming(self) -> Renaming:
+        """New numbers for the ops, and for the storages that they themselves make."""
+        nodes = {event.op.id: next(self._fresh) for event in self._events.values() if isinstance(event, Made)}
+        storages = {each: next(self._fresh) for each in sorted(self._own)}
+        self.storages |= {new: self.storages.get(old, 0) for old, new in storages.items()}
+        return Renaming(nodes, storages)
+
+    def repeated(self, renaming: Renaming) -> Iterator[Event]:
+        for event in self._events.values():
+            anew = renaming.event(event)
+            yield replace(anew, origin=event.op.id) if isinstance(event, Made) and isinstance(anew, Made) else anew
+
+
+def _made_by(life: Life, ops: Collection[int]) -> set[int]:
+    """The storages that these ops make: not those of which they are views, or into which they write."""
+    in_place = set(writes_in_place(life).values())
+    makers: dict[int, int] = {}
+    for op in life.made():
+        if op.result is not None:
+            makers.setdefault(op.result, op.id)
+    taken = {leaf.storage for leaf in life.leaves}
+    return {
+        storage for storage, maker in makers.items() if maker in ops and maker not in in_place and storage not in taken
+    }
+
+
+def _builds_on(event: Event, ops: Collection[int]) -> bool:
+    match event:
+        case Made(op):
+            return any(each in ops for each in op.below)
+        case Walked(asked):
+            return any(each is not None and each.node in ops for each in (*asked.roots, *(asked.inputs or ())))
+    return False
+
+
+def _numbers(life: Life) -> Iterator[int]:
+    yield from (leaf.id for leaf in life.leaves)
+    yield from (op.id for op in life.made())
+    yield from (each.edits for op in life.made() for each in op.saves)
+    yield from (event.counter for event in life.events if isinstance(event, Edited))
+    yield from life.storages

@@ -1,0 +1,22 @@
+"""The diagnoses of a run, folded: a program that fails in the same way a million times keeps one, with its count."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gradsan.report import Diagnosis
+
+
+class Findings:
+    """Diagnoses in the order in which each was first seen."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Diagnosis] = {}
+
+    def __iter__(self) -> Iterator[Diagnosis]:
+        return iter(list(self._found.values()))
+
+    def add(self, diagnosis: Diagnosis) -> None:
+        """One more; the same problem seen again raises the count of the first."""
+        known = self._found.setdefault(diagnosis.fingerprint, diagnosis)
+        if known is not diagnosis:
+            self._found[diagnosis.fingerprint] = replace(known, count=known.count + 1)

@@ -1,0 +1,141 @@
+"""Walks live graphs: which ops a pass will run, which leaves it reaches. Reads no saved value, makes no op."""
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from gradsan.observe.private import NO_NUMBER
+
+Node = Any  # autograd's ops have no public type
+Ranges = "array[int]"  # start, stop, start, stop, …: rising, half open
+
+
+def roots_of(tensors: Iterable[Any]) -> list[Node]:
+    """The ops behind what a pass was asked for: tensors, or gradient edges. The engine reads them in the same way."""
+    nodes = (
+        getattr(each, "grad_fn", None) if hasattr(each, "grad_fn") else getattr(each, "node", None) for each in tensors
+    )
+    return [node for node in nodes if node is not None]
+
+
+def reach(roots: Iterable[Node], within: Callable[[Node], bool] | None = None) -> dict[Node, tuple[Node, ...]]:
+    """Every node below these roots, with the nodes its gradients flow to."""
+    below: dict[Node, tuple[Node, ...]] = {}
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node in below:
+            continue
+        following = tuple(each for each, _ in node.next_functions if each is not None)
+        below[node] = following
+        stack.extend(each for each in following if each not in below and (within is None or within(each)))
+    return below
+
+
+def leading_to(below: dict[Node, tuple[Node, ...]], targets: Iterable[Node], *, inclusive: bool) -> set[Node]:
+    """The nodes on a way to one of the targets: what a pass with `inputs=` runs. See `lifecycle.engine`."""
+    above: dict[Node, list[Node]] = {}
+    for node, following in below.items():
+        for each in following:
+            above.setdefault(each, []).append(node)
+    stack = list(targets)
+    found = set(stack) if inclusive else set()
+    while stack:
+        for node in above.get(stack.pop(), ()):
+            if node not in found:
+                found.add(node)
+                stack.append(node)
+    return found
+
+
+def loss_chain(roots: Iterable[Node]) -> list[Node]:
+    """The roots, and what is behind ops that only add up, scale or re-shape one number: the terms of a loss."""
+    found: dict[Node, None] = {}
+    stack = list(roots)
+    while stack and len(found) < _LONGEST_CHAIN:
+        node = stack.pop()
+        if node in found or node._sequence_nr() == NO_NUMBER:  # noqa: SLF001 # creation_number() costs a call more
+            continue
+        found[node] = None
+        if kind_of(node) in _LINEAR and _is_one_number(node):
+            stack.extend(each for each, _ in node.next_functions if each is not None)
+    return list(found)
+
+
+def kind_of(node: Node) -> str:
+    """The op's name without its ending: "Mul"."""
+    return str(node.name()).split("Backward")[0]
+
+
+def ranges_of(nodes: Iterable[Node]) -> "array[int]":
+    """The creation numbers of some ops, packed."""
+    numbers = sorted(each._sequence_nr() for each in nodes)  # noqa: SLF001 # creation_number() costs a call more
+    packed = array("Q")
+    for number in numbers:
+        if number == NO_NUMBER:
+            break
+        if packed and packed[-1] >= number:
+            packed[-1] = number + 1
+        else:
+            packed.extend((number, number + 1))
+    return packed
+
+
+def leaves_of(nodes: Iterable[Node]) -> Iterator[Any]:
+    """The leaf tensors among some nodes."""
+    for node in nodes:
+        if node._sequence_nr() == NO_NUMBER:  # noqa: SLF001 # as above
+            leaf = getattr(node, "variable", None)
+            if leaf is not None:
+                yield leaf
+
+
+def parameters_behind(node: Node, below: dict[Node, tuple[Node, ...]]) -> list[Any]:
+    """The leaves among an op's inputs, also through ops that only re-arrange them."""
+    behind: list[Node] = []
+    stack = list(below[node])
+    while stack:
+        each = stack.pop()
+        behind.append(each)
+        if each._sequence_nr() != NO_NUMBER and kind_of(each) in REARRANGING:  # noqa: SLF001 # as above
+            stack.extend(below[each])
+    return list(leaves_of(behind))
+
+
+def saves_values(node: Node) -> bool:
+    """Whether an op of this kind keeps saved values, told from its kind alone: reading them could run user code."""
+    kind = type(node)
+    known = _SAVES.get(kind)
+    if known is None:
+        # A custom Function's `saved_tensors` is there whether it saved any or not.
+        known = _SAVES[kind] = any(name.startswith("_raw_saved_") or name == "saved_tensors" for name in dir(kind))
+    return known or node.name() == "CopySlices"
+
+
+def about_bytes(node: Node) -> int:
+    """The size of an op's output: about what it saves. What a freed op had saved cannot be read any more."""
+    size = 0
+    for each in getattr(node, "_input_metadata", None) or ():
+        elements = 1
+        for length in each.shape:
+            elements *= int(length)
+        size += elements * each.dtype.itemsize
+    return size
+
+
+_SAVES: dict[type, bool] = {}
+_LONGEST_CHAIN = 256  # ops; a total of more terms than that is a total all the same
+
+# Ops that re-arrange: what is behind them is still the same thing.
+REARRANGING = frozenset(
+    {"View", "Reshape", "ReshapeAlias", "Squeeze", "Unsqueeze", "Select", "Alias", "Expand", "UnsafeView", "Unbind"}
+    | {"Slice", "Permute", "T", "Transpose", "AsStrided", "Split", "SplitWithSizes", "ToCopy", "Clone", "Chunk"}
+)
+_LINEAR = REARRANGING | {"Add", "Sub", "Rsub", "Neg", "Mul", "Div", "Sum", "Mean", "Stack", "Cat"}
+
+
+def _is_one_number(node: Node) -> bool:
+    metadata = getattr(node, "_input_metadata", None)
+    if not metadata:
+        return True
+    return all(size == 1 for size in metadata[0].shape)

@@ -1,0 +1,335 @@
+"""Searches the program's live objects for tensors that still lead to a consumed op, and names the way to them.
+
+Looks at what lies there and runs nothing of the user's: no property, no `__getattr__`, no `__len__`, no iterator.
+Nothing found is kept.
+"""
+
+import gc
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from types import (
+    AsyncGeneratorType,
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    CoroutineType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
+from typing import Any
+
+from gradsan.observe.private import creation_number
+from gradsan.report import Holder
+
+_SECONDS = 0.25
+_OBJECTS = 200_000
+_DEPTH = 9
+_ITEMS = 4_000  # of one container, from both ends
+_REARRANGED_AT_MOST = 8
+
+_PLAIN = (int, float, complex, str, bytes, bool, type(None), CodeType, BuiltinFunctionType, range, slice)
+
+# Ops whose output is their input, seen differently.
+_REARRANGING = (
+    "View UnsafeView Reshape ReshapeAlias Transpose T Permute Squeeze Unsqueeze Expand Select Slice Split SplitWithSizes"
+    " Unbind Alias AsStrided Narrow Chunk ToCopy Clone Contiguous Swapaxes Movedim Diagonal Unfold".split()
+)
+_REARRANGING_NAMES = frozenset(f"{name}Backward{n}" for name in _REARRANGING for n in range(3))
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A tensor that leads to a consumed op, and how the user would write it."""
+
+    name: str
+    holder: Holder
+    number: int  # the consumed op it leads to
+    is_exact: bool  # to the newest of them, at once or by re-arranging only
+    function: str  # where the name holds
+    depth: int  # steps from the variable to the tensor
+    owner: str | None  # the class whose attribute it is
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How to write what is being looked at."""
+
+    name: str
+    holder: Holder
+    function: str
+    depth: int = 0
+    owner: str | None = None
+    is_sealed: bool = False  # inside a library's object: the object's name stands for it
+
+    def to(self, name: str, holder: Holder, owner: str | None = None) -> "_Way":
+        if self.is_sealed:
+            return _Way(self.name, self.holder, self.function, self.depth + 1, self.owner, is_sealed=True)
+        return _Way(name, holder, self.function, self.depth + 1, owner)
+
+    def sealed(self) -> "_Way":
+        return _Way(self.name, self.holder, self.function, self.depth + 1, self.owner, is_sealed=True)
+
+
+def held(
+    consumed: frozenset[int], made_number: int, frames: Sequence[FrameType], owns: Callable[[str], bool]
+) -> list[Held]:
+    """Every tensor within reach of the user's live frames that leads to a consumed op; best names first.
+
+    `frames` may be in any order and may hold a library's; those are passed over.
+    """
+    import torch
+
+    # A subclass's `__torch_function__` would otherwise run when its `grad_fn` is read.
+    with torch._C.DisableTorchFunction():  # noqa: SLF001
+        return _Search(consumed, made_number, owns, torch.Tensor, torch.nn.Module).run(frames)
+
+
+class _Search:
+    def __init__(
+        self,
+        consumed: frozenset[int],
+        made_number: int,
+        owns: Callable[[str], bool],
+        tensor: type,
+        module: type,
+    ) -> None:
+        self._consumed = consumed
+        self._made = made_number
+        self._owns = owns
+        self._tensor = tensor
+        self._module = module
+        self._seen: set[int] = set()
+        self._queue: deque[tuple[object, _Way]] = deque()
+        self._found: dict[str, Held] = {}
+        self._files: dict[str, bool] = {}
+
+    def run(self, frames: Sequence[FrameType]) -> list[Held]:
+        snapshots: list[dict[str, Any]] = []
+        until = perf_counter() + _SECONDS
+        try:
+            for frame in frames:
+                if self._owns(frame.f_code.co_filename):
+                    self._start(frame, snapshots)
+            while self._queue and len(self._seen) < _OBJECTS and perf_counter() < until:
+                each, way = self._queue.popleft()
+                self._look(each, way, snapshots)
+        finally:
+            self._queue.clear()
+            for snapshot in snapshots:
+                snapshot.clear()
+        return sorted(self._found.values(), key=lambda each: (not each.is_exact, each.depth, len(each.name)))
+
+    def _start(self, frame: FrameType, snapshots: list[dict[str, Any]]) -> None:
+        code = frame.f_code
+        is_function = bool(code.co_flags & 1)  # CO_OPTIMIZED: its locals are no dict of the program's
+        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        if is_function:
+            for name, value in _locals(frame, snapshots):
+                holder: Holder = "closure" if name in code.co_freevars else "local"
+                holder = "argument" if name in arguments else holder
+                self._enqueue(value, _Way(name, holder, code.co_qualname))
+        if id(frame.f_globals) not in self._seen:
+            self._seen.add(id(frame.f_globals))
+            for name, value in list(frame.f_globals.items()):
+                if not name.startswith("__"):
+                    self._enqueue(value, _Way(name, "global", "<module>"))
+
+    def _enqueue(self, each: object, way: _Way) -> None:
+        if type(each) not in _PLAIN and way.depth <= _DEPTH:
+            self._queue.append((each, way))
+
+    def _look(self, each: object, way: _Way, snapshots: list[dict[str, Any]]) -> None:
+        kind = type(each)
+        lineage = type.__dict__["__mro__"].__get__(kind)
+        if self._tensor in lineage:
+            self._tensor_found(each, way)
+        if id(each) in self._seen:
+            return
+        self._seen.add(id(each))
+        for inner, further in self._within(each, kind, lineage, way, snapshots):
+            self._enqueue(inner, further)
+
+    def _within(
+        self, each: Any, kind: type, lineage: tuple[type, ...], way: _Way, snapshots: list[dict[str, Any]]
+    ) -> Iterator[tuple[object, _Way]]:
+        if kind in {FunctionType, MethodType, partial, CellType}:
+            yield from self._of_function(each, kind, way)
+        elif kind in {GeneratorType, CoroutineType, AsyncGeneratorType}:
+            yield from self._of_generator(each, way, snapshots)
+        elif kind is ModuleType:
+            if self._is_users(each.__dict__.get("__name__", "")) and not way.is_sealed:
+                for name, value in list(each.__dict__.items()):
+                    if not name.startswith("__"):
+                        yield value, way.to(f"{way.name}.{name}", "global")
+        elif type in lineage:
+            if self._is_users(type.__dict__["__module__"].__get__(each)):
+                for name, value in list(type.__dict__["__dict__"].__get__(each).items()):
+                    yield value, way.to(f"{way.name}.{name}", "attribute", _class_name(each))
+        else:
+            yield from self._items(each, lineage, way)
+            yield from self._attributes(each, kind, lineage, way)
+
+    def _of_function(self, each: Any, kind: type, way: _Way) -> Iterator[tuple[object, _Way]]:  # noqa: ANN401
+        if kind is MethodType:
+            yield each.__self__, way
+            yield each.__func__, way
+        elif kind is partial:
+            for value in (each.func, each.args, each.keywords):
+                yield value, way.sealed()
+        elif kind is FunctionType:
+            if not self._owns(each.__code__.co_filename):
+                way = way.sealed()
+            for name, cell in zip(each.__code__.co_freevars, each.__closure__ or (), strict=False):
+                for value in gc.get_referents(cell):
+                    yield value, way.to(name, "closure")
+            for value in (*(each.__defaults__ or ()), *(each.__kwdefaults__ or {}).values()):
+                yield value, way.sealed()
+
+    def _of_generator(self, each: Any, way: _Way, snapshots: list[dict[str, Any]]) -> Iterator[tuple[object, _Way]]:  # noqa: ANN401
+        frame = getattr(each, "gi_frame", None) or getattr(each, "cr_frame", None) or getattr(each, "ag_frame", None)
+        if frame is not None:
+            inside = way if self._owns(frame.f_code.co_filename) else way.sealed()
+            for name, value in _locals(frame, snapshots):
+                further = inside.to(name, "local")
+                yield value, further if further.is_sealed else _Way(name, "local", frame.f_code.co_qualname, way.depth + 1)
+
+    def _items(self, each: Any, lineage: tuple[type, ...], way: _Way) -> Iterator[tuple[object, _Way]]:  # noqa: ANN401
+        if dict in lineage:
+            for key, value in _ends(list(dict.items(each))):
+                yield value, way.to(_keyed(way.name, key), "item")
+        elif list in lineage:
+            for index, value in _ends(list(enumerate(list.__iter__(each)))):
+                yield value, way.to(f"{way.name}[{index}]", "item")
+        elif tuple in lineage:
+            fields = next((vars(one)["_fields"] for one in lineage if "_fields" in vars(one)), ())
+            for index, value in _ends(list(enumerate(tuple.__iter__(each)))):
+                named = type(fields) is tuple and index < len(fields)
+                yield value, way.to(f"{way.name}.{fields[index]}" if named else f"{way.name}[{index}]", "item")
+        elif deque in lineage:
+            for index, value in _ends(list(enumerate(deque.__iter__(each)))):
+                yield value, way.to(f"{way.name}[{index}]", "item")
+        elif set in lineage or frozenset in lineage:
+            taken = set.__iter__(each) if set in lineage else frozenset.__iter__(each)
+            for _, value in _ends(list(enumerate(taken))):
+                yield value, way.to(way.name, "item")
+
+    def _attributes(
+        self, each: object, kind: type, lineage: tuple[type, ...], way: _Way
+    ) -> Iterator[tuple[object, _Way]]:
+        if self._tensor in lineage and kind is self._tensor:
+            return
+        is_module = self._module in lineage
+        owner = _class_name(kind)
+        # A library's object is the user's variable that holds it; its submodules may be the user's again.
+        inside = way if self._is_users(type.__dict__["__module__"].__get__(kind)) else way.sealed()
+        for name, value in self._raw(each, lineage):
+            if is_module and name in {"_buffers", "_modules"} and type(value) is dict:
+                holder: Holder = "buffer" if name == "_buffers" else "attribute"
+                for key, inner in list(value.items()):
+                    further = way.to(_member(way.name, key), holder, owner)
+                    yield inner, further if name == "_modules" else inside.to(further.name, holder, owner)
+            elif not (is_module and name in {"_parameters", "_buffers", "_modules"}):
+                yield value, inside.to(f"{way.name}.{name}", "attribute", owner)
+
+    def _raw(self, each: object, lineage: tuple[type, ...]) -> Iterator[tuple[str, object]]:
+        try:
+            attributes = object.__getattribute__(each, "__dict__")
+        except AttributeError:
+            attributes = None
+        if type(attributes) is dict:
+            yield from list(attributes.items())
+        for one in lineage:
+            if "__slots__" not in one.__dict__:
+                continue
+            for name, member in list(one.__dict__.items()):
+                if type(member) is MemberDescriptorType:
+                    try:
+                        yield name, member.__get__(each)
+                    except AttributeError:
+                        continue
+
+    def _is_users(self, module: object) -> bool:
+        if type(module) is not str:
+            return False
+        known = self._files.get(module)
+        if known is None:
+            found = sys.modules.get(module)
+            file = None if found is None else found.__dict__.get("__file__")
+            # What has no file was typed or executed: a notebook, `python -c`, the program itself under a runner.
+            known = self._files[module] = self._owns(file) if type(file) is str else module not in sys.builtin_module_names
+        return known
+
+    def _tensor_found(self, tensor: Any, way: _Way) -> None:  # noqa: ANN401
+        try:
+            node = _op(tensor)
+        except (RuntimeError, NotImplementedError):
+            return
+        for _ in range(_REARRANGED_AT_MOST):
+            if node is None:
+                return
+            number = creation_number(node)
+            if number == self._made or number in self._consumed:
+                self._note(way, number)
+                if number == self._made:
+                    return
+            if node.name() not in _REARRANGING_NAMES or not node.next_functions:
+                return
+            node = node.next_functions[0][0]
+
+    def _note(self, way: _Way, number: int) -> None:
+        known = self._found.get(way.name)
+        if known is None or (number > known.number and not known.is_exact):
+            exact = number == self._made
+            self._found[way.name] = Held(way.name, way.holder, number, exact, way.function, way.depth, way.owner)
+
+
+def _op(tensor: Any) -> Any:  # noqa: ANN401 # autograd's ops have no public type
+    """The op that made a tensor, read only where reading makes no op.
+
+    A view whose base was edited in place rebuilds its `grad_fn` when it is read. Where the storage was never edited,
+    it does not; otherwise the base, which is no view, answers.
+    """
+    base = tensor._base  # noqa: SLF001
+    if base is not None and tensor._version:  # noqa: SLF001
+        return base.grad_fn
+    return tensor.grad_fn
+
+
+def _locals(frame: FrameType, snapshots: list[dict[str, Any]]) -> list[tuple[str, object]]:
+    """The variables of a live function.
+
+    Before Python 3.13, asking leaves a dict on the frame that keeps them alive: it is to be cleared, unless it was
+    there before, as the program's own `locals()`.
+    """
+    before = {id(each) for each in gc.get_referents(frame) if type(each) is dict}
+    found = frame.f_locals
+    if type(found) is dict and id(found) not in before:
+        snapshots.append(found)
+    return list(found.items())
+
+
+def _ends(items: list[Any]) -> list[Any]:
+    half = _ITEMS // 2
+    return items if len(items) <= _ITEMS else items[:half] + items[-half:]
+
+
+def _keyed(name: str, key: object) -> str:
+    if type(key) is str:
+        return f'{name}["{key}"]'
+    return f"{name}[{key}]" if type(key) is int else name
+
+
+def _member(name: str, key: object) -> str:
+    return f"{name}[{key}]" if type(key) is str and key.isdigit() else f"{name}.{key}"
+
+
+def _class_name(kind: type) -> str:
+    return str(type.__dict__["__qualname__"].__get__(kind))

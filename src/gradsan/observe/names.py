@@ -1,0 +1,200 @@
+"""The name through which a consumed graph survived: from the live objects, and from the lines that ran."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import FrameType
+from typing import Literal
+
+from gradsan.lifecycle.location import Frame
+from gradsan.observe.dataflow import Binding, Flow, behind, flow
+from gradsan.observe.holders import Held, held
+from gradsan.observe.lines import Lines
+from gradsan.observe.ownership import Ownership
+from gradsan.observe.statements import loads, scope_of, text
+from gradsan.observe.trace import Execution, Trace
+from gradsan.report import Holder
+
+_TOO_DOUBTFUL = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """What carried a consumed graph into the later forward, as the user would write it."""
+
+    name: str  # `h`, `self.hidden`, `states["h"]`, `losses[0]`
+    holder: Holder
+    file: str
+    line: int  # where it enters the later forward, or where it was stored
+    confidence: Literal["certain", "likely"]  # certain: also seen live, leading to the very op
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """The edge over which a failing pass reaches what an earlier one consumed."""
+
+    consumed: frozenset[int]  # creation numbers of all consumed ops that the failing pass reaches
+    made_number: int  # the newest of them on this way
+    enters_number: int | None  # the op of the later forward that builds on it; `None`: the failing root is consumed
+    made: tuple[Frame, ...]  # the user's stack when the one was made, outermost first
+    enters: tuple[Frame, ...]  # and when the other was; of the failing pass if there is none
+    freed_number: int | None = None  # the op counter when the freeing pass ran: what survived was stored before it
+
+
+def carrier(
+    crossing: Crossing,
+    frames: Sequence[FrameType],
+    lines: Lines | None,
+    *,
+    owns: Callable[[str], bool] | None = None,
+) -> Carrier | None:
+    """The name of what carried the graph; `None` where no name is good enough.
+
+    `frames` are the live ones at the failure, the innermost first. Keeps none of them, and nothing found in them.
+    """
+    owns = owns or Ownership().owns
+    live = held(crossing.consumed | {crossing.made_number}, crossing.made_number, frames, owns)
+    followed = None if lines is None else _followed(crossing, frames, lines)
+    if followed is not None:
+        binding, where = followed
+        is_seen = any(each.is_exact and _is_same(each, binding) for each in live)
+        return Carrier(
+            binding.name, _holder(binding, live), where.call.code.file, where.line, "certain" if is_seen else "likely"
+        )
+    return _seen(crossing, live, frames, owns)
+
+
+# From the lines that ran.
+
+
+def _followed(crossing: Crossing, frames: Sequence[FrameType], lines: Lines) -> tuple[Binding, Execution] | None:
+    enters = crossing.enters_number
+    marks = [crossing.made_number] if enters is None else [crossing.made_number, enters]
+    trace = Trace(lines, crossing.made_number, enters, tuple(marks))
+    makers = trace.at.get(crossing.made_number, ())
+    entering = _failing(trace, crossing, frames) if enters is None else trace.at.get(enters, ())
+    found = flow(trace, makers, entering)
+    if found is None or found.cost > _TOO_DOUBTFUL:
+        binding = behind(makers, entering)
+    else:
+        binding = _survivor(found, _boundary(trace, crossing, found))
+    if binding is None:
+        return None
+    is_read_there = enters is not None and binding.read in entering
+    return binding, (binding.read if is_read_there else binding.written)
+
+
+def _failing(trace: Trace, crossing: Crossing, frames: Sequence[FrameType]) -> tuple[Execution, ...]:
+    """What was running when the pass failed. The log may have gone on since."""
+    stack = [(each.file, each.function, each.line) for each in reversed(crossing.enters)] or [
+        (each.f_code.co_filename, each.f_code.co_qualname, each.f_lineno or 0) for each in frames
+    ]
+    for file, function, line in stack:
+        scope = scope_of(file, function, line)
+        statements = () if scope is None else scope.by_line.get(line, ())
+        for execution in reversed(trace.executions):
+            if statements and execution.statements and execution.statements[-1] is statements[-1]:
+                return _with_callers(execution)
+    return ()
+
+
+def _with_callers(execution: Execution) -> tuple[Execution, ...]:
+    found, caller = [execution], execution.call.parent
+    while caller is not None:
+        found.append(caller)
+        caller = caller.call.parent
+    return tuple(reversed(found))
+
+
+def _boundary(trace: Trace, crossing: Crossing, found: Flow) -> int:
+    """When the graph was freed, as an index of executions; without a note of it, the last backward before."""
+    first, last = found.makers[-1].index, found.entering[-1].index
+    number = crossing.freed_number
+    for execution in reversed(trace.executions[first:last]):
+        if number is not None and execution.number > number:
+            continue
+        if _is_pass(execution):
+            return execution.index
+        if number is not None and execution.number < number:
+            return execution.index
+    return last + 1  # both sides of the crossing were there before it was freed
+
+
+def _is_pass(execution: Execution) -> bool:
+    names = (text(node) or "" for statement in execution.statements for node in loads(statement))
+    return any(name.rpartition(".")[2] in {"backward", "grad", "manual_backward"} for name in names)
+
+
+def _survivor(found: Flow, boundary: int) -> Binding | None:
+    """The variable that was stored before the graph was freed and read after it."""
+    spanning = [each for each in found.bindings if each.written.index < boundary <= each.read.index]
+    if spanning:
+        nearest = spanning[0]
+        inside = (each for each in found.bindings if each.by_object and not nearest.by_object)
+        return next((each for each in inside if _is_alive(each, found)), nearest)
+    lasting = [each for each in found.bindings if each.kind != "argument"] or list(found.bindings)
+    return max(lasting, key=lambda each: each.read.index - each.written.index, default=None)
+
+
+def _is_alive(binding: Binding, found: Flow) -> bool:
+    """Whether a variable still has that value where the graph enters again."""
+    if binding.kind not in {"local", "argument"}:
+        return True
+    call, until = binding.written.call, found.entering[-1].index
+    return any(each.call is call for each in found.entering) and not any(
+        store.replaces and not store.path and binding.written.index < execution.index < until
+        for execution, store in call.stores_to(binding.name)
+    )
+
+
+def _holder(binding: Binding, live: list[Held]) -> Holder:
+    if binding.name.endswith("]"):
+        return "item"
+    if any(each.holder == "buffer" and _is_same(each, binding) for each in live):
+        return "buffer"
+    return binding.kind
+
+
+def _is_same(each: Held, binding: Binding) -> bool:
+    if binding.kind == "attribute":
+        return each.name.rpartition(".")[2] == binding.name.rpartition(".")[2] and "." in each.name
+    name, _, item = each.name.partition("[")
+    if each.name != binding.name and not (item and name == binding.name):
+        return False
+    return each.holder in {"global", "closure"} or each.function == binding.written.call.code.function
+
+
+# From the live objects.
+
+
+def _seen(
+    crossing: Crossing, live: list[Held], frames: Sequence[FrameType], owns: Callable[[str], bool]
+) -> Carrier | None:
+    """A live holder that the entering line reads, under the name it has there."""
+    stack = list(reversed(crossing.enters)) or [
+        Frame(each.f_code.co_filename, each.f_lineno or 0, each.f_code.co_qualname)
+        for each in frames
+        if owns(each.f_code.co_filename)
+    ]
+    for exact in (True, False):
+        for frame in stack:
+            for each in sorted(live, key=lambda one: -one.number):
+                name = _read_as(each, frame) if each.is_exact is exact else None
+                if name is not None:
+                    sure: Literal["certain", "likely"] = "certain" if exact else "likely"
+                    return Carrier(name, each.holder, frame.file, frame.line, sure)
+    lasting = [each for each in live if each.is_exact and each.holder in {"attribute", "buffer", "global", "item"}]
+    if len({each.name for each in lasting}) == 1 and crossing.made:
+        where = crossing.made[-1]
+        return Carrier(lasting[0].name, lasting[0].holder, where.file, where.line, "likely")
+    return None
+
+
+def _read_as(each: Held, frame: Frame) -> str | None:
+    scope = scope_of(frame.file, frame.function, frame.line)
+    statements = () if scope is None else scope.by_line.get(frame.line, ())
+    names = {text(node) for statement in statements for node in loads(statement)}
+    if each.name in names and (each.holder == "global" or each.function == frame.function):
+        return each.name
+    attribute = f"self.{each.name.rpartition('.')[2]}"
+    is_own = scope is not None and scope.owner is not None and each.owner is not None and scope.owner in each.owner
+    return attribute if is_own and attribute in names else None

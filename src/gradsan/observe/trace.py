@@ -1,0 +1,205 @@
+"""A stretch of the log as statements that ran: which call ran which, and what each of them called.
+
+An *execution* is one run of one statement; a *call* one activation of a function of the user's.
+"""
+
+import ast
+from collections import defaultdict
+
+from gradsan.observe.frames import LINE_BITS, LINE_MASK
+from gradsan.observe.lines import Event, Lines
+from gradsan.observe.sites import Code, Kind, Site
+from gradsan.observe.statements import Scope, Store, scope_of, stores
+
+# Stretches of the log that are read: some 160,000 events, half a second.
+_BLOCKS = 20
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+class Call:
+    """One activation of a function of the user's; a generator's spans all its awakenings."""
+
+    __slots__ = ("_stores", "code", "executions", "parent", "scope")
+
+    def __init__(self, code: Code, scope: Scope | None, parent: "Execution | None") -> None:
+        self.code = code
+        self.scope = scope
+        self.parent = parent  # what called it, directly or through a library; a generator: what first asked it
+        self.executions: list[Execution] = []
+        self._stores: dict[str, list[tuple[Execution, Store]]] | None = None
+
+    @property
+    def now(self) -> "Execution | None":
+        """What it does at present, or did last."""
+        return self.executions[-1] if self.executions else None
+
+    def stores_to(self, name: str) -> "list[tuple[Execution, Store]]":
+        """Everything stored to a variable of its own, in order. Asked only when the trace is complete."""
+        if self._stores is None:
+            self._stores = defaultdict(list)
+            for execution in self.executions:
+                for store in execution.stores():
+                    if store.name is not None:
+                        self._stores[store.name].append((execution, store))
+        return self._stores.get(name, [])
+
+
+class Execution:
+    """One run of one statement (or of several that share a line)."""
+
+    __slots__ = ("call", "called", "index", "line", "number", "statements", "yielded")
+
+    def __init__(self, index: int, number: int, call: Call, line: int, statements: tuple[ast.stmt, ...]) -> None:
+        self.index = index  # in the order in which they began
+        self.number = number  # the op counter when it began
+        self.call = call
+        self.line = line
+        self.statements = statements
+        self.called: list[Call] = []
+        self.yielded: list[Execution] = []  # what generators gave to this one
+
+    def stores(self) -> list[Store]:
+        """What it stored."""
+        return [store for statement in self.statements for store in stores(statement)]
+
+
+class Trace:
+    """The statements that ran from one op to another, with the stacks at some ops in between.
+
+    `marks` are creation numbers; `at` has, for each, the executions that were live when that op was made, outermost
+    first.
+    """
+
+    def __init__(self, lines: Lines, start: int, stop: int | None, marks: tuple[int, ...]) -> None:
+        self.at: dict[int, tuple[Execution, ...]] = {}
+        self.executions: list[Execution] = []
+        self.made_ops: set[Execution] = set()  # during which the op counter rose
+        self._stack: list[Call] = []
+        self._asleep: dict[int, Call] = {}
+        self._scopes: dict[Code, Scope | None] = {}
+        self._marks = sorted(marks)
+        self._number = 0
+        for stack, events in lines.replay(start, stop, blocks=_BLOCKS):
+            self._settle(stack)
+            for event in events:
+                self._reach(event[1])
+                if stop is not None and event[1] > stop:
+                    return
+                self._feed(event)
+        while self._marks:
+            self._note(self._marks.pop(0))
+
+    def live(self) -> tuple[Execution, ...]:
+        """What is running where the trace has come to, outermost first."""
+        calls = (call for call in self._stack if call.scope is not None and not call.scope.is_transparent)
+        return tuple(call.now for call in calls if call.now is not None)
+
+    def _reach(self, number: int) -> None:
+        if number > self._number:
+            self.made_ops.update(self.live())
+            self._number = number
+            while self._marks and self._marks[0] < number:
+                self._note(self._marks.pop(0))
+
+    def _note(self, mark: int) -> None:
+        self.at[mark] = self.live()
+
+    def _settle(self, stack: tuple[Site, ...]) -> None:
+        """Take over the stack that a stretch of the log began with: keep what agrees."""
+        agreed = 0
+        for _, code, line in stack:
+            if agreed < len(self._stack) and self._stack[agreed].code is code:
+                now = self._stack[agreed].now
+                if now is None or now.line != line:
+                    self._run(self._stack[agreed], line)
+            else:
+                del self._stack[agreed:]
+                self._run(self._enter(code), line)
+            agreed += 1
+        del self._stack[agreed:]
+
+    def _feed(self, event: Event) -> None:
+        (kind, code, line), _, token = event
+        if kind is Kind.LINE:
+            self._run(self._top(code), line)
+        elif kind is Kind.ENTER:
+            self._enter(code)
+        elif kind is Kind.LEAVE:
+            self._leave(code)
+        elif kind is Kind.SUSPEND:
+            left = self._leave(code)
+            if left is not None:
+                self._asleep[token >> LINE_BITS] = left
+                self._hand_over(left)
+        elif kind is Kind.RESUME or not self._stack or self._stack[-1].code is not code:
+            self._resume(code, token)
+
+    def _top(self, code: Code) -> Call:
+        for index in range(len(self._stack) - 1, -1, -1):
+            if self._stack[index].code is code:
+                del self._stack[index + 1 :]
+                return self._stack[index]
+        return self._enter(code)
+
+    def _enter(self, code: Code) -> Call:
+        if code not in self._scopes:
+            self._scopes[code] = scope_of(code.file, code.function, code.first)
+        parent = self._asking()
+        call = Call(code, self._scopes[code], parent)
+        if parent is not None:
+            parent.called.append(call)
+        self._stack.append(call)
+        return call
+
+    def _asking(self) -> Execution | None:
+        """The statement that calls. A comprehension belongs to the statement around it."""
+        for call in reversed(self._stack):
+            if call.scope is None or not call.scope.is_transparent:
+                return call.now
+        return None
+
+    def _leave(self, code: Code) -> Call | None:
+        for index in range(len(self._stack) - 1, -1, -1):
+            if self._stack[index].code is code:
+                left = self._stack[index]
+                del self._stack[index:]
+                return left
+        return None
+
+    def _resume(self, code: Code, token: int) -> None:
+        call = self._asleep.pop(token >> LINE_BITS, None)
+        if call is None or call.code is not code:
+            self._run(self._enter(code), token & LINE_MASK)
+            return
+        asking = self._asking()
+        if asking is not None and call not in asking.called[-4:]:
+            asking.called.append(call)
+        self._stack.append(call)
+        now = call.now
+        if now is not None:
+            self._begin(call, now.line, now.statements)
+
+    def _hand_over(self, generator: Call) -> None:
+        asking = self._asking()
+        if asking is not None and generator.now is not None:
+            asking.yielded.append(generator.now)
+
+    def _run(self, call: Call, line: int) -> None:
+        if call.scope is None or call.scope.is_transparent:
+            if not call.executions:
+                self._begin(call, line, ())
+            return
+        statements = call.scope.by_line.get(line, ())
+        now = call.now
+        if now is not None and statements and now.statements and now.statements[-1] is statements[-1]:
+            last = statements[-1]
+            # A statement of several lines comes back to its first; a loop's header begins anew.
+            if not isinstance(last, _LOOPS) and last.lineno != (last.end_lineno or last.lineno):
+                return
+        self._begin(call, line, statements)
+
+    def _begin(self, call: Call, line: int, statements: tuple[ast.stmt, ...]) -> None:
+        execution = Execution(len(self.executions), self._number, call, line, statements)
+        self.executions.append(execution)
+        call.executions.append(execution)
