@@ -1,1 +1,35 @@
 """gradsan: a sanitizer for PyTorch's autograd graph."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gradsan.errors import GradsanError
+    from gradsan.observe.session import explain, install, uninstall, watch
+    from gradsan.report import Diagnosis, Report
+
+__all__ = ["Diagnosis", "GradsanError", "Report", "explain", "install", "uninstall", "watch"]
+
+_HOMES = {
+    "Diagnosis": "gradsan.report",
+    "GradsanError": "gradsan.errors",
+    "Report": "gradsan.report",
+    "explain": "gradsan.observe.session",
+    "install": "gradsan.observe.session",
+    "uninstall": "gradsan.observe.session",
+    "watch": "gradsan.observe.session",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 # whatever the name stands for
+    """Each name is loaded when it is first asked for: `import gradsan` costs nothing."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    value = globals()[name] = getattr(importlib.import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

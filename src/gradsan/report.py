@@ -10,7 +10,6 @@ from typing import Final, Literal
 from gradsan.lifecycle.location import Location
 
 SCHEMA: Final = 1  # 1: first release.
-LONGEST_PATH = 40  # entries; what is left out in the middle is counted in `Diagnosis.elided`
 
 Severity = Literal["error", "warning"]
 Origin = Literal["run", "check"]
@@ -118,7 +117,7 @@ class Diagnosis:
     cut: Location | None = None  # where the graph was cut
     held: Location | None = None  # the line that feeds the holder
     culprit: Culprit | None = None
-    path: tuple[PathOp, ...] = ()  # from the loss inwards, LONGEST_PATH entries at most
+    path: tuple[PathOp, ...] = ()  # from the loss inwards, 40 entries at most
     elided: int = 0  # entries left out of the middle of `path`
     evidence: Mapping[str, int | float | str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

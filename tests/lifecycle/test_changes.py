@@ -285,6 +285,16 @@ def test_view_made_again_is_a_view_of_the_same_storage() -> None:
     assert play(changed).peak_saved_bytes == NBYTES
 
 
+def test_view_left_behind_is_refused() -> None:
+    """What is built on it would go on with the old value."""
+    tape = Tape()
+    h = tanh(tape, tape.leaf("w"))
+    tape.view("ViewBackward0", h)
+
+    with pytest.raises(UnforeseeableError, match="not made again itself"):
+        Recompute(frozenset({op(h)}), frozenset({now(tape)})).applied(tape.life())
+
+
 def test_edit_made_again_edits_what_was_made_again() -> None:
     """A forward with an op in place can be repeated as a whole, and not in halves."""
     tape = Tape()

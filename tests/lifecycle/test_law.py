@@ -205,7 +205,7 @@ def test_step_edits_the_parameters_that_have_a_gradient() -> None:
 
 
 def test_failing_pass_has_freed_what_it_ran_before() -> None:
-    """"Freed now" is not "freed before"."""
+    """What is freed now was not freed before."""
     tape = Tape()
     w = tape.leaf("w")
     shared = tanh(tape, w)

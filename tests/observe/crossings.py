@@ -10,9 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
+
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.frames import frames_out
+from gradsan.observe.lines import Lines, Unknown
 from gradsan.observe.names import Carrier, Crossing, carrier
 from gradsan.observe.private import creation_number, private
 from gradsan.observe.recorder import LineRecorder
@@ -33,7 +36,8 @@ class Watch:
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Stand in for the choke point."""
-        original = torch.autograd._engine_run_backward  # type: ignore[attr-defined] # noqa: SLF001
+        owner: Any = torch.autograd
+        original = owner._engine_run_backward  # noqa: SLF001
 
         def watched(outputs: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
             roots = [each.grad_fn for each in outputs if each.grad_fn is not None]
@@ -53,11 +57,11 @@ class Watch:
                     self._consumed.setdefault(each, number)
             return result
 
-        torch.autograd._engine_run_backward = watched  # type: ignore[attr-defined] # noqa: SLF001
+        owner._engine_run_backward = watched  # noqa: SLF001
         try:
             yield
         finally:
-            torch.autograd._engine_run_backward = original  # type: ignore[attr-defined] # noqa: SLF001
+            owner._engine_run_backward = original  # noqa: SLF001
 
     def _explain(self, roots: list[Any]) -> None:
         self.failed = True
@@ -68,7 +72,9 @@ class Watch:
             for child, _ in node.next_functions:
                 if child is not None:
                     parents.setdefault(id(child), []).append(node)
-        reached = {creation_number(each) or 0: each for each in _nodes(roots) if creation_number(each) in self._consumed}
+        reached = {
+            creation_number(each) or 0: each for each in _nodes(roots) if creation_number(each) in self._consumed
+        }
         freed = self._consumed[max(reached)]
         made, enters = _edge_in_time(reached, parents, freed) or _edge(reached, parents)
         frames = [each for each in frames_out(sys._getframe()) if each.f_code.co_filename != __file__]  # noqa: SLF001
@@ -76,11 +82,16 @@ class Watch:
             frozenset(reached),
             made,
             enters,
-            lines.stack_of(made) or (),
-            (lines.stack_of(enters) or ()) if enters is not None else self._recorder.stack(frames[0]),
+            _stack(lines, made),
+            self._recorder.stack(frames[0]) if enters is None else _stack(lines, enters),
             freed,
         )
         self.carrier = carrier(self.crossing, frames, lines, owns=self._recorder.ownership.owns)
+
+
+def _stack(lines: Lines, number: int) -> tuple[Frame, ...]:
+    found = lines.stack_of(number)
+    return () if isinstance(found, Unknown) else found
 
 
 def run_program(folder: Path, files: dict[str, str]) -> Watch:
@@ -92,7 +103,7 @@ def run_program(folder: Path, files: dict[str, str]) -> Watch:
 
 def run_script(script: Path) -> Watch:
     """Run a script as `python` would, with the line log, until a pass fails."""
-    recorder = LineRecorder(include=[str(script.parent)], tell=lambda said: print(said, file=sys.stderr))
+    recorder = LineRecorder(include=[str(script.parent)], exclude=[__file__], tell=pytest.fail)
     watch = Watch(recorder)
     known = set(sys.modules)
     sys.path.insert(0, str(script.parent))
@@ -126,9 +137,7 @@ def _edge(reached: dict[int, Any], parents: dict[int, list[Any]]) -> tuple[int, 
     return max(reached), None
 
 
-def _edge_in_time(
-    reached: dict[int, Any], parents: dict[int, list[Any]], freed: int
-) -> tuple[int, int] | None:
+def _edge_in_time(reached: dict[int, Any], parents: dict[int, list[Any]], freed: int) -> tuple[int, int] | None:
     """Where the later forward builds on what was there when the graph was freed, be it consumed itself or not."""
     edges = []
     pending, seen = list(reached.values()), set()

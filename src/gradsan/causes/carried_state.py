@@ -71,7 +71,7 @@ for _ in range(2):
     @classmethod
     def notes(cls, incident: Incident) -> tuple[str, ...]:
         """Why the usual answer is the wrong one."""
-        ops = incident.consumed_ops if isinstance(incident, SecondPass) else 0
+        ops = len(incident.consumed) if isinstance(incident, SecondPass) else 0
         return (
             (
                 f"not `retain_graph=True`: every pass would walk all earlier steps (+{ops} ops a step), and after "

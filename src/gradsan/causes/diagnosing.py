@@ -8,9 +8,9 @@ from pathlib import Path
 
 from gradsan.causes import all_causes
 from gradsan.causes.cause import Cause
-from gradsan.lifecycle.incident import Edited, Incident, OpFact, PassFact, ReadAfterFree, SecondPass, Stack
+from gradsan.lifecycle.incident import Edited, Incident, OpFact, PassFact, ReadAfterFree, SecondPass, Stack, Way
 from gradsan.lifecycle.location import Frame, Location
-from gradsan.report import LONGEST_PATH, Confidence, Culprit, Diagnosis, Fix, FixKind, PathOp, RaisedError, Safety
+from gradsan.report import Confidence, Culprit, Diagnosis, Fix, FixKind, PathOp, RaisedError, Safety
 
 # What a fix of each kind does, for whoever has to make it by hand.
 _TITLES: dict[FixKind, tuple[str, Safety]] = {
@@ -54,7 +54,7 @@ def diagnose(incident: Incident, error: RaisedError, named: Named | None) -> Dia
     cause = next(each for each in _in_order() if each.explains(incident))
     subject = "a tensor" if named is None else f"`{named.culprit.name}`"
     places = _places(incident)
-    kept, left_out = _shortened(incident.path if isinstance(incident, SecondPass | Edited) else ())
+    path = incident.path if isinstance(incident, SecondPass | Edited) else Way()
     return Diagnosis(
         code=cause.code,
         name=cause.name,
@@ -73,8 +73,8 @@ def diagnose(incident: Incident, error: RaisedError, named: Named | None) -> Dia
         made=places.made,
         enters=places.enters,
         changed=places.changed,
-        path=tuple(map(_path_op, kept)),
-        elided=left_out,
+        path=tuple(map(_path_op, path.ops)),
+        elided=path.left_out,
     )
 
 
@@ -144,20 +144,13 @@ def _notes(incident: Incident, cause: type[Cause]) -> Iterator[str]:
     yield from cause.notes(incident)
 
 
-def _shortened(ops: tuple[OpFact, ...]) -> tuple[tuple[OpFact, ...], int]:
-    """Both ends of a long path, and how many were left out between them."""
-    left_out = max(len(ops) - LONGEST_PATH, 0)
-    half = LONGEST_PATH // 2
-    return ((*ops[:half], *ops[len(ops) - half :]) if left_out else ops), left_out
-
-
 def _path_op(op: OpFact) -> PathOp:
     return PathOp(op.name, "freed" if op.consumed else "live", op.module, locate(op.stack, op.step))
 
 
 def _evidence(incident: Incident) -> dict[str, int | float | str]:
     if isinstance(incident, SecondPass):
-        return {"freed_ops": incident.consumed_ops, "saved_bytes": incident.consumed_bytes}
+        return {"freed_ops": len(incident.consumed), "saved_bytes": incident.consumed_bytes}
     return {}
 
 

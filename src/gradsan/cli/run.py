@@ -1,29 +1,62 @@
-"""`gradsan run`: a program, run as `python` would run it."""
+"""`gradsan run`: a program, run as `python` would run it, with its errors explained."""
 
 import functools
 import importlib.util
 import os
 from collections.abc import Callable
 from importlib.machinery import PathFinder
+from pathlib import Path
 
 import click
 
-from gradsan.cli.program import Module, Program, find_script, run_program
-from gradsan.errors import TorchMissingError
+from gradsan.cli.codes import selection
+from gradsan.cli.output import COLOR_CHOICES, FORMATS, ColorChoice
+from gradsan.observe.program import Module, Program, find_script, run_program
+from gradsan.cli.watching import Reporting, Watching
+from gradsan.errors import NotYetError, TorchMissingError
 
 
 @click.command("run", context_settings={"allow_interspersed_args": False})
 @click.option("-m", "as_module", is_flag=True, help="Run a module by its name, as `python -m` does.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write a report there.")
+@click.option("--select", multiple=True, metavar="CODES", help="Explain these codes alone, as in GS103,GS2.")
+@click.option("--ignore", multiple=True, metavar="CODES", help="Do not explain these codes.")
+@click.option("--include", multiple=True, metavar="PATTERN", help="Files that are yours though a library's by rule.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Files that are not yours.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing about gradsan itself.")
+@click.option("-v", "--verbose", is_flag=True, help="Report errors that the program caught, too.")
+@click.option("--color", type=click.Choice(COLOR_CHOICES), default="auto", show_default=True)
 @click.argument("named", metavar="(SCRIPT | -m MODULE)")
 @click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
-def command(*, as_module: bool, named: str, arguments: tuple[str, ...]) -> Callable[[], None]:
-    """Run a program exactly as `python` does.
+def command(  # noqa: PLR0913 # one for each option
+    *,
+    as_module: bool,
+    form: str,
+    output: Path | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    quiet: bool,
+    verbose: bool,
+    color: ColorChoice,
+    named: str,
+    arguments: tuple[str, ...],
+) -> Callable[[], None]:
+    """Run a program exactly as `python` does, and explain the errors of its backward passes.
 
     Options of gradsan stand before SCRIPT; all that follows it is the program's own. The exit status is the program's.
+    The explanation is part of the exception, and shows in its traceback.
     """
+    if form not in ("text", "json"):
+        raise NotYetError(f"`gradsan run --format {form}` is not part of this version yet", "use text or json")
+    wants = selection(select, ignore)
     program = Module(named, arguments) if as_module else find_script(named, arguments)
     _demand_torch(program)
-    return functools.partial(run_program, program)
+    reporting = Reporting(tuple(program.argv), form=form, output=output, verbose=verbose, color=color)
+    watching = Watching(reporting, include=include, exclude=exclude, wants=wants, quiet=quiet)
+    return functools.partial(run_program, program, compile_main=watching.compile_main, around=watching)
 
 
 def _demand_torch(program: Program) -> None:

@@ -245,7 +245,7 @@ class Clone(Change):
         if not isinstance(event, Edited):
             raise UnforeseeableError(f"event {position} is no edit")
         storage = storage_of(life, event.counter)
-        # PyTorch rebuilds a view that saw the edit; on a copy the view would see none, and it cannot be told which it is.
+        # PyTorch rebuilds a view that saw the edit. On a copy it would see none: the life does not tell which it is.
         if any(later > position and result == storage for later, result in views_rebuilt(life).items()):
             raise UnforeseeableError("a view that was made before the edit is used after it")
         return storage

@@ -7,6 +7,7 @@ from typing import Literal
 from gradsan.lifecycle.location import Frame
 
 Stack = tuple[Frame, ...]  # the user's calls, outermost first
+LONGEST_PATH = 40  # ops; of a longer way both ends are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,14 @@ class OpFact:
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """The way from the root of a pass to an op, both ends included."""
+
+    ops: tuple[OpFact, ...] = ()
+    left_out: int = 0  # between the two halves of `ops`
+
+
+@dataclass(frozen=True, slots=True)
 class PassFact:
     """One pass, seen or failing."""
 
@@ -29,6 +38,7 @@ class PassFact:
     retains: bool
     stack: Stack
     step: int  # from 1: the n-th pass that this line asked for
+    begin: int  # the op counter when it began
     nested: bool = False  # it ran inside another pass: a hook, a checkpoint, a Function that back-propagates
     in_forward: bool = False  # it ran inside a module's forward
     seen: bool = True  # False: what it walked was inferred from passes like it, or not known
@@ -75,27 +85,18 @@ class SecondPass:
 
     failing: PassFact
     freeing: PassFact
-    path: tuple[OpFact, ...]  # from the root to the op that raised
-    crossing: int  # index in `path` of what the later forward built on; 0: it is the root itself
+    path: Way  # from the root to the op that raised
+    made: OpFact  # where the way leads out of the later forward
+    enters: OpFact | None  # the op of the later forward that builds on it; None: the root itself is old
     kinship: Kinship
     repetition: Repetition | None
     updated_between: bool  # parameters were changed between the two passes
     owners: Owners
-    consumed_ops: int  # of those that the failing pass needs
+    consumed: frozenset[int]  # creation numbers of the freed ops that the failing pass needs
     consumed_bytes: int  # about what they had saved
     compiled: bool = False  # the freed op is one that `torch.compile` made
     checkpointed: bool = False  # an activation checkpoint ran the failing pass
     own_backward: bool = False  # a custom Function ran it in its own backward
-
-    @property
-    def made(self) -> OpFact:
-        """Where the way leads out of the later forward."""
-        return self.path[self.crossing]
-
-    @property
-    def enters(self) -> OpFact | None:
-        """The op of the later forward that builds on it; None: the root itself is old."""
-        return self.path[self.crossing - 1] if self.crossing else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +108,10 @@ class Edited:
     by_optimizer: bool  # an optimizer's step changed it
     optimizer: str | None
     changed: Stack  # where it was changed; empty: not known
-    changed_step: int | None
     carried: bool  # the op that saved it is of an earlier round: old state leads there
-    path: tuple[OpFact, ...]
+    path: Way
+    made: OpFact | None  # the first op on the way that is older than the change, or else the saver
+    enters: OpFact | None  # the op that builds on it
 
 
 @dataclass(frozen=True, slots=True)

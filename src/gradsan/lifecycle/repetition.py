@@ -63,6 +63,8 @@ def repeating(life: Life, ops: Collection[int], before: Collection[int]) -> Life
     template = _Template(life, ops)
     if before and min(before) <= template.last:
         raise UnforeseeableError("ops cannot be made again before they are made")
+    if any(template.leaves_behind(event) for event in life.events[: max(before, default=0)]):
+        raise UnforeseeableError("a view or an edit of what is made again is not made again itself")
     events: list[Event] = []
     renaming = Renaming()
     held: dict[int | str, tuple[int, ...]] = {}
@@ -123,6 +125,10 @@ class _Template:
     @property
     def last(self) -> int:
         return max(self._events, default=-1)
+
+    def leaves_behind(self, event: Event) -> bool:
+        """Whether it makes a view of a repeated value, or writes into it, and is no part of the repetition."""
+        return isinstance(event, Made) and event.op.result in self._own and event not in self._events.values()
 
     def renaming(self) -> Renaming:
         """New numbers for the ops, and for the storages that they themselves make."""

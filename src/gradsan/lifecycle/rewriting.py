@@ -8,7 +8,6 @@ from gradsan.lifecycle.events import Edited, Event, Held, Life, Made, Pass, Walk
 from gradsan.lifecycle.ops import Op, Port, Saved
 
 
-
 class UnforeseeableError(ValueError):
     """What a change does to this life cannot be told from the life."""
 

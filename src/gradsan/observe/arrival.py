@@ -6,7 +6,12 @@ from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_IMPORTLIB = "<frozen importlib._bootstrap_external>"
 
 
 def is_loaded(name: str) -> bool:
@@ -28,6 +33,12 @@ def when_loaded(name: str, then: Callable[[], None]) -> Callable[[], None]:
     finder = _Finder(name, then)
     sys.meta_path.insert(0, finder)
     return finder.leave
+
+
+def unseen(function: Callable[P, T]) -> Callable[P, T]:
+    """A step of an import, which shows in no traceback: Python leaves out importlib's frames, told by their file."""
+    function.__code__ = function.__code__.replace(co_filename=_IMPORTLIB)  # type: ignore[attr-defined]
+    return function
 
 
 class _Finder:
@@ -68,6 +79,7 @@ class _Finder:
         if not hasattr(loader, "exec_module") or not hasattr(loader, "__dict__"):
             return
 
+        @unseen
         def exec_module(module: ModuleType) -> None:
             vars(loader).pop("exec_module", None)
             loader.exec_module(module)

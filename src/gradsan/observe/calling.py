@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from gradsan.observe.statements import Path, Scope, calls
+from gradsan.observe.statements import LIBRARIES, Path, Scope, calls
 from gradsan.observe.trace import Call, Execution
 
 _BEHIND_OBJECTS = frozenset({"forward", "__call__"})
-_LIBRARIES = frozenset({"torch", "F", "nn", "np", "numpy", "math", "functional"})
 _EARLIER_AT_MOST = 5_000
 
 
@@ -28,26 +27,31 @@ class Matched:
             return
         names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
         is_method = self.scope.owner is not None and not self.scope.is_static
+        keyword = next((each.value for each in self.node.keywords if each.arg == name), None)
         if is_method and names[:1] == [name]:
-            yield (self.node.func.value if isinstance(self.node.func, ast.Attribute) else self.node.func), path
-            return
-        keyword = next((each for each in self.node.keywords if each.arg == name), None)
-        if keyword is not None:
-            yield keyword.value, path
+            yield self._receiver(), path
+        elif keyword is not None:
+            yield keyword, path
         elif name in names:
             yield from self._at(names.index(name) - is_method, path)
         elif arguments.vararg is not None and arguments.vararg.arg == name:
-            first = len(names) - is_method
-            key = path[0][1] if path else None
-            if isinstance(key, int):
-                yield from self._at(first + key, path[1:])
-            else:
-                for each in self.node.args[first:]:
-                    yield each, path if isinstance(each, ast.Starred) else path[1:]
+            yield from self._from(len(names) - is_method, path)
         elif arguments.kwarg is not None and arguments.kwarg.arg == name:
             for each in self.node.keywords:
                 if each.arg is None or not path or path[0][1] in {None, each.arg}:
                     yield each.value, path if each.arg is None else path[1:]
+
+    def _receiver(self) -> ast.expr:
+        func = self.node.func
+        return func.value if isinstance(func, ast.Attribute) and self.scope.name not in _BEHIND_OBJECTS else func
+
+    def _from(self, first: int, path: Path) -> Iterator[tuple[ast.expr, Path]]:
+        key = path[0][1] if path else None
+        if isinstance(key, int):
+            yield from self._at(first + key, path[1:])
+            return
+        for each in self.node.args[first:]:
+            yield each, path if isinstance(each, ast.Starred) else path[1:]
 
     def _at(self, position: int, path: Path) -> Iterator[tuple[ast.expr, Path]]:
         for index, each in enumerate(self.node.args):
@@ -60,13 +64,6 @@ class Matched:
         for keyword in self.node.keywords:
             if keyword.arg is None:
                 yield keyword.value, (("item", None), *path)
-
-
-def arguments_for(arguments: ast.arguments) -> tuple[str, ...]:
-    """The names of all parameters."""
-    found = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    found.extend(each for each in (arguments.vararg, arguments.kwarg) if each is not None)
-    return tuple(each.arg for each in found)
 
 
 def match(call: Call, executions: Sequence[Execution]) -> Matched | None:
@@ -119,7 +116,7 @@ def _is_library(node: ast.Call) -> bool:
     root: ast.expr = node.func
     while isinstance(root, (ast.Attribute, ast.Subscript)):
         root = root.value
-    if isinstance(root, ast.Name) and root.id in _LIBRARIES:
+    if isinstance(root, ast.Name) and root.id in LIBRARIES:
         return True
     match node.func:
         case ast.Attribute(value=ast.Name(id="self")):

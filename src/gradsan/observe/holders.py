@@ -35,12 +35,14 @@ _DEPTH = 9
 _ITEMS = 4_000  # of one container, from both ends
 _REARRANGED_AT_MOST = 8
 
+_UNHELD = 3  # references to a frame's snapshot that nobody else holds: the frame's, a local, and the count's own
+
 _PLAIN = (int, float, complex, str, bytes, bool, type(None), CodeType, BuiltinFunctionType, range, slice)
 
 # Ops whose output is their input, seen differently.
-_REARRANGING = (
-    "View UnsafeView Reshape ReshapeAlias Transpose T Permute Squeeze Unsqueeze Expand Select Slice Split SplitWithSizes"
-    " Unbind Alias AsStrided Narrow Chunk ToCopy Clone Contiguous Swapaxes Movedim Diagonal Unfold".split()
+_REARRANGING = frozenset(
+    {"View", "UnsafeView", "Reshape", "ReshapeAlias", "Transpose", "T", "Permute", "Squeeze", "Unsqueeze", "Expand"}
+    | {"Select", "Slice", "Split", "SplitWithSizes", "Unbind", "Alias", "AsStrided", "ToCopy", "Clone", "Diagonal"}
 )
 _REARRANGING_NAMES = frozenset(f"{name}Backward{n}" for name in _REARRANGING for n in range(3))
 
@@ -71,8 +73,8 @@ class _Way:
 
     def to(self, name: str, holder: Holder, owner: str | None = None) -> "_Way":
         if self.is_sealed:
-            return _Way(self.name, self.holder, self.function, self.depth + 1, self.owner, is_sealed=True)
-        return _Way(name, holder, self.function, self.depth + 1, owner)
+            return self.sealed()
+        return _Way(name, holder, self.function, self.depth + 1, owner or self.owner)
 
     def sealed(self) -> "_Way":
         return _Way(self.name, self.holder, self.function, self.depth + 1, self.owner, is_sealed=True)
@@ -158,7 +160,12 @@ class _Search:
             self._enqueue(inner, further)
 
     def _within(
-        self, each: Any, kind: type, lineage: tuple[type, ...], way: _Way, snapshots: list[dict[str, Any]]
+        self,
+        each: Any,  # noqa: ANN401 # whatever the program holds
+        kind: type,
+        lineage: tuple[type, ...],
+        way: _Way,
+        snapshots: list[dict[str, Any]],
     ) -> Iterator[tuple[object, _Way]]:
         if kind in {FunctionType, MethodType, partial, CellType}:
             yield from self._of_function(each, kind, way)
@@ -199,26 +206,27 @@ class _Search:
             inside = way if self._owns(frame.f_code.co_filename) else way.sealed()
             for name, value in _locals(frame, snapshots):
                 further = inside.to(name, "local")
-                yield value, further if further.is_sealed else _Way(name, "local", frame.f_code.co_qualname, way.depth + 1)
+                yield (
+                    value,
+                    further if further.is_sealed else _Way(name, "local", frame.f_code.co_qualname, way.depth + 1),
+                )
 
     def _items(self, each: Any, lineage: tuple[type, ...], way: _Way) -> Iterator[tuple[object, _Way]]:  # noqa: ANN401
         if dict in lineage:
             for key, value in _ends(list(dict.items(each))):
                 yield value, way.to(_keyed(way.name, key), "item")
-        elif list in lineage:
-            for index, value in _ends(list(enumerate(list.__iter__(each)))):
-                yield value, way.to(f"{way.name}[{index}]", "item")
         elif tuple in lineage:
             fields = next((vars(one)["_fields"] for one in lineage if "_fields" in vars(one)), ())
             for index, value in _ends(list(enumerate(tuple.__iter__(each)))):
                 named = type(fields) is tuple and index < len(fields)
                 yield value, way.to(f"{way.name}.{fields[index]}" if named else f"{way.name}[{index}]", "item")
-        elif deque in lineage:
-            for index, value in _ends(list(enumerate(deque.__iter__(each)))):
+        elif list in lineage or deque in lineage:
+            taken = list.__iter__(each) if list in lineage else deque.__iter__(each)
+            for index, value in _ends(list(enumerate(taken))):
                 yield value, way.to(f"{way.name}[{index}]", "item")
         elif set in lineage or frozenset in lineage:
-            taken = set.__iter__(each) if set in lineage else frozenset.__iter__(each)
-            for _, value in _ends(list(enumerate(taken))):
+            members = set.__iter__(each) if set in lineage else frozenset.__iter__(each)
+            for value in _ends(list(members)):
                 yield value, way.to(way.name, "item")
 
     def _attributes(
@@ -264,7 +272,9 @@ class _Search:
             found = sys.modules.get(module)
             file = None if found is None else found.__dict__.get("__file__")
             # What has no file was typed or executed: a notebook, `python -c`, the program itself under a runner.
-            known = self._files[module] = self._owns(file) if type(file) is str else module not in sys.builtin_module_names
+            known = self._files[module] = (
+                self._owns(file) if type(file) is str else module not in sys.builtin_module_names
+            )
         return known
 
     def _tensor_found(self, tensor: Any, way: _Way) -> None:  # noqa: ANN401
@@ -306,12 +316,11 @@ def _op(tensor: Any) -> Any:  # noqa: ANN401 # autograd's ops have no public typ
 def _locals(frame: FrameType, snapshots: list[dict[str, Any]]) -> list[tuple[str, object]]:
     """The variables of a live function.
 
-    Before Python 3.13, asking leaves a dict on the frame that keeps them alive: it is to be cleared, unless it was
-    there before, as the program's own `locals()`.
+    Before Python 3.13, asking leaves a dict on the frame that keeps them alive: it is to be cleared, unless the
+    program holds it too, as its own `locals()`.
     """
-    before = {id(each) for each in gc.get_referents(frame) if type(each) is dict}
     found = frame.f_locals
-    if type(found) is dict and id(found) not in before:
+    if type(found) is dict and sys.getrefcount(found) <= _UNHELD:
         snapshots.append(found)
     return list(found.items())
 

@@ -16,6 +16,16 @@ Event = tuple[Site, int, int]
 
 
 @dataclass(frozen=True, slots=True)
+class Stretch:
+    """A piece of a log."""
+
+    number: int  # the op counter when it began
+    stack: tuple[Site, ...]  # where the user's calls stood then, outermost first
+    events: Iterator[Event]
+    is_next: bool  # nothing is missing between the piece before and this one
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """The log cannot tell, and why. False, so that `if stack := lines.stack_of(n)` reads as it should."""
 
@@ -65,35 +75,30 @@ class Lines:
     def made_by(self, file: str, line: int) -> tuple[tuple[int, int], ...]:
         """The op numbers that a line itself made, as ranges (start, stop); those of calls it made are not among them.
 
-        The last range of a line that is still running ends where the log does, not where the thread's counter is.
+        A range never spans two runs of the line; a run that called functions in between may have several. The last
+        range of a line that is still running ends at `OPEN_END`.
         """
         wanted = self._sites.lines_at(file, line)
-        found: list[tuple[int, int]] = []
-        for span in self._journal.spans():
-            if span.stack is None or span.stack[0] not in wanted:
-                continue
-            if found and found[-1][1] == span.start:
-                found[-1] = (found[-1][0], span.stop)
-            else:
-                found.append((span.start, span.stop))
-        return tuple(found)
+        spans = self._journal.spans()
+        return tuple((span.start, span.stop) for span in spans if span.stack is not None and span.stack[0] in wanted)
 
-    def replay(self, start: int, stop: int | None, *, blocks: int) -> Iterator[tuple[tuple[Site, ...], list[Event]]]:
-        """What the thread did around ops `start` to `stop` (to the end if `None`), in stretches of the log.
+    def replay(self, start: int, stop: int | None, *, blocks: int) -> Iterator[Stretch]:
+        """What the thread did around ops `start` to `stop` (to the end if `None`).
 
-        Each comes with the stack it began with, outermost first. Of more than `blocks` stretches, the middle is
-        left out.
+        Of more than `blocks` stretches of the log, the middle is left out.
         """
         kept = self._journal.kept(start, stop)
+        first = blocks // 3
         if len(kept) > blocks:
-            kept = kept[: blocks // 3] + kept[blocks // 3 - blocks :]
+            left_out = id(kept[first - blocks])
+            kept = kept[:first] + kept[first - blocks :]
+        else:
+            left_out = 0
+        lost = self._journal.lost
         for block in kept:
-            tokens, events = iter(block.tokens[:]), []
-            for word in block.words[:]:
-                site = self._sites[word & SITE_MASK]
-                has_token = Kind.SUSPEND <= site[0] < Kind.LINE
-                events.append((site, word >> SITE_BITS, next(tokens) if has_token else 0))
-            yield tuple(self._sites[site] for site in block.stack), events
+            is_next = id(block) != left_out and (lost is None or block.number != lost[1])
+            stack = tuple(self._sites[site] for site in block.stack)
+            yield Stretch(block.number, stack, self._events(block), is_next=is_next)
 
     def rounds(self, frame: FrameType | None = None) -> tuple[Rounds, ...]:
         """The loops that are running now, outermost first: those around each live line, and repeated calls.
@@ -110,6 +115,13 @@ class Lines:
         """The user's calls as the log has them now, outermost first."""
         live = self._journal.machine().stack[1:]
         return tuple(Frame(each.code.file, each.line, each.code.function) for each in live if each.code is not None)
+
+    def _events(self, block: Block) -> Iterator[Event]:
+        sites, tokens = self._sites, iter(block.tokens[:])
+        for word in block.words[:]:
+            site = sites[word & SITE_MASK]
+            has_token = Kind.SUSPEND <= site[0] < Kind.LINE
+            yield site, word >> SITE_BITS, next(tokens) if has_token else 0
 
     def _span_in(self, block: Block, stop: int | None, number: int) -> Span | None:
         _, size, made = self._read.get(id(block), (block, -1, []))

@@ -11,8 +11,10 @@ from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
 from inspect import CO_OPTIMIZED
 from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
 
 from gradsan.observe import marks
+from gradsan.observe.arrival import unseen
 from gradsan.observe.ownership import Ownership
 from gradsan.observe.pen import Pen
 from gradsan.observe.private import BYTECODE_MODULE, BYTECODE_READER, BYTECODE_USER
@@ -33,6 +35,7 @@ class Marking:
         self._finder = _Finder(self)
         self._plain: dict[int, CodeType] = {}  # by id of the marked code
         self._marked: dict[int, CodeType] = {}  # by id of the plain code
+        self._read_file: Callable[..., tuple[CodeType, str]]
         self._readers: dict[object, object] = {}  # what reads bytecode in place of what
 
     def prepare(self) -> str | None:
@@ -41,6 +44,8 @@ class Marking:
             return _DEBUGGED
         if self._finder not in sys.meta_path:
             sys.meta_path.insert(0, self._finder)
+            self._read_file = _of_runpy("_get_code_from_file")
+            _set_of_runpy("_get_code_from_file", self._file_marked)
         return None
 
     def start(self) -> str | None:
@@ -60,6 +65,8 @@ class Marking:
         """End, also from within a mark."""
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)
+            if _of_runpy("_get_code_from_file") == self._file_marked:
+                _set_of_runpy("_get_code_from_file", self._read_file)
         marks.disconnect()
         for function in _functions():
             plain = self._plain.get(id(function.__code__))
@@ -95,6 +102,11 @@ class Marking:
         except Exception as error:  # noqa: BLE001 # the program must be able to go on
             self._pen.fail(error)
             return code
+
+    def _file_marked(self, *args: str) -> tuple[CodeType, str]:
+        """A file that is run rather than imported, such as the main script in a child process that starts anew."""
+        code, name = self._read_file(*args)
+        return self.marked(code) if self._ownership.owns(code.co_filename) else code, name
 
     def wants(self, spec: ModuleSpec) -> bool:
         """Whether a module that is about to be imported is the user's, and loaded in a way that can be marked."""
@@ -153,6 +165,7 @@ def _instead_of_code(spec: ModuleSpec, change: Callable[[CodeType], CodeType]) -
     if not isinstance(loader, SourceFileLoader | SourcelessFileLoader):
         return
 
+    @unseen
     def get_code(name: str) -> CodeType | None:
         vars(loader).pop("get_code", None)
         code = loader.get_code(name)
@@ -166,6 +179,7 @@ def _after_loading(spec: ModuleSpec, then: Callable[[ModuleType], None]) -> None
     if not isinstance(loader, SourceFileLoader):
         return
 
+    @unseen
     def exec_module(module: ModuleType) -> None:
         vars(loader).pop("exec_module", None)
         loader.exec_module(module)
@@ -177,6 +191,18 @@ def _after_loading(spec: ModuleSpec, then: Callable[[ModuleType], None]) -> None
 def _functions() -> list[FunctionType]:
     # The interpreter runs modules and class bodies as functions too; those run once, and are running.
     return [each for each in gc.get_objects() if type(each) is FunctionType and each.__code__.co_flags & CO_OPTIMIZED]
+
+
+def _of_runpy(name: str) -> Any:  # noqa: ANN401 # whatever stands there
+    import runpy
+
+    return getattr(runpy, name)
+
+
+def _set_of_runpy(name: str, value: object) -> None:
+    import runpy
+
+    setattr(runpy, name, value)
 
 
 def _is_debugged() -> bool:

@@ -1,7 +1,9 @@
 """The name through which a consumed graph survived: from the live objects, and from the lines that ran."""
 
+import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import FrameType
 from typing import Literal
 
@@ -10,7 +12,8 @@ from gradsan.observe.dataflow import Binding, Flow, behind, flow
 from gradsan.observe.holders import Held, held
 from gradsan.observe.lines import Lines
 from gradsan.observe.ownership import Ownership
-from gradsan.observe.statements import loads, scope_of, text
+from gradsan.observe.selection import last_name
+from gradsan.observe.statements import buffers, calls, loads, scope_of, text
 from gradsan.observe.trace import Execution, Trace
 from gradsan.report import Holder
 
@@ -71,7 +74,7 @@ def _followed(crossing: Crossing, frames: Sequence[FrameType], lines: Lines) -> 
     marks = [crossing.made_number] if enters is None else [crossing.made_number, enters]
     trace = Trace(lines, crossing.made_number, enters, tuple(marks))
     makers = trace.at.get(crossing.made_number, ())
-    entering = _failing(trace, crossing, frames) if enters is None else trace.at.get(enters, ())
+    entering = trace.at.get(-1 if enters is None else enters) or _failing(trace, crossing, frames)
     found = flow(trace, makers, entering)
     if found is None or found.cost > _TOO_DOUBTFUL:
         binding = behind(makers, entering)
@@ -120,19 +123,36 @@ def _boundary(trace: Trace, crossing: Crossing, found: Flow) -> int:
 
 
 def _is_pass(execution: Execution) -> bool:
-    names = (text(node) or "" for statement in execution.statements for node in loads(statement))
-    return any(name.rpartition(".")[2] in {"backward", "grad", "manual_backward"} for name in names)
+    return any(map(_calls_backward, execution.statements))
+
+
+@lru_cache(maxsize=4096)
+def _calls_backward(statement: ast.stmt) -> bool:
+    return any(last_name(call) in {"backward", "grad", "manual_backward"} for call in calls(statement))
 
 
 def _survivor(found: Flow, boundary: int) -> Binding | None:
     """The variable that was stored before the graph was freed and read after it."""
-    spanning = [each for each in found.bindings if each.written.index < boundary <= each.read.index]
+    spanning = [
+        each for each in found.bindings if each.written.index < boundary <= each.read.index or _went_round(each, found)
+    ]
     if spanning:
         nearest = spanning[0]
         inside = (each for each in found.bindings if each.by_object and not nearest.by_object)
         return next((each for each in inside if _is_alive(each, found)), nearest)
     lasting = [each for each in found.bindings if each.kind != "argument"] or list(found.bindings)
     return max(lasting, key=lambda each: each.read.index - each.written.index, default=None)
+
+
+def _went_round(binding: Binding, found: Flow) -> bool:
+    """Whether a loop carried it from one round to the next: it is stored further down than it is read."""
+    written, read = binding.written, binding.read
+    return (
+        read in found.entering
+        and written.call is read.call
+        and written.index < read.index
+        and written.line >= read.line
+    )
 
 
 def _is_alive(binding: Binding, found: Flow) -> bool:
@@ -149,9 +169,10 @@ def _is_alive(binding: Binding, found: Flow) -> bool:
 def _holder(binding: Binding, live: list[Held]) -> Holder:
     if binding.name.endswith("]"):
         return "item"
-    if any(each.holder == "buffer" and _is_same(each, binding) for each in live):
-        return "buffer"
-    return binding.kind
+    is_buffer = any(each.holder == "buffer" and _is_same(each, binding) for each in live)
+    if binding.kind == "attribute" and binding.name.rpartition(".")[2] in buffers(binding.written.call.code.file):
+        is_buffer = True
+    return "buffer" if is_buffer else binding.kind
 
 
 def _is_same(each: Held, binding: Binding) -> bool:
@@ -182,19 +203,35 @@ def _seen(
                 if name is not None:
                     sure: Literal["certain", "likely"] = "certain" if exact else "likely"
                     return Carrier(name, each.holder, frame.file, frame.line, sure)
-    lasting = [each for each in live if each.is_exact and each.holder in {"attribute", "buffer", "global", "item"}]
-    if len({each.name for each in lasting}) == 1 and crossing.made:
-        where = crossing.made[-1]
-        return Carrier(lasting[0].name, lasting[0].holder, where.file, where.line, "likely")
+    lasting = {
+        (name, each.holder)
+        for each in live
+        if each.is_exact and each.holder not in {"local", "argument"} and (name := _container(each.name))
+    }
+    if len(lasting) == 1 and crossing.made:
+        (name, holder), where = lasting.pop(), crossing.made[-1]
+        return Carrier(name, holder, where.file, where.line, "likely")
     return None
 
 
+def _container(name: str) -> str:
+    """Without the position in a list, which is nothing that a user would write."""
+    while name.endswith("]") and not name.endswith('"]'):
+        name = name[: name.rindex("[")]
+    return name
+
+
 def _read_as(each: Held, frame: Frame) -> str | None:
+    """What the statement at a frame's line calls a live holder, if it reads it."""
     scope = scope_of(frame.file, frame.function, frame.line)
     statements = () if scope is None else scope.by_line.get(frame.line, ())
     names = {text(node) for statement in statements for node in loads(statement)}
-    if each.name in names and (each.holder == "global" or each.function == frame.function):
-        return each.name
-    attribute = f"self.{each.name.rpartition('.')[2]}"
+    is_visible = each.holder == "global" or each.function == frame.function
+    name = _container(each.name)
+    _, _, attribute = name.rpartition(".")
     is_own = scope is not None and scope.owner is not None and each.owner is not None and scope.owner in each.owner
-    return attribute if is_own and attribute in names else None
+    if is_own and f"self.{attribute}" in names:
+        return f"self.{attribute}"
+    if is_visible:
+        return each.name if each.name in names else name if name in names else None
+    return None

@@ -49,6 +49,11 @@ class PassNote:
         return bisect_right(self.walked, number) % 2 == 1
 
     @property
+    def span(self) -> tuple[int, int]:
+        """The lowest number that it walked, and the one after the highest."""
+        return (self.walked[0], self.walked[-1]) if self.walked else (0, 0)
+
+    @property
     def stack(self) -> tuple[Frame, ...]:
         """The user's calls that led to it."""
         return tuple(Frame(code.co_filename, line, code.co_qualname) for code, line in self.calls)

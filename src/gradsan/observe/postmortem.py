@@ -1,10 +1,13 @@
 """What was wrong with a pass that PyTorch stopped, read from the live graph and the notes, while both are there."""
 
+import threading
+from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
 from gradsan.lifecycle.incident import (
+    LONGEST_PATH,
     Donated,
     Edited,
     Incident,
@@ -16,6 +19,7 @@ from gradsan.lifecycle.incident import (
     Repetition,
     SecondPass,
     Stack,
+    Way,
     When,
     WithoutHistory,
 )
@@ -25,7 +29,7 @@ from gradsan.observe.modules import module_names
 from gradsan.observe.passes import Passes, PassNote
 from gradsan.observe.private import creation_number
 from gradsan.observe.rounds import BEFORE, Rounds
-from gradsan.observe.steps import Steps
+from gradsan.observe.steps import StepNote, Steps
 
 Node = Any  # autograd's ops have no public type
 
@@ -114,13 +118,14 @@ def _second_pass(scene: Scene) -> SecondPass | None:
     return SecondPass(
         failing=_fact(scene.note),
         freeing=_fact(freeing),
-        path=tuple(_op(node, graph, freed_by, scene) for node in path),
-        crossing=crossing,
+        path=_facts(path, graph, freed_by, scene),
+        made=_op(path[crossing], graph, freed_by, scene),
+        enters=_op(path[crossing - 1], graph, freed_by, scene) if crossing else None,
         kinship=_kinship(graph, scene, fresh=bool(fresh)),
         repetition=repetition[0] if repetition else None,
         updated_between=_updated(freeing, graph, scene),
         owners=_owners(fresh, stale, scene),
-        consumed_ops=len(freed_by),
+        consumed=frozenset(graph.number[node] for node in freed_by),
         consumed_bytes=sum(about_bytes(node) for node in victims),
         compiled=victim_name.startswith("CompiledFunction"),
         checkpointed=scene.in_checkpoint,
@@ -136,11 +141,15 @@ def _consumers(graph: _Graph, scene: Scene) -> dict[Node, PassNote]:
         for each in scene.passes.before(scene.note)
         if not each.retains and each.thread == scene.note.thread and each.walked is not None
     ]
-    found = {}
-    for node, number in graph.number.items():
-        freeing = next((each for each in earlier if each.walks(number)), None)
-        if freeing is not None:
-            found[node] = freeing
+    # Sorted, so that of a million ops each pass looks only at those that it may have walked.
+    ops = sorted(graph.number.items(), key=lambda each: each[1])
+    numbers = [number for _, number in ops]
+    found: dict[Node, PassNote] = {}
+    for each in earlier:
+        first, last = each.span
+        for node, number in ops[bisect_left(numbers, first) : bisect_left(numbers, last)]:
+            if node not in found and each.walks(number):
+                found[node] = each
     return found
 
 
@@ -260,20 +269,39 @@ def _edited(scene: Scene) -> Edited:
                 if step is not None and number < step.number:
                     blamed.append((number, node, owner))
     if not blamed:
-        return Edited(_fact(scene.note), None, False, None, (), None, False, ())  # noqa: FBT003 # nothing is known
+        return Edited(
+            failing=_fact(scene.note),
+            saver=None,
+            by_optimizer=False,
+            optimizer=None,
+            changed=(),
+            carried=False,
+            path=Way(),
+            made=None,
+            enters=None,
+        )
     _, saver, owner = max(blamed, key=lambda each: each[0])
     step = scene.steps.last_of(owner)
     path = graph.path(saver)
+    crossing = _older_than(step, path, graph)
     return Edited(
         failing=_fact(scene.note),
         saver=_op(saver, graph, {}, scene),
         by_optimizer=True,
         optimizer=str(owner),
         changed=step.stack if step else (),
-        changed_step=None,
         carried=_is_of_earlier_round(graph.number[saver], scene.lines),
-        path=tuple(_op(node, graph, {}, scene) for node in path),
+        path=_facts(path, graph, {}, scene),
+        made=_op(path[crossing], graph, {}, scene),
+        enters=_op(path[crossing - 1], graph, {}, scene) if crossing else None,
     )
+
+
+def _older_than(step: StepNote | None, path: list[Node], graph: _Graph) -> int:
+    """Where a path leads back before an optimizer's step; its end, where all of it does."""
+    ages = [graph.number.get(node, 0) for node in path]
+    first = next((index for index, age in enumerate(ages) if step is not None and age < step.number), 0)
+    return first or len(path) - 1
 
 
 def _is_of_earlier_round(number: int, lines: Lines | None) -> bool:
@@ -287,6 +315,7 @@ def _fact(note: PassNote) -> PassFact:
         retains=note.retains,
         stack=note.stack,
         step=note.step,
+        begin=note.begin,
         nested=note.outer is not None,
         in_forward=any(_runs(frame.function, "forward") for frame in note.stack),
         seen=note.seen,
@@ -295,6 +324,13 @@ def _fact(note: PassNote) -> PassFact:
 
 def _runs(qualified: str, method: str) -> bool:
     return qualified.rpartition(".")[2] == method and "." in qualified
+
+
+def _facts(path: list[Node], graph: _Graph, freed_by: dict[Node, PassNote], scene: Scene) -> Way:
+    half = LONGEST_PATH // 2
+    left_out = max(len(path) - LONGEST_PATH, 0)
+    ends = [*path[:half], *path[-half:]] if left_out else path
+    return Way(tuple(_op(node, graph, freed_by, scene) for node in ends), left_out)
 
 
 def _op(node: Node, graph: _Graph, freed_by: dict[Node, PassNote], scene: Scene) -> OpFact:
@@ -312,10 +348,11 @@ def _op(node: Node, graph: _Graph, freed_by: dict[Node, PassNote], scene: Scene)
     )
 
 
-def examine_raised(error: BaseException, passes: Passes, stack: Stack, thread: int) -> ReadAfterFree | None:
+def examine_raised(message: str, passes: Passes, stack: Stack) -> ReadAfterFree | None:
     """An error that came from no pass: saved values of a freed op were read."""
-    if FREED not in str(error):
+    if FREED not in message:
         return None
-    freeing = [each for each in passes.all() if not each.retains and not each.failed and each.thread == thread]
-    reader = PassFact("backward", retains=False, stack=stack, step=1)
+    here = threading.get_ident()
+    freeing = [each for each in passes.all() if not each.retains and not each.failed and each.thread == here]
+    reader = PassFact("backward", retains=False, stack=stack, step=1, begin=0)
     return ReadAfterFree(reader, _fact(freeing[-1]) if freeing else None)

@@ -20,6 +20,10 @@ OLDEST_TORCH = (2, 4)
 BYTECODE_READER = "cleaned_instructions"
 BYTECODE_MODULE = "torch._dynamo.bytecode_transformation"
 BYTECODE_USER = "torch._dynamo.symbolic_convert"
+# Where it keeps the folders whose code it does not compile, and the function that takes note of a change to them.
+RULES_MODULE = "torch._dynamo.trace_rules"
+FOLDERS_NOT_COMPILED = "SKIP_DIRS"
+RULES_READER = "_recompile_re"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,14 @@ def creation_number(node: Any) -> int | None:  # noqa: ANN401 # autograd's ops h
 def saved_names(node: Any) -> tuple[str, ...]:  # noqa: ANN401 # as above
     """The names under which an op shows its saved values. Reading one may run the user's hooks, or raise."""
     return tuple(name for name in dir(node) if name.startswith("_saved_"))
+
+
+def compiler_switch() -> Callable[[object], object]:
+    """Switches the compiler of frames in this thread to another (`None`: off), and answers with what it was."""
+    import torch
+
+    switch = _dig(torch, "_C._dynamo.eval_frame.set_eval_frame")
+    return switch if callable(switch) else lambda _: None
 
 
 @cache

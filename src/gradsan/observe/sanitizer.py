@@ -1,16 +1,23 @@
 """The sanitizer: installed in a process, it explains the errors of passes on the exceptions themselves."""
 
 import sys
+import traceback
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from types import CodeType, FrameType, TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradsan.lifecycle.location import Frame
+from gradsan.observe.compilation import compiles_to_nothing, stay_out
+from gradsan.observe.findings import Findings
 from gradsan.observe.passes import Asked, Passes, PassNote
-from gradsan.observe.private import private
+from gradsan.observe.private import compiler_switch, private
 from gradsan.observe.recorder import LineRecorder
 from gradsan.observe.steps import Steps
 from gradsan.report import Diagnosis
+
+if TYPE_CHECKING:
+    from gradsan.causes.diagnosing import Named
 
 T = TypeVar("T")
 Engine = Callable[..., Any]
@@ -19,48 +26,95 @@ _CHECKPOINT = "torch/utils/checkpoint.py"
 _OURS = "__gradsan__"  # where an exception keeps its diagnosis
 
 
+def diagnosis_on(error: BaseException) -> Diagnosis | None:
+    """The diagnosis that an exception carries."""
+    found = getattr(error, _OURS, None)
+    return found if isinstance(found, Diagnosis) else None
+
+
+def say(line: str) -> None:
+    """To whoever runs the program, apart from what the program prints."""
+    if sys.stderr is not None:  # a program without a console has none
+        sys.stderr.write(f"gradsan: {line}\n")
+
+
 class Sanitizer:
-    """One in a process. `tell` receives what there is to say about gradsan itself: one line each time."""
+    """One in a process. `tell` receives what there is to say about gradsan itself: one line each time.
+
+    `wants` says of a code whether it is to be explained.
+    """
 
     def __init__(
         self,
         *,
         include: Iterable[str] = (),
         exclude: Iterable[str] = (),
-        tell: Callable[[str], None] = lambda line: print(f"gradsan: {line}", file=sys.stderr),  # noqa: T201 # to its user
+        wants: Callable[[str], bool] = lambda _: True,
+        tell: Callable[[str], None] = say,
     ) -> None:
-        self._tell = tell
-        self.recorder = LineRecorder(include=include, exclude=exclude, tell=tell)
-        self.diagnoses: list[Diagnosis] = []
+        self._hear = tell
+        self._wants = wants
+        self.recorder = LineRecorder(include=include, exclude=exclude, tell=self._tell)
+        self._found = Findings()
+        self.listeners = [self._found]  # each is given every diagnosis
         self._undo = ExitStack()
+        self._main_is_recorded = False
+        self._switch_compiler: Callable[[object], object] = lambda _: None
         self._passes: Passes | None = None
         self._steps: Steps | None = None
 
+    def prepare(self) -> None:
+        """Before the program has imported torch: have its code ready to be recorded."""
+        self._guarded(self.recorder.prepare)
+        self._undo.callback(self.recorder.stop)
+
     def start(self) -> None:
         """Begin to watch; where this torch cannot be watched, say so and do nothing."""
+        self._guarded(self._start)
+        if self._passes is None:
+            self.stop()
+
+    @property
+    def diagnoses(self) -> list[Diagnosis]:
+        """All that were made, also of errors that the program caught."""
+        return list(self._found)
+
+    def _start(self) -> None:
         found = private()
         if found.engine_owner is None or found.op_counter is None or not found.node_numbers:
             self._tell("errors are not explained: " + "; ".join(found.missing))
             return
         self._passes = Passes(self.recorder.ownership, found.op_counter)
-        self._steps = Steps(self.recorder.ownership, found.op_counter, lambda: self._passes.count if self._passes else 0)
+        self._steps = Steps(
+            self.recorder.ownership, found.op_counter, lambda: self._passes.count if self._passes else 0
+        )
         self.recorder.start()
         self._undo.callback(self.recorder.stop)
+        self._undo.callback(stay_out())
+        self._switch_compiler = compiler_switch()
         self._watch_engine(found.engine_owner, found.engine_name)
         self._watch_optimizers(self._steps)
 
     def stop(self) -> None:
         """Put everything back."""
-        self._undo.close()
+        self._guarded(self._undo.close)
+        self._passes = None
 
     def compile_main(self, source: bytes, filename: str) -> CodeType:
         """How the main script is compiled, so that its lines are recorded too."""
+        self._main_is_recorded = True
         return self.recorder.compile_user(source, filename)
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """The diagnosis of an error that came from a pass."""
-        found = getattr(error, _OURS, None)
-        return found if isinstance(found, Diagnosis) else None
+        return diagnosis_on(error)
+
+    def explain_raised(self, error: BaseException) -> Diagnosis | None:
+        """The diagnosis of an error that went through the program, wherever it came from."""
+        passes = self._passes
+        if isinstance(error, RuntimeError) and diagnosis_on(error) is None and passes is not None:
+            self._guarded(lambda: self._examine_raised(error, passes))
+        return diagnosis_on(error)
 
     def _watch_engine(self, owner: Any, name: str) -> None:  # noqa: ANN401 # a module
         engine: Engine = getattr(owner, name)
@@ -75,14 +129,23 @@ class Sanitizer:
             self._end(note)
             return result
 
+        def put_back() -> None:
+            if getattr(owner, name) is watched:  # else another tool stands before it, and may call it once more
+                setattr(owner, name, engine)
+
         setattr(owner, name, watched)
-        self._undo.callback(setattr, owner, name, engine)
+        self._undo.callback(put_back)
 
     def _watch_optimizers(self, steps: Steps) -> None:
+        from torch.compiler import is_compiling
         from torch.optim.optimizer import register_optimizer_step_post_hook
 
+        @compiles_to_nothing
         def stepped(optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as torch calls it
-            self._guarded(lambda: steps.note(optimizer))
+            if is_compiling():  # a compiled step is not noted; that the parameters changed is seen all the same
+                return
+            if self._passes is not None:
+                self._guarded(lambda: steps.note(optimizer))
 
         self._undo.callback(register_optimizer_step_post_hook(stepped).remove)
 
@@ -90,6 +153,8 @@ class Sanitizer:
         passes = self._passes
         if passes is None:
             return None
+        if passes.count == 0 and not self._main_is_recorded:
+            self._guarded(self.recorder.adopt)
         return self._guarded(lambda: passes.begin(tensors, Asked.of(args, named), frame))
 
     def _end(self, note: PassNote | None) -> None:
@@ -101,18 +166,22 @@ class Sanitizer:
         passes, steps = self._passes, self._steps
         if passes is None or steps is None or note is None:
             return
-        self._guarded(lambda: passes.end(note, failed=True))
-        if isinstance(error, RuntimeError) and self.explain(error) is None:
-            self._guarded(lambda: self._explain(error, tuple(tensors), note, passes, steps))
+
+        def explain() -> None:
+            passes.end(note, failed=True)
+            if isinstance(error, RuntimeError) and self.explain(error) is None:
+                self._explain(error, tuple(tensors), note, passes, steps)
+
+        self._guarded(explain)
 
     def _explain(
         self, error: RuntimeError, tensors: tuple[Any, ...], note: PassNote, passes: Passes, steps: Steps
     ) -> None:
         # Only now is there something to show: until here, nothing but the standard library was loaded.
         from gradsan.causes.diagnosing import diagnose
+        from gradsan.observe.culprits import culprit_of
         from gradsan.observe.postmortem import Scene, examine
         from gradsan.report import RaisedError
-        from gradsan.show.text import story
 
         frames = _frames(error.__traceback__)
         scene = Scene(
@@ -126,27 +195,80 @@ class Sanitizer:
         incident = examine(str(error), scene)
         if incident is None:
             return
-        diagnosis = diagnose(incident, RaisedError(type(error).__name__, str(error)), None)
-        setattr(error, _OURS, diagnosis)
-        self.diagnoses.append(diagnosis)
+        owns = self.recorder.ownership.owns
+        named = self._guarded_name(lambda: culprit_of(incident, frames, scene.lines, owns))
+        self._attach(error, diagnose(incident, RaisedError(type(error).__name__, str(error)), named))
+
+    def _guarded_name(self, find: Callable[[], "Named | None"]) -> "Named | None":
+        """A story without a name is better than none."""
+        try:
+            return find()
+        except Exception as error:  # noqa: BLE001 # whatever it is
+            self._tell(f"the name was not found: {_in_one_line(error)}")
+            return None
+
+    def _examine_raised(self, error: RuntimeError, passes: Passes) -> None:
+        from gradsan.causes.diagnosing import diagnose
+        from gradsan.observe.postmortem import examine_raised
+        from gradsan.report import RaisedError
+
+        stack = self._stack_of(error)
+        incident = examine_raised(str(error), passes, stack)
+        if incident is not None:
+            self._attach(error, diagnose(incident, RaisedError(type(error).__name__, str(error)), None))
+
+    def _stack_of(self, error: BaseException) -> tuple[Frame, ...]:
+        """The user's lines that an error went through, outermost first."""
+        owns = self.recorder.ownership.owns
+        lines = traceback.walk_tb(error.__traceback__)
+        return tuple(
+            Frame(frame.f_code.co_filename, line, frame.f_code.co_qualname)
+            for frame, line in lines
+            if owns(frame.f_code.co_filename)
+        )
+
+    def _attach(self, error: RuntimeError, diagnosis: Diagnosis) -> None:
+        from gradsan.show.text import story
+
+        if not self._wants(diagnosis.code):
+            return
         error.add_note("\n" + story(diagnosis, width=100, color=False).rstrip())
+        setattr(error, _OURS, diagnosis)
+        for each in self.listeners:
+            each.add(diagnosis)
 
     def _guarded(self, act: Callable[[], T]) -> T | None:
         """Nothing that goes wrong in here may reach the program: say it in one line, and watch no more."""
+        compiler = self._switch_compiler(None)  # not even what it calls in the standard library is to be compiled
         try:
             return act()
+        except RecursionError:  # the program is near its own limit, and this was too deep for it
+            return None
         except Exception as error:  # noqa: BLE001 # whatever it is
             self._passes = None
-            self._tell(f"errors are no longer explained: {type(error).__name__}: {error}")
+            self._tell(f"errors are no longer explained: {_in_one_line(error)}")
             return None
+        finally:
+            self._switch_compiler(compiler)
+
+    def _tell(self, line: str) -> None:
+        with suppress(Exception):  # a closed stderr, say
+            self._hear(line)
 
 
-def _frames(traceback: TracebackType | None) -> list[FrameType]:
+def _in_one_line(error: Exception) -> str:
+    try:
+        return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    except Exception:  # noqa: BLE001 # an error that cannot even be shown
+        return type(error).__name__
+
+
+def _frames(trace: TracebackType | None) -> list[FrameType]:
     """The frames that an exception went through, and those that had called them."""
     frames = []
-    while traceback is not None:
-        frames.append(traceback.tb_frame)
-        traceback = traceback.tb_next
+    while trace is not None:
+        frames.append(trace.tb_frame)
+        trace = trace.tb_next
     above = frames[0].f_back if frames else None
     while above is not None:
         frames.insert(0, above)

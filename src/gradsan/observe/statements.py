@@ -19,7 +19,7 @@ SOME_ITEM: Selector = ("item", None)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _COMPREHENSION_NAMES = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
-_MODULE = "<module>"
+MODULE = "<module>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,41 @@ def scope_of(file: str, function: str, line: int) -> Scope | None:
     name = function.rpartition(".")[2]
     found = [each for each in _scopes(file).get(name, ()) if each.first <= line <= each.last]
     return max(found, key=lambda each: each.first, default=None)
+
+
+@lru_cache(maxsize=64)
+def buffers(file: str) -> frozenset[str]:
+    """The names that a file registers as buffers of modules."""
+    statements = {each for scopes in _scopes(file).values() for scope in scopes for each in _statements(scope)}
+    return frozenset(
+        str(call.args[0].value)
+        for statement in statements
+        for call in calls(statement)
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "register_buffer"
+        if call.args and isinstance(call.args[0], ast.Constant)
+    )
+
+
+def _statements(scope: Scope) -> set[ast.stmt]:
+    return {statement for statements in scope.by_line.values() for statement in statements}
+
+
+@lru_cache(maxsize=4096)
+def assigned(scope: Scope) -> frozenset[str]:
+    """The variables of a function's own: its parameters, and what it assigns."""
+    found: set[str] = set()
+    for statement in _statements(scope):
+        found.update(store.name for store in stores(statement) if store.replaces and not store.path and store.name)
+    if scope.arguments is not None:
+        found.update(parameters(scope.arguments))
+    return frozenset(found) - scope.elsewhere
+
+
+def parameters(arguments: ast.arguments) -> tuple[str, ...]:
+    """The names of all parameters."""
+    found = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    found.extend(each for each in (arguments.vararg, arguments.kwarg) if each is not None)
+    return tuple(each.arg for each in found)
 
 
 @lru_cache(maxsize=4096)
@@ -133,8 +168,8 @@ def heads(statement: ast.stmt) -> Iterator[ast.expr]:
             yield from (target, value)
         case ast.Assign(targets=targets, value=value):
             yield value
-            for target in targets:  # `est[0] = 0.5` reads `est`
-                yield from (part.value for part, _ in _unpacked(target, ()) if isinstance(part, ast.Subscript))
+            for each in targets:  # `est[0] = 0.5` reads `est`
+                yield from (part.value for part, _ in _unpacked(each, ()) if isinstance(part, ast.Subscript))
         case _:
             yield from (node for node in ast.iter_child_nodes(statement) if isinstance(node, ast.expr))
 
@@ -200,7 +235,7 @@ def _unpacked(target: ast.expr, path: Path) -> Iterator[tuple[ast.expr, Path]]:
             yield target, path
 
 
-def _stores(statement: ast.stmt) -> Iterator[Store]:
+def _stores(statement: ast.stmt) -> Iterator[Store]:  # noqa: C901, PLR0912 # one case a kind of statement
     for node in parts(statement):
         if isinstance(node, ast.NamedExpr):
             yield from _store(node.target, node.value)
@@ -234,9 +269,13 @@ def _store(target: ast.expr, value: ast.expr | None, value_path: Path = ()) -> I
         yield Store(each, name, to, value, path, replaces=replaces, in_place=not replaces)
 
 
+# Modules that are called so by everyone.
+LIBRARIES = frozenset({"torch", "F", "nn", "np", "numpy", "math", "functional"})
+
 # Methods that put their arguments into their object.
 _MUTATORS = frozenset(
-    "append appendleft extend extendleft insert add update put push store write setdefault put_nowait enqueue".split()
+    {"append", "appendleft", "extend", "extendleft", "insert", "add", "update", "put", "push", "store", "write"}
+    | {"setdefault", "put_nowait", "enqueue"}
 )
 
 
@@ -251,9 +290,10 @@ def _mutations(statement: ast.stmt) -> Iterator[Store]:
                 yield from _store(ast.Attribute(value=value, attr=str(key)), new)
             case ast.Call(func=ast.Attribute(value=value, attr=method)):
                 is_in_place = method.endswith("_") and not method.startswith("_")
-                if not (is_in_place or method in _MUTATORS or isinstance(statement, ast.Expr)):
-                    continue
+                is_alone = isinstance(statement, ast.Expr) and statement.value is call  # its result is dropped
                 name, to = _root(value)
+                if name in LIBRARIES or not (is_in_place or method in _MUTATORS or is_alone):
+                    continue
                 given = [*call.args, *(keyword.value for keyword in call.keywords)]
                 for each in given or ([value] if is_in_place else []):
                     is_item = method not in {"extend", "extendleft", "update"} and not is_in_place
@@ -270,17 +310,10 @@ def _mutations(statement: ast.stmt) -> Iterator[Store]:
 
 def _root(node: ast.expr) -> tuple[str | None, Path]:
     path: list[Selector] = []
-    while True:
-        match node:
-            case ast.Attribute(value=value, attr=attr):
-                path.append(("attr", attr))
-                node = value
-            case ast.Subscript(value=value):
-                path.append(selector(node))
-                node = value
-            case _:
-                name = node.id if isinstance(node, ast.Name) else None
-                return name, tuple(reversed(path))
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        path.append(("attr", node.attr) if isinstance(node, ast.Attribute) else selector(node))
+        node = node.value
+    return (node.id if isinstance(node, ast.Name) else None), tuple(reversed(path))
 
 
 @lru_cache(maxsize=64)
@@ -290,7 +323,7 @@ def _scopes(file: str) -> dict[str, list[Scope]]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     found: dict[str, list[Scope]] = defaultdict(list)
-    module = Scope(file, _MODULE, 0, 1 << 30, None, None, None, False, False, frozenset())  # noqa: FBT003
+    module = Scope(file, MODULE, 0, 1 << 30, None, None, None, False, False, frozenset())  # noqa: FBT003
     pending: list[tuple[Scope, Iterable[ast.AST], str | None]] = [(module, tree.body, None)]
     while pending:
         scope, body, owner = pending.pop()

@@ -5,16 +5,21 @@ An *execution* is one run of one statement; a *call* one activation of a functio
 
 import ast
 from collections import defaultdict
+from collections.abc import Sequence
+from typing import TypeVar
 
 from gradsan.observe.frames import LINE_BITS, LINE_MASK
 from gradsan.observe.lines import Event, Lines
 from gradsan.observe.sites import Code, Kind, Site
 from gradsan.observe.statements import Scope, Store, scope_of, stores
 
-# Stretches of the log that are read: some 160,000 events, half a second.
-_BLOCKS = 20
+# Stretches of the log that are read: some 100,000 events, a third of a second.
+_BLOCKS = 12
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+T = TypeVar("T")
 
 
 class Call:
@@ -48,16 +53,17 @@ class Call:
 class Execution:
     """One run of one statement (or of several that share a line)."""
 
-    __slots__ = ("call", "called", "index", "line", "number", "statements", "yielded")
+    __slots__ = ("call", "called", "index", "line", "number", "position", "statements", "yielded")
 
     def __init__(self, index: int, number: int, call: Call, line: int, statements: tuple[ast.stmt, ...]) -> None:
         self.index = index  # in the order in which they began
         self.number = number  # the op counter when it began
         self.call = call
+        self.position = len(call.executions)  # among those of its call
         self.line = line
         self.statements = statements
-        self.called: list[Call] = []
-        self.yielded: list[Execution] = []  # what generators gave to this one
+        self.called: Sequence[Call] = ()
+        self.yielded: Sequence[Execution] = ()  # what generators gave to this one
 
     def stores(self) -> list[Store]:
         """What it stored."""
@@ -80,9 +86,14 @@ class Trace:
         self._scopes: dict[Code, Scope | None] = {}
         self._marks = sorted(marks)
         self._number = 0
-        for stack, events in lines.replay(start, stop, blocks=_BLOCKS):
-            self._settle(stack)
-            for event in events:
+        for stretch in lines.replay(start, stop, blocks=_BLOCKS):
+            if self.executions and stretch.is_next:
+                self._reach(stretch.number)
+            else:
+                self._number = stretch.number
+                self._marks = [mark for mark in self._marks if mark >= stretch.number]
+            self._settle(stretch.stack)
+            for event in stretch.events:
                 self._reach(event[1])
                 if stop is not None and event[1] > stop:
                     return
@@ -148,7 +159,7 @@ class Trace:
         parent = self._asking()
         call = Call(code, self._scopes[code], parent)
         if parent is not None:
-            parent.called.append(call)
+            parent.called = _with(parent.called, call)
         self._stack.append(call)
         return call
 
@@ -174,7 +185,7 @@ class Trace:
             return
         asking = self._asking()
         if asking is not None and call not in asking.called[-4:]:
-            asking.called.append(call)
+            asking.called = _with(asking.called, call)
         self._stack.append(call)
         now = call.now
         if now is not None:
@@ -183,7 +194,7 @@ class Trace:
     def _hand_over(self, generator: Call) -> None:
         asking = self._asking()
         if asking is not None and generator.now is not None:
-            asking.yielded.append(generator.now)
+            asking.yielded = _with(asking.yielded, generator.now)
 
     def _run(self, call: Call, line: int) -> None:
         if call.scope is None or call.scope.is_transparent:
@@ -203,3 +214,11 @@ class Trace:
         execution = Execution(len(self.executions), self._number, call, line, statements)
         self.executions.append(execution)
         call.executions.append(execution)
+
+
+def _with(items: Sequence[T], item: T) -> Sequence[T]:
+    """One more. Most executions have none, and a list for each would be half of a trace's memory."""
+    if isinstance(items, list):
+        items.append(item)
+        return items
+    return [item]

@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 
 from gradsan.errors import UnreadableReportError
+from gradsan.lifecycle.incident import LONGEST_PATH
 from gradsan.report import SCHEMA, Report
 
 # Patterns and limits that Python's types cannot say.
 _LIMITS: dict[str, dict[str, dict[str, Any]]] = {
-    "Diagnosis": {"code": {"pattern": "^GS[0-9]{3}$"}, "count": {"minimum": 1}, "path": {"maxItems": 40}},
+    "Diagnosis": {"code": {"pattern": "^GS[0-9]{3}$"}, "count": {"minimum": 1}, "path": {"maxItems": LONGEST_PATH}},
     "Location": {"line": {"minimum": 1}},
     "Frame": {"line": {"minimum": 1}},
 }

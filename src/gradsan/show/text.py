@@ -14,7 +14,6 @@ from gradsan.report import Diagnosis, Fix, PathOp, Report, Summary
 from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, rendered, with_inline_code, wrapped
 
 _QUIET = "dim"
-_LEAST_SOURCE = 24  # columns; where a line of source has less room than that, what it means goes below it
 _KILO = 1000
 
 
@@ -64,18 +63,19 @@ class _Row:
 
 
 def _places(diagnosis: Diagnosis, width: int) -> Text:
+    """Each place with its source and what it means: beside it, or below where a line would not fit."""
     rows = list(_rows(diagnosis))
     if not rows:
         return Text()
     places = max(len(row.place) for row in rows)
-    room = width - 4 - places - 2 - 2 - max(len(row.meaning) for row in rows)
-    sources = min(room, max(len(row.source) for row in rows))
+    sources = max(len(row.source) for row in rows)
+    beside = 4 + places + 2 + sources + 2 + max(len(row.meaning) for row in rows) <= width
     text = Text()
     for number, row in enumerate(rows):
         rail, below = _rails(number, len(rows))
         text.append(f"  {rail} ", _QUIET).append(f"{row.place:{places}}", "cyan").append("  ")
-        if room >= _LEAST_SOURCE:
-            text.append(f"{_shortened(row.source, sources):{sources}}").append(f"  {row.meaning}\n", "bold")
+        if beside:
+            text.append(f"{row.source:{sources}}").append(f"  {row.meaning}\n", "bold")
         else:
             text.append(_shortened(row.source, width - 6 - places) + "\n")
             text.append(f"  {below} ", _QUIET).append(f"{'':{places}}  {row.meaning}\n", "bold")

@@ -21,6 +21,7 @@ from gradsan.lifecycle.changes import (
 )
 from gradsan.lifecycle.events import Stepped, Walked
 from gradsan.lifecycle.ops import Op
+from gradsan.lifecycle.rewriting import views_rebuilt
 from lifecycle.rehearsal.script import Backward, Clear, Del, Let, Line, Score, Script, Squash, Step
 from lifecycle.rehearsal.scripts import VIEW, Training
 
@@ -58,6 +59,8 @@ def detach_where_made(random: Random, training: Training, score: Score) -> Chang
         return None
     line = training.script.lines[number]
     assert isinstance(line, Let)
+    if line.operation == VIEW and views_rebuilt(score.life):  # it may have got another history since
+        return None
     made = score.ops[number]
     edges = {(op.id, port) for op in score.life.made() for port in op.inputs if port is not None and port.node == made}
     change = Detach(frozenset(edges), frozenset({line.name}))
@@ -151,11 +154,13 @@ def recompute(random: Random, training: Training, score: Score) -> Changed | Non
     lines = training.script.lines
     its_round = random.choice(training.rounds)
     forward = [each for each in its_round if isinstance(lines[each], Let | Squash)]
-    first = random.randrange(len(forward))
-    part = forward[first : random.randint(first + 1, len(forward))]
+    first = random.choice((0, random.randrange(len(forward))))
+    part = forward[first : random.choice((len(forward), random.randint(first + 1, len(forward))))]
     names = {_name(lines[each]) for each in part}
     targets = range(part[-1] + 1, 1 + max(each for each in its_round if isinstance(lines[each], Backward | Step)))
-    target = _pick(random, targets)
+    # Of most interest: a pass after a step, over a forward that reads the updated parameters.
+    after_step = [each for each in targets if isinstance(lines[each], Backward) and isinstance(lines[each - 1], Step)]
+    target = _pick(random, after_step or targets)
     # An edit of one of the names outside the repeated part would be undone by it.
     edited = {_name(lines[each]) for each in its_round if isinstance(lines[each], Squash) and each not in part}
     made = {_name(lines[each]) for each in part if isinstance(lines[each], Let)}

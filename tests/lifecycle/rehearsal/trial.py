@@ -17,7 +17,10 @@ MOVES_FORWARD = (Recompute, Reorder, MoveIntoLoop)  # changes that let ops read 
 
 
 def try_one(random: Random, changer: Changer) -> Consequences | None:
-    """Change one random training in both worlds, and raise if they disagree; None: it had nothing to change, or the simulator declines."""
+    """Change one random training in both worlds, and raise if they disagree.
+
+    None: there was nothing to change, or the simulator declines to foretell it.
+    """
     training = random_training(random)
     score = training.script.write()
     changed = changer(random, training, score)

@@ -11,6 +11,7 @@ import os
 import pkgutil
 import runpy
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from importlib.machinery import BuiltinImporter, ModuleSpec, SourceFileLoader, S
 from types import CodeType, ModuleType
 from typing import cast
 
-from gradsan.cli.uncaught import excepthook_without_ours, without_ours
+from gradsan.observe.uncaught import excepthook_without_ours, without_ours
 from gradsan.errors import GradsanError
 
 CompileMain = Callable[[bytes, str], CodeType]  # from the source of the main file, and its name
@@ -89,7 +90,7 @@ class Archive:
     def run(self, main: ModuleType, compile_main: CompileMain | None) -> None:  # noqa: ARG002 -- runpy finds `main`
         """Run its `__main__.py`."""
         with _module_compiled_by(compile_main):
-            _run_module_as_main("__main__", False)  # noqa: FBT003 -- runpy's signature
+            run_module_as_main("__main__", False)  # noqa: FBT003 -- runpy's signature
 
     def forget(self, main: ModuleType) -> None:
         """A module keeps its names to the end."""
@@ -115,7 +116,7 @@ class Module:
     def run(self, main: ModuleType, compile_main: CompileMain | None) -> None:  # noqa: ARG002 -- runpy finds `main`
         """Import the packages above the module, and run it."""
         with _module_compiled_by(compile_main):
-            _run_module_as_main(self.name, True)  # noqa: FBT003 -- runpy's signature
+            run_module_as_main(self.name, True)  # noqa: FBT003 -- runpy's signature
 
     def forget(self, main: ModuleType) -> None:
         """A module keeps its names to the end."""
@@ -212,7 +213,7 @@ def _flush() -> None:
 
 # The private entry that `python -m` itself calls (since 2.5). The public `run_module` cannot run as the real
 # `__main__`, and its tracebacks differ.
-_run_module_as_main: Callable[[str, bool], object] = runpy._run_module_as_main  # type: ignore[attr-defined]  # noqa: SLF001
+run_module_as_main: Callable[[str, bool], object] = runpy._run_module_as_main  # type: ignore[attr-defined]  # noqa: SLF001
 
 
 @contextlib.contextmanager
@@ -227,7 +228,11 @@ def _module_compiled_by(compile_main: CompileMain | None) -> Iterator[None]:
         _replace_look_up(look_up)  # first of all: it calls itself for a package, and imports run the user's code
         name, spec, code = look_up(*arguments)
         source = _source(spec)
-        return name, spec, code if source is None else compile_main(source, code.co_filename)
+        if source is None:
+            return name, spec, code
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what there is to say about the source was said a moment ago
+            return name, spec, compile_main(source, code.co_filename)
 
     _replace_look_up(look_up_and_compile)
     try:

@@ -6,8 +6,12 @@ import sys
 from collections.abc import Callable
 from types import TracebackType
 
-_COMMAND_LINE = os.path.dirname(__file__) + os.sep  # noqa: PTH120 -- compared with the names in code objects
-_GRADSAN = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 -- likewise
+_GRADSAN = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 -- compared with names in code objects
+# What runs a program stands above all of its frames, and is never where the error is.
+_RUNNERS = (
+    _GRADSAN + "cli" + os.sep,
+    *(_GRADSAN + os.path.join("observe", name) for name in ("program.py", "startup.py")),  # noqa: PTH118 -- likewise
+)
 
 
 def without_ours(traceback: TracebackType | None) -> TracebackType | None:
@@ -16,7 +20,7 @@ def without_ours(traceback: TracebackType | None) -> TracebackType | None:
     What runs the program and what watches it stand above and between the program's own frames, and are taken out. The
     innermost frames stay, whoever's they are: there the error is, be it that the program called gradsan and was wrong.
     """
-    entries = [each for each in _entries(traceback) if not _file(each).startswith(_COMMAND_LINE)]
+    entries = [each for each in _entries(traceback) if not _file(each).startswith(_RUNNERS)]
     innermost = list(itertools.takewhile(_is_ours, reversed(entries)))
     shown = [each for each in entries if each in innermost or not _is_ours(each)]
     for entry, following in itertools.pairwise(shown):
@@ -66,4 +70,5 @@ def _file(entry: TracebackType) -> str:
 
 
 def _is_ours(entry: TracebackType) -> bool:
-    return _file(entry).startswith(_GRADSAN)
+    # A step of an import may bear the name of importlib's file: see `arrival.unseen`.
+    return _file(entry).startswith(_GRADSAN) or str(entry.tb_frame.f_globals.get("__name__")).startswith("gradsan.obs")

@@ -1,0 +1,143 @@
+"""What `gradsan run` puts around a program: the sanitizer, and the report when all is over."""
+
+import atexit
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import CodeType, TracebackType
+from typing import Self
+
+from gradsan.cli.output import ColorChoice, UnwritableOutputError, wants_color, width, write
+from gradsan.observe.sanitizer import say
+from gradsan.observe.session import Session, take_over, uninstall
+from gradsan.report import Diagnosis, Report
+
+
+class Reporting:
+    """How a run is reported. Without a file, only what no traceback shows is said."""
+
+    def __init__(
+        self, argv: tuple[str, ...], *, form: str, output: Path | None, verbose: bool, color: ColorChoice
+    ) -> None:
+        self._argv = argv
+        self._form = form
+        self._output = None if output is None else _writable(output)
+        self._verbose = verbose
+        self._color = color
+
+    def report(self, session: Session) -> None:
+        """Write down what was found."""
+        found = list(session.uncaught)
+        if self._verbose:
+            told = {each.fingerprint for each in found}
+            found += [each for each in session.sanitizer.diagnoses if each.fingerprint not in told]
+        if self._output is not None or self._form == "json":
+            self._put(self._rendered(found))
+        elif self._verbose:
+            told_already = {each.fingerprint for each in session.uncaught}
+            self._put("".join(self._story(each) for each in found if each.fingerprint not in told_already))
+
+    def _put(self, text: str) -> None:
+        if self._output is not None:
+            write(text, self._output)
+        elif text and sys.stderr is not None:
+            sys.stderr.write(text)
+
+    def _rendered(self, found: Iterable[Diagnosis]) -> str:
+        report = Report(
+            gradsan=_version(),
+            python=platform.python_version(),
+            torch=_torch_version(),
+            argv=self._argv,
+            rank=_rank(),
+            diagnoses=tuple(found),
+        )
+        if self._form == "json":
+            from gradsan.show.json import write as as_json
+
+            return as_json(report)
+        from gradsan.show.text import terminal
+
+        return terminal(report, width=width(), color=self._colored())
+
+    def _story(self, diagnosis: Diagnosis) -> str:
+        from gradsan.show.text import story
+
+        return "caught by the program: " + story(diagnosis, width=width(), color=self._colored()) + "\n"
+
+    def _colored(self) -> bool:
+        terminal = self._output is None and sys.stderr is not None and sys.stderr.isatty()
+        return wants_color(self._color, terminal=terminal, environment=os.environ)
+
+
+class Watching:
+    """Entered before the program's first line; the report is written when the process ends, after its last thread."""
+
+    def __init__(
+        self,
+        reporting: Reporting,
+        *,
+        include: Iterable[str],
+        exclude: Iterable[str],
+        wants: Callable[[str], bool],
+        quiet: bool,
+    ) -> None:
+        self._reporting = reporting
+        self._process = os.getpid()
+        tell: Callable[[str], None] = (lambda _: None) if quiet else say
+        self._session = Session(include=include, exclude=exclude, wants=wants, tell=tell, own_hooks=False)
+
+    def __enter__(self) -> Self:
+        os.environ.setdefault("GRADSAN", "1")  # processes that the program starts anew are watched too
+        atexit.register(self._end)  # the first to come is the last to go: what the program registers runs before
+        take_over(self._session)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._session.ended_by(error)
+
+    def compile_main(self, source: bytes, filename: str) -> CodeType:
+        """How the main file is compiled, so that its lines are recorded."""
+        return self._session.compile_main(source, filename)
+
+    def _end(self) -> None:
+        uninstall()
+        if os.getpid() != self._process:  # a fork of the program ends here too; the report is its parent's
+            return
+        try:
+            self._reporting.report(self._session)
+        except Exception as error:  # noqa: BLE001 # the program's status stands, whatever becomes of the report
+            say(f"the report is not written: {error}")
+
+
+def _writable(output: Path) -> Path:
+    """Where the report goes, whatever the program makes its working directory; refused while nothing has run yet."""
+    path = output.absolute()
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        reason = "No such file or directory" if not path.parent.exists() else "it is not writable"
+        raise UnwritableOutputError(f"cannot write {str(output)!r} ({reason})", "give another file with --output")
+    return path
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("gradsan")
+    except PackageNotFoundError:  # run from a checkout
+        return "unknown"
+
+
+def _torch_version() -> str | None:
+    version = getattr(sys.modules.get("torch"), "__version__", None)
+    return None if version is None else str(version)
+
+
+def _rank() -> int | None:
+    """Which of the processes that train together this is, as torchrun says it."""
+    rank = os.environ.get("RANK", "")
+    return int(rank) if rank.isdecimal() else None

@@ -1,0 +1,116 @@
+"""Which parts of an expression a value, or a part of it, comes from, as far as the expression alone can tell."""
+
+import ast
+from collections.abc import Iterator
+
+from gradsan.observe.statements import SOME_ITEM, Path, selector
+
+# A sub-expression, the part of it that is asked for, and the doubt that it is this one.
+Source = tuple[ast.expr, Path, float]
+
+HOP = 0.1  # the cost of a step that is certain
+
+# What gives no tensor that has a history.
+CUTTING = frozenset(
+    {"detach", "detach_", "item", "tolist", "numpy", "data", "grad", "shape", "size", "dim", "numel", "ndim"}
+    | {"dtype", "device", "is_leaf", "requires_grad"}
+)
+NUMBERS = frozenset({"float", "int", "bool", "len", "str", "repr", "isinstance", "print", "range", "type", "hasattr"})
+
+# Methods whose result is their object, seen differently.
+REARRANGING = frozenset(
+    {"view", "reshape", "view_as", "transpose", "permute", "squeeze", "unsqueeze", "expand", "expand_as", "flatten"}
+    | {"unflatten", "t", "contiguous", "to", "cuda", "cpu", "float", "half", "double", "bfloat16", "type", "chunk"}
+    | {"split", "unbind", "select", "narrow", "swapaxes", "movedim", "clone"}
+)
+_CONTAINERS = frozenset(
+    {"list", "tuple", "set", "frozenset", "dict", "deque", "iter", "reversed", "sorted", "cast", "values", "copy"}
+    | {"deepcopy"}
+)
+_TAKING = frozenset({"get", "pop", "popleft", "get_nowait", "popitem", "setdefault"})
+
+
+def sources(node: ast.expr, path: Path) -> list[Source] | None:  # noqa: PLR0911 # one a kind of expression
+    """Where the value of `node` at `path` comes from; `None` where that is for the caller to find out."""
+    match node:
+        case ast.Subscript(value=value):
+            return [(value, (selector(node), *path), HOP)]
+        case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements):
+            return list(_elements(elements, path))
+        case ast.Dict(keys=keys, values=values):
+            return list(_entries(keys, values, path))
+        case ast.ListComp(elt=value) | ast.SetComp(elt=value) | ast.GeneratorExp(elt=value) | ast.DictComp(value=value):
+            return [(value, path[1:], HOP)]
+        case ast.IfExp(body=body, orelse=other):
+            return [(body, path, HOP), (other, path, HOP)]
+        case ast.BoolOp(values=values):
+            return [(value, path, HOP) for value in values]
+        case ast.Starred(value=value) | ast.Await(value=value) | ast.NamedExpr(value=value):
+            return [(value, path, 0.0)]
+        case ast.Call():
+            return _called(node, path)
+    return None
+
+
+def inputs(node: ast.Call) -> list[ast.expr]:
+    """Everything a call is given: its object, or itself where it is one, and its arguments."""
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return [node.func.value, *given] if isinstance(node.func, ast.Attribute) else [*given, node.func]
+
+
+def last_name(node: ast.Call) -> str:
+    """The name under which something is called."""
+    match node.func:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""
+
+
+def _elements(elements: list[ast.expr], path: Path) -> Iterator[Source]:
+    key = path[0][1] if path else None
+    has_star = any(isinstance(each, ast.Starred) for each in elements)
+    if isinstance(key, int) and not has_star and -len(elements) <= key < len(elements):
+        yield elements[key], path[1:], HOP
+        return
+    for each in elements:
+        yield each, path if isinstance(each, ast.Starred) else path[1:], HOP * 2
+
+
+def _entries(keys: list[ast.expr | None], values: list[ast.expr], path: Path) -> Iterator[Source]:
+    wanted = path[0][1] if path else None
+    for key, value in zip(keys, values, strict=True):
+        if key is None:
+            yield value, path, HOP
+        elif wanted is None or not isinstance(key, ast.Constant) or key.value == wanted:
+            yield value, path[1:], HOP
+
+
+def _called(node: ast.Call, path: Path) -> list[Source] | None:  # noqa: PLR0911 # one a kind of call
+    """Calls of the language's own whose result holds, or is, one of their inputs."""
+    name, receiver = last_name(node), node.func.value if isinstance(node.func, ast.Attribute) else None
+    if name in (NUMBERS if receiver is None else CUTTING):
+        return []
+    if receiver is not None and name in _TAKING:
+        return [(receiver, (_key(node), *path), HOP)]
+    position = path[1][1] if len(path) > 1 else None
+    one: Path = (SOME_ITEM, *path[2:])  # of the pairs that `zip`, `enumerate` and `items` give
+    match name, node.args:
+        case "zip", args:
+            chosen = [args[position]] if isinstance(position, int) and position < len(args) else args
+            return [(each, one, HOP) for each in chosen]
+        case "enumerate", [first, *_]:
+            return [] if position == 0 else [(first, one, HOP)]
+        case "items", [] if receiver is not None:
+            return [] if position == 0 else [(receiver, one, HOP)]
+        case "getattr", [value, ast.Constant(value=str() as key), *_]:
+            return [(ast.Attribute(value=value, attr=key), path, HOP)]
+        case "next", [first, *_]:
+            return [(first, (SOME_ITEM, *path), HOP)]
+    return [(each, path, HOP) for each in inputs(node)] if name in _CONTAINERS else None
+
+
+def _key(node: ast.Call) -> tuple[str, str | int | None]:
+    match node.args:
+        case [ast.Constant(value=str() | int() as key), *_]:
+            return ("item", key)
+    return SOME_ITEM

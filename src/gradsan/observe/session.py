@@ -1,0 +1,178 @@
+"""gradsan in this process: switched on and off as a whole, through whichever door."""
+
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from types import CodeType
+from typing import Any
+
+from gradsan.errors import TorchMissingError
+from gradsan.observe.arrival import is_installed, is_loaded, when_loaded
+from gradsan.observe.findings import Findings
+from gradsan.observe.sanitizer import Sanitizer, diagnosis_on, say
+from gradsan.report import Diagnosis
+
+
+class Session:
+    """The sanitizer with what it needs around it. It waits for torch if that is not imported yet.
+
+    `own_hooks` says whether errors that nobody catches reach it through `sys.excepthook`; whoever runs the program
+    can hand them to `ended_by` instead.
+    """
+
+    def __init__(
+        self,
+        *,
+        include: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        wants: Callable[[str], bool] = lambda _: True,
+        tell: Callable[[str], None] = say,
+        own_hooks: bool = True,
+    ) -> None:
+        self.sanitizer = Sanitizer(include=include, exclude=exclude, wants=wants, tell=tell)
+        self.uncaught = Findings()  # of errors that ended the program or a thread
+        self._own_hooks = own_hooks
+        self._undo = ExitStack()
+
+    def start(self) -> None:
+        """Begin, at once or when the program imports torch."""
+        if is_loaded("torch"):
+            self._begin()
+        else:
+            self.sanitizer.prepare()
+            self._undo.callback(when_loaded("torch", self._begin))
+
+    def stop(self) -> None:
+        """Put everything back."""
+        self._undo.close()
+        self.sanitizer.stop()
+
+    def compile_main(self, source: bytes, filename: str) -> CodeType:
+        """How the main script is compiled, so that its lines are recorded too."""
+        return self.sanitizer.compile_main(source, filename)
+
+    def ended_by(self, error: BaseException | None) -> None:
+        """Nobody caught this: whatever is explained in its chain is a finding."""
+        for each in chain(error):
+            diagnosis = self.sanitizer.explain_raised(each)
+            if diagnosis is not None:
+                self.uncaught.add(diagnosis)
+
+    def explain(self, error: BaseException) -> Diagnosis | None:
+        """The diagnosis of an error, or of what led to it."""
+        found = (self.sanitizer.explain_raised(each) for each in chain(error))
+        return next((each for each in found if each is not None), None)
+
+    def _begin(self) -> None:
+        self.sanitizer.start()
+        self._undo.callback(_before(threading, "excepthook", lambda args: self.ended_by(args.exc_value)))
+        if self._own_hooks:
+            self._undo.callback(_before(sys, "excepthook", lambda _kind, error, _traceback: self.ended_by(error)))
+
+
+def chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception and all that it came from: causes, contexts, members of groups."""
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        each = waiting.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        yield each
+        waiting += [each.__context__, each.__cause__]
+        if isinstance(each, BaseExceptionGroup):
+            waiting += each.exceptions
+
+
+def _before(owner: Any, name: str, act: Callable[..., None]) -> Callable[[], None]:  # noqa: ANN401 # a module
+    """Have `act` called before the function that stands there; what is returned takes it away again."""
+    original = getattr(owner, name)
+    wanted = True
+
+    def hook(*args: Any) -> Any:  # noqa: ANN401 # as the original
+        if wanted:
+            with suppress(Exception):  # what the hook is there for must happen
+                act(*args)
+        return original(*args)
+
+    def take_away() -> None:
+        nonlocal wanted
+        wanted = False  # where the program has put its own before it, that one may still call it
+        if getattr(owner, name, None) is hook:
+            setattr(owner, name, original)
+
+    setattr(owner, name, hook)
+    return take_away
+
+
+_installed: Session | None = None
+
+
+def install(*, include: Iterable[str] = (), exclude: Iterable[str] = ()) -> None:
+    """Explain errors of backward passes from here on, on the exceptions themselves.
+
+    `include` and `exclude` are paths or globs of files that are the user's, or are not. A second call does nothing.
+    """
+    if not is_installed("torch"):
+        raise TorchMissingError("torch is not installed for this Python", "install it with `pip install torch`")
+    if _installed is None:
+        take_over(Session(include=include, exclude=exclude))
+
+
+def uninstall() -> None:
+    """Undo `install()`: every name is what it was, and nothing is recorded any more."""
+    global _installed  # noqa: PLW0603 # one in a process
+    session, _installed = _installed, None
+    if session is not None:
+        session.stop()
+
+
+def take_over(session: Session) -> None:
+    """Let this session be the one of the process."""
+    global _installed  # noqa: PLW0603 # as above
+    uninstall()
+    _installed = session
+    session.start()
+
+
+class Watch:
+    """What is found within `with gradsan.watch()`."""
+
+    def __init__(self) -> None:
+        self._found = Findings()
+
+    @property
+    def diagnoses(self) -> tuple[Diagnosis, ...]:
+        """What has been found so far, errors that the program caught included."""
+        return tuple(self._found)
+
+
+@contextmanager
+def watch(*, include: Iterable[str] = (), exclude: Iterable[str] = ()) -> Iterator[Watch]:
+    """Explain errors within a block and collect what is found; where gradsan is installed already, it stays so."""
+    was_installed = _installed is not None
+    install(include=include, exclude=exclude)
+    session, watching = _installed, Watch()
+    if session is None:  # another thread has uninstalled it meanwhile
+        yield watching
+        return
+    listeners = session.sanitizer.listeners
+    listeners.append(watching._found)  # noqa: SLF001 # its own
+    try:
+        yield watching
+    except BaseException as error:
+        session.ended_by(error)
+        raise
+    finally:
+        listeners.remove(watching._found)  # noqa: SLF001 # as above
+        if not was_installed:
+            uninstall()
+
+
+def explain(error: BaseException) -> Diagnosis | None:
+    """The diagnosis of a caught exception, or of what led to it; None where gradsan has nothing to say about it."""
+    if _installed is not None:
+        return _installed.explain(error)
+    return next((found for found in map(diagnosis_on, chain(error)) if found is not None), None)

@@ -1,0 +1,74 @@
+"""`GRADSAN=1 python train.py`: called by `gradsan.pth` when an interpreter starts, only if the variable is set."""
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gradsan.observe.program import CompileMain, Program
+
+_OFF = frozenset({"", "0", "false", "no", "off"})
+
+
+def begin() -> None:
+    """Switch gradsan on for this process; it waits until the program imports torch."""
+    if os.environ.get("GRADSAN", "").strip().lower() in _OFF:
+        return
+    from gradsan.observe.session import Session, take_over
+
+    session = Session()
+    take_over(session)
+    if not hasattr(sys, "monitoring") and sys.argv[0] not in ("", "-", "-c"):
+        _Main(session.compile_main).wait()
+
+
+class _Main:
+    """The main file of Python 3.11, which tells nobody of the lines it runs, compiled so that they are recorded.
+
+    No hook sees that file: the interpreter compiles it by itself. But first it asks `sys.path_hooks` whether the file
+    is an archive, and leaves an archive to runpy, as it leaves `python -m` to it. So the file is claimed as an
+    archive, and run in runpy's place, the way that `gradsan run` does. Nothing of this is left when it begins.
+    """
+
+    def __init__(self, compile_main: "CompileMain") -> None:
+        import runpy
+
+        from gradsan.observe import program
+
+        self._runpy = runpy
+        self._run_module = program.run_module_as_main
+        self._program = program
+        self._compile_main = compile_main
+        self._script = os.path.join(os.getcwd(), sys.argv[0])  # noqa: PTH109, PTH118 # as the interpreter does it
+        self._is_claimed = False
+
+    def wait(self) -> None:
+        """Be asked for it."""
+        self._runpy._run_module_as_main = self._run  # type: ignore[attr-defined]  # noqa: SLF001 # what `-m` calls
+        if sys.argv[0] != "-m":
+            sys.path_hooks.append(self._claim)
+
+    def _claim(self, path: str) -> object:
+        if path != self._script or path.endswith(".pyc") or not os.path.isfile(path):  # noqa: PTH113 # cheaper
+            raise ImportError
+        self._is_claimed = True
+        return self
+
+    def _run(self, name: str, alter_argv: bool = True) -> None:  # noqa: FBT001, FBT002 # runpy's signature
+        self._leave()
+        program: Program
+        if self._is_claimed:
+            program = self._program.find_script(sys.argv[0], tuple(sys.argv[1:]))
+        elif alter_argv:
+            program = self._program.Module(name, tuple(sys.argv[1:]))
+        else:
+            program = self._program.Archive(sys.argv[0], tuple(sys.argv[1:]))
+        if sys.flags.safe_path and not alter_argv:
+            del sys.path[0]  # the place of the archive, which only an archive is to have
+        self._program.run_program(program, compile_main=self._compile_main)
+
+    def _leave(self) -> None:
+        self._runpy._run_module_as_main = self._run_module  # type: ignore[attr-defined]  # noqa: SLF001 # as above
+        if self._claim in sys.path_hooks:
+            sys.path_hooks.remove(self._claim)
+        sys.path_importer_cache.pop(self._script, None)

@@ -1,0 +1,63 @@
+"""The sanitizer, in the process of the tests."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+
+import gradsan
+
+from gradsan.observe import session as sessions
+from gradsan.observe.session import Session
+
+Told = list[str]  # what gradsan has said about itself
+Started = Callable[..., "subprocess.CompletedProcess[str]"]
+Watched = Callable[[], AbstractContextManager[tuple[Session, Told]]]
+
+
+@contextmanager
+def _watched() -> Iterator[tuple[Session, Told]]:
+    told: Told = []
+    session = Session(tell=told.append)
+    sessions.take_over(session)
+    try:
+        yield session, told
+    finally:
+        sessions.uninstall()
+
+
+@pytest.fixture
+def watched() -> Watched:
+    """`with watched() as (session, told)`: everything within is watched, as `gradsan.install()` does it."""
+    return _watched
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Started:
+    """`started(source, GRADSAN="1")`: a script in an interpreter that reads the start-up file, as installed ones do."""
+    installed = tmp_path / "installed"
+    installed.mkdir()
+    source = Path(gradsan.__file__).parents[1]
+    shutil.copy(source / "gradsan.pth", installed)
+    (tmp_path / "sitecustomize.py").write_text(f"import site\nsite.addsitedir({str(installed)!r})\n", encoding="utf-8")
+
+    def start(program: str, *flags: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+        script = tmp_path / "program.py"
+        script.write_text(program, encoding="utf-8")
+        inherited = {name: value for name, value in os.environ.items() if name != "GRADSAN"}
+        path = os.pathsep.join((str(tmp_path), str(source)))
+        return subprocess.run(
+            [sys.executable, *flags, str(script)],
+            env=inherited | {"PYTHONPATH": path} | environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return start

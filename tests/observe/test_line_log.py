@@ -1,0 +1,263 @@
+"""The log tells the truth about every op, whatever the program does."""
+
+import linecache
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from gradsan.observe.lines import Lines, Unknown
+from gradsan.observe.rounds import BEFORE, Repeats
+from hypothesis import HealthCheck, Phase, given, settings
+from programs import Ops, outcome, programs, recorder_for
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Iterator[Path]:
+    """Where a program stands."""
+    path = tmp_path / "program.py"
+    yield path
+    linecache.checkcache()
+
+
+def run(source: str, file: Path, ops: Ops, **options: int) -> tuple[str, Lines | None]:
+    """Run a program under the log; what it showed, and the log."""
+    file.write_text(source)
+    linecache.checkcache(str(file))
+    recorder = recorder_for(ops, **options)
+    recorder.start()
+    try:
+        shown = outcome(recorder.compile_user(source, str(file)), ops)
+        return shown, recorder.lines()
+    finally:
+        recorder.stop()
+
+
+# Without the phase in which hypothesis traces what it runs: on 3.11 the log gives way to whoever traces.
+PROGRAMS = settings(
+    deadline=None,
+    max_examples=60,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@PROGRAMS
+@given(source=programs())
+def test_stack_of_every_op_is_the_stack_that_the_interpreter_had(source: str, file: Path) -> None:
+    """Through generators, exceptions, context managers, recursion, comprehensions, classes and lines of several lines."""
+    ops = Ops()
+
+    _, lines = run(source, file, ops)
+
+    told = [lines.stack_of(number) for number in range(len(ops.stacks))] if lines else []
+    assert told == ops.stacks
+
+
+@PROGRAMS
+@given(source=programs())
+def test_blocks_of_any_size_tell_the_same(source: str, file: Path) -> None:
+    """A block begins with the true stack, so where blocks end does not matter."""
+    ops = Ops()
+
+    _, lines = run(source, file, ops, room=7)
+
+    known = [lines.stack_of(number) for number in range(len(ops.stacks))] if lines else []
+    assert all(isinstance(told, Unknown) or told == true for told, true in zip(known, ops.stacks, strict=True))
+
+
+@PROGRAMS
+@given(source=programs())
+def test_a_recorded_program_shows_what_it_shows_alone(source: str, file: Path) -> None:
+    """The same output, the same traceback with the same carets, the same names left behind."""
+    file.write_text(source)
+    linecache.checkcache(str(file))
+    alone = outcome(compile(source, str(file), "exec", dont_inherit=True), Ops())
+
+    recorded, _ = run(source, file, Ops())
+
+    assert recorded == alone
+
+
+NESTED = """\
+def train(ask):
+    probe("before")
+    for epoch in range(3):
+        h = probe(epoch)
+        step = 0
+        while step < 2:
+            step += 1
+            h = probe(step)
+            if epoch == 2 and step == 2:
+                ask()
+
+train(ask)
+"""
+
+
+def test_rounds_of_nested_loops_are_told_for_each_op(file: Path) -> None:
+    """An inner loop counts from its latest entry; what earlier entries made was made before its first round."""
+    ops, found = Ops(), []
+    file.write_text(NESTED)
+    linecache.checkcache(str(file))
+    recorder = recorder_for(ops)
+    recorder.start()
+
+    def ask() -> None:
+        lines = recorder.lines()
+        assert lines is not None
+        found.extend(lines.rounds(sys._getframe(1)))  # noqa: SLF001
+
+    try:
+        exec(recorder.compile_user(NESTED, str(file)), {"probe": ops.probe, "ask": ask})  # noqa: S102
+    finally:
+        recorder.stop()
+
+    outer, inner = found
+    assert [(each.kind, each.frame.line, each.now) for each in found] == [(Repeats.LOOP, 3, 3), (Repeats.LOOP, 6, 2)]
+    assert [outer.round_of(number) for number in range(10)] == [BEFORE, 1, 1, 1, 2, 2, 2, 3, 3, 3]
+    assert [inner.round_of(number) for number in range(10)] == [BEFORE] * 8 + [1, 2]
+    assert outer.start_of(2) == 4
+
+
+CLOSURE = """\
+def closure():
+    return probe("loss")
+
+def outer():
+    optimize(closure)
+
+outer()
+"""
+
+
+def test_function_that_a_library_calls_again_and_again_is_a_loop(file: Path) -> None:
+    """A closure handed to an optimizer, a step handed to a trainer: the rounds are its entries under one line."""
+    ops, found = Ops(), []
+    file.write_text(CLOSURE)
+    linecache.checkcache(str(file))
+    recorder = recorder_for(ops)
+    recorder.start()
+
+    def optimize(closure: object) -> None:
+        for _ in range(4):
+            closure()  # type: ignore[operator]
+
+    def probe(value: object) -> object:
+        lines = recorder.lines()
+        assert lines is not None
+        found.append(lines.rounds())
+        return ops.probe(value)
+
+    try:
+        exec(recorder.compile_user(CLOSURE, str(file)), {"probe": probe, "optimize": optimize})  # noqa: S102
+    finally:
+        recorder.stop()
+
+    assert found[0] == ()
+    assert [(each.kind, each.frame.line, each.now) for each in found[3]] == [(Repeats.CALLS, 5, 4)]
+    assert [found[3][0].round_of(number) for number in range(4)] == [1, 2, 3, 4]
+
+
+LONG = """\
+def make(x):
+    return probe(x)
+
+def train(n):
+    first = make(0)
+    for step in range(n):
+        y = make(step)
+        z = step
+    rare = probe(1)
+    for more in range(n):
+        y = make(more)
+        if more == n - 1:
+            ask()
+
+train(3000)
+"""
+
+
+def test_a_long_run_is_thinned_and_says_so(file: Path) -> None:
+    """Bounded memory: the beginning, the end and each line's first runs stay; rounds stay counted; the rest says why."""
+    ops, found = Ops(), []
+    file.write_text(LONG)
+    linecache.checkcache(str(file))
+    recorder = recorder_for(ops, room=32)
+    recorder.start()
+
+    def ask() -> None:
+        lines = recorder.lines()
+        assert lines is not None
+        found.append((lines, lines.rounds(sys._getframe(1))))  # noqa: SLF001
+
+    try:
+        exec(recorder.compile_user(LONG, str(file)), {"probe": ops.probe, "ask": ask})  # noqa: S102
+    finally:
+        recorder.stop()
+
+    lines, (loop,) = found[0]
+    assert loop.now == 3000
+    assert loop.round_of(3002) is None  # thinned
+    assert loop.round_of(6001) == 3000
+    assert loop.round_of(0) in {BEFORE, None}
+    lost = lines.thinned
+    assert lost is not None
+    assert isinstance(lines.stack_of((lost[0] + lost[1]) // 2), Unknown)
+    assert [each.line for each in lines.stack_of(0) or ()] == [15, 5, 2]
+    assert [each.line for each in lines.stack_of(3001) or ()] == [15, 9]  # once, amid the thinned part
+    assert [each.line for each in lines.stack_of(6001) or ()] == [15, 11, 2]
+    assert (3001, 3002) in lines.made_by(str(file), 9)
+
+
+THREADS = """\
+import threading
+
+def work(n):
+    for i in range(n):
+        probe(i)
+
+threads = [threading.Thread(target=work, args=(50,)) for _ in range(4)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+"""
+
+
+def test_each_thread_has_a_log_of_its_own(file: Path) -> None:
+    """Creation numbers restart in each thread, so do logs."""
+    counters = threading.local()
+    ops = Ops()
+    file.write_text(THREADS)
+    recorder = recorder_for(ops)
+    recorder._counter = lambda: getattr(counters, "made", 0)  # noqa: SLF001
+
+    def probe(_: object) -> None:
+        counters.made = getattr(counters, "made", 0) + 1
+
+    recorder.start()
+    try:
+        exec(recorder.compile_user(THREADS, str(file)), {"probe": probe})  # noqa: S102
+    finally:
+        recorder.stop()
+
+    of_workers = [each for each in recorder.threads() if each.thread != threading.get_ident()]
+    assert len(of_workers) == 4
+    for lines in of_workers:
+        assert {frame.line for number in range(50) for frame in lines.stack_of(number) or ()} == {5}
+        assert lines.made_by(str(file), 5) == tuple((number, number + 1) for number in range(50))
+
+
+def test_op_made_before_recording_is_unknown(file: Path) -> None:
+    """Never a guess."""
+    ops = Ops()
+    ops.probe(1)
+    ops.probe(2)
+
+    _, lines = run("probe(3)\n", file, ops)
+
+    assert lines is not None
+    assert not lines.stack_of(1)  # type: ignore[attr-defined]
+    assert lines.stack_of(2)[0].line == 1  # type: ignore[attr-defined]

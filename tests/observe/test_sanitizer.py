@@ -1,0 +1,328 @@
+"""What the sanitizer does when something goes wrong with itself, and when it is not alone in the process."""
+
+import sys
+import threading
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Never
+
+import pytest
+import torch
+
+from gradsan.causes import diagnosing
+from gradsan.observe import arrival, passes, pen, postmortem, private, recorder, sanitizer, steps
+from gradsan.observe.findings import Findings
+from gradsan.observe.sanitizer import Sanitizer
+from gradsan.observe.session import Session
+from gradsan.report import Diagnosis
+from gradsan.show import text
+from observe.conftest import Started, Watched
+
+AGAIN = "Trying to backward through the graph a second time"
+
+# Every step that gradsan takes inside a program, from its installation to an explanation.
+STEPS: dict[str, tuple[Any, str]] = {
+    "looks for private names": (sanitizer, "private"),
+    "keeps the compiler away": (sanitizer, "stay_out"),
+    "switches the compiler": (sanitizer, "compiler_switch"),
+    "prepares the notes of passes": (sanitizer, "Passes"),
+    "prepares the notes of steps": (sanitizer, "Steps"),
+    "begins to record": (recorder.LineRecorder, "start"),
+    "chooses a way to record": (recorder, "_way"),
+    "takes functions in": (recorder.LineRecorder, "adopt"),
+    "opens a block of the log": (pen.Pen, "turn"),
+    "reads the arguments of a pass": (passes.Asked, "of"),
+    "begins a pass": (passes.Passes, "begin"),
+    "walks a graph": (passes, "reach"),
+    "packs what it walked": (passes, "ranges_of"),
+    "ends a pass": (passes.Passes, "end"),
+    "notes a step": (steps.Steps, "note"),
+    "walks the stack of a step": (steps, "_stack"),
+    "reads the log": (recorder.LineRecorder, "lines"),
+    "examines": (postmortem, "examine"),
+    "asks for earlier passes": (passes.Passes, "before"),
+    "asks for optimizers": (steps.Steps, "owners"),
+    "diagnoses": (diagnosing, "diagnose"),
+    "tells the story": (text, "story"),
+    "keeps the diagnosis": (Findings, "add"),
+}
+
+
+def program() -> tuple[list[torch.Tensor], str]:
+    """Two steps of training, then an error that the program catches, then another step."""
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    losses, message = [], ""
+    for step in range(4):
+        optimizer.zero_grad()
+        loss = model(torch.randn(2, 3)).sum()
+        loss.backward()
+        if step == 2:
+            with pytest.raises(RuntimeError, match=AGAIN) as caught:
+                loss.backward()
+            message = f"{caught.type} {caught.value}"
+        optimizer.step()
+        losses.append(loss.detach())
+    return losses, message
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_fault_of_its_own_is_one_line_and_the_program_goes_on(
+    step: str, watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever fails in gradsan, the program computes the same and ends in the same way."""
+    expected = program()
+    owner, name = STEPS[step]
+
+    def fail(*_: object, **__: object) -> Never:
+        raise ValueError("a fault\nof two lines")
+
+    monkeypatch.setattr(owner, name, fail)
+    with watched() as (_, told):
+        losses, message = program()
+
+    assert message == expected[1]
+    assert [each.item() for each in losses] == [each.item() for each in expected[0]]
+    assert len(told) == 1, told
+    assert "ValueError: a fault" in told[0]
+    assert "\n" not in told[0]
+
+
+def test_voice_that_fails_is_no_fault_of_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program may have closed stderr."""
+
+    def broken(_: str) -> Never:
+        raise OSError
+
+    monkeypatch.setattr(passes.Passes, "begin", lambda *_: 1 / 0)
+    session = Session(tell=broken)
+    session.start()
+    try:
+        torch.ones(1, requires_grad=True).sum().backward()
+    finally:
+        session.stop()
+
+
+def test_program_without_stderr_keeps_its_stdout(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`print(…, file=None)` would write there."""
+    monkeypatch.setattr(sys, "stderr", None)
+
+    sanitizer.say("something")
+
+    assert capsys.readouterr().out == ""
+
+
+def test_explained_error_carries_its_diagnosis(watched: Watched) -> None:
+    """Its story is the note, the diagnosis is kept beside it; raised again, it is not explained again."""
+    with watched() as (session, _):
+        loss = torch.ones(2, requires_grad=True).square().sum()
+        loss.backward()
+        with pytest.raises(RuntimeError, match=AGAIN) as caught:
+            loss.backward()
+
+    diagnosis = session.sanitizer.explain(caught.value)
+    assert isinstance(diagnosis, Diagnosis)
+    assert diagnosis.error is not None
+    assert diagnosis.error.message == str(caught.value)
+    assert diagnosis.code in caught.value.__notes__[0]
+    assert session.sanitizer.diagnoses == [diagnosis]
+
+
+def test_same_error_over_and_over_is_kept_once(watched: Watched) -> None:
+    """With its count: a program that catches a million of them costs no memory."""
+    with watched() as (session, _):
+        loss = torch.ones(2, requires_grad=True).square().sum()
+        loss.backward()
+        for _ in range(5):
+            with pytest.raises(RuntimeError, match=AGAIN):
+                loss.backward()
+
+    assert [each.count for each in session.sanitizer.diagnoses] == [5]
+
+
+def test_error_of_the_programs_own_hook_passes_untouched(watched: Watched) -> None:
+    """Only what gradsan has something to say about gets a note."""
+    tensor = torch.ones(1, requires_grad=True)
+    tensor.register_hook(lambda _: 1 / 0)
+
+    with watched() as (session, told), pytest.raises(ZeroDivisionError) as caught:
+        tensor.exp().sum().backward()
+
+    assert not hasattr(caught.value, "__notes__")
+    assert (session.sanitizer.diagnoses, told) == ([], [])
+
+
+def test_unwanted_code_is_not_explained() -> None:
+    """`--ignore` means the exception too."""
+    ignoring = Session(wants=lambda _: False)
+    ignoring.start()
+    try:
+        loss = torch.ones(2, requires_grad=True).square().sum()
+        loss.backward()
+        with pytest.raises(RuntimeError, match=AGAIN) as caught:
+            loss.backward()
+    finally:
+        ignoring.stop()
+
+    assert not hasattr(caught.value, "__notes__")
+    assert ignoring.sanitizer.diagnoses == []
+
+
+def test_two_threads_that_fail_at_once_are_both_explained(watched: Watched) -> None:
+    """Each from its own log."""
+    errors: list[RuntimeError] = []
+    together = threading.Barrier(2)
+
+    def fail() -> None:
+        for _ in range(30):
+            loss = torch.ones(2, requires_grad=True).square().sum()
+            loss.backward()
+        together.wait()
+        try:
+            loss.backward()
+        except RuntimeError as error:
+            errors.append(error)
+
+    with watched() as (session, told):
+        threads = [threading.Thread(target=fail) for _ in range(2)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        codes = [getattr(session.sanitizer.explain(each), "code", None) for each in errors]
+
+    assert (codes, told) == (["GS101", "GS101"], [])
+
+
+def test_thread_that_dies_counts_as_not_caught(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hook that was there before is called as ever."""
+    seen: list[type[BaseException]] = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: seen.append(args.exc_type))
+
+    def fail() -> None:
+        loss = torch.ones(2, requires_grad=True).square().sum()
+        loss.backward()
+        try:
+            loss.backward()
+        except RuntimeError:
+            raise SystemError from None
+
+    with watched() as (session, _):
+        thread = threading.Thread(target=fail)
+        thread.start()
+        thread.join()
+
+    assert seen == [SystemError]
+    assert [each.code for each in session.uncaught] == ["GS101"]
+
+
+def test_nothing_is_left_behind() -> None:
+    """Every name that was replaced is what it was, also after a second time."""
+
+    def names() -> list[Any]:
+        found = private.private()
+        rules = sys.modules.get(private.RULES_MODULE)
+        return [
+            getattr(found.engine_owner, found.engine_name),
+            sys.excepthook,
+            threading.excepthook,
+            list(sys.meta_path),
+            list(sys.path_hooks),
+            dict(sys.modules["torch.optim.optimizer"]._global_optimizer_post_hooks),  # type: ignore[attr-defined] # noqa: SLF001
+            list(getattr(rules, private.FOLDERS_NOT_COMPILED, [])),
+            getattr(sys.modules.get("runpy"), "_get_code_from_file", None),
+            sys.gettrace(),
+            sys.getprofile(),
+            program.__code__,
+            test_nothing_is_left_behind.__code__,
+        ]
+
+    import runpy  # noqa: F401 # so that it is there before
+
+    before = names()
+    for _ in range(2):
+        session = Session()
+        session.start()
+        during = names()
+        session.stop()
+        after = names()
+
+        assert before[0] is not during[0]
+        assert len(before) == len(after)
+        assert all(a is b or a == b for a, b in zip(before, after, strict=True))
+
+
+def test_tool_that_came_later_stays_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another wrapper around the engine is not thrown out when gradsan leaves from beneath it."""
+    found = private.private()
+    assert found.engine_owner is not None
+    engine: Callable[..., Any] = getattr(found.engine_owner, found.engine_name)
+    monkeypatch.setattr(found.engine_owner, found.engine_name, engine)  # puts it back in any case
+    calls: list[int] = []
+    guest = Sanitizer()
+    guest.start()
+    beneath = getattr(found.engine_owner, found.engine_name)
+
+    def later(*args: Any, **named: Any) -> Any:  # noqa: ANN401 # as the engine's entry has it
+        calls.append(1)
+        return beneath(*args, **named)
+
+    setattr(found.engine_owner, found.engine_name, later)
+    guest.stop()
+
+    torch.ones(1, requires_grad=True).sum().backward()
+    assert getattr(found.engine_owner, found.engine_name) is later
+    assert calls == [1]
+
+
+TRACED = """
+import sys
+{before}
+import torch
+
+def run():
+    loss = torch.ones(2, requires_grad=True).square().sum()
+    loss.backward()
+    try:
+        loss.backward()
+    except RuntimeError as error:
+        print(error.__notes__[0].split()[0])
+
+run()
+"""
+USES_UP_MONITORING = "sys.monitoring.use_tool_id(3, 'one'); sys.monitoring.use_tool_id(4, 'other')"
+USES_SETTRACE = "sys.settrace(lambda *_: None)"
+
+
+def test_program_that_is_traced_already_is_left_to_it(started: Started) -> None:
+    """Lines are not recorded then: said in one sentence, and errors are explained all the same."""
+    has_monitoring = hasattr(sys, "monitoring")
+
+    ended = started(TRACED.format(before=USES_UP_MONITORING if has_monitoring else USES_SETTRACE), GRADSAN="1")
+
+    assert (ended.returncode, ended.stdout) == (0, "GS101\n")
+    assert ended.stderr.startswith("gradsan: lines are not recorded: ")
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_library_is_awaited_and_not_imported(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401 # a path
+    """What waits is called once, when the import is complete, and leaves no finder behind."""
+    (tmp_path / "late_comer.py").write_text("import sys\nready = True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = list(sys.meta_path)
+    seen: list[bool] = []
+
+    def come() -> None:
+        module: ModuleType = sys.modules["late_comer"]
+        seen.append(module.ready)
+
+    arrival.when_loaded("late_comer", come)
+    assert not arrival.is_loaded("late_comer")
+    assert arrival.is_installed("late_comer")
+    import late_comer  # type: ignore[import-not-found]
+
+    assert (seen, late_comer.ready) == ([True], True)
+    assert sys.meta_path == before
