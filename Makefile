@@ -28,7 +28,7 @@ prove: .venv/test.stamp
 	cd tests && ../$(BIN)/python -W error -m lifecycle.proof $(PROGRAMS)
 
 bench: .venv/run.stamp
-	$(BIN)/python benchmarks/lines.py
+	$(BIN)/python benchmarks/overhead.py
 
 test-all: .venv/test.stamp
 	$(PIP) install nox==2026.10.20

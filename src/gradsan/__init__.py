@@ -1,8 +1,10 @@
 """gradsan: a sanitizer for PyTorch's autograd graph."""
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # importing it would import all of `typing`
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from gradsan.errors import GradsanError
     from gradsan.observe.session import explain, install, uninstall, watch
     from gradsan.report import Diagnosis, Report
@@ -20,7 +22,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 # whatever the name stands for
+def __getattr__(name: str) -> "Any":  # noqa: ANN401 # whatever the name stands for
     """Each name is loaded when it is first asked for: `import gradsan` costs nothing."""
     home = _HOMES.get(name)
     if home is None:

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import gradsan
-
 from gradsan.observe import session as sessions
 from gradsan.observe.session import Session
 
@@ -33,7 +32,7 @@ def _watched() -> Iterator[tuple[Session, Told]]:
 
 @pytest.fixture
 def watched() -> Watched:
-    """`with watched() as (session, told)`: everything within is watched, as `gradsan.install()` does it."""
+    """Enter what it answers: all within is watched as after `gradsan.install()`; get the session and what it said."""
     return _watched
 
 
@@ -44,7 +43,9 @@ def started(tmp_path: Path) -> Started:
     installed.mkdir()
     source = Path(gradsan.__file__).parents[1]
     shutil.copy(source / "gradsan.pth", installed)
-    (tmp_path / "sitecustomize.py").write_text(f"import site\nsite.addsitedir({str(installed)!r})\n", encoding="utf-8")
+    # Twice, as `site` does it in a virtual environment.
+    reads = "import site\n" + f"site.addsitedir({str(installed)!r})\n" * 2
+    (tmp_path / "sitecustomize.py").write_text(reads, encoding="utf-8")
 
     def start(program: str, *flags: str, **environment: str) -> "subprocess.CompletedProcess[str]":
         script = tmp_path / "program.py"

@@ -13,9 +13,10 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+from hypothesis import strategies as st
+
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.recorder import LineRecorder
-from hypothesis import strategies as st
 
 HERE = str(Path(__file__).parent)
 _INLINE = {"<listcomp>", "<setcomp>", "<dictcomp>"}  # no calls from 3.12 on; before, left alone where on one line
@@ -143,7 +144,7 @@ def blocks(draw: st.DrawFn, depth: int = 2) -> list[str]:
 
 
 @st.composite
-def statements(draw: st.DrawFn, depth: int) -> list[str]:  # noqa: C901, PLR0911 # one branch a kind of statement
+def statements(draw: st.DrawFn, depth: int) -> list[str]:  # noqa: C901, PLR0911, PLR0912 # one branch a kind of statement
     """One statement, perhaps with others within."""
     kinds = ["assign", "print", "assert", "pass"]
     if depth:

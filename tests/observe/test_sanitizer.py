@@ -2,9 +2,9 @@
 
 import sys
 import threading
-from collections.abc import Callable
-from types import ModuleType
+import traceback
 from typing import Any, Never
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -75,10 +75,8 @@ def test_fault_of_its_own_is_one_line_and_the_program_goes_on(
     expected = program()
     owner, name = STEPS[step]
 
-    def fail(*_: object, **__: object) -> Never:
-        raise ValueError("a fault\nof two lines")
-
-    monkeypatch.setattr(owner, name, fail)
+    # Of the standard library: a function of this file would be recorded itself.
+    monkeypatch.setattr(owner, name, Mock(side_effect=ValueError("a fault\nof two lines")))
     with watched() as (_, told):
         losses, message = program()
 
@@ -197,6 +195,26 @@ def test_two_threads_that_fail_at_once_are_both_explained(watched: Watched) -> N
     assert (codes, told) == (["GS101", "GS101"], [])
 
 
+def test_error_that_came_from_no_pass_is_explained_when_nobody_catches_it(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Saved values read after they were freed; the hook that was there before is given the note."""
+    shown: list[str] = []
+    monkeypatch.setattr(sys, "excepthook", lambda *raised: shown.extend(traceback.format_exception(*raised)))
+
+    with watched() as (session, _):
+        result = torch.ones(2, requires_grad=True).exp()
+        result.sum().backward()
+        node: Any = result.grad_fn
+        with pytest.raises(RuntimeError, match="saved tensors after they have already been freed") as caught:
+            node._saved_result  # noqa: B018, SLF001 # reading is the point
+        assert not hasattr(caught.value, "__notes__")
+        sys.excepthook(caught.type, caught.value, caught.tb)
+
+    assert [each.code for each in session.uncaught] == ["GS108"]
+    assert any("GS108 saved-after-free" in line for line in shown)
+
+
 def test_thread_that_dies_counts_as_not_caught(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     """The hook that was there before is called as ever."""
     seen: list[type[BaseException]] = []
@@ -231,7 +249,7 @@ def test_nothing_is_left_behind() -> None:
             threading.excepthook,
             list(sys.meta_path),
             list(sys.path_hooks),
-            dict(sys.modules["torch.optim.optimizer"]._global_optimizer_post_hooks),  # type: ignore[attr-defined] # noqa: SLF001
+            dict(sys.modules["torch.optim.optimizer"]._global_optimizer_post_hooks),  # noqa: SLF001
             list(getattr(rules, private.FOLDERS_NOT_COMPILED, [])),
             getattr(sys.modules.get("runpy"), "_get_code_from_file", None),
             sys.gettrace(),
@@ -259,7 +277,7 @@ def test_tool_that_came_later_stays_in_its_place(monkeypatch: pytest.MonkeyPatch
     """Another wrapper around the engine is not thrown out when gradsan leaves from beneath it."""
     found = private.private()
     assert found.engine_owner is not None
-    engine: Callable[..., Any] = getattr(found.engine_owner, found.engine_name)
+    engine = getattr(found.engine_owner, found.engine_name)
     monkeypatch.setattr(found.engine_owner, found.engine_name, engine)  # puts it back in any case
     calls: list[int] = []
     guest = Sanitizer()
@@ -316,7 +334,7 @@ def test_library_is_awaited_and_not_imported(tmp_path: Any, monkeypatch: pytest.
     seen: list[bool] = []
 
     def come() -> None:
-        module: ModuleType = sys.modules["late_comer"]
+        module = sys.modules["late_comer"]
         seen.append(module.ready)
 
     arrival.when_loaded("late_comer", come)

@@ -1,4 +1,4 @@
-"""Small programs that train rightly, in all the ways that PyTorch knows. Each answers with every number that it made."""
+"""Small programs that train rightly, in the ways that PyTorch knows. Each answers with every number it made."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +25,8 @@ def recurrent() -> Numbers:
 
     def forward() -> Tensor:
         nonlocal state
-        state = cell(torch.randn(2, 3), (state[0].detach(), state[1].detach()))
+        hidden, memory = cell(torch.randn(2, 3), (state[0].detach(), state[1].detach()))
+        state = hidden, memory
         return state[0]
 
     return list(_trained(cell, torch.optim.SGD(cell.parameters(), 0.1), forward))
@@ -51,7 +52,7 @@ def transforms() -> Numbers:
     gradients = grad(lambda given: functional_call(model, given, (x,)).square().mean())(weights)
     jacobian = jacrev(lambda each: each.sin().sum(-1))(x)
     each = vmap(grad(lambda row: row.square().sum()))(x)
-    _, pull = vjp(torch.sin, x)
+    pull = vjp(torch.sin, x)[1]
     return [*gradients.values(), jacobian, each, *pull(torch.ones(4, 3)), *pull(torch.ones(4, 3))]
 
 
@@ -74,7 +75,8 @@ class _Scaled(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *given: Tensor) -> Tensor:  # noqa: ANN401 # as torch has it
         (x,) = ctx.saved_tensors
-        return 2 * x * given[0]
+        slope: Tensor = 2 * x
+        return slope * given[0]
 
 
 def own_function() -> Numbers:
@@ -95,17 +97,19 @@ def double_backward() -> Numbers:
     def forward() -> Tensor:
         x = torch.randn(5, 3, requires_grad=True)
         (slope,) = torch.autograd.grad(model(x).sum(), x, create_graph=True)
-        return (slope.norm(dim=1) - 1).square()
+        penalty: Tensor = (slope.norm(dim=1) - 1).square()
+        return penalty
 
     return list(_trained(model, torch.optim.SGD(model.parameters(), 0.1), forward))
 
 
 def hooks() -> Numbers:
     """Of tensors, of modules, of what is saved; the order in which they run is part of the answer."""
-    model, called = nn.Sequential(nn.Linear(3, 3), nn.Sigmoid(), nn.Linear(3, 1)), []
-    model[2].register_full_backward_hook(lambda *_: called.append(0.0))
-    model[2].weight.register_hook(lambda given: called.append(1.0) or given * 2)
-    model[2].weight.register_post_accumulate_grad_hook(lambda _: called.append(2.0))
+    last, called = nn.Linear(3, 1), list[float]()
+    model = nn.Sequential(nn.Linear(3, 3), nn.Sigmoid(), last)
+    last.register_full_backward_hook(lambda *_: called.append(0.0))
+    last.weight.register_hook(lambda given: given * 2)
+    last.weight.register_post_accumulate_grad_hook(lambda _: called.append(2.0))
 
     def pack(saved: Tensor) -> Tensor:
         called.append(3.0)
@@ -159,7 +163,7 @@ def retained() -> Numbers:
     """Two losses of one forward, retained as it should be; and gradients of a part."""
     model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
-    numbers = []
+    numbers: Numbers = []
     for _ in range(3):
         optimizer.zero_grad()
         out = model(torch.randn(2, 3))
@@ -261,7 +265,7 @@ def _checkpointed(*, use_reentrant: bool) -> Numbers:
     return list(_trained(model, torch.optim.SGD(model.parameters(), 0.1), forward))
 
 
-def _trained(model: nn.Module, optimizer: torch.optim.Optimizer, forward: Callable[[], Tensor]) -> Iterator[Tensor]:
+def _trained(model: nn.Module, optimizer: torch.optim.Optimizer, forward: Callable[[], Any]) -> Iterator[Tensor]:
     for _ in range(3):
         optimizer.zero_grad()
         loss = forward().float().mean()

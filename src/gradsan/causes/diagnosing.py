@@ -139,7 +139,7 @@ def _notes(incident: Incident, cause: type[Cause]) -> Iterator[str]:
             "`retain_graph=True` on this call does not help: it keeps what this pass walks, and the graph was freed "
             "by the earlier one"
         )
-    if isinstance(incident, Edited) and incident.carried:
+    if isinstance(incident, Edited) and incident.by_optimizer and incident.when == "earlier":
         yield "the old values are reached through state carried over from an earlier step: that is the root (GS103)"
     yield from cause.notes(incident)
 

@@ -72,5 +72,8 @@ loss.backward()
     @classmethod
     def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
-        taken = isinstance(incident, SecondPass) and incident.freeing.kind == "grad"
-        return ("create-graph", "retain-graph", "recompute") if taken else ("retain-graph", "recompute")
+        if not isinstance(incident, SecondPass) or incident.freeing.kind == "backward":
+            return ("retain-graph", "recompute")
+        # A gradient of the very loss is mostly looked at; one of something else becomes part of the loss.
+        looked_at = incident.kinship != "none"
+        return ("retain-graph", "create-graph") if looked_at else ("create-graph", "retain-graph", "recompute")

@@ -77,8 +77,11 @@ for _ in range(2):
     @classmethod
     def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
-        if isinstance(incident, SecondPass) and incident.failing.stack == incident.freeing.stack:
-            return ("move-into-loop", "recompute")  # one line asks again and again
-        # Where an optimizer trains what it leads to, one pass was enough: the other is a slip.
-        trained = isinstance(incident, SecondPass) and bool(incident.owners.fresh | incident.owners.freed)
-        return ("remove-backward", "recompute") if trained else ("recompute", "retain-graph")
+        if not isinstance(incident, SecondPass):
+            return ("recompute",)
+        if incident.updated_between:  # the later pass is meant to see the new parameters
+            repeats = incident.failing.stack == incident.freeing.stack
+            return ("move-into-loop", "recompute") if repeats else ("recompute",)
+        # Where an optimizer trains what it leads to, and nothing changed, one pass was enough: the other is a slip.
+        slip = incident.owners.freed and incident.failing.stack != incident.freeing.stack
+        return ("remove-backward", "recompute") if slip else ("recompute", "retain-graph")

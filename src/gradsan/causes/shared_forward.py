@@ -76,4 +76,6 @@ opt.step()
         """The best first."""
         if isinstance(incident, SecondPass) and incident.updated_between:
             return ("recompute", "combine-losses")
+        if isinstance(incident, SecondPass) and incident.cleared_between:
+            return ("retain-graph", "recompute")  # the gradients of each loss are wanted apart
         return ("combine-losses", "retain-graph")

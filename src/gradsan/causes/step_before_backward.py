@@ -80,6 +80,10 @@ opt.step()
         )
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
-        return ("detach", "reorder", "recompute")
+        if isinstance(incident, Edited) and incident.when == "earlier":
+            return ("detach", "recompute")  # old state leads back over the step's boundary
+        if isinstance(incident, Edited) and incident.when == "before":
+            return ("move-into-loop", "recompute")
+        return ("recompute", "reorder", "detach")

@@ -9,6 +9,9 @@ from gradsan.lifecycle.location import Frame
 Stack = tuple[Frame, ...]  # the user's calls, outermost first
 LONGEST_PATH = 40  # ops; of a longer way both ends are kept
 
+# When something was made, against the rounds of a loop: before its first, in an earlier one, in the present one.
+When = Literal["before", "earlier", "now", "unknown"]
+
 
 @dataclass(frozen=True, slots=True)
 class OpFact:
@@ -42,10 +45,6 @@ class PassFact:
     nested: bool = False  # it ran inside another pass: a hook, a checkpoint, a Function that back-propagates
     in_forward: bool = False  # it ran inside a module's forward
     seen: bool = True  # False: what it walked was inferred from passes like it, or not known
-
-
-# Where the consumed part was made, against the rounds of the loop that parts the two passes.
-When = Literal["before", "earlier", "now", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +90,7 @@ class SecondPass:
     kinship: Kinship
     repetition: Repetition | None
     updated_between: bool  # parameters were changed between the two passes
+    cleared_between: bool  # gradients that the earlier pass gave were cleared since
     owners: Owners
     consumed: frozenset[int]  # creation numbers of the freed ops that the failing pass needs
     consumed_bytes: int  # about what they had saved
@@ -108,7 +108,7 @@ class Edited:
     by_optimizer: bool  # an optimizer's step changed it
     optimizer: str | None
     changed: Stack  # where it was changed; empty: not known
-    carried: bool  # the op that saved it is of an earlier round: old state leads there
+    when: When  # when it was saved, against the rounds of the loop that is running
     path: Way
     made: OpFact | None  # the first op on the way that is older than the change, or else the saver
     enters: OpFact | None  # the op that builds on it

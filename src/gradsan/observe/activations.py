@@ -147,7 +147,7 @@ class Machine:
 
     def feed(self, words: Sequence[int], tokens: Sequence[int], *, keep: bool = True) -> None:
         """Run events; `keep` says whether each round's op number is kept, or rounds are only counted."""
-        sites, stack, push = self._sites.seen(words), self.stack, self._push
+        sites, stack, push = self._sites.table, self.stack, self._push
         token = iter(tokens)
         line_kind, enter_kind, leave_kind = Kind.LINE, Kind.ENTER, Kind.LEAVE
         for word in words:

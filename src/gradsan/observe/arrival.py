@@ -37,7 +37,7 @@ def when_loaded(name: str, then: Callable[[], None]) -> Callable[[], None]:
 
 def unseen(function: Callable[P, T]) -> Callable[P, T]:
     """A step of an import, which shows in no traceback: Python leaves out importlib's frames, told by their file."""
-    function.__code__ = function.__code__.replace(co_filename=_IMPORTLIB)  # type: ignore[attr-defined]
+    function.__code__ = function.__code__.replace(co_filename=_IMPORTLIB)
     return function
 
 

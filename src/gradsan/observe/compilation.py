@@ -3,11 +3,14 @@
 import os
 import sys
 from collections.abc import Callable
-from types import FunctionType, ModuleType
-from typing import Any
+from types import ModuleType
+from typing import ParamSpec, TypeVar
 
 from gradsan.observe.arrival import is_loaded, when_loaded
 from gradsan.observe.private import FOLDERS_NOT_COMPILED, RULES_MODULE, RULES_READER
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _OWN_FOLDER = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 # compared with names in code objects
 
@@ -31,7 +34,7 @@ def stay_out() -> Callable[[], None]:
     return undo
 
 
-def compiles_to_nothing(function: FunctionType) -> Any:  # noqa: ANN401 # the function
+def compiles_to_nothing(function: Callable[P, T]) -> Callable[P, T]:
     """Let the compiler look into one function, which begins with `if torch.compiler.is_compiling(): return`.
 
     What it may not look into, it leaves the graph for.

@@ -177,7 +177,7 @@ def spans_of(sites: Sites, block: Block, stop: int | None) -> Iterator[Span]:
     """The stretches of a block in which ops were made; the last one is open-ended if the block is."""
     begun, stack = block.number, _linked(block.stack)
     words, tokens = block.words[:], iter(block.tokens[:])
-    table, line_kind = sites.seen((*words, *block.stack)), Kind.LINE
+    table, line_kind = sites.table, Kind.LINE
     for word in words:
         number, site = word >> SITE_BITS, word & SITE_MASK
         if number > begun:

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import FrameType
+from typing import Literal
 
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.frames import frames_out
@@ -31,7 +32,7 @@ class Unknown:
 
     why: str  # one clause, to follow a colon
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> Literal[False]:
         return False
 
 

@@ -5,7 +5,6 @@ to be executed is replaced. Functions that exist when recording begins get marke
 back when it ends. What is running at either moment runs on as it was.
 """
 
-import gc
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
@@ -15,6 +14,7 @@ from typing import Any
 
 from gradsan.observe import marks
 from gradsan.observe.arrival import unseen
+from gradsan.observe.living import instances
 from gradsan.observe.ownership import Ownership
 from gradsan.observe.pen import Pen
 from gradsan.observe.private import BYTECODE_MODULE, BYTECODE_READER, BYTECODE_USER
@@ -190,7 +190,7 @@ def _after_loading(spec: ModuleSpec, then: Callable[[ModuleType], None]) -> None
 
 def _functions() -> list[FunctionType]:
     # The interpreter runs modules and class bodies as functions too; those run once, and are running.
-    return [each for each in gc.get_objects() if type(each) is FunctionType and each.__code__.co_flags & CO_OPTIMIZED]
+    return [each for each in instances(FunctionType) if each.__code__.co_flags & CO_OPTIMIZED]
 
 
 def _of_runpy(name: str) -> Any:  # noqa: ANN401 # whatever stands there

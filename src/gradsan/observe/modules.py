@@ -1,7 +1,8 @@
 """The names of modules, found through the parameters that ops use. Looked up when there is something to show."""
 
-import gc
 from typing import Any
+
+from gradsan.observe.living import instances
 
 
 def module_names() -> dict[int, str]:
@@ -12,8 +13,7 @@ def module_names() -> dict[int, str]:
     """
     from torch import nn
 
-    # By `type()`: `isinstance` asks objects for their class, and proxies and lazy modules answer by doing things.
-    modules = [each for each in gc.get_objects() if issubclass(type(each), nn.Module)]
+    modules = instances(nn.Module)
     inner = {id(child) for each in modules for child in _children(each).values()}
     names: dict[int, str] = {}
     for root in modules:

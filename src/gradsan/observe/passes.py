@@ -1,6 +1,5 @@
 """Notes of every pass: who asked for it, from where, and which ops it walked, within a budget of time and memory."""
 
-import sys
 import threading
 import time
 from array import array
@@ -38,9 +37,19 @@ class PassNote:
     outer: int | None  # the pass that it ran inside of
     losses: tuple[int, ...] = ()  # creation numbers of its roots, and of the terms that they are sums of
     walked: "array[int] | None" = None  # creation numbers, as ranges; None: not looked at
-    seen: bool = True  # False: `walked` is that of a pass like it
+    like: "Likeness | None" = None  # what tells how it would look
     leaves: dict[int, int] = field(default_factory=dict)  # id of a leaf → its version
     failed: bool = False
+
+    @property
+    def seen(self) -> bool:
+        """Whether its graph was looked at; otherwise all that is said of it is inferred."""
+        return self.walked is not None and self.like is None
+
+    def settle(self) -> None:
+        """Work out what was only inferred so far."""
+        if self.like is not None and self.walked is None:
+            self.walked, self.losses = self.like.applied(self.begin)
 
     def walks(self, number: int) -> bool:
         """Whether it ran the op with this number, made before it."""
@@ -59,6 +68,24 @@ class PassNote:
         return tuple(Frame(code.co_filename, line, code.co_qualname) for code, line in self.calls)
 
 
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """A pass of the same line that was walked, with as many ops made since the pass before it."""
+
+    note: PassNote
+    made: int
+
+    def applied(self, begin: int) -> tuple["array[int]", tuple[int, ...]]:
+        """What a pass that began then walks, and its losses: the same ops, made again. Older ones are not known."""
+        since, by = self.note.begin - self.made, begin - self.note.begin
+        ranges = self.note.walked or array("Q")
+        moved = array("Q")
+        for start, stop in zip(ranges[::2], ranges[1::2], strict=True):
+            if start >= since:
+                moved.extend((start + by, stop + by))
+        return moved, tuple(number + by for number in self.note.losses if number >= since)
+
+
 @dataclass(slots=True)
 class _Site:
     """A line that asks for passes."""
@@ -67,7 +94,7 @@ class _Site:
     begin: int = 0  # of its last pass
     first: list[PassNote] = field(default_factory=list)
     last: "deque[PassNote]" = field(default_factory=lambda: deque(maxlen=_LAST))
-    pattern: tuple[int, PassNote] | None = None  # how many ops before a pass that was walked, and that pass
+    pattern: Likeness | None = None  # its last pass that was walked
 
 
 class Passes:
@@ -111,7 +138,9 @@ class Passes:
 
     def all(self) -> list[PassNote]:
         """What is still known of the passes so far, oldest first."""
-        notes = [each for site in self._sites.values() for each in (*site.first, *site.last)]
+        notes = [each for site in list(self._sites.values()) for each in (*site.first, *site.last)]
+        for each in notes:
+            each.settle()
         return sorted(notes, key=lambda each: each.index)
 
     def before(self, note: PassNote) -> list[PassNote]:
@@ -138,15 +167,14 @@ class Passes:
 
     def _look(self, tensors: Sequence[Any], how: "Asked", note: PassNote, site: _Site) -> None:
         """Walk the graph that the pass is about to walk, or infer it from a pass like it."""
-        roots = roots_of(tensors)
-        note.losses = tuple(each._sequence_nr() for each in loss_chain(roots))  # noqa: SLF001 # as in graph.py
         made = note.begin - site.begin
         started = time.perf_counter()
         if site.passes > _WALKED_AT_FIRST and self._spent > _SHARE * (started - self._started):
-            if site.pattern is not None and site.pattern[0] == made:
-                like = site.pattern[1]
-                note.walked, note.seen = _shifted(like, made, note.begin - like.begin), False
+            if site.pattern is not None and site.pattern.made == made:
+                note.like = site.pattern
             return
+        roots = roots_of(tensors)
+        note.losses = tuple(each._sequence_nr() for each in loss_chain(roots))  # noqa: SLF001 # as in graph.py
         below = reach(roots)
         runs: Any = below
         if how.inputs:
@@ -154,7 +182,7 @@ class Passes:
             runs = leading_to(below, targets, inclusive=how.accumulates)
         note.walked = ranges_of(runs)
         note.leaves = {id(leaf): leaf._version for leaf in leaves_of(below)}  # noqa: SLF001 # how autograd counts edits
-        site.pattern = (made, note)
+        site.pattern = Likeness(note, made)
         self._spent += time.perf_counter() - started
 
 
@@ -177,24 +205,8 @@ class Asked:
         )
 
 
-def calling_frame() -> FrameType:
-    """The frame that called the caller of this function's caller."""
-    return sys._getframe(2)  # noqa: SLF001 # the only way to a frame
-
-
 def _targets(inputs: tuple[Any, ...], below: dict[Any, Any]) -> list[Any]:
     """The nodes of the tensors that a pass was asked to differentiate towards."""
     wanted = {id(each) for each in inputs}
     leaves = [node for node in below if id(getattr(node, "variable", None)) in wanted]
     return [*leaves, *(node for node in roots_of(inputs) if node in below)]
-
-
-def _shifted(like: PassNote, made: int, by: int) -> "array[int]":
-    """What a pass like another walks: the same ops, made again since the pass before."""
-    since = like.begin - made
-    ranges = like.walked or array("Q")
-    moved = array("Q")
-    for start, stop in zip(ranges[::2], ranges[1::2], strict=True):
-        if start >= since:
-            moved.extend((start + by, stop + by))
-    return moved

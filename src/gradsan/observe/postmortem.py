@@ -124,6 +124,7 @@ def _second_pass(scene: Scene) -> SecondPass | None:
         kinship=_kinship(graph, scene, fresh=bool(fresh)),
         repetition=repetition[0] if repetition else None,
         updated_between=_updated(freeing, graph, scene),
+        cleared_between=any(leaf.grad is None for leaf in stale),
         owners=_owners(fresh, stale, scene),
         consumed=frozenset(graph.number[node] for node in freed_by),
         consumed_bytes=sum(about_bytes(node) for node in victims),
@@ -182,7 +183,11 @@ def _repetition(graph: _Graph, path: list[Node], freeing: PassNote, scene: Scene
         start = loop.start_of(loop.now)
         if start is None or not _is_loop_of_steps(graph, start, updated=updated):
             continue
-        when, rounds = _when(made, loop), _maker_rounds(made, loop, scene.lines)
+        rounds = _maker_rounds(made, loop, scene.lines)
+        when = _when(made, loop)
+        if when == "before" and loop.now in rounds and _is_under(loop, scene.lines.stack_of(made)):
+            # A generator that the loop draws from: its first item is made while the header is evaluated.
+            when = "earlier"
         outer = loops[place - 1] if place else None
         repetition = Repetition(
             header=loop.frame,
@@ -215,6 +220,11 @@ def _when(number: int, loop: Rounds) -> When:
     return "now" if made == loop.now else "earlier"
 
 
+def _is_under(loop: Rounds, stack: Stack | Unknown) -> bool:
+    """Whether the loop's own header had called for what was made."""
+    return not isinstance(stack, Unknown) and loop.frame in stack
+
+
 def _maker_rounds(number: int, loop: Rounds, lines: Lines) -> set[int]:
     """The rounds in which the line that made an op made ops."""
     stack = lines.stack_of(number)
@@ -227,10 +237,11 @@ def _maker_rounds(number: int, loop: Rounds, lines: Lines) -> set[int]:
 
 def _kinship(graph: _Graph, scene: Scene, *, fresh: bool) -> Kinship:
     """Whether the failing root is a loss that an earlier pass took, or a total with such a loss in it."""
-    earlier = {number for each in scene.passes.before(scene.note) for number in each.losses}
-    if earlier.isdisjoint(graph.number[node] for node in loss_chain(graph.roots)):
+    chain = {graph.number[node] for node in loss_chain(graph.roots)}
+    taken = {each.losses[0] for each in scene.passes.before(scene.note) if not chain.isdisjoint(each.losses)}
+    if not taken:
         return "none"
-    return "total" if fresh else "same"
+    return "total" if fresh or len(taken) > 1 else "same"
 
 
 def _fresh_leaves(graph: _Graph, freed_by: dict[Node, PassNote]) -> list[Any]:
@@ -275,7 +286,7 @@ def _edited(scene: Scene) -> Edited:
             by_optimizer=False,
             optimizer=None,
             changed=(),
-            carried=False,
+            when="unknown",
             path=Way(),
             made=None,
             enters=None,
@@ -290,7 +301,7 @@ def _edited(scene: Scene) -> Edited:
         by_optimizer=True,
         optimizer=str(owner),
         changed=step.stack if step else (),
-        carried=_is_of_earlier_round(graph.number[saver], scene.lines),
+        when=_when_saved(graph.number[saver], scene.lines),
         path=_facts(path, graph, {}, scene),
         made=_op(path[crossing], graph, {}, scene),
         enters=_op(path[crossing - 1], graph, {}, scene) if crossing else None,
@@ -304,9 +315,11 @@ def _older_than(step: StepNote | None, path: list[Node], graph: _Graph) -> int:
     return first or len(path) - 1
 
 
-def _is_of_earlier_round(number: int, lines: Lines | None) -> bool:
+def _when_saved(number: int, lines: Lines | None) -> When:
+    """Against the innermost running loop whose present round did not save it."""
     loops = lines.rounds() if lines is not None else ()
-    return any(loop.round_of(number) not in (None, loop.now) for loop in loops)
+    moments = [_when(number, loop) for loop in reversed(loops)]
+    return next((each for each in moments if each in ("before", "earlier")), "now" if moments else "unknown")
 
 
 def _fact(note: PassNote) -> PassFact:

@@ -19,8 +19,8 @@ from importlib.machinery import BuiltinImporter, ModuleSpec, SourceFileLoader, S
 from types import CodeType, ModuleType
 from typing import cast
 
-from gradsan.observe.uncaught import excepthook_without_ours, without_ours
 from gradsan.errors import GradsanError
+from gradsan.observe.uncaught import excepthook_without_ours, without_ours
 
 CompileMain = Callable[[bytes, str], CodeType]  # from the source of the main file, and its name
 

@@ -1,6 +1,7 @@
 """The sanitizer: installed in a process, it explains the errors of passes on the exceptions themselves."""
 
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
@@ -58,7 +59,7 @@ class Sanitizer:
         self._found = Findings()
         self.listeners = [self._found]  # each is given every diagnosis
         self._undo = ExitStack()
-        self._main_is_recorded = False
+        self._may_adopt = threading.Lock()  # taken once, by the first of all threads
         self._switch_compiler: Callable[[object], object] = lambda _: None
         self._passes: Passes | None = None
         self._steps: Steps | None = None
@@ -102,7 +103,7 @@ class Sanitizer:
 
     def compile_main(self, source: bytes, filename: str) -> CodeType:
         """How the main script is compiled, so that its lines are recorded too."""
-        self._main_is_recorded = True
+        self._may_adopt.acquire(blocking=False)  # nothing in it is defined unseen
         return self.recorder.compile_user(source, filename)
 
     def explain(self, error: BaseException) -> Diagnosis | None:
@@ -153,7 +154,7 @@ class Sanitizer:
         passes = self._passes
         if passes is None:
             return None
-        if passes.count == 0 and not self._main_is_recorded:
+        if passes.count == 0 and self._may_adopt.acquire(blocking=False):
             self._guarded(self.recorder.adopt)
         return self._guarded(lambda: passes.begin(tensors, Asked.of(args, named), frame))
 
@@ -204,7 +205,7 @@ class Sanitizer:
         try:
             return find()
         except Exception as error:  # noqa: BLE001 # whatever it is
-            self._tell(f"the name was not found: {_in_one_line(error)}")
+            self._tell(f"the name was not found: {_shown(error)}")
             return None
 
     def _examine_raised(self, error: RuntimeError, passes: Passes) -> None:
@@ -246,19 +247,19 @@ class Sanitizer:
             return None
         except Exception as error:  # noqa: BLE001 # whatever it is
             self._passes = None
-            self._tell(f"errors are no longer explained: {_in_one_line(error)}")
+            self._tell(f"errors are no longer explained: {_shown(error)}")
             return None
         finally:
             self._switch_compiler(compiler)
 
     def _tell(self, line: str) -> None:
         with suppress(Exception):  # a closed stderr, say
-            self._hear(line)
+            self._hear(" ".join(line.split()))
 
 
-def _in_one_line(error: Exception) -> str:
+def _shown(error: Exception) -> str:
     try:
-        return f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return f"{type(error).__name__}: {error}"
     except Exception:  # noqa: BLE001 # an error that cannot even be shown
         return type(error).__name__
 

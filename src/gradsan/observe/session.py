@@ -11,6 +11,7 @@ from gradsan.errors import TorchMissingError
 from gradsan.observe.arrival import is_installed, is_loaded, when_loaded
 from gradsan.observe.findings import Findings
 from gradsan.observe.sanitizer import Sanitizer, diagnosis_on, say
+from gradsan.observe.uncaught import without_ours
 from gradsan.report import Diagnosis
 
 
@@ -53,8 +54,9 @@ class Session:
         return self.sanitizer.compile_main(source, filename)
 
     def ended_by(self, error: BaseException | None) -> None:
-        """Nobody caught this: whatever is explained in its chain is a finding."""
+        """Nobody caught this: whatever is explained in its chain is a finding, and gradsan's frames are not shown."""
         for each in chain(error):
+            each.__traceback__ = without_ours(each.__traceback__)
             diagnosis = self.sanitizer.explain_raised(each)
             if diagnosis is not None:
                 self.uncaught.add(diagnosis)
@@ -114,6 +116,8 @@ def install(*, include: Iterable[str] = (), exclude: Iterable[str] = ()) -> None
     """Explain errors of backward passes from here on, on the exceptions themselves.
 
     `include` and `exclude` are paths or globs of files that are the user's, or are not. A second call does nothing.
+    On Python 3.11 the lines of a script that is running already are not recorded; its functions are, from the first
+    pass on. `gradsan run` and the variable GRADSAN come early enough to record everything.
     """
     if not is_installed("torch"):
         raise TorchMissingError("torch is not installed for this Python", "install it with `pip install torch`")
@@ -123,10 +127,15 @@ def install(*, include: Iterable[str] = (), exclude: Iterable[str] = ()) -> None
 
 def uninstall() -> None:
     """Undo `install()`: every name is what it was, and nothing is recorded any more."""
-    global _installed  # noqa: PLW0603 # one in a process
+    global _installed  # one in a process
     session, _installed = _installed, None
     if session is not None:
         session.stop()
+
+
+def is_on() -> bool:
+    """Whether gradsan watches this process, or will when torch comes."""
+    return _installed is not None
 
 
 def take_over(session: Session) -> None:

@@ -2,7 +2,7 @@
 
 import threading
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from types import CodeType
@@ -45,6 +45,21 @@ def sites_in(words: Iterable[int]) -> set[int]:
     return {word & SITE_MASK for word in words}
 
 
+class _Table(dict[int, Site]):
+    """Sites taken apart, each on first use."""
+
+    def __init__(self, code_at: Callable[[int], Code]) -> None:
+        super().__init__()
+        self._code_at = code_at
+
+    def __missing__(self, site: int) -> Site:
+        code = self._code_at(site)
+        offset = site - code.start
+        taken = (Kind(min(offset, Kind.LINE)), code, code.first + max(offset - Kind.LINE, 0))
+        self[site] = taken
+        return taken
+
+
 class Sites:
     """Numbers the places of code objects on first sight, and finds a place again by its number."""
 
@@ -55,7 +70,7 @@ class Sites:
         self._twins: list[CodeType] = []  # held for the same reason
         self._starts: list[int] = []
         self._free = 1  # site 0 is never given away
-        self._sites: dict[int, Site] = {}
+        self.table = _Table(self.code_at)  # for loops in which a method call is too much
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -109,21 +124,7 @@ class Sites:
 
     def __getitem__(self, site: int) -> Site:
         """The place that a number stands for."""
-        known = self._sites.get(site)
-        if known is None:
-            code = self.code_at(site)
-            offset = site - code.start
-            kind = Kind(min(offset, Kind.LINE))
-            line = code.first + max(offset - Kind.LINE, 0)
-            known = self._sites[site] = (kind, code, line)
-        return known
-
-    def seen(self, words: Iterable[int]) -> dict[int, Site]:
-        """A plain table that holds every site of these words, for loops in which a method call is too much."""
-        for site in sites_in(words):
-            if site not in self._sites:
-                self[site]
-        return self._sites
+        return self.table[site]
 
     def line_site(self, code: Code, line: int) -> int:
         """The site of one of a code's lines."""

@@ -14,8 +14,10 @@ def begin() -> None:
     """Switch gradsan on for this process; it waits until the program imports torch."""
     if os.environ.get("GRADSAN", "").strip().lower() in _OFF:
         return
-    from gradsan.observe.session import Session, take_over
+    from gradsan.observe.session import Session, is_on, take_over
 
+    if is_on():  # `site` reads the files of a virtual environment twice
+        return
     session = Session()
     take_over(session)
     if not hasattr(sys, "monitoring") and sys.argv[0] not in ("", "-", "-c"):
@@ -46,7 +48,7 @@ class _Main:
         """Be asked for it."""
         self._runpy._run_module_as_main = self._run  # type: ignore[attr-defined]  # noqa: SLF001 # what `-m` calls
         if sys.argv[0] != "-m":
-            sys.path_hooks.append(self._claim)
+            sys.path_hooks.append(self._claim)  # type: ignore[arg-type] # nobody asks what is found there for more
 
     def _claim(self, path: str) -> object:
         if path != self._script or path.endswith(".pyc") or not os.path.isfile(path):  # noqa: PTH113 # cheaper

@@ -1,6 +1,5 @@
 """Notes of optimizer steps: when, from where, and on which parameters."""
 
-import gc
 import sys
 import threading
 import weakref
@@ -11,6 +10,7 @@ from types import FrameType
 from typing import Any
 
 from gradsan.lifecycle.location import Frame
+from gradsan.observe.living import instances
 from gradsan.observe.ownership import Ownership
 
 _KEPT = 4096  # notes; the oldest go first
@@ -59,7 +59,7 @@ class Steps:
 
         found = {id(each): each for each in self._known}
         # By `type()`: `isinstance` asks objects for their class, and proxies and lazy modules answer by doing things.
-        found |= {id(each): each for each in gc.get_objects() if issubclass(type(each), Optimizer)}
+        found |= {id(each): each for each in instances(Optimizer)}
         owners: dict[int, set[int]] = {}
         for identity, optimizer in found.items():
             for group in optimizer.param_groups:

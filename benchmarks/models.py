@@ -1,20 +1,10 @@
-"""What the line log costs: time of a training step with it against the same step without, in one run.
+"""The programs that benchmarks train: each makes a model and returns one step of its training."""
 
-The two are taken in turns, many times, and the median of the ratios of neighbours is printed with its quartiles.
-"""
-
-import gc
-import statistics
-import sys
-import time
 from collections.abc import Callable
 
 import torch
 from torch import nn
 
-from gradsan.observe.recorder import LineRecorder
-
-ROUNDS = 60
 Step = Callable[[], None]
 
 
@@ -169,49 +159,3 @@ def tiny_ops() -> Step:
         y.backward()
 
     return step
-
-
-def seconds(step: Step, repeats: int) -> float:
-    """The time of a few steps."""
-    begun = time.perf_counter()
-    for _ in range(repeats):
-        step()
-    return time.perf_counter() - begun
-
-
-def ratios(make: Callable[[], Step], rounds: int) -> list[float]:
-    """Recorded against plain, neighbour by neighbour, the order changing."""
-    step = make()
-    for _ in range(3):
-        step()
-    repeats = max(1, int(0.05 / max(seconds(step, 1), 1e-6)))
-    found = []
-    recorder = LineRecorder(tell=lambda text: print(text, file=sys.stderr))
-    for turn in range(rounds):
-        times = {}
-        for recorded in (turn % 2 == 0, turn % 2 == 1):
-            if recorded:
-                recorder.start()
-            for _ in range(max(1, repeats // 2)):  # the interpreter specializes code anew after each change
-                step()
-            gc.collect()
-            times[recorded] = seconds(step, repeats)
-            recorder.stop()
-        found.append(times[True] / times[False])
-    return found
-
-
-def main() -> None:
-    """Print a table."""
-    torch.manual_seed(0)
-    torch.set_num_threads(1)
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
-    print(f"Python {sys.version.split()[0]}, torch {torch.__version__}, median of {rounds} ratios")
-    for make in (mlp, small_mlp, lstm, transformer, conv, lightgcn, tiny_ops):
-        few = max(8, rounds // 4) if make is tiny_ops else rounds
-        low, middle, high = statistics.quantiles(ratios(make, few), n=4)
-        print(f"{make.__name__:12} {middle:6.3f}x   ({low:.3f} to {high:.3f})")
-
-
-if __name__ == "__main__":
-    main()

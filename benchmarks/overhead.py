@@ -1,0 +1,107 @@
+"""What watching costs: a step of training with the line log, the sanitizer, or anomaly mode, against a plain step.
+
+They are taken in turns within one run, many times; printed are the median ratios to the plain neighbour, with
+quartiles. `python benchmarks/overhead.py [ROUNDS] [DEVICE]`.
+"""
+
+import gc
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+import torch
+from models import Step, conv, lightgcn, lstm, mlp, small_mlp, tiny_ops, transformer
+
+from gradsan.observe.recorder import LineRecorder
+from gradsan.observe.sanitizer import Sanitizer
+
+ROUNDS = 30
+MODELS = (mlp, small_mlp, lstm, transformer, conv, lightgcn, tiny_ops)
+
+
+@contextmanager
+def sanitized() -> Iterator[None]:
+    """Watched in full: lines, passes, steps."""
+    sanitizer = Sanitizer()
+    sanitizer.start()
+    try:
+        yield
+    finally:
+        sanitizer.stop()
+
+
+@contextmanager
+def lines_only() -> Iterator[None]:
+    """The line log alone."""
+    recorder = LineRecorder()
+    recorder.start()
+    try:
+        yield
+    finally:
+        recorder.stop()
+
+
+MODES: dict[str, Callable[[], AbstractContextManager[object]]] = {
+    "plain": nullcontext,
+    "lines": lines_only,
+    "gradsan": sanitized,
+    "anomaly": lambda: torch.autograd.set_detect_anomaly(True, check_nan=False),  # torch's signature
+}
+
+
+def seconds(step: Step, repeats: int, synchronize: Callable[[], None]) -> float:
+    """The time of a few steps, once the device is done with them."""
+    synchronize()
+    begun = time.perf_counter()
+    for _ in range(repeats):
+        step()
+    synchronize()
+    return time.perf_counter() - begun
+
+
+def ratios(make: Callable[[], Step], rounds: int, synchronize: Callable[[], None]) -> dict[str, list[float]]:
+    """For every mode, its time against the plain one of the same round; the order changes from round to round."""
+    step = make()
+    for _ in range(5):
+        step()
+    repeats = max(1, int(0.1 / max(seconds(step, 1, synchronize), 1e-6)))
+    found: dict[str, list[float]] = {mode: [] for mode in MODES}
+    modes = list(MODES)
+    for turn in range(rounds):
+        times = {}
+        for mode in modes[turn % len(modes) :] + modes[: turn % len(modes)]:
+            with MODES[mode]():
+                for _ in range(max(8, repeats // 2)):  # past the passes that are always walked
+                    step()
+                gc.collect()
+                times[mode] = seconds(step, repeats, synchronize)
+        for mode in modes:
+            found[mode].append(times[mode] / times["plain"])
+    return found
+
+
+def main() -> None:
+    """Print a table."""
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
+    device = sys.argv[2] if len(sys.argv) > 2 else "cpu"  # noqa: PLR2004 # the second argument
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    torch.set_default_device(device)
+    synchronize = torch.cuda.synchronize if device == "cuda" else lambda: None
+    print(
+        f"Python {sys.version.split()[0]}, torch {torch.__version__}, {device}, median of {rounds} ratios (quartiles)"
+    )
+    for make in MODELS:
+        few = max(6, rounds // 4) if make is tiny_ops else rounds
+        row = f"{make.__name__:12}"
+        for mode, values in ratios(make, few, synchronize).items():
+            if mode != "plain":
+                low, middle, high = statistics.quantiles(values, n=4)
+                row += f"   {mode} {middle:6.3f}x ({low:.3f} to {high:.3f})"
+        print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
