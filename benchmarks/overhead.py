@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 import torch
 from models import Step, conv, lightgcn, lstm, mlp, small_mlp, tiny_ops, transformer
 
-from gradsan.observe.recorder import LineRecorder
+from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.sanitizer import Sanitizer
 
 ROUNDS = 30

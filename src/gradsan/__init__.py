@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradsan.errors import GradsanError
-    from gradsan.observe.session import explain, install, uninstall, watch
+    from gradsan.observe.doors.session import explain, install, uninstall, watch
     from gradsan.report import Diagnosis, Report
 
 __all__ = ["Diagnosis", "GradsanError", "Report", "explain", "install", "uninstall", "watch"]
@@ -15,10 +15,10 @@ _HOMES = {
     "Diagnosis": "gradsan.report",
     "GradsanError": "gradsan.errors",
     "Report": "gradsan.report",
-    "explain": "gradsan.observe.session",
-    "install": "gradsan.observe.session",
-    "uninstall": "gradsan.observe.session",
-    "watch": "gradsan.observe.session",
+    "explain": "gradsan.observe.doors.session",
+    "install": "gradsan.observe.doors.session",
+    "uninstall": "gradsan.observe.doors.session",
+    "watch": "gradsan.observe.doors.session",
 }
 
 

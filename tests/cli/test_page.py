@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from conftest import Golden
+from golden_files import Golden
 from gradsan.causes import Cause, all_causes, cause
 from gradsan.show.page import page, table
 

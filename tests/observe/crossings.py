@@ -14,11 +14,11 @@ import pytest
 import torch
 
 from gradsan.lifecycle.location import Frame
-from gradsan.observe.frames import frames_out
-from gradsan.observe.lines import Lines, Unknown
-from gradsan.observe.names import Carrier, Crossing, carrier
+from gradsan.observe.log.frames import frames_out
+from gradsan.observe.log.lines import Lines, Unknown
+from gradsan.observe.log.recorder import LineRecorder
+from gradsan.observe.naming.names import Carrier, Crossing, carrier
 from gradsan.observe.private import creation_number, private
-from gradsan.observe.recorder import LineRecorder
 
 _REARRANGING = ("Select", "Slice", "Split", "View", "Unbind", "Unsqueeze", "Squeeze", "Expand", "Transpose", "TBack")
 

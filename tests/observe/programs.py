@@ -16,7 +16,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from gradsan.lifecycle.location import Frame
-from gradsan.observe.recorder import LineRecorder
+from gradsan.observe.log.recorder import LineRecorder
 
 HERE = str(Path(__file__).parent)
 _INLINE = {"<listcomp>", "<setcomp>", "<dictcomp>"}  # no calls from 3.12 on; before, left alone where on one line

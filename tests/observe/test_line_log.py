@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from gradsan.lifecycle.location import Frame
-from gradsan.observe.lines import Lines, Unknown
-from gradsan.observe.rounds import BEFORE, Repeats, Rounds
+from gradsan.observe.log.lines import Lines, Unknown
+from gradsan.observe.log.rounds import BEFORE, Repeats, Rounds
 from observe.programs import Ops, outcome, programs, recorder_for
 
 

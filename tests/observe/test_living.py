@@ -54,6 +54,7 @@ def test_thread_that_builds_a_tuple_is_not_disturbed() -> None:
             except SystemError as error:
                 errors.append(error)
 
+    weight = [[number] for number in range(300_000)]  # so that looking takes long enough to be interrupted
     builder = threading.Thread(target=build)
     sys.setswitchinterval(1e-6)
     builder.start()
@@ -66,3 +67,4 @@ def test_thread_that_builds_a_tuple_is_not_disturbed() -> None:
         sys.setswitchinterval(interval)
 
     assert errors == []
+    assert len(weight) == 300_000

@@ -18,8 +18,8 @@ import torch
 from hypothesis import HealthCheck, Phase, given, settings
 
 from gradsan.lifecycle.location import Frame
+from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.private import BYTECODE_MODULE, BYTECODE_READER, creation_number
-from gradsan.observe.recorder import LineRecorder
 from observe.programs import HERE, Ops, outcome, programs, recorder_for
 
 HAS_MONITORING = sys.version_info >= (3, 12)
@@ -223,7 +223,7 @@ def test_without_an_op_counter_nothing_is_recorded_and_the_reason_is_told(monkey
     """A torch without the private name is a clear sentence, not an error."""
     from types import ModuleType
 
-    from gradsan.observe import recorder as module
+    from gradsan.observe.log import recorder as module
     from gradsan.observe.private import probe
 
     bare = ModuleType("torch")
@@ -266,7 +266,7 @@ def test_compiled_functions_have_no_more_graph_breaks(phase: str, module: str) -
     assert spec is not None
     script = f"""
 import sys, torch
-from gradsan.observe.recorder import LineRecorder
+from gradsan.observe.log.recorder import LineRecorder
 recorder = LineRecorder()
 {"recorder.start()" if phase == "recorded" else ""}
 sys.path.insert(0, {str(Path(spec.origin or "").parent)!r})
@@ -350,8 +350,8 @@ def test_marked_code_is_never_written_to_disk(
 @given(source=programs())
 def test_marked_code_reaches_the_lines_that_plain_code_reaches(source: str, tmp_path: Path) -> None:
     """A tracer sees the same lines, calls, returns and exceptions in the same order."""
-    from gradsan.observe.rewriting import rewritten
-    from gradsan.observe.sites import Sites
+    from gradsan.observe.log.rewriting import rewritten
+    from gradsan.observe.log.sites import Sites
 
     file = tmp_path / "program.py"
     plain = compile(source, str(file), "exec", dont_inherit=True)
@@ -388,7 +388,7 @@ def test_taking_apart_and_putting_together_changes_nothing() -> None:
     import typing
     from types import CodeType
 
-    from gradsan.observe.bytecode import assemble, disassemble
+    from gradsan.observe.log.bytecode import assemble, disassemble
 
     pending = [
         compile(Path(each.__file__ or "").read_text(), "x.py", "exec")

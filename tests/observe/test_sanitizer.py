@@ -10,10 +10,11 @@ import pytest
 import torch
 
 from gradsan.causes import diagnosing
-from gradsan.observe import arrival, passes, pen, postmortem, private, recorder, sanitizer, steps
+from gradsan.observe import arrival, passes, postmortem, private, sanitizer, steps
+from gradsan.observe.doors.session import Session
 from gradsan.observe.findings import Findings
+from gradsan.observe.log import pen, recorder
 from gradsan.observe.sanitizer import Sanitizer
-from gradsan.observe.session import Session
 from gradsan.report import Diagnosis
 from gradsan.show import text
 from observe.conftest import Started, Watched

@@ -6,7 +6,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from conftest import Golden
+from golden_files import Golden
 from gradsan.errors import UnreadableReportError
 from gradsan.report import Diagnosis, Summary
 from gradsan.show.json import derive_schema, read, schema, write

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import Golden
+from golden_files import Golden
 from gradsan.report import Diagnosis, Summary
 from gradsan.show.text import terminal
 from show.scenes import CARRIED, NEEDLESS, WRAPPED, report

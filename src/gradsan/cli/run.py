@@ -13,7 +13,7 @@ from gradsan.cli.codes import selection
 from gradsan.cli.output import COLOR_CHOICES, FORMATS, ColorChoice
 from gradsan.cli.watching import Reporting, Watching
 from gradsan.errors import NotYetError, TorchMissingError
-from gradsan.observe.program import Module, Program, find_script, run_program
+from gradsan.observe.doors.program import Module, Program, find_script, run_program
 
 
 @click.command("run", context_settings={"allow_interspersed_args": False})

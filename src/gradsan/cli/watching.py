@@ -10,8 +10,8 @@ from types import CodeType, TracebackType
 from typing import Self
 
 from gradsan.cli.output import ColorChoice, UnwritableOutputError, wants_color, width, write
+from gradsan.observe.doors.session import Session, take_over, uninstall
 from gradsan.observe.sanitizer import say
-from gradsan.observe.session import Session, take_over, uninstall
 from gradsan.report import Diagnosis, Report
 
 

@@ -1,25 +1,24 @@
 """Finds live objects by their class."""
 
 import gc
-from itertools import chain, compress, repeat, tee
+from itertools import chain, compress, repeat
+from operator import delitem
 from typing import Any
 
 
 def instances(kind: type) -> list[Any]:
     """All live objects of a class or its subclasses that the garbage collector knows.
 
-    Among all objects there may be a tuple that another thread is just building, which fails with a SystemError if
-    anybody else holds it then. Threads take turns only where Python code runs, so none runs here: the list of all
-    objects comes and goes within one call of `list`. And classes are told by `type()`: `isinstance` asks objects for
-    their class, and proxies and lazy modules answer by doing things.
+    Among all objects may be a tuple that another thread is just building, and its thread gets a SystemError if anybody
+    else holds it then. Threads take turns only where Python code runs. So none runs while all objects are held: they
+    are fetched, sifted and let go within one call of `list`. And classes are told by `type()`: `isinstance` asks
+    objects for their class, and proxies and lazy modules answer by doing things.
     """
-    was_enabled = gc.isenabled()
-    gc.disable()  # a collection may run finalizers, which are Python code
+    everything: list[Any] = []
+    fetch = map(everything.extend, map(gc.get_objects, (None,)))
+    sift = compress(everything, map(issubclass, map(type, everything), repeat(kind)))
+    let_go = map(delitem, (everything,), (slice(None),))
     try:
-        ours, theirs = tee(chain.from_iterable(map(gc.get_objects, (None,))))
-        chosen = [compress(ours, map(issubclass, map(type, theirs), repeat(kind)))]
-        del ours, theirs  # they keep the last objects that went through them
-        return list(chosen.pop())
+        return list(chain(fetch, sift, let_go))[1:-1]  # without the answers of the first and the last
     finally:
-        if was_enabled:
-            gc.enable()
+        everything.clear()

@@ -24,11 +24,11 @@ from gradsan.lifecycle.incident import (
     WithoutHistory,
 )
 from gradsan.observe.graph import about_bytes, leaves_of, loss_chain, parameters_behind, reach, roots_of, saves_values
-from gradsan.observe.lines import Lines, Unknown
+from gradsan.observe.log.lines import Lines, Unknown
+from gradsan.observe.log.rounds import BEFORE, Rounds
 from gradsan.observe.modules import module_names
 from gradsan.observe.passes import Passes, PassNote
 from gradsan.observe.private import creation_number
-from gradsan.observe.rounds import BEFORE, Rounds
 from gradsan.observe.steps import StepNote, Steps
 
 Node = Any  # autograd's ops have no public type

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.compilation import compiles_to_nothing, stay_out
 from gradsan.observe.findings import Findings
+from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.passes import Asked, Passes, PassNote
 from gradsan.observe.private import compiler_switch, private
-from gradsan.observe.recorder import LineRecorder
 from gradsan.observe.steps import Steps
 from gradsan.report import Diagnosis
 
@@ -180,7 +180,7 @@ class Sanitizer:
     ) -> None:
         # Only now is there something to show: until here, nothing but the standard library was loaded.
         from gradsan.causes.diagnosing import diagnose
-        from gradsan.observe.culprits import culprit_of
+        from gradsan.observe.naming.culprits import culprit_of
         from gradsan.observe.postmortem import Scene, examine
         from gradsan.report import RaisedError
 

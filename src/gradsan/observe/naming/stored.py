@@ -4,9 +4,9 @@ import ast
 from bisect import bisect_left
 from collections import defaultdict
 
-from gradsan.observe.calling import Matched, match
-from gradsan.observe.statements import Scope, Store, assigned, parameters
-from gradsan.observe.trace import Call, Execution, Trace
+from gradsan.observe.naming.calling import Matched, match
+from gradsan.observe.naming.statements import Scope, Store, assigned, parameters
+from gradsan.observe.naming.trace import Call, Execution, Trace
 
 _HANDED_AT_MOST = 20_000  # executions of one call that are looked through for what it hands out
 

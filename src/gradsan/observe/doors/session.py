@@ -9,9 +9,9 @@ from typing import Any
 
 from gradsan.errors import TorchMissingError
 from gradsan.observe.arrival import is_installed, is_loaded, when_loaded
+from gradsan.observe.doors.uncaught import without_ours
 from gradsan.observe.findings import Findings
 from gradsan.observe.sanitizer import Sanitizer, diagnosis_on, say
-from gradsan.observe.uncaught import without_ours
 from gradsan.report import Diagnosis
 
 

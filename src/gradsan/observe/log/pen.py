@@ -6,9 +6,9 @@ from array import array
 from collections.abc import Callable
 from types import FrameType
 
-from gradsan.observe.frames import frames_out
-from gradsan.observe.journal import BLOCK_WORDS, HEAD_BLOCKS, TAIL_BLOCKS, Block, Journal
-from gradsan.observe.sites import Sites
+from gradsan.observe.log.frames import frames_out
+from gradsan.observe.log.journal import BLOCK_WORDS, HEAD_BLOCKS, TAIL_BLOCKS, Block, Journal
+from gradsan.observe.log.sites import Sites
 
 # Threads come and go; the logs of those that ended are kept up to this many, the newest ones.
 _JOURNALS_AT_MOST = 64

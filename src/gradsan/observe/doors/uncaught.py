@@ -6,11 +6,12 @@ import sys
 from collections.abc import Callable
 from types import TracebackType
 
-_GRADSAN = os.path.dirname(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 -- compared with names in code objects
+_DOORS = os.path.dirname(__file__)  # noqa: PTH120 -- compared with names in code objects, as the next one
+_GRADSAN = os.path.dirname(os.path.dirname(_DOORS)) + os.sep  # noqa: PTH120
 # What runs a program stands above all of its frames, and is never where the error is.
 _RUNNERS = (
     _GRADSAN + "cli" + os.sep,
-    *(_GRADSAN + os.path.join("observe", name) for name in ("program.py", "startup.py")),  # noqa: PTH118 -- likewise
+    *(os.path.join(_DOORS, name) for name in ("program.py", "startup.py")),  # noqa: PTH118 -- likewise
 )
 
 

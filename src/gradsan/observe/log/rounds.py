@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from gradsan.lifecycle.location import Frame
-from gradsan.observe.activations import Activation, Track
-from gradsan.observe.loops import Loop
+from gradsan.observe.log.activations import Activation, Track
+from gradsan.observe.log.loops import Loop
 
 BEFORE = 0  # the round of what was made before the first
 

@@ -5,7 +5,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gradsan.observe.program import CompileMain, Program
+    from gradsan.observe.doors.program import CompileMain, Program
 
 _OFF = frozenset({"", "0", "false", "no", "off"})
 
@@ -14,7 +14,7 @@ def begin() -> None:
     """Switch gradsan on for this process; it waits until the program imports torch."""
     if os.environ.get("GRADSAN", "").strip().lower() in _OFF:
         return
-    from gradsan.observe.session import Session, is_on, take_over
+    from gradsan.observe.doors.session import Session, is_on, take_over
 
     if is_on():  # `site` reads the files of a virtual environment twice
         return
@@ -35,7 +35,7 @@ class _Main:
     def __init__(self, compile_main: "CompileMain") -> None:
         import runpy
 
-        from gradsan.observe import program
+        from gradsan.observe.doors import program
 
         self._runpy = runpy
         self._run_module = program.run_module_as_main

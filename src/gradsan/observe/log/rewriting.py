@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable
 from types import CodeType
 
-from gradsan.observe import marks
-from gradsan.observe.bytecode import NOWHERE, Guard, Instruction, Position, assemble, disassemble
-from gradsan.observe.sites import Code, Kind, Sites
+from gradsan.observe.log import marks
+from gradsan.observe.log.bytecode import NOWHERE, Guard, Instruction, Position, assemble, disassemble
+from gradsan.observe.log.sites import Code, Kind, Sites
 
 # What does not fall through to the next.
 _ENDS = frozenset(

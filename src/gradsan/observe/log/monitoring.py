@@ -10,10 +10,10 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-from gradsan.observe.frames import frames_out, token_of
+from gradsan.observe.log.frames import frames_out, token_of
+from gradsan.observe.log.pen import Pen
+from gradsan.observe.log.sites import SITE_BITS, Kind
 from gradsan.observe.ownership import Ownership
-from gradsan.observe.pen import Pen
-from gradsan.observe.sites import SITE_BITS, Kind
 
 # 0, 1, 2 and 5 are set aside for debuggers, coverage, profilers and optimizers: taking one would keep theirs out.
 _TOOL_IDS = (4, 3)

@@ -20,7 +20,7 @@ from types import CodeType, ModuleType
 from typing import cast
 
 from gradsan.errors import GradsanError
-from gradsan.observe.uncaught import excepthook_without_ours, without_ours
+from gradsan.observe.doors.uncaught import excepthook_without_ours, without_ours
 
 CompileMain = Callable[[bytes, str], CodeType]  # from the source of the main file, and its name
 

@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TypeVar
 
-from gradsan.observe.frames import LINE_BITS, LINE_MASK
-from gradsan.observe.lines import Event, Lines
-from gradsan.observe.sites import Code, Kind, Site
-from gradsan.observe.statements import Scope, Store, scope_of, stores
+from gradsan.observe.log.frames import LINE_BITS, LINE_MASK
+from gradsan.observe.log.lines import Event, Lines
+from gradsan.observe.log.sites import Code, Kind, Site
+from gradsan.observe.naming.statements import Scope, Store, scope_of, stores
 
 # Stretches of the log that are read: some 100,000 events, a third of a second.
 _BLOCKS = 12

@@ -8,13 +8,13 @@ from types import FrameType
 from typing import Literal
 
 from gradsan.lifecycle.location import Frame
-from gradsan.observe.dataflow import Binding, Flow, behind, flow
-from gradsan.observe.holders import Held, held
-from gradsan.observe.lines import Lines
+from gradsan.observe.log.lines import Lines
+from gradsan.observe.naming.dataflow import Binding, Flow, behind, flow
+from gradsan.observe.naming.holders import Held, held
+from gradsan.observe.naming.selection import last_name
+from gradsan.observe.naming.statements import buffers, calls, loads, scope_of, text
+from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.ownership import Ownership
-from gradsan.observe.selection import last_name
-from gradsan.observe.statements import buffers, calls, loads, scope_of, text
-from gradsan.observe.trace import Execution, Trace
 from gradsan.report import Holder
 
 _TOO_DOUBTFUL = 6.0

@@ -7,9 +7,9 @@ import sys
 import threading
 from collections.abc import Callable
 
-from gradsan.observe.frames import token_of
-from gradsan.observe.pen import Pen
-from gradsan.observe.sites import SITE_BITS
+from gradsan.observe.log.frames import token_of
+from gradsan.observe.log.pen import Pen
+from gradsan.observe.log.sites import SITE_BITS
 
 _pen: Pen | None = None
 _room = 0

@@ -12,9 +12,9 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gradsan.observe.activations import Machine
-from gradsan.observe.frames import LINE_MASK
-from gradsan.observe.sites import SITE_BITS, SITE_MASK, Kind, Sites, sites_in
+from gradsan.observe.log.activations import Machine
+from gradsan.observe.log.frames import LINE_MASK
+from gradsan.observe.log.sites import SITE_BITS, SITE_MASK, Kind, Sites, sites_in
 
 BLOCK_WORDS = 8192
 HEAD_BLOCKS = 16

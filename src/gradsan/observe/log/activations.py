@@ -8,9 +8,9 @@ from array import array
 from collections.abc import Sequence
 from itertools import islice
 
-from gradsan.observe.frames import LINE_BITS, LINE_MASK
-from gradsan.observe.loops import Loop, loops_of
-from gradsan.observe.sites import SITE_BITS, SITE_MASK, Code, Kind, Sites
+from gradsan.observe.log.frames import LINE_BITS, LINE_MASK
+from gradsan.observe.log.loops import Loop, loops_of
+from gradsan.observe.log.sites import SITE_BITS, SITE_MASK, Code, Kind, Sites
 
 # Generators that were dropped half-way never say so; those asleep longest are forgotten first.
 _ASLEEP_AT_MOST = 4096

@@ -11,11 +11,11 @@ from heapq import heappop, heappush
 from itertools import count, islice, pairwise
 from typing import Literal
 
-from gradsan.observe.calling import is_named, match
-from gradsan.observe.selection import CUTTING, HOP, REARRANGING, inputs, last_name, sources
-from gradsan.observe.statements import MODULE, Path, Store, assigned, comprehended, loads, parameters, text
-from gradsan.observe.stored import Stored, Stores
-from gradsan.observe.trace import Call, Execution, Trace
+from gradsan.observe.naming.calling import is_named, match
+from gradsan.observe.naming.selection import CUTTING, HOP, REARRANGING, inputs, last_name, sources
+from gradsan.observe.naming.statements import MODULE, Path, Store, assigned, comprehended, loads, parameters, text
+from gradsan.observe.naming.stored import Stored, Stores
+from gradsan.observe.naming.trace import Call, Execution, Trace
 
 _DEMANDS_AT_MOST = 20_000
 _LONGEST_PATH = 5

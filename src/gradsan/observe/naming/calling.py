@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from gradsan.observe.statements import LIBRARIES, Path, Scope, calls
-from gradsan.observe.trace import Call, Execution
+from gradsan.observe.naming.statements import LIBRARIES, Path, Scope, calls
+from gradsan.observe.naming.trace import Call, Execution
 
 _BEHIND_OBJECTS = frozenset({"forward", "__call__"})
 _EARLIER_AT_MOST = 5_000

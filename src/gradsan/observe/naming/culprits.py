@@ -5,8 +5,8 @@ from types import FrameType
 
 from gradsan.causes.diagnosing import Named
 from gradsan.lifecycle.incident import Edited, Incident, OpFact, SecondPass
-from gradsan.observe.lines import Lines
-from gradsan.observe.names import Crossing, carrier
+from gradsan.observe.log.lines import Lines
+from gradsan.observe.naming.names import Crossing, carrier
 from gradsan.report import Culprit
 
 

@@ -12,13 +12,13 @@ from inspect import CO_OPTIMIZED
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from gradsan.observe import marks
 from gradsan.observe.arrival import unseen
 from gradsan.observe.living import instances
+from gradsan.observe.log import marks
+from gradsan.observe.log.pen import Pen
+from gradsan.observe.log.rewriting import rewritten
 from gradsan.observe.ownership import Ownership
-from gradsan.observe.pen import Pen
 from gradsan.observe.private import BYTECODE_MODULE, BYTECODE_READER, BYTECODE_USER
-from gradsan.observe.rewriting import rewritten
 
 # Modules that use one of these stay as they are: it compiles functions from their bytecode, and knows no marks.
 _BYTECODE_COMPILERS = frozenset({"numba"})

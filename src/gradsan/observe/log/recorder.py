@@ -8,13 +8,13 @@ from types import CodeType, FrameType
 from typing import Protocol
 
 from gradsan.lifecycle.location import Frame
-from gradsan.observe.frames import frames_out
-from gradsan.observe.journal import BLOCK_WORDS
-from gradsan.observe.lines import Lines
+from gradsan.observe.log.frames import frames_out
+from gradsan.observe.log.journal import BLOCK_WORDS
+from gradsan.observe.log.lines import Lines
+from gradsan.observe.log.pen import Pen
+from gradsan.observe.log.sites import Sites
 from gradsan.observe.ownership import Ownership
-from gradsan.observe.pen import Pen
 from gradsan.observe.private import private
-from gradsan.observe.sites import Sites
 
 
 class _Way(Protocol):
@@ -152,10 +152,10 @@ class LineRecorder:
 def _way(pen: Pen, ownership: Ownership) -> _Way:
     """How this Python can record."""
     if hasattr(sys, "monitoring"):
-        from gradsan.observe.monitoring import Monitoring
+        from gradsan.observe.log.monitoring import Monitoring
 
         return Monitoring(pen, ownership)
-    from gradsan.observe.marking import Marking
+    from gradsan.observe.log.marking import Marking
 
     return Marking(pen, ownership)
 
