@@ -55,8 +55,14 @@ for _ in range(2):
     @classmethod
     def explains(cls, incident: Incident) -> bool:
         """Whether this is what happened."""
-        loop = incident.repetition if isinstance(incident, SecondPass) else None
-        return loop is not None and loop.made == "earlier" and loop.maker_ran_now
+        if not isinstance(incident, SecondPass):
+            return False
+        loop = incident.repetition
+        if loop is not None:
+            return loop.made == "earlier" and loop.maker_ran_now
+        # Without lines there are no rounds: one line asks again, and what it needs was made for its earlier pass.
+        repeats = incident.failing.stack == incident.freeing.stack
+        return repeats and not incident.made.stack and incident.made.step == incident.freeing.step
 
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all

@@ -45,6 +45,8 @@ class Cause:
         "used": "needs it again",
     }
 
+    titles: ClassVar[dict[FixKind, str]] = {}  # what a kind of fix means here, where it is not what it means elsewhere
+
     # Its place among the questions that tell the causes of an error apart: contexts that change the answer come first.
     # None: no error of PyTorch's has this cause.
     asked: ClassVar[int | None] = None

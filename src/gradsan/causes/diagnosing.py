@@ -67,7 +67,7 @@ def diagnose(incident: Incident, error: RaisedError, named: Named | None) -> Dia
         culprit=None if named is None else named.culprit,
         evidence=_evidence(incident),
         notes=tuple(_notes(incident, cause)),
-        fixes=tuple(Fix(kind, *_TITLES[kind]) for kind in cause.remedies(incident)),
+        fixes=tuple(_fix(kind, cause) for kind in cause.remedies(incident)),
         used=places.used,
         freed=places.freed,
         made=places.made,
@@ -76,6 +76,11 @@ def diagnose(incident: Incident, error: RaisedError, named: Named | None) -> Dia
         path=tuple(map(_path_op, path.ops)),
         elided=path.left_out,
     )
+
+
+def _fix(kind: FixKind, cause: type[Cause]) -> Fix:
+    title, safety = _TITLES[kind]
+    return Fix(kind, cause.titles.get(kind, title), safety)
 
 
 def locate(stack: Stack, step: int | None = None) -> Location | None:

@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example
 from gradsan.lifecycle.incident import Incident, ReadAfterFree
 from gradsan.report import FixKind
@@ -21,6 +23,11 @@ class SavedAfterFree(Cause):
     severity = "error"
     summary = "saved tensors of a freed op were read directly"
     asked = 91
+    titles: ClassVar[dict[FixKind, str]] = {
+        "reorder": "read the saved values before the pass that frees them",
+        "clone": "keep a copy of what you want to look at",
+        "retain-graph": "give the pass that freed them `retain_graph=True`",
+    }
     roles = Cause.roles | {"used": "reads its saved values"}
     example = Example(
         program="""\

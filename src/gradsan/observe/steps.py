@@ -47,11 +47,11 @@ class Steps:
 
     def since(self, passes: int) -> list[StepNote]:
         """The steps that were made when more than that many passes had begun."""
-        return [each for each in self._notes if each.passes > passes]
+        return [each for each in list(self._notes) if each.passes > passes]  # other threads go on noting
 
     def last_of(self, optimizer: int) -> StepNote | None:
         """The latest step of an optimizer."""
-        return next((each for each in reversed(self._notes) if each.optimizer == optimizer), None)
+        return next((each for each in reversed(list(self._notes)) if each.optimizer == optimizer), None)
 
     def owners(self) -> dict[int, set[int]]:
         """For the id of every parameter, the ids of the optimizers that own it; also of those that never stepped."""
