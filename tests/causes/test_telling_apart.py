@@ -1,0 +1,140 @@
+"""The order of questions that tells the causes of an error apart, on facts made by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from gradsan.causes.diagnosing import Named, diagnose
+from gradsan.lifecycle.incident import (
+    Donated,
+    Edited,
+    Incident,
+    OpFact,
+    Owners,
+    PassFact,
+    ReadAfterFree,
+    Repetition,
+    SecondPass,
+    Way,
+    WithoutHistory,
+)
+from gradsan.lifecycle.location import Frame
+from gradsan.report import Culprit, Diagnosis, RaisedError
+
+ERROR = RaisedError("RuntimeError", "Trying to backward through the graph a second time")
+MADE = OpFact("TanhBackward0", 3, (Frame("model.py", 31, "Model.forward"),), consumed=True, step=1)
+ENTERS = OpFact("AddmmBackward0", 9, (Frame("model.py", 31, "Model.forward"),), step=2)
+EARLIER = PassFact("backward", retains=False, stack=(Frame("train.py", 58, "main"),), step=1, begin=6)
+LATER = replace(EARLIER, step=2, begin=12)
+LOOP = Repetition(
+    header=Frame("train.py", 50, "main"),
+    now=2,
+    freed=1,
+    made="earlier",
+    maker_runs=2,
+    maker_ran_now=True,
+    made_in_outer_round=False,
+)
+ONE = Owners(frozenset("a"), frozenset("a"), by_optimizer=True)
+APART = Owners(frozenset("a"), frozenset("b"), by_optimizer=True)
+SHARED = SecondPass(
+    failing=LATER,
+    freeing=EARLIER,
+    path=Way((ENTERS, MADE)),
+    made=MADE,
+    enters=ENTERS,
+    kinship="none",
+    repetition=None,
+    updated_between=False,
+    cleared_between=False,
+    owners=ONE,
+    consumed=frozenset({3}),
+    consumed_bytes=64,
+)
+EDITED = Edited(
+    failing=LATER,
+    saver=MADE,
+    by_optimizer=True,
+    optimizer="a",
+    changed=(Frame("train.py", 59, "main"),),
+    when="earlier",
+    path=Way((ENTERS, MADE)),
+    made=MADE,
+    enters=ENTERS,
+)
+IN_LOOP = replace(SHARED, repetition=LOOP, updated_between=True)
+BEFORE_LOOP = replace(IN_LOOP, repetition=replace(LOOP, made="before", maker_runs=0, maker_ran_now=False))
+
+
+def told(incident: Incident) -> Diagnosis:
+    """The diagnosis, with a name."""
+    return diagnose(incident, ERROR, Named(Culprit("self.hidden", "attribute"), certain=True))
+
+
+@pytest.mark.parametrize(
+    ("code", "incident"),
+    [
+        ("GS102", SHARED),
+        ("GS106", replace(SHARED, owners=APART)),
+        ("GS101", replace(IN_LOOP, kinship="same")),
+        ("GS105", replace(IN_LOOP, kinship="total")),
+        ("GS103", IN_LOOP),
+        ("GS109", replace(IN_LOOP, repetition=replace(LOOP, maker_runs=1, maker_ran_now=False))),
+        ("GS110", replace(IN_LOOP, repetition=replace(LOOP, maker_runs=2, maker_ran_now=False))),
+        ("GS104", BEFORE_LOOP),
+        ("GS102", replace(BEFORE_LOOP, updated_between=False)),
+        ("GS104", replace(BEFORE_LOOP, owners=APART)),
+        ("GS107", replace(IN_LOOP, freeing=replace(EARLIER, kind="grad"))),
+        ("GS107", replace(SHARED, freeing=replace(EARLIER, in_forward=True))),
+        ("GS111", replace(IN_LOOP, compiled=True)),
+        ("GS112", replace(IN_LOOP, checkpointed=True)),
+        ("GS113", replace(IN_LOOP, own_backward=True)),
+        ("GS201", EDITED),
+        ("GS202", replace(EDITED, by_optimizer=False, saver=None, changed=(), path=Way(), made=None, enters=None)),
+        ("GS203", WithoutHistory(LATER)),
+        ("GS204", Donated(LATER)),
+        ("GS108", ReadAfterFree(LATER, EARLIER)),
+    ],
+)
+def test_cause_follows_from_the_facts(code: str, incident: Incident) -> None:
+    """Contexts first, then what freed the graph, then the loss, then the round, then who owns the parameters."""
+    assert told(incident).code == code
+
+
+def test_fake_of_a_gan_made_once_a_round_is_another_networks_output() -> None:
+    """Made before the inner loop, in this round of the outer one, and trained by another optimizer."""
+    inner = replace(BEFORE_LOOP, owners=APART)
+    loop = inner.repetition
+    assert loop is not None
+
+    assert told(replace(inner, repetition=replace(loop, made_in_outer_round=True))).code == "GS106"
+
+
+def test_what_was_inferred_is_likely() -> None:
+    """Certain is said only of what was seen."""
+    assert told(IN_LOOP).confidence == "certain"
+    assert told(replace(IN_LOOP, freeing=replace(EARLIER, seen=False))).confidence == "likely"
+    assert told(replace(IN_LOOP, made=replace(MADE, stack=()))).confidence == "likely"
+
+
+def test_story_has_its_places_and_its_name() -> None:
+    """Made, freed, entered, used, and the name in the sentence."""
+    diagnosis = told(IN_LOOP)
+    places = [diagnosis.made, diagnosis.freed, diagnosis.enters, diagnosis.used]
+
+    assert [(each.line, each.step) for each in places if each] == [(31, 1), (58, 1), (31, 2), (58, 2)]
+    assert "`self.hidden`" in diagnosis.message
+
+
+def test_retaining_the_failing_call_is_told_to_be_no_help() -> None:
+    """People paste it there; it keeps nothing that is gone."""
+    diagnosis = told(replace(SHARED, failing=replace(LATER, retains=True)))
+
+    assert any("does not help" in note for note in diagnosis.notes)
+
+
+def test_fingerprint_survives_shifted_lines() -> None:
+    """A baseline still fits when lines were added above."""
+    shifted = replace(MADE, stack=(Frame("model.py", 99, "Model.forward"),))
+
+    assert told(IN_LOOP).fingerprint == told(replace(IN_LOOP, made=shifted)).fingerprint
