@@ -237,7 +237,7 @@ def test_processes_that_train_together_are_watched_and_undisturbed(started: Star
         line.replace("False", "True") for line in sorted(alone.stdout.splitlines())
     ]
     assert len(alone.stdout.splitlines()) == 2
-    assert alone.stderr == accompanied.stderr
+    assert "gradsan" not in accompanied.stderr  # gloo's own warnings there carry times and ports
 
 
 def test_module_can_be_copied_and_pickled_while_watched(watched: Watched) -> None:
