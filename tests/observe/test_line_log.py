@@ -39,7 +39,7 @@ def run(source: str, file: Path, ops: Ops, **options: int) -> tuple[str, Lines |
 # Without the phase in which hypothesis traces what it runs: on 3.11 the log gives way to whoever traces.
 PROGRAMS = settings(
     deadline=None,
-    max_examples=60,
+    max_examples=20,
     phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
