@@ -139,7 +139,7 @@ def is_on() -> bool:
 
 
 def take_over(session: Session) -> None:
-    """Let this session be the one of the process."""
+    """Let it be the one of the process."""
     global _installed  # noqa: PLW0603 # as above
     uninstall()
     _installed = session
