@@ -77,7 +77,7 @@ def test_detach_in_a_holders_hand_lets_the_graph_go() -> None:
 
 
 @pytest.mark.parametrize(("change", "kind", "keeps"), [(Item, "item", True), (ResetState, "reset-state", False)])
-def test_item_and_reset_cut_as_detach_does(change: type[Detach], kind: str, keeps: bool) -> None:  # noqa: FBT001
+def test_item_and_reset_cut_as_detach_does(change: type[Detach], kind: str, keeps: bool) -> None:  # noqa: FBT001 # a parameter of the test
     """They differ in the values: a reset computes something else."""
     tape = Tape()
     h = tanh(tape, tape.leaf("w"))

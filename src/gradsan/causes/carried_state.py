@@ -80,7 +80,7 @@ for _ in range(2):
         ops = len(incident.consumed) if isinstance(incident, SecondPass) else 0
         return (
             (
-                f"not `retain_graph=True`: every pass would walk all earlier steps (+{ops} ops a step), and after "
-                "`optimizer.step()` PyTorch would stop with the in-place error (GS201)"
+                f"not `retain_graph=True`: every pass would walk all earlier steps (about +{ops} ops a step), and "
+                "stop with the in-place error (GS201) where a layer saved a weight that the optimizer has changed"
             ),
         )

@@ -68,7 +68,7 @@ class ResetState(Detach):
 
     kind = "reset-state"
 
-    def keeps_values(self, life: Life) -> bool:  # noqa: ARG002
+    def keeps_values(self, life: Life) -> bool:  # noqa: ARG002 # others look
         """It does not: that is its purpose."""
         return False
 
@@ -134,7 +134,7 @@ class CreateGraph(Change):
         """The life in which they do."""
         return asking(life, self.passes, lambda each: replace(each, retain_graph=None, create_graph=True))
 
-    def keeps_values(self, life: Life) -> bool:  # noqa: ARG002
+    def keeps_values(self, life: Life) -> bool:  # noqa: ARG002 # others look
         """What is computed from the gradients gets a history, and that is not in the life."""
         return False
 

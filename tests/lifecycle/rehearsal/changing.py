@@ -171,7 +171,7 @@ def recompute(random: Random, training: Training, score: Score) -> Changed | Non
     return Changed(_inserted(training.script, {target: [lines[each] for each in ops]}), change)
 
 
-def move_into_loop(random: Random, training: Training, score: Score) -> Changed | None:  # noqa: ARG001
+def move_into_loop(random: Random, training: Training, score: Score) -> Changed | None:  # noqa: ARG001 # all have one signature
     """What was computed once is computed in every round."""
     ops = [each for each in training.computed_once if each in score.ops]
     if not ops:

@@ -136,7 +136,7 @@ class Del:
     def run(self, run: Run) -> None:
         del run.names[self.name]
 
-    def write(self, score: Score, line: int) -> None:  # noqa: ARG002
+    def write(self, score: Score, line: int) -> None:  # noqa: ARG002 # the protocol's
         del score.names[self.name]
         score.tape.let_go(self.name)
 
@@ -185,7 +185,7 @@ class Step:
             for each in updated:
                 run.leaves[each].mul_(run.update)
 
-    def write(self, score: Score, line: int) -> None:  # noqa: ARG002
+    def write(self, score: Score, line: int) -> None:  # noqa: ARG002 # the protocol's
         score.tape.step(" ".join(self.leaves), *(score.names[each] for each in self.leaves))
 
 
@@ -203,7 +203,7 @@ class Clear:
             run.leaves[each].grad = None
             run.fresh.discard(each)
 
-    def write(self, score: Score, line: int) -> None:  # noqa: ARG002
+    def write(self, score: Score, line: int) -> None:  # noqa: ARG002 # the protocol's
         score.tape.clear(*(score.names[each] for each in self.leaves))
 
 

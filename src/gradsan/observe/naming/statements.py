@@ -323,7 +323,7 @@ def _scopes(file: str) -> dict[str, list[Scope]]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     found: dict[str, list[Scope]] = defaultdict(list)
-    module = Scope(file, MODULE, 0, 1 << 30, None, None, None, False, False, frozenset())  # noqa: FBT003
+    module = Scope(file, MODULE, 0, 1 << 30, None, None, None, False, False, frozenset())  # noqa: FBT003 # as declared
     pending: list[tuple[Scope, Iterable[ast.AST], str | None]] = [(module, tree.body, None)]
     while pending:
         scope, body, owner = pending.pop()
@@ -361,13 +361,13 @@ def _scope_at(file: str, node: ast.AST, outer: Scope, owner: str | None) -> Scop
             elsewhere = frozenset(name for names in declared for name in names)
             return Scope(file, node.name, first, last, node.args, owner, function, static, sleeps, elsewhere)
         case ast.Lambda():
-            return Scope(file, "<lambda>", first, last, node.args, None, function, True, False, frozenset())  # noqa: FBT003
+            return Scope(file, "<lambda>", first, last, node.args, None, function, True, False, frozenset())  # noqa: FBT003 # as declared
         case ast.ClassDef():
             first = min((first, *(each.lineno for each in node.decorator_list)))
-            return Scope(file, node.name, first, last, None, None, outer, True, False, frozenset())  # noqa: FBT003
+            return Scope(file, node.name, first, last, None, None, outer, True, False, frozenset())  # noqa: FBT003 # as declared
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             name = f"<{type(node).__name__.lower().replace('generatorexp', 'genexpr')}>"
-            return Scope(file, name, first, last, None, None, function, True, False, frozenset())  # noqa: FBT003
+            return Scope(file, name, first, last, None, None, function, True, False, frozenset())  # noqa: FBT003 # as declared
     return None
 
 
