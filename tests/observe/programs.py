@@ -132,6 +132,7 @@ _EXPRESSIONS = (
     "helper(x) if x else probe(0)",
     "(y := probe(1)) + 1",
     "next(iter(delegate(3)))",
+    "max(next(numbers(2)), probe(1))",
     "int(f'{probe(3)}')",
     "1 // (x - 2)",
 )

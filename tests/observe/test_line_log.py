@@ -57,6 +57,17 @@ def test_stack_of_every_op_is_the_stack_that_the_interpreter_had(source: str, fi
     assert told == ops.stacks
 
 
+def test_a_generator_dropped_half_way_leaves_the_line_that_dropped_it(file: Path) -> None:
+    """The interpreter names no line for the exception that ends it, which once let another function seem to run."""
+    ops = Ops()
+    second_is_far_down = "def first():\n    yield 1\n" + "\n" * 7 + "def second():\n    yield 2\n"
+
+    _, lines = run(second_is_far_down + "next(second()), probe(1)\n", file, ops)
+
+    assert lines is not None
+    assert lines.stack_of(0) == (Frame(str(file), 12, "<module>"),)
+
+
 @PROGRAMS
 @given(source=programs())
 def test_blocks_of_any_size_tell_the_same(source: str, file: Path) -> None:

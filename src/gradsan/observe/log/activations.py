@@ -208,7 +208,7 @@ class Machine:
         if sleeper is not None and sleeper.code is code:
             self.stack.append(sleeper)
         elif surely or self.stack[-1].code is not code:
-            self._push(code, token & LINE_MASK)
+            self._push(code, max(token & LINE_MASK, code.first))
 
 
 def _headers_of(code: Code) -> Headers:

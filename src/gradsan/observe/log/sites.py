@@ -127,8 +127,8 @@ class Sites:
         return self.table[site]
 
     def line_site(self, code: Code, line: int) -> int:
-        """The site of one of a code's lines."""
-        return code.start + Kind.LINE + line - code.first
+        """The site of one of a code's lines; of its first, where the interpreter could not say which line it is."""
+        return code.start + Kind.LINE + max(line, code.first) - code.first
 
     def frame(self, site: int) -> Frame:
         """A site as an entry of a call stack."""
