@@ -1,6 +1,7 @@
 # make run     see gradsan explain an error, on a fresh machine, within a minute
 # make test    everything that CI checks
 # make prove   100,000 random programs, in PyTorch and in the model
+# make explore other random programs for the line log; CI always takes the same
 # make bench   what watching costs, as ratios
 # make test-all  the suite on every Python found, and on the oldest torch
 # make golden  rewrite the golden files and the JSON Schema, to be read in review
@@ -10,14 +11,14 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PROGRAMS ?= 100000
 
-.PHONY: run test check prove bench test-all golden clean
+.PHONY: run test check prove explore bench test-all golden clean
 
 run: .venv/run.stamp
 	@echo '$$ gradsan run examples/recurrent.py'
 	@$(BIN)/gradsan run examples/recurrent.py; test $$? -eq 1
 
 test: check
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --dist worksteal
 
 check: .venv/test.stamp
 	$(BIN)/ruff check
@@ -26,6 +27,9 @@ check: .venv/test.stamp
 
 prove: .venv/test.stamp
 	cd tests && ../$(BIN)/python -W error -m lifecycle.proof $(PROGRAMS)
+
+explore: .venv/test.stamp
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --hypothesis-profile explore tests/observe/test_line_log.py tests/observe/test_recorder.py
 
 bench: .venv/run.stamp
 	$(BIN)/python benchmarks/overhead.py

@@ -1,8 +1,14 @@
 """What tests of every room share."""
 
 import pytest
+from hypothesis import settings
 
 from golden_files import Golden
+
+# What lands must not depend on luck: the same examples every time. `make explore` looks for others.
+settings.register_profile("same", derandomize=True)
+settings.register_profile("explore", derandomize=False)
+settings.load_profile("same")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
