@@ -123,7 +123,9 @@ def _places(incident: Incident) -> _Places:
         case SecondPass():
             return _Places(used, _of_pass(incident.freeing), _of_op(incident.made), _of_op(incident.enters))
         case Edited():
-            return _Places(used, made=_of_op(incident.saver), changed=locate(incident.changed))
+            return _Places(
+                used, made=_of_op(incident.saver), enters=_of_op(incident.enters), changed=locate(incident.changed)
+            )
         case ReadAfterFree():
             return _Places(used, None if incident.freeing is None else _of_pass(incident.freeing))
     return _Places(used)
@@ -154,9 +156,16 @@ def _path_op(op: OpFact) -> PathOp:
 
 
 def _evidence(incident: Incident) -> dict[str, int | float | str]:
-    if isinstance(incident, SecondPass):
-        return {"freed_ops": len(incident.consumed), "saved_bytes": incident.consumed_bytes}
-    return {}
+    if not isinstance(incident, SecondPass):
+        return {}
+    found: dict[str, int | float | str] = {
+        "freed_ops": len(incident.consumed),
+        "saved_bytes": incident.consumed_bytes,
+    }
+    if incident.owners.apart and incident.owners.stepped:
+        trains_maker = bool(incident.owners.stepped & incident.owners.freed)
+        found["earlier_pass_trains"] = "its maker" if trains_maker else "others"
+    return found
 
 
 def _fingerprint(cause: type[Cause], places: _Places, named: Named | None) -> str:

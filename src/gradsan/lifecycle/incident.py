@@ -67,6 +67,7 @@ class Owners:
     fresh: frozenset[str]  # those outside the freed part
     freed: frozenset[str]  # those inside it
     by_optimizer: bool
+    stepped: frozenset[str] = frozenset()  # the optimizer that stepped first after the earlier pass
 
     @property
     def apart(self) -> bool:

@@ -125,7 +125,7 @@ def _second_pass(scene: Scene) -> SecondPass | None:
         repetition=repetition[0] if repetition else None,
         updated_between=_updated(freeing, graph, scene),
         cleared_between=any(leaf.grad is None for leaf in stale),
-        owners=_owners(fresh, stale, scene),
+        owners=_owners(fresh, stale, freeing, scene),
         consumed=frozenset(graph.number[node] for node in freed_by),
         consumed_bytes=sum(about_bytes(node) for node in victims),
         compiled=victim_name.startswith("CompiledFunction"),
@@ -257,13 +257,15 @@ def _updated(freeing: PassNote, graph: _Graph, scene: Scene) -> bool:
     return any(freeing.leaves.get(id(leaf), leaf._version) != leaf._version for leaf in leaves_of(graph.below))  # noqa: SLF001 # how autograd counts edits
 
 
-def _owners(fresh: list[Any], stale: list[Any], scene: Scene) -> Owners:
+def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene) -> Owners:
     owners = scene.steps.owners()
+    steps = scene.steps.since(freeing.index)
+    stepped = frozenset(str(each.optimizer) for each in steps[:1])
 
     def of(leaves: list[Any]) -> frozenset[str]:
         return frozenset(str(owner) for leaf in leaves for owner in owners.get(id(leaf), ()))
 
-    return Owners(of(fresh), of(stale), by_optimizer=bool(owners))
+    return Owners(of(fresh), of(stale), by_optimizer=bool(owners), stepped=stepped)
 
 
 def _edited(scene: Scene) -> Edited:

@@ -2,9 +2,12 @@
 
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,6 +22,8 @@ from gradsan.report import Diagnosis
 
 if TYPE_CHECKING:
     from gradsan.causes.diagnosing import Named
+    from gradsan.lifecycle.incident import Incident
+    from gradsan.observe.log.lines import Lines
 
 T = TypeVar("T")
 Engine = Callable[..., Any]
@@ -54,6 +59,7 @@ class Sanitizer:
         tell: Callable[[str], None] = say,
     ) -> None:
         self._hear = tell
+        self._began = time.time()  # a file that changed since is not what runs
         self._wants = wants
         self.recorder = LineRecorder(include=include, exclude=exclude, tell=self._tell)
         self._found = Findings()
@@ -198,7 +204,21 @@ class Sanitizer:
             return
         owns = self.recorder.ownership.owns
         named = self._guarded_name(lambda: culprit_of(incident, frames, scene.lines, owns))
-        self._attach(error, diagnose(incident, RaisedError(type(error).__name__, str(error)), named))
+        diagnosis = diagnose(incident, RaisedError(type(error).__name__, str(error)), named)
+        self._attach(error, self._with_evidence(diagnosis, incident, frames, scene.lines))
+
+    def _with_evidence(
+        self, diagnosis: Diagnosis, incident: "Incident", frames: list[FrameType], lines: "Lines | None"
+    ) -> Diagnosis:
+        """What the live program tells of where to mend it; a story does without."""
+        from gradsan.observe.mending import evidence
+
+        try:
+            found = evidence(incident, diagnosis.culprit, frames, lines, self.recorder.ownership.owns)
+        except Exception as error:  # noqa: BLE001 # whatever it is
+            self._tell(f"no edit was looked for: {_shown(error)}")
+            return diagnosis
+        return replace(diagnosis, evidence={**diagnosis.evidence, **found})
 
     def _guarded_name(self, find: Callable[[], "Named | None"]) -> "Named | None":
         """A story without a name is better than none."""
@@ -233,10 +253,21 @@ class Sanitizer:
 
         if not self._wants(diagnosis.code):
             return
+        diagnosis = self._with_edits(diagnosis)
         error.add_note("\n" + story(diagnosis, width=100, color=False).rstrip())
         setattr(error, _OURS, diagnosis)
         for each in self.listeners:
             each.add(diagnosis)
+
+    def _with_edits(self, diagnosis: Diagnosis) -> Diagnosis:
+        """The edits that mend it; a fix without one still has its title."""
+        try:
+            from gradsan.fix.proposing import with_edits
+
+            return with_edits(diagnosis, Path.cwd(), not_after=self._began)
+        except Exception as error:  # noqa: BLE001 # whatever it is
+            self._tell(f"no edit was made: {_shown(error)}")
+            return diagnosis
 
     def _guarded(self, act: Callable[[], T]) -> T | None:
         """Nothing that goes wrong in here may reach the program: say it in one line, and watch no more."""

@@ -1,5 +1,7 @@
 """A report as a story for a terminal: what happened where, in order, and how to mend it."""
 
+import difflib
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
@@ -10,7 +12,7 @@ from rich.text import Text
 from gradsan.causes import cause
 from gradsan.causes.cause import Role
 from gradsan.lifecycle.location import Frame, Location
-from gradsan.report import Diagnosis, Fix, PathOp, Report, Summary
+from gradsan.report import Diagnosis, Edit, Fix, PathOp, Report, Summary
 from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, rendered, with_inline_code, wrapped
 
 _QUIET = "dim"
@@ -44,6 +46,8 @@ def _story(diagnosis: Diagnosis, width: int) -> Text:
     for place, fix in enumerate(diagnosis.fixes):
         text.append("\n" if place == 0 else "")
         text.append_text(_fix("fix" if place == 0 else "or", fix, width))
+        for edit in fix.edits if place == 0 else ():
+            text.append_text(_edit(edit))
     return text
 
 
@@ -176,8 +180,17 @@ def _fix(label: str, fix: Fix, width: int) -> Text:
     lines = wrapped(f"{fix.title}{checked}", width - len(indent))
     text = Text().append(label, "bold green")
     text.append_text(with_inline_code(Text("  " + f"\n{indent}".join(lines) + "\n")))
-    for line in fix.diff.splitlines():
-        text.append(f"  {line}".rstrip() + "\n", DIFF.get(line[:1], ""))
+    return text
+
+
+def _edit(edit: Edit) -> Text:
+    """Where, and only the lines that change, without the indentation they share."""
+    old, new = edit.old.split("\n"), edit.new.split("\n")
+    changed = [line for line in difflib.ndiff(old, new) if line[0] in "-+"]
+    bare = textwrap.dedent("\n".join(line[2:] for line in changed)).split("\n")
+    text = Text().append(f"  {edit.file}:{edit.line}\n", "cyan")
+    for line, code in zip(changed, bare, strict=True):
+        text.append(f"  {line[0]}  {code}".rstrip() + "\n", DIFF[line[0]])
     return text
 
 

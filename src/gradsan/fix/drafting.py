@@ -1,0 +1,90 @@
+"""A change of a program in the making: nodes replaced, statements added, taken away and moved, in several files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from gradsan.fix.editing import edits_between
+from gradsan.fix.source import split_lines
+from gradsan.fix.tree import Statement, Tree
+from gradsan.report import Edit
+
+
+@dataclass
+class _Changes:
+    replaced: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict)
+    removed: set[cst.CSTNode] = field(default_factory=set)
+    before: dict[cst.CSTNode, list[cst.CSTNode]] = field(default_factory=dict)
+    after: dict[cst.CSTNode, list[cst.CSTNode]] = field(default_factory=dict)
+
+
+class Draft:
+    """What is to be changed. Nothing is changed until the edits are applied."""
+
+    def __init__(self) -> None:
+        self._changes: dict[int, tuple[Tree, _Changes]] = {}
+
+    def replace(self, tree: Tree, node: cst.CSTNode, new: cst.CSTNode) -> None:
+        """Put another node in its place."""
+        self._of(tree).replaced[node] = new
+
+    def remove(self, tree: Tree, statement: Statement) -> None:
+        """Take a statement away; a block that is left empty gets a `pass`."""
+        self._of(tree).removed.add(statement)
+
+    def insert_before(self, tree: Tree, statement: Statement, *new: str | Statement) -> None:
+        """Add statements above one."""
+        self._of(tree).before.setdefault(statement, []).extend(_parsed(tree, new))
+
+    def insert_after(self, tree: Tree, statement: Statement, *new: str | Statement) -> None:
+        """Add statements below one."""
+        self._of(tree).after.setdefault(statement, []).extend(_parsed(tree, new))
+
+    def edits(self) -> tuple[Edit, ...]:
+        """The change as edits of lines."""
+        found: list[Edit] = []
+        for tree, changes in self._changes.values():
+            new = tree.module.visit(_Rewriter(changes))
+            found += edits_between(tree.file, tree.lines, split_lines(new.code))
+        return tuple(found)
+
+    def _of(self, tree: Tree) -> _Changes:
+        return self._changes.setdefault(id(tree), (tree, _Changes()))[1]
+
+
+def _parsed(tree: Tree, new: Sequence[str | Statement]) -> list[cst.CSTNode]:
+    config = tree.module.config_for_parsing
+    return [cst.parse_statement(each, config) if isinstance(each, str) else each for each in new]
+
+
+class _Rewriter(cst.CSTTransformer):
+    def __init__(self, changes: _Changes) -> None:
+        super().__init__()
+        self._changes = changes
+
+    def on_leave(
+        self, original_node: cst.CSTNodeT, updated_node: cst.CSTNodeT
+    ) -> cst.CSTNodeT | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNodeT]:
+        changes = self._changes
+        new = changes.replaced.get(original_node, updated_node)
+        before, after = changes.before.get(original_node, []), changes.after.get(original_node, [])
+        if original_node in changes.removed:
+            around = [*before, *after]
+            return cst.FlattenSentinel(around) if around else cst.RemoveFromParent()  # type: ignore[arg-type]
+        if isinstance(new, cst.IndentedBlock) and not new.body:
+            new = new.with_changes(body=[cst.SimpleStatementLine([cst.Pass()])])
+        if before:
+            before, new = _below_the_comments(before, new)
+        if before or after:
+            return cst.FlattenSentinel([*before, new, *after])  # type: ignore[list-item] # statements all
+        return new  # type: ignore[return-value] # what the kinds put there fits
+
+
+def _below_the_comments(before: list[cst.CSTNode], statement: cst.CSTNode) -> tuple[list[cst.CSTNode], cst.CSTNode]:
+    """What is added stands right above the statement; comments and blank lines stay above both."""
+    lines = getattr(statement, "leading_lines", ())
+    first = before[0]
+    if not lines or not isinstance(first, cst.SimpleStatementLine | cst.BaseCompoundStatement):
+        return before, statement
+    return [first.with_changes(leading_lines=lines), *before[1:]], statement.with_changes(leading_lines=())

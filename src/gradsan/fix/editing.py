@@ -1,0 +1,93 @@
+"""Edits as values: what two versions of a file differ in, line by line, and the file with edits made."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+from gradsan.errors import GradsanError
+from gradsan.fix.condensing import Line
+from gradsan.report import Edit
+
+
+class OverlappingEditsError(GradsanError):
+    """Two edits want to change the same line."""
+
+
+class ChangedFileError(GradsanError):
+    """A file does not read as it did when the edit was made."""
+
+
+def edits_between(file: str, old: Sequence[Line], new: Sequence[str]) -> tuple[Edit, ...]:
+    """The edits that lead from the old lines to the new ones.
+
+    An edit replaces whole lines with whole lines: where lines are only added or only taken away, the line beside them
+    is part of it, so that there is always something that can be compared with the file.
+    """
+    matcher = difflib.SequenceMatcher(None, [line.text for line in old], new, autojunk=False)
+    written: list[tuple[str, ...]] = [(text,) for text in new]
+    for start, new_start, size in matcher.get_matching_blocks():
+        written[new_start : new_start + size] = [line.full for line in old[start : start + size]]
+    edits = []
+    for first, last, new_first, new_last in _hunks(matcher, len(old)):
+        before = [text for line in old[first:last] for text in line.full]
+        after = [text for texts in written[new_first:new_last] for text in texts]
+        edits.append(Edit(file, old[first].first, old[last - 1].last, _joined(before), _joined(after)))
+    return tuple(edits)
+
+
+def _hunks(matcher: "difflib.SequenceMatcher[str]", lines: int) -> list[tuple[int, int, int, int]]:
+    """The stretches that differ, in the old and in the new; those that share a line are one."""
+    found: list[tuple[int, int, int, int]] = []
+    for tag, first, last, new_first, new_last in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        hunk = (first, last, new_first, new_last)
+        if tag != "replace":
+            below = last < lines
+            hunk = (first - (not below), last + below, new_first - (not below), new_last + below)
+        if found and found[-1][1] > hunk[0]:
+            above = found.pop()
+            hunk = (above[0], hunk[1], above[2], hunk[3])
+        found.append(hunk)
+    return found
+
+
+def _joined(lines: Iterable[str]) -> str:
+    """Without the last line end, and with plain ones between: an edit speaks of lines, not of bytes."""
+    return "\n".join(line.rstrip("\r\n") for line in lines)
+
+
+def edited(lines: Sequence[str], edits: Iterable[Edit]) -> tuple[str, ...]:
+    """The lines of a file with the edits made; refused where they overlap or do not fit the file."""
+    result = list(lines)
+    below = len(lines) + 1  # the first line that is taken
+    for edit in sorted(edits, key=lambda each: (each.line, each.end_line), reverse=True):
+        if edit.end_line >= below:
+            raise OverlappingEditsError(
+                f"two edits change {edit.file}:{edit.end_line}", "apply one of them, and ask again for the other"
+            )
+        present = _joined(lines[edit.line - 1 : edit.end_line])
+        if present != edit.old:
+            raise ChangedFileError(
+                f"{edit.file}:{edit.line} has changed since the edit was made", "run the program again for a new report"
+            )
+        end = _line_end(lines, edit)
+        last = lines[edit.end_line - 1]
+        ends = [end] * edit.new.count("\n") + [last[len(last.rstrip("\r\n")) :]]
+        texts = edit.new.split("\n")
+        result[edit.line - 1 : edit.end_line] = [text + each for text, each in zip(texts, ends, strict=True)]
+        below = edit.line
+    return tuple(result)
+
+
+def _line_end(lines: Sequence[str], edit: Edit) -> str:
+    """The line end that is used around the edit."""
+    for line in (*lines[edit.line - 1 : edit.end_line], *lines):
+        if end := line[len(line.rstrip("\r\n")) :]:
+            return end
+    return "\n"
+
+
+def unified_diff(file: str, old: Sequence[str], new: Sequence[str]) -> str:
+    """As `git diff` shows it, so that `git apply` takes it."""
+    lines = difflib.unified_diff(list(old), list(new), f"a/{file}", f"b/{file}", lineterm="\n")
+    return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)

@@ -1,0 +1,57 @@
+"""What flows from one statement to another, as far as the names in them tell."""
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from gradsan.fix.expressions import assigned_names, loaded_names
+from gradsan.fix.source import Source
+from gradsan.fix.tree import Statement, Tree
+
+
+def dependents(first: Statement, following: Iterable[Statement]) -> list[Statement]:
+    """The statement, and all of those after it that use what it or they make."""
+    taken, names = [first], assigned_names(first)
+    for each in following:
+        if loaded_names(each) & names:
+            taken.append(each)
+            names |= assigned_names(each)
+    return taken
+
+
+def header_names(tree: Tree, statement: Statement) -> set[str]:
+    """The names that a statement reads before any statement inside it."""
+    body = getattr(statement, "body", None)
+    return loaded_names(statement) - (loaded_names(body) if body in tree.statements else set())
+
+
+def between(block: Sequence[Statement], first: Statement, last: Statement) -> list[Statement]:
+    """The statements of a block after one and before another."""
+    here = list(block)
+    return here[here.index(first) + 1 : here.index(last)]
+
+
+def may_be_none(source: Source, name: str) -> bool:
+    """Whether the file sets this name to None somewhere, or to nothing but a number."""
+    wanted = ast.dump(ast.parse(name, mode="eval").body)
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(_as_load(each) == wanted for each in targets):
+                return True
+    return False
+
+
+def reads(source: Source, name: str) -> list[int]:
+    """The lines of a file at which an expression is read."""
+    wanted = ast.dump(ast.parse(name, mode="eval").body)
+    return [
+        node.lineno
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
+        and isinstance(node.ctx, ast.Load)
+        and ast.dump(node) == wanted
+    ]
+
+
+def _as_load(target: ast.expr) -> str:
+    return ast.dump(ast.parse(ast.unparse(target), mode="eval").body)

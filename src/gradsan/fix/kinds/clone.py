@@ -1,0 +1,65 @@
+"""Leave the saved tensor as it is: edit a copy, or use the form of the operation that returns a new one."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from gradsan.fix.drafting import Draft
+from gradsan.fix.expressions import nodes, simple, small, text
+from gradsan.fix.passes import argument, without_argument
+from gradsan.fix.program import Place, Program
+
+_OPERATORS = {"+=": "+", "-=": "-", "*=": "*", "/=": "/", "@=": "@", "**=": "**", "//=": "//", "%=": "%"}
+
+
+def drafts(program: Program) -> Iterator[Draft]:
+    """The line that edits it."""
+    for place in reversed(program.places(program.diagnosis.changed)):
+        if place is not None:
+            yield from _out_of_place(place)
+            return
+
+
+def _out_of_place(place: Place) -> Iterator[Draft]:
+    draft = Draft()
+    match simple(place.statement):
+        case cst.AugAssign(target=cst.Name() | cst.Attribute() as target, operator=operator, value=value) as edit:
+            new = f"{text(target)} = {text(target)} {_OPERATORS[text(operator)]} {_operand(value)}"
+            draft.replace(place.tree, edit, small(new))
+            yield draft
+        case (
+            cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript(value=base))])
+            | cst.AugAssign(target=cst.Subscript(value=base))
+        ) if isinstance(base, cst.Name | cst.Attribute):
+            draft.insert_before(place.tree, place.statement, f"{text(base)} = {text(base)}.clone()")
+            yield draft
+        case cst.Expr(value=cst.Call(func=cst.Attribute(value=base, attr=cst.Name(value=name))) as call) as edit if (
+            _edits(name)
+        ):
+            returning = call.with_changes(func=cst.Attribute(base, cst.Name(name.removesuffix("_"))))
+            draft.replace(place.tree, edit, small(f"{text(base)} = {text(returning)}"))
+            yield draft
+        case _:
+            yield from _switched_off(place)
+
+
+def _switched_off(place: Place) -> Iterator[Draft]:
+    """`inplace=True` in a call of the statement."""
+    draft, found = Draft(), False
+    for node in nodes(place.statement):
+        if isinstance(node, cst.Call) and argument(node, "inplace") is not None:
+            draft.replace(place.tree, node, without_argument(node, "inplace"))
+            found = True
+    if found:
+        yield draft
+
+
+def _edits(name: str) -> bool:
+    return name.endswith("_") and not name.endswith("__") and name not in {"requires_grad_", "retain_grad_"}
+
+
+def _operand(value: cst.BaseExpression) -> str:
+    code = text(value)
+    return (
+        f"({code})" if isinstance(value, cst.BinaryOperation | cst.IfExp | cst.Comparison) and not value.lpar else code
+    )

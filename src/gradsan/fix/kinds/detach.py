@@ -1,0 +1,196 @@
+"""Cut the history of exactly the tensors that carry the old graph, where they cross over."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from gradsan.fix.carried import detached
+from gradsan.fix.drafting import Draft
+from gradsan.fix.expressions import loaded, method, simple, small, targets, text
+from gradsan.fix.flow import may_be_none, reads
+from gradsan.fix.kinds.remove_retain import stop_retaining
+from gradsan.fix.program import Place, Program, frames, parting
+from gradsan.fix.tree import Statement
+from gradsan.lifecycle.location import Location
+
+_MADE_ONCE = ("GS104", "GS109")
+_BETWEEN_STEPS = ("GS103", "GS105", "GS201", "GS305")  # there is a boundary at which nobody needs the history
+_RETAINED = ("GS201", "GS305")  # a retained graph led here; cut off, nobody needs it
+
+
+def drafts(program: Program) -> Iterator[Draft]:
+    """Where it is made, if that happens once; where it is used, if that happens once a step; else at the boundary."""
+    diagnosis = program.diagnosis
+    if diagnosis.culprit is None:
+        return
+    name = diagnosis.culprit.name
+    if diagnosis.code in _MADE_ONCE:
+        yield from _where_made(program, name)
+    if diagnosis.code == "GS106" and diagnosis.evidence.get("earlier_pass_trains") == "others":
+        yield from _in_the_earlier_loss(program, name)
+        return
+    use = _use(program, name)
+    at_use = [] if use is None else list(_where_used(program, name, use))
+    at_boundary = list(_at_the_boundary(program, name)) if diagnosis.code in _BETWEEN_STEPS else []
+    once = not at_boundary or (use is not None and _once_a_step(program, name, use))
+    yield from [*at_use, *at_boundary] if once else [*at_boundary, *at_use]
+
+
+def _where_made(program: Program, name: str) -> Iterator[Draft]:
+    """The statement of the outer function that made it, before the loop."""
+    made, used = program.diagnosis.made, program.diagnosis.used
+    apart = None if made is None or used is None else parting(made, used)
+    place = None if apart is None else program.places(made)[apart]
+    if place is None:
+        return
+    match simple(place.statement):
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name() | cst.Attribute())], value=value):
+            draft = Draft()
+            draft.replace(place.tree, value, method(value, "detach"))
+            yield draft
+        case _ if name in map(text, targets(place.statement)):
+            draft = Draft()
+            draft.insert_after(place.tree, place.statement, f"{name} = {name}.detach()")
+            yield draft
+
+
+def _in_the_earlier_loss(program: Program, name: str) -> Iterator[Draft]:
+    """What lies between the making and the earlier pass, and uses it, is the loss that must not train its maker."""
+    made, freed = program.diagnosis.made, program.diagnosis.freed
+    apart = None if made is None or freed is None else parting(made, freed)
+    if apart is None:
+        return
+    making, passing = program.places(made)[apart], program.places(freed)[apart]
+    if making is None or passing is None:
+        return
+    tree = making.tree
+    first, last = tree.line(making.statement), tree.line(passing.statement)
+    inside = [each for each in tree.statements if first < tree.line(each) <= last and not hasattr(each.body, "body")]
+    draft, found = Draft(), False
+    for statement in inside:
+        for load in loaded(statement, name):
+            draft.replace(tree, load, method(load, "detach"))
+            found = True
+    if found:
+        yield draft
+
+
+def _use(program: Program, name: str) -> Place | None:
+    """The outermost call of the later forward that reads it: the innermost ones may call it by another name."""
+    enters, used = program.diagnosis.enters, program.diagnosis.used
+    if enters is None or used is None:
+        return None
+    for place in program.places(enters)[_shared(enters, used) :]:
+        if place is not None and _loads(place.statement, name):
+            return place
+    return None
+
+
+def _shared(one: Location, other: Location) -> int:
+    """How many of the outer frames two stacks have in common."""
+    pairs = zip(frames(one), frames(other), strict=False)
+    return next((index for index, (ours, theirs) in enumerate(pairs) if ours != theirs), 0)
+
+
+def _loads(statement: Statement, name: str) -> list[cst.BaseExpression]:
+    if not isinstance(statement, cst.SimpleStatementLine):
+        return []
+    added = simple(statement)
+    if isinstance(added, cst.AugAssign) and text(added.target) == name:
+        return [added.target, *loaded(added.value, name)]
+    return loaded(statement, name)
+
+
+def _where_used(program: Program, name: str, use: Place) -> Iterator[Draft]:
+    """`name.detach()` in place of `name`; the other halves of a state that are carried together go along."""
+    draft = Draft()
+    holds = str(program.diagnosis.evidence.get("holds", "tensor"))
+    for each in [name, *_siblings(program, name, use)]:
+        code = detached(each, holds if each == name else "tensor")
+        if code is None:
+            return
+        for load in _loads(use.statement, each):
+            draft.replace(use.tree, load, cst.parse_expression(code))
+    added = simple(use.statement)
+    if isinstance(added, cst.AugAssign) and text(added.target) == name:
+        spelled = text(added.operator).rstrip("=")
+        draft = Draft()
+        draft.replace(use.tree, added, small(f"{name} = {name}.detach() {spelled} {text(added.value)}"))
+    yield _without_retaining(program, draft)
+
+
+def _siblings(program: Program, name: str, use: Place) -> list[str]:
+    """The names that the making statement assigns together with it, and that are read beside it."""
+    for place in program.places(program.diagnosis.made):
+        if place is not None and place.frame.function == use.frame.function:
+            together = [text(each) for each in targets(place.statement)]
+            if name in together:
+                return [each for each in together if each != name and _loads(use.statement, each)]
+    return []
+
+
+def _once_a_step(program: Program, name: str, use: Place) -> bool:
+    """Whether a step reads the old value at this one place, once, and it is a plain tensor there."""
+    enters, used = program.diagnosis.enters, program.diagnosis.used
+    if enters is None or used is None or program.diagnosis.evidence.get("holds", "tensor") != "tensor":
+        return False
+    shared = _shared(enters, used)
+    for index, place in enumerate(program.places(enters)):
+        if place is None or index < shared:
+            continue
+        outside = program.places(used)[index] if index == shared else None
+        around = [] if outside is None else outside.tree.loops(outside.statement)
+        if any(loop not in around for loop in place.tree.loops(place.statement)):
+            return False
+        if place == use:
+            break
+    if may_be_none(use.tree.source, name):
+        return False
+    return "." not in name or not _read_elsewhere(use, name)
+
+
+def _read_elsewhere(use: Place, name: str) -> bool:
+    """Whether other functions of the file, or earlier lines of this one, read the attribute too."""
+    first, last = use.tree.line(use.statement), use.tree.end_line(use.statement)
+    function = use.tree.scope(use.statement)
+    end = use.tree.end_line(function) if isinstance(function, cst.FunctionDef) else last
+    return any(not first <= line <= end for line in reads(use.tree.source, name))
+
+
+def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
+    """Once the pass is done, nothing needs the history any more."""
+    evidence = program.diagnosis.evidence
+    holds = str(evidence.get("holds", "tensor"))
+    for place in reversed(program.places(program.diagnosis.used)):
+        if place is None:
+            continue
+        if evidence.get("reached_in") == place.frame.function:
+            reached = str(evidence["reached_as"])
+        elif _knows(program, place, name):
+            reached = name
+        else:
+            continue
+        code = detached(reached, holds)
+        if code is not None and not isinstance(simple(place.statement), cst.Return):
+            draft = Draft()
+            draft.insert_after(place.tree, place.statement, f"{reached} = {code}")
+            yield _without_retaining(program, draft)
+        return
+
+
+def _knows(program: Program, place: Place, name: str) -> bool:
+    """Whether the name means the same in this function: its own local, or an attribute of the same object's."""
+    use = _use(program, name)
+    if use is None:
+        return False
+    if place.frame.function == use.frame.function:
+        return True
+    ours, theirs = place.frame.function.rpartition(".")[0], use.frame.function.rpartition(".")[0]
+    return name.startswith("self.") and bool(ours) and ours == theirs
+
+
+def _without_retaining(program: Program, draft: Draft) -> Draft:
+    if program.diagnosis.code in _RETAINED:
+        places = program.places(program.diagnosis.used)
+        any(stop_retaining(place, draft) for place in reversed(places))
+    return draft

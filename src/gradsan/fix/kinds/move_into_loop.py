@@ -1,0 +1,86 @@
+"""Compute it anew in every round: move the existing lines from before the loop into it, above their first use."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from gradsan.fix.drafting import Draft
+from gradsan.fix.expressions import assigned_names, loaded_names, simple
+from gradsan.fix.flow import dependents
+from gradsan.fix.program import Place, Program, parting
+from gradsan.fix.tree import Statement, Tree
+
+
+def drafts(program: Program) -> Iterator[Draft]:
+    """The line that makes it, and the lines before the loop that use what it makes."""
+    diagnosis = program.diagnosis
+    made, used = diagnosis.made, diagnosis.used
+    apart = None if made is None or used is None else parting(made, used)
+    if apart is None:
+        return
+    making, passing = program.places(made)[apart], program.places(used)[apart]
+    inner = program.places(used)[apart + 1 : apart + 2]
+    if making is None or passing is None:
+        return
+    first = _first(program, making)
+    body = _body(first, passing, inner[0] if inner else None)
+    if body is None:
+        return
+    moved, container = body
+    uses = next((each for each in container.body if isinstance(each, Statement) and _uses(each, moved)), None)
+    if uses is None or not _may_move(making.tree, moved, container):
+        return
+    draft = Draft()
+    for each in moved:
+        draft.remove(making.tree, each)
+    draft.insert_before(making.tree, uses, *(each.with_changes(leading_lines=_comments(each)) for each in moved))
+    yield draft
+
+
+def _first(program: Program, making: Place) -> Statement:
+    """The earliest statement beside the making one that took part in making the graph."""
+    tree, lines = making.tree, program.made_graph(making)
+    here = [
+        each for each in tree.block(making.statement) if any(tree.line(each) <= n <= tree.end_line(each) for n in lines)
+    ]
+    before = [
+        each for each in here if tree.line(each) <= tree.line(making.statement) and not hasattr(each.body, "body")
+    ]
+    return min([making.statement, *before], key=tree.line)
+
+
+def _body(first: Statement, passing: Place, inner: Place | None) -> tuple[list[Statement], cst.BaseSuite] | None:
+    """What is to be moved, and the block that runs again and again: a loop's, or that of a closure a library calls."""
+    tree = passing.tree
+    block = list(tree.block(first))
+    around = next((each for each in (passing.statement, *tree.above(passing.statement)) if each in block), None)
+    if isinstance(around, cst.For | cst.While) and around is not first:
+        following = block[block.index(first) + 1 : block.index(around)]
+        return dependents(first, following), around.body
+    closure = None if inner is None else inner.tree.scope(inner.statement)
+    if inner is not None and inner.tree is tree and isinstance(closure, cst.FunctionDef) and closure in block:
+        following = block[block.index(first) + 1 : block.index(closure)]
+        return dependents(first, following), closure.body
+    return None
+
+
+def _uses(statement: Statement, moved: list[Statement]) -> bool:
+    names = set().union(*(assigned_names(each) for each in moved))
+    return bool(loaded_names(statement) & names)
+
+
+def _may_move(tree: Tree, moved: list[Statement], container: cst.BaseSuite) -> bool:
+    """Whether the lines mean the same inside: plain assignments, of names that nothing inside binds otherwise."""
+    if not all(isinstance(simple(each), cst.Assign | cst.AnnAssign) for each in moved):
+        return False
+    needed = set().union(*(loaded_names(each) for each in moved)) - set().union(
+        *(assigned_names(each) for each in moved)
+    )
+    owner = tree.parent(container)
+    bound = assigned_names(owner) if isinstance(owner, cst.For | cst.While) else assigned_names(container)
+    made = set().union(*(assigned_names(each) for each in moved))
+    return not (needed | made) & bound
+
+
+def _comments(statement: Statement) -> list[cst.EmptyLine]:
+    return [line for line in statement.leading_lines if line.comment is not None]

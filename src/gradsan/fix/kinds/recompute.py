@@ -1,0 +1,153 @@
+"""Run the forward again for the later pass, so that it has a graph of its own."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from gradsan.fix.drafting import Draft
+from gradsan.fix.expressions import assigned_names, bracketed, loaded, simple, text
+from gradsan.fix.program import Place, Program, parting
+from gradsan.lifecycle.location import Location
+
+_CACHES = ("cache", "lru_cache", "cached_property")
+
+
+def drafts(program: Program) -> Iterator[Draft]:
+    """A cache is no longer asked; elsewhere, the later pass gets the expression in place of its old result."""
+    if program.diagnosis.code == "GS109":
+        yield from _without_the_cache(program)
+        return
+    made, used = program.diagnosis.made, program.diagnosis.used
+    apart = None if made is None or used is None else parting(made, used)
+    if apart is None:
+        return
+    making = program.places(made)[apart]
+    for later in (program.diagnosis.enters, used):
+        place = None if later is None else _beside(program, later, apart)
+        if place is not None and making is not None:
+            yield from _inlined(program, place, making)
+
+
+def _beside(program: Program, later: Location, apart: int) -> Place | None:
+    places = program.places(later)
+    return places[apart] if apart < len(places) else None
+
+
+def _inlined(program: Program, place: Place, making: Place) -> Iterator[Draft]:
+    """The statement that uses the old result, with the names on the way to it written out."""
+    tree = place.tree
+    if making.tree is not tree or place.statement is making.statement:
+        return
+    if not isinstance(place.statement, cst.SimpleStatementLine):
+        return
+    definitions = _definitions(program, making)
+    draft = Draft()
+    renewed: set[str] = set()
+    for name, value in definitions.items():
+        for load in loaded(place.statement, name):
+            written = _written_out(value, definitions, renewed)
+            draft.replace(tree, load, bracketed(written))
+            renewed.add(name)
+    if renewed & assigned_names(making.statement):  # else the old graph is still there
+        yield draft
+
+
+def _definitions(program: Program, making: Place) -> dict[str, cst.BaseExpression]:
+    """What the lines that made the old graph assign, in the function of the making line."""
+    tree, found = making.tree, {}
+    scope = tree.scope(making.statement)
+    for line in sorted(program.made_graph(making) | {making.frame.line}):
+        statement = tree.statement_at(line)
+        if statement is None or tree.scope(statement) is not scope:
+            continue
+        match simple(statement):
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
+                found[name] = value
+    return found
+
+
+def _written_out(
+    value: cst.BaseExpression, definitions: dict[str, cst.BaseExpression], renewed: set[str], depth: int = 0
+) -> cst.BaseExpression:
+    """The expression, with the names in it that stand for old results written out too."""
+    written: cst.BaseExpression = value
+    for name, inner in definitions.items():
+        if inner is value or depth > len(definitions):
+            continue
+        for load in loaded(written, name):
+            replaced = written.deep_replace(load, bracketed(_written_out(inner, definitions, renewed, depth + 1)))
+            written = replaced if isinstance(replaced, cst.BaseExpression) else written
+            renewed.add(name)
+    return written
+
+
+def _without_the_cache(program: Program) -> Iterator[Draft]:
+    for place in reversed(program.places(program.diagnosis.made)):
+        if place is None:
+            continue
+        yield from _unguarded(place)
+        yield from _undecorated(place)
+        yield from _context_inside(place)
+
+
+def _unguarded(place: Place) -> Iterator[Draft]:
+    """`if self.cached is None: self.cached = …`: without the question."""
+    guard = next((each for each in place.tree.above(place.statement) if isinstance(each, cst.If)), None)
+    if guard is None or guard.orelse is not None or place.statement not in guard.body.body:
+        return
+    if not all(isinstance(simple(each), cst.Assign) for each in guard.body.body):
+        return
+    asks = text(guard.test)
+    if not any(
+        asks.startswith(("not ", f"{_base(name)} is None")) or f"not in {_base(name)}" in asks for name in _held(place)
+    ):
+        return
+    draft = Draft()
+    first, *others = guard.body.body
+    draft.replace(place.tree, guard, first.with_changes(leading_lines=guard.leading_lines))
+    if others:
+        draft.insert_after(place.tree, guard, *others)
+    yield draft
+
+
+def _held(place: Place) -> list[str]:
+    match simple(place.statement):
+        case cst.Assign(targets=assigned):
+            return [text(each.target) for each in assigned]
+    return []
+
+
+def _base(name: str) -> str:
+    return name.partition("[")[0]
+
+
+def _undecorated(place: Place) -> Iterator[Draft]:
+    """`@lru_cache` on the function that computed it."""
+    function = place.tree.scope(place.statement)
+    if not isinstance(function, cst.FunctionDef):
+        return
+    kept = [each for each in function.decorators if _decorator_name(each) not in _CACHES]
+    if len(kept) < len(function.decorators):
+        draft = Draft()
+        draft.replace(place.tree, function, function.with_changes(decorators=kept))
+        yield draft
+
+
+def _decorator_name(decorator: cst.Decorator) -> str:
+    called = decorator.decorator
+    return text(called.func if isinstance(called, cst.Call) else called).rsplit(".", 1)[-1]
+
+
+def _context_inside(place: Place) -> Iterator[Draft]:
+    """`with cached():` around a loop: in each of its rounds instead."""
+    for node in place.tree.above(place.statement):
+        if isinstance(node, cst.With) and any("cache" in text(item.item) for item in node.items):
+            if len(node.body.body) == 1 and isinstance(loop := node.body.body[0], cst.For | cst.While):
+                draft = Draft()
+                inside = node.with_changes(body=loop.body, leading_lines=())
+                swapped = loop.with_changes(body=cst.IndentedBlock([inside]), leading_lines=node.leading_lines)
+                draft.replace(place.tree, node, swapped)
+                yield draft
+            return
+        if isinstance(node, cst.FunctionDef):
+            return

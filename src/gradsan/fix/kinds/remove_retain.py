@@ -1,0 +1,23 @@
+"""Take `retain_graph=True` out of a pass whose graph no other pass walks."""
+
+from collections.abc import Iterator
+
+from gradsan.fix.drafting import Draft
+from gradsan.fix.passes import argument, pass_call, without_argument
+from gradsan.fix.program import Place, Program
+
+
+def drafts(program: Program) -> Iterator[Draft]:
+    """The innermost call on the way to the pass that has the argument."""
+    draft = Draft()
+    if any(stop_retaining(place, draft) for place in reversed(program.places(program.diagnosis.used))):
+        yield draft
+
+
+def stop_retaining(place: Place | None, draft: Draft) -> bool:
+    """Take the argument out, if it is there."""
+    call = None if place is None else pass_call(place.statement)
+    if place is None or call is None or argument(call, "retain_graph") is None:
+        return False
+    draft.replace(place.tree, call, without_argument(call, "retain_graph"))
+    return True

@@ -1,0 +1,63 @@
+"""Change the option that the explanation names."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from gradsan.fix.drafting import Draft
+from gradsan.fix.expressions import nodes, text
+from gradsan.fix.passes import with_argument
+from gradsan.fix.program import Program
+from gradsan.fix.tree import Tree
+
+
+def drafts(program: Program) -> Iterator[Draft]:
+    """What the cause's own setting is; other causes have none that could be written down."""
+    if program.diagnosis.code == "GS112":
+        yield from _not_reentrant(program)
+    elif program.diagnosis.code == "GS204":
+        yield from _keep_buffers(program)
+
+
+def _not_reentrant(program: Program) -> Iterator[Draft]:
+    """`use_reentrant=False` on every checkpoint of the files that the story tells of."""
+    draft, found = Draft(), False
+    for tree in _trees(program):
+        for node in nodes(tree.module):
+            if isinstance(node, cst.Call) and _called(node) in {"checkpoint", "checkpoint_sequential"}:
+                draft.replace(tree, node, with_argument(node, "use_reentrant", "False"))
+                found = True
+    if found:
+        yield draft
+
+
+def _keep_buffers(program: Program) -> Iterator[Draft]:
+    """Where the program begins, before anything is compiled."""
+    places = program.places(program.diagnosis.used)
+    place = next((each for each in places if each is not None), None)
+    if place is None:
+        return
+    imports = [each for each in place.tree.module.body if _imports(each)]
+    if imports and isinstance(imports[-1], cst.SimpleStatementLine):
+        draft = Draft()
+        name = "torch._functorch.config"
+        draft.insert_after(place.tree, imports[-1], f"import {name}\n", f"\n{name}.donated_buffer = False\n")
+        yield draft
+
+
+def _imports(statement: cst.CSTNode) -> bool:
+    match statement:
+        case cst.SimpleStatementLine(body=[cst.Import() | cst.ImportFrom(), *_]):
+            return True
+    return False
+
+
+def _trees(program: Program) -> list[Tree]:
+    diagnosis = program.diagnosis
+    places = [each for where in (diagnosis.used, diagnosis.freed, diagnosis.made) for each in program.places(where)]
+    places += [each for op in diagnosis.path for each in program.places(op.location)]
+    return list({id(each.tree): each.tree for each in places if each is not None}.values())
+
+
+def _called(call: cst.Call) -> str:
+    return text(call.func).rsplit(".", 1)[-1]

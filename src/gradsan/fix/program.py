@@ -1,0 +1,105 @@
+"""The user's program as a diagnosis tells of it: the files, and the statement behind every frame of its stacks."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gradsan.fix.condensing import condense
+from gradsan.fix.source import Source, read
+from gradsan.fix.tree import Statement, Tree
+from gradsan.lifecycle.location import Frame, Location
+from gradsan.report import Diagnosis
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A frame of a stack, and the statement that it stands at."""
+
+    tree: Tree
+    statement: Statement
+    frame: Frame
+
+
+class Program:
+    """Reads the files that a diagnosis names, and never runs them.
+
+    Files outside `root` are left alone. `not_after`, a time, is when the program was started: what changed later is not
+    what ran.
+    """
+
+    def __init__(self, diagnosis: Diagnosis, root: Path, not_after: float | None = None) -> None:
+        self.diagnosis = diagnosis
+        self._root = root.resolve()
+        self._not_after = not_after
+        self._sources: dict[str, Source | None] = {}
+        self._trees: dict[str, Tree | None] = {}
+
+    def source(self, file: str) -> Source | None:
+        """A file of the user's that says what the diagnosis says it does."""
+        if file not in self._sources:
+            self._sources[file] = self._read(file)
+        return self._sources[file]
+
+    def tree(self, file: str) -> Tree | None:
+        """Its concrete syntax tree, as far as the diagnosis is concerned with it."""
+        if file not in self._trees:
+            source = self.source(file)
+            wanted = {frame.line for place in _locations(self.diagnosis) for frame in place.stack if frame.file == file}
+            wanted |= {place.line for place in _locations(self.diagnosis) if place.file == file}
+            self._trees[file] = None if source is None else Tree(file, source, condense(source, wanted))
+        return self._trees[file]
+
+    def made_graph(self, place: "Place") -> set[int]:
+        """The lines of a file that took part in making the graph: on the way into it, and in all that was consumed."""
+        path = place.tree.source.path
+        told = [line.rpartition(":") for line in str(self.diagnosis.evidence.get("graph_lines", "")).splitlines()]
+        lines = {int(line) for file, _, line in told if (self._root / file).resolve() == path}
+        for op in self.diagnosis.path:
+            if op.location is not None and op.state == "freed":
+                lines |= {frame.line for frame in frames(op.location) if frame.file == place.frame.file}
+        return lines
+
+    def places(self, location: Location | None) -> list[Place | None]:
+        """The statements of a stack, outermost first; None for a frame whose file is not to be edited."""
+        return [] if location is None else [self.place(frame) for frame in frames(location)]
+
+    def place(self, frame: Frame) -> Place | None:
+        """The statement that a frame stands at."""
+        tree = self.tree(frame.file)
+        statement = None if tree is None else tree.statement_at(frame.line)
+        return None if tree is None or statement is None else Place(tree, statement, frame)
+
+    def _read(self, file: str) -> Source | None:
+        path = (self._root / file).resolve()
+        if not path.is_relative_to(self._root) or "site-packages" in path.parts:
+            return None
+        source = read(path)
+        if source is None or (self._not_after is not None and path.stat().st_mtime > self._not_after):
+            return None
+        told = [place for place in _locations(self.diagnosis) if place.file == file and place.source is not None]
+        return source if all(_says(source, place) for place in told) else None
+
+
+def frames(location: Location) -> tuple[Frame, ...]:
+    """The calls that led to a place, the place itself last."""
+    return location.stack or (Frame(location.file, location.line, location.function or "<module>"),)
+
+
+def parting(one: Location, other: Location) -> int | None:
+    """The index of the outermost frame in which two stacks stand at different lines of one function."""
+    for index, (ours, theirs) in enumerate(zip(frames(one), frames(other), strict=False)):
+        if ours != theirs:
+            same = (ours.file, ours.function) == (theirs.file, theirs.function)
+            return index if same else None
+    return None
+
+
+def _locations(diagnosis: Diagnosis) -> Iterator[Location]:
+    roles = (diagnosis.used, diagnosis.freed, diagnosis.made, diagnosis.enters, diagnosis.changed)
+    for each in (*roles, diagnosis.cut, diagnosis.held, *(op.location for op in diagnosis.path)):
+        if each is not None:
+            yield each
+
+
+def _says(source: Source, place: Location) -> bool:
+    return place.line <= len(source.lines) and source.lines[place.line - 1].strip() == place.source

@@ -1,0 +1,58 @@
+"""Small programs in a folder, and diagnoses of them made by hand."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from gradsan.fix.editing import edited
+from gradsan.fix.program import Program
+from gradsan.fix.proposing import candidates
+from gradsan.lifecycle.location import Frame, Location
+from gradsan.report import Culprit, Diagnosis, FixKind
+
+MAIN = "train.py"
+
+
+class Case:
+    """One file, whose lines are named by their text."""
+
+    def __init__(self, folder: Path, source: str) -> None:
+        self.folder = folder
+        self.lines = source.splitlines()
+        (folder / MAIN).write_text(source, encoding="utf-8")
+
+    def at(self, *texts: str, function: str = "main") -> Location:
+        """The place that a call chain leads to: each line by a text it has, outermost first."""
+        numbers = [next(n for n, line in enumerate(self.lines, 1) if text in line) for text in texts]
+        names = [function, *(f"inner_{n}" for n in range(1, len(texts)))]
+        stack = tuple(Frame(MAIN, number, name) for number, name in zip(numbers, names, strict=True))
+        last = numbers[-1]
+        return Location(MAIN, last, function=names[-1], source=self.lines[last - 1].strip(), stack=stack)
+
+    def diagnosis(
+        self,
+        code: str,
+        name: str | None = None,
+        *,
+        evidence: Mapping[str, int | float | str] | None = None,
+        **places: Location,
+    ) -> Diagnosis:
+        """A diagnosis of an error in this program."""
+        return Diagnosis(
+            code=code,
+            name="made-by-hand",
+            severity="error",
+            origin="run",
+            confidence="certain",
+            message="",
+            culprit=None if name is None else Culprit(name, "local"),
+            evidence=evidence or {},
+            **places,  # type: ignore[arg-type] # roles only
+        )
+
+    def mended(self, kind: FixKind, diagnosis: Diagnosis) -> str | None:
+        """The program after the first edit of that kind; None where there is none."""
+        edits = next(candidates(kind, Program(diagnosis, self.folder)), None)
+        if edits is None:
+            return None
+        lines = (self.folder / MAIN).read_text(encoding="utf-8").splitlines(keepends=True)
+        return "".join(edited(lines, edits))

@@ -1,0 +1,80 @@
+"""What is left out of a tree is still there in the file."""
+
+from pathlib import Path
+
+import libcst as cst
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradsan.fix.condensing import condense
+from gradsan.fix.drafting import Draft
+from gradsan.fix.editing import edited
+from gradsan.fix.source import Source
+from gradsan.fix.tree import Tree
+
+SOURCE = '''\
+"""A file."""
+import torch
+
+
+@torch.no_grad()
+def first(x):
+    return x
+
+
+class Model:
+    def forward(self, x):
+        """Two lines.
+
+        Of text."""
+        return x + 1
+
+    async def other(self): pass; y = 2
+
+    z = 3
+
+
+def last():
+    return 5
+'''
+
+
+def source(text: str = SOURCE) -> Source:
+    """As if read from a file."""
+    return Source(Path("x.py"), text.encode(), "utf-8")
+
+
+def test_functions_without_a_wanted_line_are_one_line_each() -> None:
+    """The tree is small, and every line knows where it stands."""
+    lines = condense(source(), {11})
+
+    text = "".join(line.text for line in lines)
+    assert "def first(): ...\n" in text
+    assert "Of text." in text
+    assert "def last(): ...\n" in text
+    assert "torch.no_grad" not in text
+
+
+@given(st.sets(st.integers(1, 25)))
+def test_nothing_is_lost(wanted: set[int]) -> None:
+    """Whatever is left out, the lines it stands for are the file's."""
+    lines = condense(source(), wanted)
+
+    assert tuple(text for line in lines for text in line.full) == source().lines
+    cst.parse_module("".join(line.text for line in lines))
+
+
+@given(st.sampled_from([n for n, line in enumerate(SOURCE.splitlines(), 1) if line.strip() in ("return x", "z = 3")]))
+def test_statement_added_beside_a_function_left_out_leaves_it_whole(number: int) -> None:
+    """An edit speaks of the file, not of the tree."""
+    tree = Tree("x.py", source(), condense(source(), {number}))
+    statement = tree.statement_at(number)
+    assert statement is not None
+    draft = Draft()
+    draft.insert_after(tree, statement, "added = True")
+
+    result = edited(source().lines, draft.edits())
+
+    added = [line for line in result if "added" in line]
+    assert len(added) == 1
+    assert [line for line in result if "added" not in line] == list(source().lines)

@@ -1,0 +1,365 @@
+"""Every kind of fix makes the edit that an expert would make, where one would make it, and no other."""
+
+from pathlib import Path
+
+import pytest
+
+from fix.programs import Case
+
+LSTM = """\
+def main():
+    h = torch.zeros(1)
+    c = torch.zeros(1)
+    for x in data:
+        opt.zero_grad()
+        out, (h, c) = model(x, (h, c))  # one window
+        loss = criterion(out)
+        loss.backward()
+        opt.step()
+"""
+
+
+def test_both_halves_of_a_carried_state_are_detached_where_they_enter(tmp_path: Path) -> None:
+    """The name in the story is one of them; the error would come back through the other."""
+    case = Case(tmp_path, LSTM)
+    enters = case.at("model(x")
+    found = case.diagnosis("GS103", "h", made=enters, enters=enters, used=case.at("loss.backward"))
+
+    mended = case.mended("detach", found)
+
+    assert mended == LSTM.replace("model(x, (h, c))", "model(x, (h.detach(), c.detach()))")
+
+
+def test_state_that_a_step_reads_many_times_is_detached_once_after_the_pass(tmp_path: Path) -> None:
+    """Cut at every reading, the gradient would no longer flow within the step either."""
+    source = """\
+def main():
+    h = torch.zeros(1)
+    for episode in data:
+        for x in episode:
+            h = cell(x, h)
+        criterion(h).backward()
+        opt.step()
+"""
+    case = Case(tmp_path, source)
+    enters = case.at("cell(x, h)")
+    found = case.diagnosis("GS103", "h", made=enters, enters=enters, used=case.at("backward"))
+
+    mended = case.mended("detach", found)
+
+    assert mended == source.replace("        opt.step()", "        h = h.detach()\n        opt.step()")
+
+
+def test_state_that_begins_as_none_is_detached_after_the_pass(tmp_path: Path) -> None:
+    """There is nothing to detach in the first step."""
+    source = """\
+def main():
+    state = None
+    for x in data:
+        out, state = model(x, state)
+        out.sum().backward()
+"""
+    case = Case(tmp_path, source)
+    enters = case.at("model(x")
+    found = case.diagnosis(
+        "GS103",
+        "state",
+        made=enters,
+        enters=enters,
+        used=case.at("backward"),
+        evidence={"holds": "tuple of tensor", "reached_as": "state", "reached_in": "main"},
+    )
+
+    mended = case.mended("detach", found)
+
+    assert mended == source + "        state = tuple(each.detach() for each in state)\n"
+
+
+def test_what_is_made_once_is_detached_there(tmp_path: Path) -> None:
+    """It holds for every later use."""
+    source = "def main():\n    codes = encoder(raw) + 1\n    for x in codes:\n        loss(x).backward()\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS104", "codes", made=case.at("encoder"), enters=case.at("for x"), used=case.at("backward"))
+
+    assert case.mended("detach", found) == source.replace("encoder(raw) + 1", "(encoder(raw) + 1).detach()")
+    assert case.mended("no-grad", found) == source.replace(
+        "    codes = encoder(raw) + 1", "    with torch.no_grad():\n        codes = encoder(raw) + 1"
+    )
+
+
+@pytest.mark.parametrize("stepped", ["its maker", "others"])
+def test_output_of_another_network_is_detached_in_the_loss_that_must_not_train_it(tmp_path: Path, stepped: str) -> None:
+    """Which of the two that is, only the optimizer's steps tell."""
+    source = """\
+def main():
+    fake = generator(noise)
+    first = critic(fake).mean()
+    first.backward()
+    opt.step()
+    second = critic(fake).var()
+    second.backward()
+"""
+    case = Case(tmp_path, source)
+    found = case.diagnosis(
+        "GS106",
+        "fake",
+        made=case.at("generator"),
+        enters=case.at("second = "),
+        freed=case.at("first.backward"),
+        used=case.at("second.backward"),
+        evidence={"earlier_pass_trains": stepped},
+    )
+
+    loss = "second = critic(fake" if stepped == "its maker" else "first = critic(fake"
+    assert case.mended("detach", found) == source.replace(loss, f"{loss}.detach()")
+
+
+TWO_LOSSES = """\
+def main():
+    first, second = model(x)
+
+    # both tasks
+    first.backward(retain_graph=False)
+    log(first)
+    second.backward()
+    opt.step()
+"""
+
+
+def test_losses_of_one_block_are_added_up(tmp_path: Path) -> None:
+    """At the place of the last, where all of them are known."""
+    case = Case(tmp_path, TWO_LOSSES)
+    found = case.diagnosis("GS102", freed=case.at("first.backward"), used=case.at("second.backward"))
+
+    mended = case.mended("combine-losses", found)
+
+    assert mended is not None
+    assert "    log(first)\n    (first + second).backward()\n    opt.step()\n" in mended
+    assert "first.backward" not in mended
+
+
+def test_losses_are_not_added_up_over_a_step(tmp_path: Path) -> None:
+    """The first update would be lost."""
+    case = Case(tmp_path, TWO_LOSSES.replace("log(first)", "opt.step()"))
+    found = case.diagnosis("GS102", freed=case.at("first.backward"), used=case.at("second.backward"))
+
+    assert case.mended("combine-losses", found) is None
+
+
+def test_losses_of_a_loop_are_added_up_after_it(tmp_path: Path) -> None:
+    """What else the loop does stays in it."""
+    source = """\
+def main():
+    for weight, out in zip(weights, outputs):
+        loss = weight * criterion(out)
+        loss.backward()
+        log(loss)
+    opt.step()
+"""
+    case = Case(tmp_path, source)
+    used = case.at("backward")
+    found = case.diagnosis("GS102", freed=used, used=used)
+
+    assert (
+        case.mended("combine-losses", found)
+        == """\
+def main():
+    total_loss = 0.0
+    for weight, out in zip(weights, outputs):
+        loss = weight * criterion(out)
+        total_loss = total_loss + loss
+        log(loss)
+    total_loss.backward()
+    opt.step()
+"""
+    )
+
+
+def test_graph_is_retained_by_the_earlier_pass_only(tmp_path: Path) -> None:
+    """On the failing call it does nothing, on the last it costs memory."""
+    source = "def main():\n    a.backward()\n    b.backward()\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS102", freed=case.at("a.backward"), used=case.at("b.backward"))
+
+    assert case.mended("retain-graph", found) == source.replace("a.backward()", "a.backward(retain_graph=True)")
+
+
+def test_last_pass_of_a_loop_retains_nothing(tmp_path: Path) -> None:
+    """One line asks for all of them."""
+    source = "def main():\n    for loss in losses:\n        loss.backward()\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS102", freed=case.at("backward"), used=case.at("backward"))
+
+    assert case.mended("retain-graph", found) == (
+        "def main():\n    for number, loss in enumerate(losses, start=1):\n"
+        "        loss.backward(retain_graph=number < len(losses))\n"
+    )
+
+
+ONCE = """\
+def main():
+    # the scale is learnt
+    std = log_std.exp()
+    model = Normal(mean, std)
+    other = 1
+    for x in data:
+        opt.zero_grad()
+        loss = -model.log_prob(x)
+        loss.backward()
+"""
+
+
+def test_what_was_computed_once_moves_into_the_loop_with_all_that_uses_it(tmp_path: Path) -> None:
+    """And stands above its first use, with its comment."""
+    case = Case(tmp_path, ONCE)
+    found = case.diagnosis("GS104", "std", made=case.at("std ="), used=case.at("loss.backward"))
+
+    assert (
+        case.mended("move-into-loop", found)
+        == """\
+def main():
+    other = 1
+    for x in data:
+        opt.zero_grad()
+        # the scale is learnt
+        std = log_std.exp()
+        model = Normal(mean, std)
+        loss = -model.log_prob(x)
+        loss.backward()
+"""
+    )
+
+
+def test_lines_do_not_move_where_they_would_mean_something_else(tmp_path: Path) -> None:
+    """The loop has an `x` of its own."""
+    source = "def main():\n    loss = model(x)\n    for x in data:\n        loss.backward()\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS101", "loss", made=case.at("loss ="), used=case.at("backward"))
+
+    assert case.mended("move-into-loop", found) is None
+
+
+def test_forward_is_run_again_for_the_later_pass_and_names_keep_their_values(tmp_path: Path) -> None:
+    """`predictions` is used afterwards, as it was."""
+    source = """\
+def main():
+    predictions = model(inputs)
+    loss = criterion(predictions, targets)
+    loss.backward()
+    opt.first_step()
+    loss.backward()  # at the perturbed weights
+    report(predictions)
+"""
+    case = Case(tmp_path, source)
+    used = case.at("perturbed")
+    found = case.diagnosis(
+        "GS101",
+        "loss",
+        made=case.at("criterion"),
+        freed=case.at("loss.backward"),
+        used=used,
+        evidence={"graph_lines": "train.py:2\ntrain.py:3"},
+    )
+
+    assert case.mended("recompute", found) == source.replace(
+        "    loss.backward()  # at", "    criterion(model(inputs), targets).backward()  # at"
+    )
+
+
+def test_cache_is_filled_anew_every_time(tmp_path: Path) -> None:
+    """The question whether it is filled goes."""
+    source = "def main():\n    if self.table is None:\n        self.table = build()\n    return self.table\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS109", "self.table", made=case.at("build()"))
+
+    assert case.mended("recompute", found) == "def main():\n    self.table = build()\n    return self.table\n"
+
+
+def test_total_keeps_numbers_and_the_loss_is_back_propagated(tmp_path: Path) -> None:
+    """Either change alone would be wrong."""
+    source = "def main():\n    for x in data:\n        loss = f(x)\n        total += loss\n        total.backward()\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS105", "total", enters=case.at("total +="), used=case.at("backward"))
+
+    assert case.mended("item", found) == source.replace("+= loss", "+= loss.item()").replace(
+        "total.backward", "loss.backward"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("h += step", "h = h + step"),
+        ("h -= a if b else c", "h = h - (a if b else c)"),
+        ("h.mul_(2)", "h = h.mul(2)"),
+        ("h = relu(h, inplace=True)", "h = relu(h)"),
+        ("h[0] = 1", "h = h.clone()\n    h[0] = 1"),
+    ],
+)
+def test_edit_in_place_makes_a_new_tensor_instead(tmp_path: Path, before: str, after: str) -> None:
+    """The saved one stays as it was."""
+    case = Case(tmp_path, f"def main():\n    {before}\n")
+    found = case.diagnosis("GS202", "h", changed=case.at(before))
+
+    assert case.mended("clone", found) == f"def main():\n    {after}\n"
+
+
+def test_step_moves_behind_the_pass_that_needs_the_old_parameters(tmp_path: Path) -> None:
+    """All passes, then all steps."""
+    source = "def main():\n    a.backward()\n    opt.step()\n    b.backward()\n    log()\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS201", changed=case.at("step"), used=case.at("b.backward"))
+
+    assert case.mended("reorder", found) == (
+        "def main():\n    a.backward()\n    b.backward()\n    opt.step()\n    log()\n"
+    )
+
+
+def test_superfluous_pass_is_taken_out_where_the_calls_part(tmp_path: Path) -> None:
+    """Both passes are one line of a wrapper, which other callers need."""
+    source = "def main():\n    first(loss)\n    engine.backward(loss)\n\ndef wrapped(loss):\n    loss.backward()\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis(
+        "GS101",
+        freed=case.at("first(", "    loss.backward"),
+        used=case.at("engine", "    loss.backward"),
+    )
+
+    assert case.mended("remove-backward", found) == source.replace("    engine.backward(loss)\n", "")
+
+
+def test_gradient_that_becomes_part_of_the_loss_is_recorded(tmp_path: Path) -> None:
+    """Retaining alone would leave it without a history of its own."""
+    source = "def main():\n    (du,) = grad(\n        u.sum(),\n        xy,\n    )\n    loss.backward()\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS107", freed=case.at("grad("), used=case.at("backward"))
+
+    assert case.mended("create-graph", found) == source.replace("xy,\n", "xy,\n        create_graph=True,\n")
+
+
+def test_needless_retain_is_taken_out(tmp_path: Path) -> None:
+    """The rest of the call stays as it is written."""
+    source = "def main():\n    loss.backward(ones, retain_graph=True)\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS302", used=case.at("backward"))
+
+    assert case.mended("remove-retain", found) == "def main():\n    loss.backward(ones)\n"
+
+
+def test_call_that_cuts_the_graph_is_taken_out(tmp_path: Path) -> None:
+    """Or replaced by the one that keeps it."""
+    source = "def main():\n    code = encoder(x).detach()\n    z = normal.sample()\n"
+    case = Case(tmp_path, source)
+
+    assert "code = encoder(x)\n" in str(case.mended("re-attach", case.diagnosis("GS306", cut=case.at("detach"))))
+    assert "z = normal.rsample()" in str(case.mended("re-attach", case.diagnosis("GS203", cut=case.at("sample"))))
+
+
+def test_file_that_reads_differently_now_is_not_edited(tmp_path: Path) -> None:
+    """What ran is not what is there."""
+    case = Case(tmp_path, LSTM)
+    enters = case.at("model(x")
+    found = case.diagnosis("GS103", "h", made=enters, enters=enters, used=case.at("loss.backward"))
+    (tmp_path / "train.py").write_text("# moved\n" + LSTM, encoding="utf-8")
+
+    assert case.mended("detach", found) is None
