@@ -78,9 +78,10 @@ for _ in range(2):
     def notes(cls, incident: Incident) -> tuple[str, ...]:
         """Why the usual answer is the wrong one."""
         ops = len(incident.consumed) if isinstance(incident, SecondPass) else 0
+        growth = f" (about +{ops} ops a step)" if ops else ""  # source does not tell how many
         return (
             (
-                f"not `retain_graph=True`: every pass would walk all earlier steps (about +{ops} ops a step), and "
+                f"not `retain_graph=True`: every pass would walk all earlier steps{growth}, and "
                 "stop with the in-place error (GS201) where a layer saved a weight that the optimizer has changed"
             ),
         )

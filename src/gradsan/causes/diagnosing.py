@@ -2,7 +2,7 @@
 
 import hashlib
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,8 @@ _TITLES: dict[FixKind, tuple[str, Safety]] = {
     "remove-backward": ("remove the pass that is not needed", "changes-gradients"),
     "retain-graph": ("give the earlier pass `retain_graph=True`, and never the last one", "same-gradients"),
     "create-graph": ("give the earlier call `create_graph=True`", "same-gradients"),
+    "remove-retain": ("leave `retain_graph=True` out: the gradients stay the same", "same-gradients"),
+    "zero-grad": ("call `zero_grad()` once for every `step()`", "changes-gradients"),
     "clone": ("edit a copy, or use the form of the operation that returns a new tensor", "same-gradients"),
     "re-attach": ("remove or replace the call that cuts the graph", "changes-gradients"),
     "setting": ("change the setting that the explanation names", "same-gradients"),
@@ -61,13 +63,17 @@ def diagnose(incident: Incident, error: RaisedError, named: Named | None) -> Dia
         severity=cause.severity,
         origin="run",
         confidence=_confidence(incident),
-        message=_capitalised(cause.sentence(subject, incident)),
-        fingerprint=_fingerprint(cause, places, named),
+        message=capitalised(cause.sentence(subject, incident)),
+        fingerprint=fingerprint_of(
+            cause,
+            "" if named is None else named.culprit.name,
+            (places.used, places.freed, places.made, places.enters, places.changed),
+        ),
         error=error,
         culprit=None if named is None else named.culprit,
         evidence=_evidence(incident),
         notes=tuple(_notes(incident, cause)),
-        fixes=tuple(_fix(kind, cause) for kind in cause.remedies(incident)),
+        fixes=tuple(fix_of(kind, cause) for kind in cause.remedies(incident)),
         used=places.used,
         freed=places.freed,
         made=places.made,
@@ -78,7 +84,8 @@ def diagnose(incident: Incident, error: RaisedError, named: Named | None) -> Dia
     )
 
 
-def _fix(kind: FixKind, cause: type[Cause]) -> Fix:
+def fix_of(kind: FixKind, cause: type[Cause]) -> Fix:
+    """A fix of this kind, in the words of a cause."""
     title, safety = _TITLES[kind]
     return Fix(kind, cause.titles.get(kind, title), safety)
 
@@ -168,10 +175,10 @@ def _evidence(incident: Incident) -> dict[str, int | float | str]:
     return found
 
 
-def _fingerprint(cause: type[Cause], places: _Places, named: Named | None) -> str:
+def fingerprint_of(cause: type[Cause], name: str, places: Iterable[Location | None]) -> str:
     """The same while lines shift: made of texts and functions, not of numbers."""
-    parts = [cause.code, "" if named is None else named.culprit.name]
-    for place in (places.used, places.freed, places.made, places.enters, places.changed):
+    parts = [cause.code, name]
+    for place in places:
         parts += [] if place is None else [place.file, place.function or "", place.source or ""]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -183,5 +190,6 @@ def _shown(file: str) -> str:
         return file
 
 
-def _capitalised(sentence: str) -> str:
+def capitalised(sentence: str) -> str:
+    """As a sentence begins."""
     return sentence[:1].upper() + sentence[1:]

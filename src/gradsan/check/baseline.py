@@ -1,0 +1,54 @@
+"""A baseline: what was there when a project began to be checked, and is not told until it is touched."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from gradsan.errors import GradsanError
+from gradsan.report import Diagnosis
+
+_VERSION = 1
+
+
+class BadBaselineError(GradsanError):
+    """A file that was given as a baseline and is none."""
+
+
+def read_baseline(path: Path) -> Counter[str]:
+    """The fingerprints in a baseline, with how often each was found; none where there is no file yet."""
+    if not path.exists():
+        return Counter()
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return Counter({str(each["fingerprint"]): int(each["count"]) for each in content["diagnoses"]})
+    except (OSError, ValueError, KeyError, TypeError):
+        raise BadBaselineError(
+            f"{str(path)!r} is no baseline", "write one with `gradsan check --write-baseline`"
+        ) from None
+
+
+def write_baseline(path: Path, diagnoses: Iterable[Diagnosis]) -> int:
+    """Put down everything that is there now; the answer is how much."""
+    found = list(diagnoses)
+    counts = Counter(each.fingerprint for each in found)
+    about = {each.fingerprint: each for each in found}
+    entries = [
+        {"fingerprint": key, "count": counts[key], "code": each.code, "message": each.message}
+        for key, each in sorted(about.items())
+    ]
+    content = {"version": _VERSION, "diagnoses": entries}
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return len(found)
+
+
+def new_ones(diagnoses: Iterable[Diagnosis], known: Counter[str]) -> list[Diagnosis]:
+    """What the baseline does not have."""
+    left = Counter(known)
+    new = []
+    for each in diagnoses:
+        if left[each.fingerprint] > 0:
+            left[each.fingerprint] -= 1
+        else:
+            new.append(each)
+    return new

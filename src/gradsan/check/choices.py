@@ -1,0 +1,133 @@
+"""Which way to go where a condition cannot be known: a policy, kept to consistently on one path."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from gradsan.check.graph import Moment
+
+_OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.NotEq: ast.Eq,
+    ast.GtE: ast.Lt,
+    ast.Gt: ast.LtE,
+    ast.NotIn: ast.In,
+    ast.IsNot: ast.Is,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How to choose: the usual way, or the other way, from which round on, with some branches forced."""
+
+    usual: bool = True
+    turns: bool = False  # conditions that vary from round to round turn in the second one
+    forced: tuple[tuple[int, bool], ...] = ()  # (id of the `if`, which way)
+
+
+@dataclass(slots=True)
+class Choices:
+    """The choices that were made on one path."""
+
+    policy: Policy
+    made: dict[object, bool] = field(default_factory=dict)
+    equal_to: dict[object, object] = field(default_factory=dict)  # what something was assumed to equal
+    open_branches: dict[int, set[bool]] = field(default_factory=dict)  # unknown conditions, and the ways taken
+    varying: set[int] = field(default_factory=set)
+
+    def choose(self, node: ast.AST, test: ast.expr, *, unlikely: bool, moment: Moment, code: object) -> bool:
+        """Whether to go into the branch of an unknown condition; `unlikely`: it leads out of the ordinary."""
+        key, positive = _canonical(test)
+        varies = bool(moment) and _varies(test, moment[-1][0].header.node)
+        where = (code, key, moment if varies else None)
+        if varies:
+            self.varying.add(id(node))
+        if where in self.made:
+            decided = self.made[where] == positive
+        else:
+            decided = self._fresh(node, test, unlikely=unlikely, turned=varies and moment[-1][1] > 1)
+            decided = self._consistent(test, decided, where)
+            self.made[where] = decided == positive
+        self.open_branches.setdefault(id(node), set()).add(decided)
+        return decided
+
+    def _fresh(self, node: ast.AST, test: ast.expr, *, unlikely: bool, turned: bool) -> bool:
+        for forced, way in self.policy.forced:
+            if forced == id(node):
+                return way
+        usual = not unlikely and not _is_improbable(test)
+        if self.policy.turns and turned:
+            usual = not usual
+        return usual == self.policy.usual
+
+    def _consistent(self, test: ast.expr, decided: bool, where: tuple[object, ...]) -> bool:  # noqa: FBT001
+        """A name that equals one constant equals no other."""
+        match test:
+            case ast.Compare(left, [ast.Eq()], [ast.Constant(value)]):
+                known = (where[0], ast.dump(left), where[2])
+                if known in self.equal_to:
+                    return self.equal_to[known] == value
+                if decided:
+                    self.equal_to[known] = value
+        return decided
+
+
+def leads_out(body: list[ast.stmt]) -> bool:
+    """Whether a branch ends the round, the call or the program."""
+    last = body[-1] if body else None
+    if isinstance(last, ast.Raise | ast.Continue | ast.Break | ast.Return):
+        return True
+    match last:
+        case ast.Expr(ast.Call(ast.Attribute(attr="exit" | "_exit" | "skip" | "fail") | ast.Name("exit" | "quit"))):
+            return True
+    return False
+
+
+def _is_improbable(test: ast.expr) -> bool:
+    """`x is None` of something unknown: it was left out of a call that cannot be seen, which is rare."""
+    match test:
+        case ast.Compare(_, [ast.Is()], [ast.Constant(None)]):
+            return True
+        case ast.UnaryOp(ast.Not(), ast.Compare(_, [ast.IsNot()], [ast.Constant(None)])):
+            return True
+    return False
+
+
+@lru_cache(maxsize=4096)
+def _canonical(test: ast.expr) -> tuple[str, bool]:
+    """One text for a condition and its opposite, and which of the two it is."""
+    match test:
+        case ast.UnaryOp(ast.Not(), operand):
+            key, positive = _canonical(operand)
+            return key, not positive
+        case ast.Compare(left, [operator], [right]):
+            opposite = _OPPOSITES.get(type(operator))
+            plain = opposite() if opposite else operator
+            return ast.dump(ast.Compare(left, [plain], [right])), opposite is None
+    return ast.dump(test), True
+
+
+@lru_cache(maxsize=4096)
+def _varies(test: ast.expr, loop: ast.AST) -> bool:
+    """Whether a condition may come out differently in another round of the loop."""
+    assigned = _assigned(loop)
+    for node in ast.walk(test):
+        if isinstance(node, ast.Name) and node.id in assigned:
+            return True
+        if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in _STEADY):
+            return True
+    return not assigned
+
+
+_STEADY = frozenset({"isinstance", "hasattr", "callable", "issubclass", "type", "getattr"})
+
+
+@lru_cache(maxsize=1024)
+def _assigned(loop: ast.AST) -> frozenset[str]:
+    return frozenset(_bound(loop))
+
+
+def _bound(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id

@@ -1,0 +1,75 @@
+"""Classes and functions of the user's: what their definitions say."""
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+
+from gradsan.check.frames import Frame
+from gradsan.check.graph import Code
+from gradsan.check.values import Class, Library, Value
+
+_TUPLES = ("NamedTuple", "TypedDict")
+
+
+def class_frame(outer: Frame, node: ast.ClassDef) -> Frame:
+    """The names of a class body while it is read."""
+    return Frame(Code(outer.code.file, node.name), outer.source, called=outer.called, caller=outer.caller, outer=outer)
+
+
+@lru_cache(maxsize=4096)
+def decorator_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> tuple[str, ...]:
+    """The decorators by their dotted names."""
+    return tuple(dotted(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list)
+
+
+def dotted(node: ast.expr) -> str:
+    """`a.b.c`, or nothing where it is no such name."""
+    match node:
+        case ast.Name(name):
+            return name
+        case ast.Attribute(value, name):
+            inner = dotted(value)
+            return f"{inner}.{name}" if inner else name
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def yields(node: ast.AST) -> bool:
+    """Whether a function is a generator."""
+    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in within(node))
+
+
+def within(node: ast.AST) -> Iterator[ast.AST]:
+    """Everything in a function but what is in functions inside it."""
+    waiting = list(ast.iter_child_nodes(node))
+    while waiting:
+        each = waiting.pop()
+        yield each
+        if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            waiting += ast.iter_child_nodes(each)
+
+
+def fields_of(cls: Class) -> tuple[str, ...]:
+    """The annotated fields, in order, of the class and of its bases."""
+    own = [
+        each.target.id
+        for each in cls.node.body
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+    ]
+    inherited = [name for base in cls.bases if isinstance(base, Class) for name in base.fields]
+    return tuple(dict.fromkeys([*inherited, *own]))
+
+
+def is_plain(cls: Class) -> bool:
+    """Whether constructing it only fills its fields: a dataclass, a named tuple."""
+    if any(each.rsplit(".", 1)[-1] in ("dataclass", "define", "frozen") for each in decorator_names(cls.node)):
+        return "__init__" not in cls.members
+    return any(_name(base).rsplit(".", 1)[-1] in _TUPLES or _plain_base(base) for base in cls.bases)
+
+
+def _plain_base(base: Value) -> bool:
+    return isinstance(base, Class) and base.plain
+
+
+def _name(base: Value) -> str:
+    return base.path if isinstance(base, Library) else base.label or ""

@@ -1,0 +1,268 @@
+"""From what a path came upon to the facts of `lifecycle.incident`, which the causes read at run time too."""
+
+import ast
+from dataclasses import dataclass
+
+from gradsan.check.graph import Edge, Label, Leaf, LoopRun, Moment, Op, Pass, Site
+from gradsan.check.walking import Reached, peeled, terms, way_to
+from gradsan.check.world import NoHistory, OldValue, ReadFreed, SecondWalk, Trouble, World, older_round
+from gradsan.lifecycle.incident import (
+    Edited,
+    Incident,
+    Kinship,
+    OpFact,
+    Owners,
+    PassFact,
+    ReadAfterFree,
+    Repetition,
+    SecondPass,
+    Stack,
+    Way,
+    When,
+    WithoutHistory,
+)
+from gradsan.lifecycle.location import Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Spot(Frame):
+    """A line with the columns of what is meant on it."""
+
+    column: int = 1  # from 1
+    end_line: int = 0  # inclusive
+    end_column: int = 0  # exclusive
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An incident, the name it came about through, how sure it is, and whether a branch was assumed on the way."""
+
+    incident: Incident
+    label: Label | None
+    doubt: int
+    guarded: bool
+    cut: Stack = ()
+    crosses: Op | None = None  # what was carried on
+
+
+def stack_of(site: Site | None) -> Stack:
+    """A place and the calls that led there, outermost first."""
+    return () if site is None else tuple(spot(each) for each in site.outwards())[::-1]
+
+
+def spot(site: Site) -> Spot:
+    """A place as reports show it."""
+    node = site.node
+    line = getattr(node, "lineno", 1)
+    if isinstance(node, ast.For | ast.AsyncFor | ast.While | ast.With | ast.FunctionDef | ast.ClassDef):
+        return Spot(site.code.file, line, site.code.function, node.col_offset + 1, line, node.col_offset + 4)
+    return Spot(
+        site.code.file,
+        line,
+        site.code.function,
+        getattr(node, "col_offset", 0) + 1,
+        getattr(node, "end_lineno", None) or line,
+        int(getattr(node, "end_col_offset", None) or getattr(node, "col_offset", 0) or 0) + 1,
+    )
+
+
+def tell(trouble: Trouble, world: World) -> Told:
+    """The facts of what a path came upon."""
+    match trouble:
+        case SecondWalk():
+            return _second_pass(trouble, world)
+        case OldValue():
+            return _edited(trouble, world)
+        case NoHistory():
+            return Told(
+                WithoutHistory(_pass(trouble.failing, world)),
+                Label(trouble.name, "local") if trouble.name else None,
+                0,
+                trouble.failing.guarded,
+                stack_of(trouble.cut.site),
+            )
+    return _read(trouble, world)
+
+
+def _second_pass(trouble: SecondWalk, world: World) -> Told:
+    way = way_to(trouble.op, trouble.found)
+    at = next(position for position, op in enumerate(way) if op in trouble.freed)
+    made, enters = way[at], way[at - 1] if at else None
+    edge = trouble.found[made].edge
+    label = _label(way, at, edge, trouble)
+    loop = _repetition(trouble, made, label, world)
+    incident = SecondPass(
+        failing=_pass(trouble.failing, world),
+        freeing=_pass(trouble.freeing, world),
+        path=Way(),
+        made=_op(made),
+        enters=None if enters is None else _op(enters),
+        kinship=_kinship(trouble),
+        repetition=loop,
+        updated_between=world.changed_between(trouble.freeing, trouble.failing),
+        cleared_between=world.cleared_between(trouble.freeing, trouble.failing),
+        owners=_owners(trouble, world),
+        consumed=frozenset(),
+        consumed_bytes=0,
+        compiled=trouble.op.compiled,
+    )
+    guarded = any(each.guarded for each in (trouble.failing, trouble.freeing)) or any(op.guarded for op in way)
+    return Told(incident, label, trouble.doubt, guarded, crosses=made)
+
+
+def _label(way: list[Op], at: int, edge: Edge | None, trouble: SecondWalk) -> Label | None:
+    """The name on the edge that crosses over; else one further inwards, else the loss itself."""
+    if edge is not None and edge.label is not None:
+        return edge.label
+    for position in range(at + 1, len(way)):
+        inner = trouble.found[way[position]].edge
+        if inner is not None and inner.label is not None:
+            return inner.label
+    if at == 0 and trouble.failing.label:
+        return Label(trouble.failing.label, "attribute" if "." in trouble.failing.label else "local")
+    return None
+
+
+def _repetition(trouble: SecondWalk, made: Op, label: Label | None, world: World) -> Repetition | None:
+    """The innermost loop in which the two passes fall into different rounds."""
+    found = parting(trouble.freeing.moment, trouble.failing.moment)
+    if found is None:
+        return None
+    run, freed, now, depth = found
+    when: When = "before"
+    if len(made.moment) > depth and made.moment[depth][0] is run:
+        when = "earlier" if made.moment[depth][1] < now else "now"
+    runs = [each[depth][1] for each in world.made_at.get(id(made.site.node), []) if _in_run(each, depth, run)]
+    ran_now = now in runs
+    return Repetition(
+        header=spot(run.header),
+        now=now,
+        freed=freed,
+        made=when,
+        # Two rounds cannot show a habit: what was left out on an assumption would have run in other rounds.
+        maker_runs=2 if not ran_now and _left_out(made, label, trouble.failing.moment[: depth + 1], world) else 1,
+        maker_ran_now=ran_now,
+        made_in_outer_round=bool(depth)
+        and len(made.moment) >= depth
+        and made.moment[:depth] == trouble.failing.moment[:depth],
+    )
+
+
+def _left_out(made: Op, label: Label | None, round_of_run: Moment, world: World) -> bool:
+    """Whether an assumption kept the line that made it from running again, and not the cache that it fills."""
+    codes = {site.code for site in made.site.outwards()}
+    name = "" if label is None else label.name.rsplit(".", 1)[-1].split("[")[0]
+    return any(
+        code in codes and moment[: len(round_of_run)] == round_of_run and not (name and name in ast.dump(test))
+        for test, code, moment in world.assumptions
+    )
+
+
+def parting(earlier: Moment, later: Moment) -> tuple[LoopRun, int, int, int] | None:
+    """The loop in which two moments fall into different rounds: its run, both rounds, and its depth."""
+    for depth, ((run, then), (current, now)) in enumerate(zip(earlier, later, strict=False)):
+        if run is not current:
+            return None
+        if then != now:
+            return run, then, now, depth
+    return None
+
+
+def _in_run(moment: Moment, depth: int, run: LoopRun) -> bool:
+    return len(moment) > depth and moment[depth][0] is run
+
+
+def _kinship(trouble: SecondWalk) -> Kinship:
+    """How the failing root relates to the roots of earlier passes."""
+    ours = {peeled(root) for root in trouble.failing.roots}
+    theirs = {peeled(root) for root in trouble.freeing.roots}
+    if ours & theirs:
+        return "same"
+    mine = {term for root in trouble.failing.roots for term in terms(root)}
+    earlier = {term for root in trouble.freeing.roots for term in terms(root)}
+    return "total" if any(op in trouble.freed for op in mine & earlier) else "none"
+
+
+def _owners(trouble: SecondWalk, world: World) -> Owners:
+    """Whose parameters lie inside and outside the freed part."""
+    inside = _below(list(trouble.freed))
+    freed = {leaf for op in inside for leaf in op.leaves}
+    fresh = {leaf for op in trouble.found if op not in inside for leaf in op.leaves}
+    if world.optimizers:
+        names = {leaf: _owner_names(leaf, world) for leaf in freed | fresh}
+        return Owners(
+            frozenset(name for leaf in fresh for name in names[leaf]),
+            frozenset(name for leaf in freed for name in names[leaf]),
+            by_optimizer=True,
+        )
+    return Owners(
+        frozenset(leaf.module for leaf in fresh), frozenset(leaf.module for leaf in freed), by_optimizer=False
+    )
+
+
+def _owner_names(leaf: Leaf, world: World) -> set[str]:
+    return {f"{each.name}#{at}" for at, each in enumerate(world.optimizers) if leaf in each.owned}
+
+
+def _below(ops: list[Op]) -> set[Op]:
+    found = set(ops)
+    waiting = list(ops)
+    while waiting:
+        for edge in waiting.pop().edges:
+            if edge.op not in found:
+                found.add(edge.op)
+                waiting.append(edge.op)
+    return found
+
+
+def _edited(trouble: OldValue, world: World) -> Told:
+    storage, op = trouble.storage, trouble.op
+    way = way_to(op, trouble.found)
+    crossing = _crossing(way, trouble.found, trouble.failing)
+    when: When = "now"
+    if older_round(op.moment, trouble.failing.moment):
+        when = "earlier"
+    elif len(op.moment) < len(trouble.failing.moment):
+        when = "before"
+    incident = Edited(
+        failing=_pass(trouble.failing, world),
+        saver=_op(op),
+        by_optimizer=storage.by is not None,
+        optimizer=storage.by,
+        changed=stack_of(storage.edited),
+        when=when,
+        path=Way(),
+        made=_op(op),
+        enters=None,
+    )
+    guarded = trouble.failing.guarded or any(each.guarded for each in way)
+    return Told(incident, crossing, trouble.doubt, guarded)
+
+
+def _crossing(way: list[Op], found: dict[Op, Reached], failing: Pass) -> Label | None:
+    """The name through which the old op is reached: the last on the way in that had held it for longer."""
+    for op in way:
+        edge = found[op].edge
+        if edge is not None and edge.label is not None:
+            return edge.label
+    return Label(failing.label, "local") if failing.label else None
+
+
+def _read(trouble: ReadFreed, world: World) -> Told:
+    freeing = trouble.op.freed
+    reading = PassFact("backward", retains=False, stack=stack_of(trouble.site), step=1, begin=0)
+    incident = ReadAfterFree(reading, None if freeing is None else _pass(freeing, world))
+    return Told(incident, Label(trouble.name, "local") if trouble.name else None, 0, guarded=False)
+
+
+def _op(op: Op) -> OpFact:
+    return OpFact(op.name, op.number, stack_of(op.site), op.freed is not None)
+
+
+def _pass(done: Pass, world: World) -> PassFact:
+    step = 1 + sum(
+        each.site.node is done.site.node and each.number < done.number and each is not done for each in world.passes
+    )
+    return PassFact(
+        done.kind, done.retains, stack_of(done.site), step, done.number, in_forward=done.in_forward, seen=True
+    )

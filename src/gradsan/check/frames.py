@@ -1,0 +1,48 @@
+"""A call under way: its names, where it was called from, and with which expressions."""
+
+import ast
+from dataclasses import dataclass, field
+
+from gradsan.check.graph import Code, Site
+from gradsan.check.source import Source
+from gradsan.check.values import Function, Instance, Value
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """The names of one module or one call."""
+
+    code: Code
+    source: Source
+    names: dict[str, Value] = field(default_factory=dict)
+    called: Site | None = None  # the call
+    caller: "Frame | None" = None
+    outer: "Frame | None" = None  # the function around this one
+    given: dict[str, ast.expr] = field(default_factory=dict)  # the caller's expression for each argument
+    function: Function | None = None
+    receiver: Instance | None = None
+    foreign: set[str] = field(default_factory=set)  # names declared `global` or `nonlocal`
+    yielded: list[Value] = field(default_factory=list)
+    marks: list[int] = field(default_factory=list)  # how many ops were made before each of them
+    assumed: int = 0  # how many branches are taken on an assumption
+    depth: int = 0
+
+    def is_in_forward(self) -> bool:
+        """Whether the forward of a module is under way."""
+        frame: Frame | None = self
+        while frame is not None:
+            if frame.receiver is not None and frame.receiver.running:
+                return True
+            frame = frame.caller
+        return False
+
+    def home_of(self, name: str) -> "Frame | None":
+        """The frame in which a name is found, from here outwards."""
+        frame: Frame | None = self
+        if name in self.foreign:
+            frame = self.outer
+        while frame is not None:
+            if name in frame.names:
+                return frame
+            frame = frame.outer
+        return None

@@ -1,0 +1,168 @@
+"""The graph that a program would build: ops, what they build on, and where and in which round they were made."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Literal
+
+from gradsan.report import Holder
+
+# How sure it is that an op is there, and that it leads where its edges say.
+SURE, LIKELY, DOUBTFUL = 0, 1, 2
+
+_numbers = count(1)
+
+
+def tick() -> int:
+    """A number that rises with everything that happens: it tells before from after."""
+    return next(_numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A body of source that runs: a module or a function."""
+
+    file: str
+    function: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Site:
+    """A place in source, and the place that called it."""
+
+    node: ast.AST
+    code: Code
+    caller: "Site | None" = None
+
+    def outwards(self) -> Iterator["Site"]:
+        """This place, the call that led here, and so on to the outermost."""
+        site: Site | None = self
+        while site is not None:
+            yield site
+            site = site.caller
+
+
+@dataclass(slots=True, eq=False)
+class LoopRun:
+    """One run of a loop, from its first round to its last."""
+
+    header: Site
+    imagined: bool = False  # nobody wrote it: a library calls again and again
+
+
+# The rounds that are under way, outermost first.
+Moment = tuple[tuple[LoopRun, int], ...]
+
+
+@dataclass(slots=True, eq=False)
+class Storage:
+    """The memory of a tensor: every edit in place gives it a new version."""
+
+    version: int = 0
+    edited: Site | None = None
+    by: str | None = None  # the optimizer whose step edited it
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The name through which an op was reached."""
+
+    name: str
+    holder: Holder
+
+
+@dataclass(slots=True, eq=False)
+class Leaf:
+    """Parameters of one layer, or one tensor that requires a gradient."""
+
+    name: str
+    module: str  # the outermost module it belongs to, for programs without optimizers
+    requires: bool = True
+    assumed: bool = False  # nothing shows that it exists but the name of what was called
+    storage: Storage = field(default_factory=Storage)
+    given: list["Contribution"] = field(default_factory=list)  # gradients since they were last cleared
+    reached: bool = False  # some pass has led here
+    gradient_read: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What an op builds on, and the name it took it from where that name had held it for longer."""
+
+    op: "Op"
+    label: Label | None = None
+
+
+# How an op forms its value: by adding and scaling losses, or in another way.
+Form = Literal["linear", "other"]
+
+
+@dataclass(slots=True, eq=False)
+class Op:
+    """One operation, or the whole call of a layer."""
+
+    name: str
+    site: Site
+    moment: Moment
+    edges: tuple[Edge, ...] = ()
+    leaves: tuple[Leaf, ...] = ()
+    saves: bool = True  # a second pass over it raises
+    saved: tuple[tuple[Storage, int], ...] = ()  # what it saved, in the version it had
+    form: Form = "other"
+    scalar: bool = False  # one number, as a loss is
+    doubt: int = SURE
+    guarded: bool = False  # made in a branch that was only assumed to be taken
+    compiled: bool = False
+    freed: "Pass | None" = None
+    freed_doubt: int = SURE
+    healed: bool = False  # told already: the rest of the program is read as if it were mended
+    walked: list["Pass"] = field(default_factory=list)
+    users: int = 0  # how many ops build on it
+    escaped: bool = False  # something that outlives the statement holds it
+    number: int = field(default_factory=tick)
+
+
+@dataclass(slots=True, eq=False)
+class Pass:
+    """One backward pass, or one `autograd.grad`."""
+
+    kind: Literal["backward", "grad"]
+    roots: tuple[Op, ...]
+    site: Site
+    moment: Moment
+    retains: bool
+    keeps: bool = False  # `retain_graph=True` stands there, for no other purpose
+    number: int = field(default_factory=tick)
+    in_forward: bool = False
+    guarded: bool = False
+    label: str | None = None  # the loss, as the program calls it
+    reached: tuple[Leaf, ...] = ()
+    ops: tuple[Op, ...] = ()
+    used: bool = False  # a step has used a gradient that it gave
+    wasted: bool = False  # a gradient that it gave was cleared unread
+
+
+@dataclass(slots=True, eq=False)
+class Contribution:
+    """A gradient that a pass gave to a leaf."""
+
+    source: Pass
+    stepped: Site | None = None  # the step that has used it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    """Where a value lost its history."""
+
+    site: Site
+    how: str  # `.detach()`, `torch.no_grad()`
+    ops: tuple[Op, ...] = ()  # what it was cut off from
+    leaves: tuple[Leaf, ...] = ()
+    name: str | None = None  # what the result was called
+
+
+def redate(op: Op, moment: Moment) -> None:
+    """Say that it was made at another moment: a generator makes what it yields when it is asked for it."""
+    op.moment = moment
+    op.saved = tuple((storage, storage.version) for storage, _ in op.saved)

@@ -1,0 +1,1 @@
+"""What is known of libraries, as data: which calls cut, save, consume, clear and step."""

@@ -1,0 +1,183 @@
+"""Modules of torch.nn: how they are made, what calling them does, and what they answer."""
+
+import ast
+from collections.abc import Sequence as Several
+
+from gradsan.check.graph import LIKELY, SURE, Leaf
+from gradsan.check.knowledge.modules import (
+    ATTENTION,
+    CELLS_WITH_PAIRS,
+    CONTAINERS,
+    LOSS_SUFFIX,
+    NEVER_SAVE,
+    PAIRS,
+    SAVE_ALWAYS,
+    WITHOUT_PARAMETERS,
+)
+from gradsan.check.machine import Given
+from gradsan.check.tensor_calls import TensorCalls
+from gradsan.check.values import (
+    Const,
+    Instance,
+    Layer,
+    Mapping,
+    Method,
+    Sequence,
+    Tensor,
+    Value,
+    leaves_of,
+    ops_of,
+)
+
+_SELF_RETURNING = frozenset(
+    """
+    train eval to cuda cpu half float double bfloat16 requires_grad_ apply share_memory type compile to_empty
+    """.split()
+)
+
+
+class LayerCalls(TensorCalls):
+    """Layers."""
+
+    def new_layer(self, kind: str, arguments: Several[Given], keywords: dict[str, Given]) -> Value:
+        """`nn.Linear(…)`."""
+        if kind == "Parameter":
+            wanted = keywords.get("requires_grad")
+            frozen = wanted is not None and isinstance(wanted[0], Const) and not wanted[0].value
+            return Tensor(leaf=Leaf("?", "?", requires=not frozen))
+        if kind in CONTAINERS:
+            return Layer(kind=kind, children=self._children(kind, arguments))
+        if kind in WITHOUT_PARAMETERS or kind.endswith(LOSS_SUFFIX):
+            return Layer(kind=kind)
+        return Layer(kind=kind, leaf=Leaf(kind, kind))
+
+    def _children(self, kind: str, arguments: Several[Given]) -> list[tuple[str, Value]]:
+        values = [value for value, _ in arguments]
+        first = values[0] if values else None
+        match first:
+            case Mapping():
+                return [(str(key), each) for key, each in first.entries.items()]
+            case Sequence() if kind != "Sequential" or len(values) == 1:
+                return [(str(at), each) for at, each in enumerate(first.elements)]
+        return [(str(at), each) for at, each in enumerate(values)]
+
+    def call_layer(self, layer: Layer, given: Several[Given], node: ast.expr) -> Value:
+        """The output of a layer."""
+        if layer.assumed:
+            return self.call_assumed(layer, given, node)
+        if layer.kind == "Sequential":
+            return self._chain(layer, given, node)
+        if layer.kind in CONTAINERS:
+            return Value()
+        leaf = layer.leaf
+        entering = any(ops_of(value) or (isinstance(value, Tensor) and value.differentiable) for value, _ in given)
+        keeps = layer.kind not in NEVER_SAVE and (layer.kind in SAVE_ALWAYS or entering)
+        made = self.result(
+            layer.kind,
+            given,
+            node,
+            saves=layer.kind not in ("Identity", "Flatten", "Unflatten"),
+            scalar=layer.kind.endswith(LOSS_SUFFIX),
+            leaves=() if leaf is None else (leaf,),
+            storages=(leaf.storage,) if leaf is not None and keeps else (),
+        )
+        return _shaped(layer.kind, made)
+
+    def _chain(self, layer: Layer, given: Several[Given], node: ast.expr) -> Value:
+        if not layer.children:
+            return given[0][0] if given else Value()
+        value: Value = Value()
+        current: Several[Given] = given
+        for _, child in layer.children:
+            value = self.call(child, current, {}, node)
+            current = [(value, None)]
+        return value
+
+    def layer_attribute(self, layer: Layer, name: str, node: ast.expr) -> Value:
+        """`layer.weight`, `model.head`."""
+        for own, child in layer.children:
+            if own == name:
+                return child
+        if name in ("weight", "bias") and layer.leaf is not None:
+            return Tensor(leaf=layer.leaf)
+        if name in ("module", "_orig_mod"):
+            return layer
+        known = layer.attributes.get(name)
+        if known is not None:
+            return known
+        if layer.assumed and not name.startswith("_"):
+            value = layer.attributes[name] = Value(label=f"{layer.label}.{name}", made=self.site(node))
+            return value
+        return Method(receiver=layer, name=name)
+
+    def module_method(
+        self, module: Value, name: str, arguments: Several[Given], keywords: dict[str, Given]
+    ) -> Value | None:
+        """What every module answers; None: not that."""
+        if name in _SELF_RETURNING:
+            if name == "requires_grad_":
+                wants = not arguments or not isinstance(arguments[0][0], Const) or bool(arguments[0][0].value)
+                for leaf in leaves_of(module):
+                    leaf.requires = wants
+            return module
+        if name in ("parameters", "named_parameters"):
+            tensors: list[Value] = [Tensor(leaf=leaf) for leaf in leaves_of(module)]
+            if name == "named_parameters":
+                tensors = [Sequence(elements=[Value(), each], kind="tuple") for each in tensors]
+            return Sequence(elements=tensors, exact=bool(tensors))
+        if name == "zero_grad":
+            self.world.clear(leaves_of(module))
+            return Value()
+        if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
+            return self._register(module, name, arguments, keywords)
+        if name in ("state_dict", "load_state_dict", "buffers", "named_buffers"):
+            return Value()
+        if name in ("children", "modules", "named_children", "named_modules"):
+            return Sequence(elements=_submodules(module), exact=False)
+        return None
+
+    def _register(self, module: Value, name: str, arguments: Several[Given], keywords: dict[str, Given]) -> Value:
+        given = [value for value, _ in arguments]
+        value = (
+            given[1]
+            if len(given) > 1
+            else next((keywords[key][0] for key in ("tensor", "module") if key in keywords), None)
+        )
+        if value is not None and given and isinstance(given[0], Const):
+            if isinstance(module, Layer):
+                module.children.append((str(given[0].value), value))
+            else:
+                module.attributes[str(given[0].value)] = value
+                if name == "register_buffer":
+                    value.attributes["<buffer>"] = value
+        return Value()
+
+    def layer_item(self, layer: Layer, key: object) -> Value:
+        """`layers[0]`, `heads["age"]`."""
+        for own, child in layer.children:
+            if own == str(key):
+                return child
+        if isinstance(key, int) and -len(layer.children) <= key < len(layer.children):
+            return layer.children[key][1]
+        return layer.children[-1][1] if layer.children else Value()
+
+
+def _shaped(kind: str, made: Tensor) -> Value:
+    if kind in PAIRS:
+        state: Value = made if PAIRS[kind] == 1 else Sequence(elements=[made, made], kind="tuple")
+        return Sequence(elements=[made, state], kind="tuple")
+    if kind in CELLS_WITH_PAIRS or kind in ATTENTION:
+        return Sequence(elements=[made, made], kind="tuple")
+    return made
+
+
+def _submodules(module: Value) -> list[Value]:
+    match module:
+        case Layer():
+            return [child for _, child in module.children]
+        case Instance():
+            return [each for each in module.attributes.values() if isinstance(each, Layer | Instance)]
+    return []
+
+
+__all__ = ["LIKELY", "SURE", "LayerCalls"]

@@ -1,0 +1,152 @@
+"""Calls of libraries by their dotted names: torch, its relatives, numpy, the standard library."""
+
+import ast
+from collections.abc import Sequence as Several
+
+from gradsan.check.builtin_calls import BuiltinCalls
+from gradsan.check.knowledge.modules import OPTIMIZER_CLASSES, OPTIMIZER_PACKAGES, WRAPPERS
+from gradsan.check.machine import Given
+from gradsan.check.values import Const, Context, Distribution, Layer, Scaler, Sequence, Tensor, Value, ops_of
+
+_SILENCING = {"no_grad": False, "inference_mode": False, "enable_grad": True}
+_TENSOR_HOMES = ("torch.", "einops.", "torch_scatter.", "torchvision.ops.", "torch_sparse.")
+_NUMBER_LIBRARIES = ("numpy.", "math.", "np.", "scipy.", "random.", "statistics.")
+_STANDARD = ("builtins.", "functools.", "itertools.", "collections.", "copy.", "dataclasses.", "contextlib.", "typing.")
+_QUIET = tuple(
+    """
+    torch.manual_seed torch.save torch.cuda. torch.backends. torch.distributed. torch.profiler. torch.set_
+    torch.utils.tensorboard. torch.nn.init. torch.random. torch.device torch.get_ torch.is_ torch.finfo torch.iinfo
+    torch.Size torch.Generator torch.nn.utils.clip torch.autograd.set_ torch.autograd.profiler
+    torch.optim.lr_scheduler. torch.hub.
+    """.split()
+)
+
+
+class LibraryCalls(BuiltinCalls):
+    """What is known by name."""
+
+    def call_library(self, path: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr) -> Value:
+        """The result of calling a name of a library."""
+        last = path.rsplit(".", 1)[-1]
+        if path.startswith(_STANDARD):
+            known = self.builtin(last, arguments, keywords, node)
+            if known is not None:
+                return known
+        if path.startswith("torch.") or path == "torch":
+            return self._call_torch(path, last, arguments, keywords, node)
+        if path.startswith(_TENSOR_HOMES):
+            return self.function(last, arguments, keywords, node)
+        if path.startswith(_NUMBER_LIBRARIES):
+            return self._numbers(path, arguments, node)
+        if last in OPTIMIZER_CLASSES and arguments and path.startswith(OPTIMIZER_PACKAGES):
+            return self.new_optimizer(arguments, keywords)
+        if last == "GradScaler":
+            return Scaler()
+        if last in ("DistributedDataParallel", "DataParallel", "DDP") and arguments:
+            return arguments[0][0]
+        return self.unknown_call(path, arguments, keywords, node)
+
+    def _call_torch(
+        self, path: str, last: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr
+    ) -> Value:
+        special = self._special(path, last, arguments, keywords, node)
+        if special is not None:
+            return special
+        if path.startswith(_QUIET):
+            return Value(made=self.site(node))
+        if path.startswith("torch.optim."):
+            return self.new_optimizer(arguments, keywords) if last[:1].isupper() else Value()
+        if path.startswith("torch.distributions."):
+            made = self.result(last, [*arguments, *keywords.values()], node, saves=True)
+            return Distribution(op=made.op, made=made.made)
+        if path.startswith(("torch.nn.functional.", "torch.nn.init.")):
+            return self.function(last, arguments, keywords, node)
+        if path.startswith("torch.nn.") and last[:1].isupper():
+            return self.new_layer(last, arguments, keywords)
+        if path.startswith(("torch.func.", "torch.vmap", "torch._", "torch.fx.", "torch.onnx.", "torch.export.")):
+            return self.unknown_call(path, arguments, keywords, node)
+        if last[:1].isupper() and last not in ("Tensor", "FloatTensor"):
+            return self.unknown_call(path, arguments, keywords, node)
+        if last in ("Tensor", "FloatTensor", "LongTensor"):
+            return self.function("tensor", arguments, keywords, node)
+        return self.function(last, arguments, keywords, node)
+
+    def _special(  # noqa: C901 # a table of what is not an ordinary function
+        self, path: str, last: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr
+    ) -> Value | None:
+        first = arguments[0][0] if arguments else None
+        if last in _SILENCING:
+            enabled = isinstance(first, Const) and first.value is False
+            return Context(enables=_SILENCING[last] if not enabled else True, how=f"`torch.{last}()`")
+        if last == "set_grad_enabled":
+            return self._set_recording(first, node)
+        if path == "torch.autograd.grad":
+            return self.gradient(arguments, keywords, node)
+        if path == "torch.autograd.backward":
+            roots = [arguments[0]] if arguments else [keywords["tensors"]] if "tensors" in keywords else []
+            if roots:
+                self.run_pass("backward", roots, keywords, node, inputs=None)
+            return Value()
+        if last == "checkpoint" and path.startswith("torch.utils.checkpoint") and first is not None:
+            own = {key: each for key, each in keywords.items() if key not in _CHECKPOINT_OPTIONS}
+            return self.call(first, arguments[1:], own, node)
+        if path in WRAPPERS and first is not None:
+            return first
+        if path == "torch.compile":
+            return self._compiled(first)
+        if last == "GradScaler":
+            return Scaler()
+        if last == "autocast":
+            return Context()
+        if path.startswith("torch.utils.data."):
+            return self._data(last, arguments, keywords)
+        if last in ("Parameter", "UninitializedParameter"):
+            return self.new_layer("Parameter", arguments, keywords)
+        return None
+
+    def _set_recording(self, wanted: Value | None, node: ast.expr) -> Value:
+        """As a context or as a statement: both switch at once, and the context switches back."""
+        if isinstance(wanted, Const):
+            return Context(enables=bool(wanted.value), how="`torch.set_grad_enabled(False)`")
+        test = node.args[0] if isinstance(node, ast.Call) and node.args else None
+        if test is None:
+            return Context()
+        known = self.truth(wanted) if wanted is not None else None
+        if known is None:
+            known = self.choices.choose(
+                node, test, unlikely=False, moment=self.world.moment, code=(self.frame.code, self.frame.depth)
+            )
+        return Context(enables=known, how="`torch.set_grad_enabled(False)`")
+
+    def _compiled(self, first: Value | None) -> Value:
+        if isinstance(first, Layer):
+            first.compiled = True
+        return Value() if first is None else first
+
+    def _data(self, last: str, arguments: Several[Given], keywords: dict[str, Given]) -> Value:
+        """Data sets of tensors hand out parts of them."""
+        if last == "TensorDataset":
+            row = Sequence(elements=[value for value, _ in arguments], kind="tuple")
+            return Sequence(elements=[row, row], exact=False)
+        given = arguments[0] if arguments else keywords.get("dataset")
+        if last == "DataLoader" and given is not None and isinstance(given[0], Sequence):
+            return Sequence(elements=given[0].elements[:2] * 2, exact=False)
+        return Value()
+
+    def _numbers(self, path: str, arguments: Several[Given], node: ast.expr) -> Value:
+        """Numpy and its like hand back bare numbers."""
+        for value, _ in arguments:
+            if ops_of(value) or (isinstance(value, Tensor) and (value.cut or value.differentiable)):
+                return self.cut(value, f"`{path}`", node)
+            if isinstance(value, Sequence):
+                inner = next((each for each in value.elements if isinstance(each, Tensor) and each.cut), None)
+                if inner is not None:
+                    return Tensor(cut=inner.cut, made=self.site(node))
+        return Value(made=self.site(node))
+
+
+_CHECKPOINT_OPTIONS = frozenset(
+    """
+    use_reentrant preserve_rng_state context_fn determinism_check debug early_stop
+    """.split()
+)

@@ -1,0 +1,46 @@
+"""Notebooks: the code cells as one program, with the cell that every line came from."""
+
+import ast
+import json
+import re
+
+from gradsan.check.source import Source, UnreadableSourceError, parse
+
+_MAGIC = re.compile(r"^(\s*)(?:[%!?]|[\w.]+\?{1,2}\s*$)", re.MULTILINE)
+
+
+def parse_notebook(path: str, content: bytes) -> Source:
+    """The cells, one after the other; one that is no Python is left out, as a notebook would go on without it."""
+    try:
+        notebook = json.loads(content)
+        cells = notebook["cells"] if "cells" in notebook else notebook["worksheets"][0]["cells"]
+        codes = [_text(cell) for cell in cells if cell.get("cell_type") == "code"]
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
+        raise UnreadableSourceError("it is not a notebook") from None
+    lines: list[str] = []
+    starts: list[tuple[int, int]] = []
+    for number, code in enumerate(codes, 1):
+        starts.append((len(lines) + 1, number))
+        lines += _readable(code).splitlines() or [""]
+    source = parse(path, "\n".join(lines) + "\n")
+    source.cells = tuple(starts)
+    return source
+
+
+def _text(cell: dict[str, object]) -> str:
+    text = cell.get("source", cell.get("input", ""))
+    return "".join(map(str, text)) if isinstance(text, list) else str(text)
+
+
+def _readable(code: str) -> str:
+    """A cell without its magics; an empty one of the same length where it is no Python all the same."""
+    if code.lstrip().startswith("%%"):
+        first = code.lstrip().split(None, 1)[0]
+        if first not in ("%%time", "%%timeit", "%%capture"):
+            return "\n" * code.count("\n")
+    plain = _MAGIC.sub(r"\1pass  # ", code)
+    try:
+        ast.parse(plain)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return "\n" * code.count("\n")
+    return plain

@@ -1,0 +1,174 @@
+"""The programs that a file holds, and the paths through them: which are followed, and what they showed together."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gradsan.check.choices import Policy
+from gradsan.check.definitions import within
+from gradsan.check.facts import Told, tell
+from gradsan.check.frames import Frame
+from gradsan.check.graph import LoopRun, Op
+from gradsan.check.interpreter import Interpreter
+from gradsan.check.knowledge.modules import LIGHTNING_BASES
+from gradsan.check.machine import OutOfPatienceError
+from gradsan.check.silences import Key, Silence, listen
+from gradsan.check.source import Source
+from gradsan.check.values import NONE, Class, Const, Function, Instance, Mapping, Value, foreign_bases, ops_of
+
+_MOST_FORCED = 6  # branches that are looked into one by one
+_PATIENCE_FOR_A_FILE = 400_000  # expressions
+_PASSES = frozenset({"backward", "manual_backward", "grad"})
+
+
+@dataclass(slots=True)
+class Shown:
+    """Everything that the paths through a file showed."""
+
+    told: list[Told] = field(default_factory=list)
+    silences: list[Silence] = field(default_factory=list)
+    drawn_in: set[str] = field(default_factory=set)  # files that were read on the way
+    complete: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class _Start:
+    """Where a path begins: the whole file, or a function of it that nothing in the file calls."""
+
+    function: tuple[str, ...] = ()  # names, from the module inwards; empty: the file itself
+
+
+@dataclass(slots=True)
+class Reader:
+    """Follows the paths through one file."""
+
+    source: Source
+    shown: Shown = field(default_factory=Shown)
+    left: int = _PATIENCE_FOR_A_FILE
+    entered: set[int] = field(default_factory=set)
+
+    def read(self) -> Shown:
+        """Follow the file as a program; then every function with a pass that this did not reach."""
+        self._explore(_Start())
+        for names, node in _functions(self.source.tree):
+            if id(node) not in self.entered and _has_pass(node):
+                self._explore(_Start(names))
+        return self.shown
+
+    def _explore(self, start: _Start) -> None:
+        """All paths from one start: the usual one, the unusual one, one that turns, and branches left out so far."""
+        silent: dict[Key, Silence] = {}
+        refuted: set[Key] = set()
+        ways: dict[int, set[bool]] = {}
+        policies = [Policy()]
+        forced = 0
+        varying = False
+        while policies:
+            policy = policies.pop(0)
+            machine = self._follow(start, policy)
+            if machine is None:
+                break
+            heard = listen(machine.world, closed=not start.function, kept=_kept(machine, start))
+            silent |= heard.found
+            refuted |= heard.refuted
+            self.shown.told += [tell(each, machine.world) for each in machine.world.troubles]
+            varying = varying or bool(machine.choices.varying)
+            for node, taken in machine.choices.open_branches.items():
+                ways.setdefault(node, set()).update(taken)
+            if policy == Policy() and ways:
+                policies += [Policy(usual=False), *([Policy(turns=True)] if varying else [])]
+            if not policies and forced < _MOST_FORCED:
+                one_sided = [(node, not next(iter(taken))) for node, taken in ways.items() if len(taken) == 1]
+                for node, way in one_sided[: _MOST_FORCED - forced]:
+                    policies.append(Policy(forced=((node, way),)))
+                    ways[node] = {True, False}
+                    forced += 1
+        self.shown.silences += [each for key, each in silent.items() if key not in refuted]
+
+    def _follow(self, start: _Start, policy: Policy) -> Interpreter | None:
+        if self.left <= 0:
+            self.shown.complete = False
+            return None
+        machine = Interpreter(policy)
+        before = machine.patience = min(machine.patience, self.left)
+        try:
+            frame = machine.run_module(self.source, as_main=not start.function)
+            if start.function:
+                _enter(machine, frame, start.function)
+        except (OutOfPatienceError, RecursionError):
+            self.shown.complete = False
+        self.left -= before - max(machine.patience, 0)
+        self.entered |= machine.entered
+        self.shown.drawn_in |= set(machine.modules)
+        return machine
+
+
+def _enter(machine: Interpreter, frame: Frame, names: tuple[str, ...]) -> None:
+    """Call a function with unknown arguments; a method on a new object, twice, as whoever trains with it would."""
+    value: Value | None = frame.names.get(names[0])
+    if len(names) == 1 and isinstance(value, Function):
+        with machine.within(frame):
+            frame.names["<returned>"] = machine.enter(value, (), {}, value.node)  # type: ignore[arg-type]
+        return
+    if not isinstance(value, Class) or len(names) != 2:  # noqa: PLR2004 # a class and its method
+        return
+    method = value.members.get(names[1])
+    if not isinstance(method, Function):
+        return
+    with machine.within(frame):
+        _train_with(machine, value, method)
+
+
+def _train_with(machine: Interpreter, cls: Class, method: Function) -> None:
+    node = method.node
+    instance = machine.construct(cls, (), {}, node)  # type: ignore[arg-type]
+    if "staticmethod" in method.decorators or not isinstance(instance, Instance):
+        machine.enter(method, (), {}, node)  # type: ignore[arg-type]
+        return
+    run = LoopRun(machine.site(node), imagined=True)
+    automatic = _is_automatic(instance, method)
+    for number in (1, 2):
+        with machine.round_of(run, number):
+            result = machine.enter(method, (), {}, node, instance)  # type: ignore[arg-type]
+            if automatic:
+                loss = result.entries.get("loss", NONE) if isinstance(result, Mapping) else result
+                if ops_of(loss):
+                    machine.run_pass("backward", [(loss, None)], {}, node, inputs=None)  # type: ignore[arg-type]
+
+
+def _is_automatic(instance: Instance, method: Function) -> bool:
+    """Whether a trainer back-propagates what the method returns."""
+    if getattr(method.node, "name", "") != "training_step":
+        return False
+    manual = instance.attributes.get("automatic_optimization")
+    if isinstance(manual, Const) and manual.value is False:
+        return False
+    return any(base.endswith(LIGHTNING_BASES) for base in foreign_bases(instance.cls))
+
+
+def _kept(machine: Interpreter, start: _Start) -> frozenset[Op]:
+    """What whoever called the function may still use: what it returned, and what the module's names hold."""
+    if not start.function:
+        return frozenset()
+    returned = [frame.names.get("<returned>", NONE) for frame in machine.modules.values()]
+    return frozenset(op for value in returned for op in ops_of(value))
+
+
+def _functions(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield (node.name,), node
+        elif isinstance(node, ast.ClassDef):
+            for inner in node.body:
+                if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+                    yield (node.name, inner.name), inner
+
+
+def _has_pass(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function asks for a pass itself, or is one that a trainer back-propagates."""
+    if node.name == "training_step":
+        return True
+    return any(
+        isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in _PASSES
+        for each in within(node)
+    )

@@ -1,0 +1,84 @@
+"""One file, from its bytes to its diagnoses."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from gradsan.check.diagnoses import Teller, one_story_each
+from gradsan.check.interpreter import allow_depth
+from gradsan.check.notebooks import parse_notebook
+from gradsan.check.program import Reader
+from gradsan.check.source import Source, UnreadableSourceError, decode, locate_import, parse
+from gradsan.report import Diagnosis
+
+_PASSES = (b"backward", b"autograd", b"training_step")
+_IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import|import[ \t]+([\w.]+))", re.MULTILINE)
+_DEEPEST_IMPORT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What checking a file came to."""
+
+    path: str
+    diagnoses: tuple[Diagnosis, ...] = ()
+    problem: str | None = None  # why it could not be read
+    line: int | None = None
+    drawn_in: tuple[str, ...] = ()  # other files that the answer depends on
+    internal: bool = False  # the problem is gradsan's own
+
+
+def is_worth_reading(path: str, content: bytes) -> bool:
+    """Whether there can be anything to find: a pass in the file, or in one that this program draws in."""
+    if any(word in content for word in _PASSES):
+        return True
+    return b"__main__" in content and path.endswith(".py") and _draws_in_passes(path, content, _DEEPEST_IMPORT)
+
+
+def _draws_in_passes(path: str, content: bytes, depth: int) -> bool:
+    for found in _IMPORT.finditer(content):
+        dots, module, plain = found[1] or b"", found[2] or b"", found[3] or b""
+        target = locate_import(path, (module or plain).decode(), len(dots))
+        if target is None or target == path:
+            continue
+        inner = _content(target)
+        if any(word in inner for word in _PASSES[:2]):
+            return True
+        if depth > 1 and _draws_in_passes(target, inner, depth - 1):
+            return True
+    return False
+
+
+def _content(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return b""
+
+
+def check_content(path: str, content: bytes) -> Checked:
+    """Read a file; whatever it holds, the answer is what was found or why it could not be read."""
+    try:
+        source = _parsed(path, content)
+    except UnreadableSourceError as error:
+        return Checked(path, problem=error.reason, line=error.line)
+    allow_depth()
+    try:
+        return _checked(source)
+    except Exception as error:  # noqa: BLE001 # one odd file must not end the run
+        return Checked(path, problem=f"internal error ({type(error).__name__}: {error})", internal=True)
+
+
+def _parsed(path: str, content: bytes) -> Source:
+    if path.endswith(".ipynb"):
+        return parse_notebook(path, content)
+    return parse(path, decode(content))
+
+
+def _checked(source: Source) -> Checked:
+    shown = Reader(source).read()
+    teller = Teller({source.path: source})
+    raised = [teller.raised(each) for each in shown.told]
+    silent = [teller.silent(each) for each in shown.silences]
+    others = tuple(sorted(shown.drawn_in - {source.path}))
+    return Checked(source.path, tuple(one_story_each(raised, silent)), drawn_in=others)

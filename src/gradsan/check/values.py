@@ -1,0 +1,299 @@
+"""What a name may stand for while a program is read."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gradsan.check.graph import Cut, Leaf, Op, Site, Storage
+
+if TYPE_CHECKING:
+    from gradsan.check.frames import Frame
+    from gradsan.check.source import Source
+
+
+_NO_FUNCTION = ast.Lambda(args=ast.arguments([], [], None, [], [], None, []), body=ast.Constant(None))
+_NO_CLASS = ast.ClassDef("?", [], [], [], [])
+
+
+@dataclass(slots=True, eq=False)
+class Value:
+    """Something that nothing is known of, except what it may have been built on."""
+
+    op: Op | None = None
+    label: str | None = None  # the name under which it came into the program
+    attributes: dict[str, "Value"] = field(default_factory=dict)
+    made: Site | None = None
+    items: dict[object, "Value"] = field(default_factory=dict)  # parts that were looked at
+
+
+@dataclass(slots=True, eq=False)
+class Tensor(Value):
+    """A tensor, with a history (`op` or `leaf`) or without."""
+
+    leaf: Leaf | None = None
+    cut: Cut | None = None  # it had a history, and lost it here
+    storage: Storage = field(default_factory=Storage)
+    data: bool = False  # made from numbers or by chance: no history, for certain
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether what is built on it has a history."""
+        return self.op is not None or (self.leaf is not None and self.leaf.requires)
+
+
+@dataclass(slots=True, eq=False)
+class Const(Value):
+    """A number, a string, a truth value, None."""
+
+    value: object = None
+
+
+@dataclass(slots=True, eq=False)
+class Index(Value):
+    """The number of a round: known to be the first or a later one, and nothing else."""
+
+    position: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Sequence(Value):
+    """A list, tuple, set or deque."""
+
+    elements: list[Value] = field(default_factory=list)
+    exact: bool = True  # False: it has more elements, like the last ones
+    kind: str = "list"
+    longest: int | None = None  # of a deque
+    born: object = None  # the loops that ran when it was made
+
+
+@dataclass(slots=True, eq=False)
+class Mapping(Value):
+    """A dict."""
+
+    entries: dict[object, Value] = field(default_factory=dict)
+    exact: bool = True
+    born: object = None
+    missing: Value | None = None  # what a `defaultdict` makes
+
+
+@dataclass(slots=True, eq=False)
+class Yielded(Sequence):
+    """What a generator gives: each element with the ops that were made for it."""
+
+    made_for: list[tuple[Op, ...]] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Library(Value):
+    """A name of a library, as it is imported: `torch.nn.functional`."""
+
+    path: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Function(Value):
+    """A function of the user's."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda = field(default_factory=lambda: _NO_FUNCTION)
+    source: "Source | None" = None
+    outer: "Frame | None" = None
+    owner: "Class | None" = None
+    decorators: tuple[str, ...] = ()
+    defaults: dict[str, Value] = field(default_factory=dict)
+    remembered: dict[object, Value] | None = None  # of an `lru_cache`
+
+
+@dataclass(slots=True, eq=False)
+class Method(Value):
+    """A function with the object that it was taken from."""
+
+    function: Value = field(default_factory=Value)
+    receiver: Value = field(default_factory=Value)
+    name: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Partial(Value):
+    """`functools.partial`."""
+
+    function: Value = field(default_factory=Value)
+    arguments: list[Value] = field(default_factory=list)
+    keywords: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Class(Value):
+    """A class of the user's."""
+
+    node: ast.ClassDef = field(default_factory=lambda: _NO_CLASS)
+    source: "Source | None" = None
+    bases: tuple[Value, ...] = ()
+    members: dict[str, Value] = field(default_factory=dict)
+    fields: tuple[str, ...] = ()  # of a dataclass or a named tuple
+    plain: bool = False  # its constructor only fills the fields
+
+
+@dataclass(slots=True, eq=False)
+class Instance(Value):
+    """An object of a class of the user's."""
+
+    cls: Class = field(default_factory=Class)
+    running: bool = False  # its forward is under way
+
+
+@dataclass(slots=True, eq=False)
+class Layer(Value):
+    """A module of torch.nn, or of another library."""
+
+    kind: str = ""
+    leaf: Leaf | None = None
+    children: list[tuple[str, Value]] = field(default_factory=list)
+    assumed: bool = False  # only its name says that it is a module
+    compiled: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Optimizer(Value):
+    """An optimizer, and what it owns."""
+
+    name: str = "optimizer"
+    owned: list[Leaf] = field(default_factory=list)
+    complete: bool = True  # False: it owns more than could be found out
+    steps: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Scaler(Value):
+    """A `GradScaler`."""
+
+
+@dataclass(slots=True, eq=False)
+class Distribution(Value):
+    """A distribution of torch, over parameters that may have a history."""
+
+
+@dataclass(slots=True, eq=False)
+class Context(Value):
+    """A context manager that switches the recording of graphs."""
+
+    enables: bool | None = None  # None: it does not
+    how: str = ""
+    given: Value | None = None  # what `as` binds
+
+
+NONE = Const(value=None)
+
+
+def parts(value: Value, depth: int = 6) -> Iterator[Value]:
+    """The value and what it contains."""
+    yield value
+    if depth == 0:
+        return
+    match value:
+        case Sequence(elements=elements):
+            for each in elements:
+                yield from parts(each, depth - 1)
+        case Mapping(entries=entries):
+            for each in entries.values():
+                yield from parts(each, depth - 1)
+        case Instance(attributes=attributes):
+            for each in attributes.values():
+                if not isinstance(each, Method | Function | Class):
+                    yield from parts(each, depth - 2 if depth > 1 else 0)
+
+
+def key_of(value: Value) -> object:
+    """What stands for a value as a key or in a comparison; an unknown one is equal to itself alone."""
+    match value:
+        case Const(value=known):
+            return known
+        case Index(position=position):
+            return ("round", position)
+        case Sequence(kind="tuple", exact=True):
+            return tuple(map(key_of, value.elements))
+    return ("unknown", id(value))
+
+
+def memory(value: Value) -> Storage | None:
+    """The storage of a tensor."""
+    if not isinstance(value, Tensor):
+        return None
+    return value.storage if value.leaf is None else value.leaf.storage
+
+
+def ops_of(value: Value) -> list[Op]:
+    """The ops that a value leads to, each once."""
+    if value.op is not None:
+        return [value.op]
+    if isinstance(value, Sequence | Mapping | Instance):
+        return list(dict.fromkeys(each.op for each in parts(value) if each.op is not None))
+    return []
+
+
+def leaves_of(value: Value, seen: set[int] | None = None) -> list[Leaf]:
+    """All parameters in a value: a tensor, a module, a list of either."""
+    seen = set() if seen is None else seen
+    if id(value) in seen:
+        return []
+    seen.add(id(value))
+    match value:
+        case Tensor(leaf=Leaf() as leaf):
+            return [leaf]
+        case Layer():
+            own = [value.leaf] if value.leaf is not None else []
+            return own + [leaf for _, child in value.children for leaf in leaves_of(child, seen)]
+        case Sequence():
+            return [leaf for each in value.elements for leaf in leaves_of(each, seen)]
+        case Mapping():
+            return [leaf for each in value.entries.values() for leaf in leaves_of(each, seen)]
+        case Instance():
+            return [leaf for each in value.attributes.values() for leaf in _module_leaves(each, seen)]
+    return []
+
+
+def _module_leaves(value: Value, seen: set[int]) -> list[Leaf]:
+    """What a module registers of an attribute: parameters and modules, not tensors in lists."""
+    match value:
+        case Tensor(leaf=Leaf(), op=None) | Layer():
+            return leaves_of(value, seen)
+        case Instance() if is_module(value.cls):
+            return leaves_of(value, seen)
+    return []
+
+
+def is_module(cls: Class, depth: int = 8) -> bool:
+    """Whether a class is a torch module, as far as its bases are known."""
+    return any(is_module_base(base, depth) for base in cls.bases)
+
+
+def is_module_base(base: Value, depth: int = 8) -> bool:
+    """Whether a base class makes a module of whatever derives from it."""
+    if isinstance(base, Class):
+        return depth > 0 and is_module(base, depth - 1)
+    path = base.path if isinstance(base, Library) else (base.label or "")
+    last = path.rsplit(".", 1)[-1]
+    return path.startswith("torch.nn") or last.endswith(("Module", "PreTrainedModel"))
+
+
+def member(cls: Class, name: str, depth: int = 8) -> Value | None:
+    """What a class or one of its bases defines under this name."""
+    found = cls.members.get(name)
+    if found is not None or depth == 0:
+        return found
+    for base in cls.bases:
+        if isinstance(base, Class):
+            found = member(base, name, depth - 1)
+            if found is not None:
+                return found
+    return None
+
+
+def foreign_bases(cls: Class, depth: int = 8) -> Iterator[str]:
+    """The bases that are not known, by name."""
+    for base in cls.bases:
+        if isinstance(base, Class):
+            if depth:
+                yield from foreign_bases(base, depth - 1)
+        else:
+            yield (base.path if isinstance(base, Library) else base.label) or "?"

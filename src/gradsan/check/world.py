@@ -1,0 +1,281 @@
+"""The state of the program that is being read: passes, steps, gradients, and what went wrong on the way."""
+
+import ast
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from gradsan.check.graph import (
+    DOUBTFUL,
+    LIKELY,
+    Code,
+    Contribution,
+    Cut,
+    Edge,
+    Label,
+    Leaf,
+    LoopRun,
+    Moment,
+    Op,
+    Pass,
+    Site,
+    Storage,
+    tick,
+)
+from gradsan.check.values import Optimizer
+from gradsan.check.walking import Reached, reach
+
+
+@dataclass(frozen=True, slots=True)
+class SecondWalk:
+    """A pass reached an op that an earlier one had freed."""
+
+    failing: Pass
+    freeing: Pass
+    op: Op
+    found: dict[Op, Reached]
+    freed: frozenset[Op]  # those of them that were freed when it began
+    doubt: int
+
+
+@dataclass(frozen=True, slots=True)
+class OldValue:
+    """A pass reached an op whose saved value was edited since."""
+
+    failing: Pass
+    op: Op
+    storage: Storage
+    found: dict[Op, Reached]
+    doubt: int
+
+
+@dataclass(frozen=True, slots=True)
+class NoHistory:
+    """A pass was asked for on a value that has lost its history."""
+
+    failing: Pass
+    cut: Cut
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Piled:
+    """A step used gradients that an earlier step had used already."""
+
+    optimizer: Optimizer
+    stepped: Site
+    source: Pass
+    moment: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Regrown:
+    """A pass walked ops of an earlier round that an earlier pass had walked."""
+
+    later: Pass
+    earlier: Pass
+    op: Op
+    found: dict[Op, Reached]
+    doubt: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFreed:
+    """Saved values were read after a pass had freed them."""
+
+    site: Site
+    op: Op
+    moment: Moment
+    name: str | None
+
+
+Trouble = SecondWalk | OldValue | NoHistory | ReadFreed
+
+
+@dataclass(slots=True, eq=False)
+class Rebinding:
+    """A value that a loop gave a name in one of its rounds."""
+
+    name: str
+    op: Op
+    site: Site
+
+
+@dataclass(slots=True, eq=False)
+class Collecting:
+    """A list, a total or a mapping that a loop feeds with values that have a history."""
+
+    name: str
+    holder: Label
+    site: Site
+    op: Op
+    run: LoopRun
+    ops: list[Op] = field(default_factory=list)
+    total: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class World:
+    """Everything that has happened up to now on the path that is followed."""
+
+    moment: Moment = ()
+    recording: bool = True  # whether graphs are recorded
+    silencer: Cut | None = None  # what switched the recording off
+    passes: list[Pass] = field(default_factory=list)
+    optimizers: list[Optimizer] = field(default_factory=list)
+    troubles: list[Trouble] = field(default_factory=list)
+    piled: list[Piled] = field(default_factory=list)
+    regrown: list[Regrown] = field(default_factory=list)
+    made_at: dict[int, list[Moment]] = field(default_factory=dict)  # by the node that makes it
+    updates: list[int] = field(default_factory=list)  # when parameters were changed
+    clearings: list[int] = field(default_factory=list)
+    rebindings: list[Rebinding] = field(default_factory=list)
+    collecting: dict[tuple[int, int], Collecting] = field(default_factory=dict)
+    cuts: list[Cut] = field(default_factory=list)
+    cut_into: list[tuple[Cut, Op]] = field(default_factory=list)
+    log: list[list[Op]] = field(default_factory=list)  # ops made by the generators that are run ahead
+    assumptions: list[tuple[ast.AST, Code, Moment]] = field(default_factory=list)  # conditions that were not known
+
+    def made(self, op: Op) -> Op:
+        """Note an op."""
+        for edge in op.edges:
+            edge.op.users += op.doubt < DOUBTFUL
+        if self.log:
+            self.log[-1].append(op)
+        self.made_at.setdefault(id(op.site.node), []).append(self.moment)
+        return op
+
+    def walk(self, done: Pass, inputs: Collection[Op | Leaf] | None = None, *, doubtful: bool = False) -> None:
+        """Let a pass walk: what it meets, what it frees, who receives a gradient."""
+        found = reach(done.roots, inputs)
+        if doubtful:
+            found = {op: Reached(DOUBTFUL, how.parent, how.edge) for op, how in found.items()}
+        self.passes.append(done)
+        done.ops = tuple(found)
+        self._meet(done, found)
+        self._regrow(done, found)
+        given: dict[Leaf, int] = {}
+        for op, how in found.items():
+            op.walked.append(done)
+            doubt = max(how.doubt, op.doubt)
+            if not done.retains and (op.freed is None or op.freed_doubt > doubt):
+                op.freed, op.freed_doubt = done, doubt
+            for leaf in op.leaves:
+                given[leaf] = min(given.get(leaf, DOUBTFUL), how.doubt)
+        if done.kind == "backward":
+            self._give(done, given)
+
+    def step(self, optimizer: Optimizer, site: Site) -> None:
+        """An optimizer changes what it owns and what has a gradient."""
+        optimizer.steps += 1
+        for leaf in self.owned(optimizer):
+            if not leaf.given:
+                continue
+            old = [each for each in leaf.given if each.stepped is not None]
+            new = [each for each in leaf.given if each.stepped is None]
+            if old and new and not leaf.gradient_read:
+                self.piled.append(Piled(optimizer, site, new[-1].source, self.moment))
+            leaf.storage.version += 1
+            leaf.storage.edited, leaf.storage.by = site, optimizer.name
+            for each in leaf.given:
+                each.stepped = site
+                each.source.used = True
+        self.updates.append(tick())
+
+    def owned(self, optimizer: Optimizer) -> list[Leaf]:
+        """What an optimizer owns; what nobody is known to own, where it is not known what it owns."""
+        if optimizer.complete:
+            return optimizer.owned
+        others = {leaf for each in self.optimizers if each is not optimizer for leaf in each.owned}
+        reached = {leaf for each in self.passes for leaf in each.reached}
+        return list({*optimizer.owned, *(reached - others)})
+
+    def clear(self, leaves: Iterable[Leaf]) -> None:
+        """Gradients are thrown away."""
+        for leaf in leaves:
+            for each in leaf.given:
+                if each.stepped is None and not leaf.gradient_read:
+                    each.source.wasted = True
+            leaf.given.clear()
+        self.clearings.append(tick())
+
+    def forget_gradients(self, leaves: Iterable[Leaf]) -> None:
+        """Something that cannot be seen had the gradients in its hands: nothing more is claimed of them."""
+        for leaf in leaves:
+            for each in leaf.given:
+                each.source.used = True
+            leaf.given.clear()
+
+    def update(self, leaf: Leaf, site: Site, *, counted: bool = True) -> None:
+        """A parameter is changed by hand."""
+        for each in leaf.given:
+            each.source.used = True
+            each.stepped = site
+        if counted:
+            leaf.storage.version += 1
+            leaf.storage.edited, leaf.storage.by = site, None
+        self.updates.append(tick())
+
+    def changed_between(self, earlier: Pass, later: Pass) -> bool:
+        """Whether parameters were changed from one pass to the other."""
+        return any(earlier.number < each < later.number for each in self.updates)
+
+    def cleared_between(self, earlier: Pass, later: Pass) -> bool:
+        """Whether gradients were cleared from one pass to the other."""
+        return any(earlier.number < each < later.number for each in self.clearings)
+
+    def _meet(self, done: Pass, found: dict[Op, Reached]) -> None:
+        """What the engine would stop at: the newest op that is freed, or whose saved value is an old one."""
+        worst: Trouble | None = None
+        freed = frozenset(op for op in found if op.freed is not None)
+        newest = (DOUBTFUL + 1, 0)
+        for op, how in found.items():
+            if op.healed:
+                continue
+            rank = (min(max(how.doubt, op.doubt, op.freed_doubt if op.freed else 0), DOUBTFUL), -op.number)
+            if op.freed is not None and op.saves:
+                if rank < newest:
+                    worst, newest = SecondWalk(done, op.freed, op, found, freed, rank[0]), rank
+            elif op.freed is None:
+                for storage, version in op.saved:
+                    if storage.version != version and rank < newest:
+                        worst, newest = OldValue(done, op, storage, found, rank[0]), rank
+        if worst is not None:
+            self.troubles.append(worst)
+            self._heal(found)
+
+    def _heal(self, found: dict[Op, Reached]) -> None:
+        for op in found:
+            if op.freed is not None or any(storage.version != version for storage, version in op.saved):
+                op.healed = True
+
+    def _regrow(self, done: Pass, found: dict[Op, Reached]) -> None:
+        """Ops of an earlier round that this line has walked before, in that round."""
+        for op, how in found.items():
+            if op.healed or (not op.edges and not op.leaves):
+                continue
+            for earlier in op.walked:
+                if earlier.site.node is done.site.node and older_round(op.moment, done.moment):
+                    self.regrown.append(Regrown(done, earlier, op, found, max(how.doubt, op.doubt)))
+                    return
+
+    def _give(self, done: Pass, given: dict[Leaf, int]) -> None:
+        done.reached = tuple(leaf for leaf in given if leaf.requires)
+        for leaf in done.reached:
+            leaf.reached = True
+            if given[leaf] <= LIKELY:
+                leaf.given.append(Contribution(done))
+
+
+def older_round(made: Moment, now: Moment) -> bool:
+    """Whether something was made in an earlier round of a loop that is running."""
+    for (run, then), (current, at) in zip(made, now, strict=False):
+        if run is not current:
+            return False
+        if then != at:
+            return then < at
+    return False
+
+
+def crossing(edges: Iterable[Edge]) -> Label | None:
+    """The first name among the edges."""
+    return next((edge.label for edge in edges if edge.label is not None), None)

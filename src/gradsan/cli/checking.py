@@ -1,0 +1,248 @@
+"""What `gradsan check` does, from the wishes of its caller to the status of the process."""
+
+import os
+import platform
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from gradsan.check.baseline import new_ones, read_baseline, write_baseline
+from gradsan.check.cache import Cache
+from gradsan.check.files import find
+from gradsan.check.reading import Checked, check_content
+from gradsan.check.running import Outcome, check_files
+from gradsan.check.settings import Settings, find_settings
+from gradsan.check.suppressions import comments_in, silenced
+from gradsan.cli.codes import selection
+from gradsan.cli.output import ColorChoice, wants_color, width, write
+from gradsan.errors import GradsanError
+from gradsan.report import Diagnosis, Report
+
+_LARGE = 200  # files; from there on a reader wants to see that something happens
+
+
+class NoBaselineError(GradsanError):
+    """A baseline is to be written, and nobody said where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """The options of the command."""
+
+    paths: tuple[Path, ...]
+    form: str
+    output: Path | None
+    select: tuple[str, ...]
+    extend_select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    exclude: tuple[str, ...]
+    pedantic: bool
+    statistics: bool
+    baseline: Path | None
+    write_baseline: bool
+    add_ignore: bool
+    stdin_filename: str | None
+    cached: bool
+    respect_gitignore: bool
+    jobs: int
+    quiet: bool
+    color: ColorChoice
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One run of the command."""
+
+    wishes: Wishes
+    told: TextIO  # where remarks go that are no findings
+
+    def run(self) -> int:
+        """Check, report, and say by the status whether something was found."""
+        settings = find_settings(Path.cwd())
+        outcome = self._outcome(settings)
+        found = self._wanted(outcome, settings)
+        quieted = silenced(found, outcome.comments)
+        baseline = self.wishes.baseline or (settings.root / settings.baseline if settings.baseline else None)
+        if self.wishes.write_baseline:
+            if baseline is None:
+                raise NoBaselineError("there is no baseline to write to", "name one with `--baseline FILE`")
+            self._say(f"{write_baseline(baseline, quieted.told)} put into {baseline}")
+            return 0
+        told = list(quieted.told) if baseline is None else new_ones(quieted.told, read_baseline(baseline))
+        if self.wishes.add_ignore:
+            return self._add_ignores(told)
+        self._report(told, outcome)
+        for problem in outcome.checked:
+            if problem.problem is not None:
+                self._say_unread(problem)
+        for comment in quieted.unused:
+            self._say(f"{comment.file}:{comment.line}: `{comment.text}` silences nothing any more")
+        return 1 if told else 0
+
+    def _outcome(self, settings: Settings) -> Outcome:
+        if self.wishes.stdin_filename is not None:
+            return self._stdin(self.wishes.stdin_filename)
+        paths = list(
+            find(
+                self.wishes.paths,
+                exclude=(*settings.exclude, *self.wishes.exclude),
+                respect_gitignore=self.wishes.respect_gitignore and settings.respect_gitignore,
+            )
+        )
+        cache = Cache.read(settings.root) if self.wishes.cached and settings.cache else None
+        with self._progress(len(paths)) as advance:
+            return check_files(paths, cache, jobs=self.wishes.jobs, progress=advance)
+
+    def _stdin(self, name: str) -> Outcome:
+        content = sys.stdin.buffer.read()
+        checked = check_content(name, content)
+        comments = comments_in(name, content.decode("utf-8", errors="replace"))
+        return Outcome(1, 1, [checked], {name: comments} if comments else {})
+
+    def _wanted(self, outcome: Outcome, settings: Settings) -> list[Diagnosis]:
+        from gradsan.check.diagnoses import main_place, merged
+
+        wishes = self.wishes
+        select = wishes.select or settings.select
+        extended = (*settings.extend_select, *wishes.extend_select)
+        wanted = selection((*select, *extended) if select else (), (*settings.ignore, *wishes.ignore))
+        pedantic = wishes.pedantic or settings.pedantic
+        found = merged(each for checked in outcome.checked for each in checked.diagnoses)
+        return [
+            each
+            for each in found
+            if wanted(each.code)
+            and (pedantic or each.confidence != "possible")
+            and not _ignored(each.code, settings.ignored_in(main_place(each).file))
+        ]
+
+    def _report(self, told: list[Diagnosis], outcome: Outcome) -> None:
+        wishes = self.wishes
+        if wishes.statistics and wishes.form in ("text", "concise"):
+            write(_statistics(told), wishes.output)
+            return
+        if wishes.form == "text":
+            self._report_text(told, outcome)
+            return
+        report = Report(
+            gradsan=_version(),
+            python=platform.python_version(),
+            torch=None,
+            argv=tuple(sys.argv[1:]),
+            diagnoses=tuple(told),
+        )
+        write(_renderer(wishes.form)(report), wishes.output)
+
+    def _report_text(self, told: list[Diagnosis], outcome: Outcome) -> None:
+        wishes = self.wishes
+        text = ""
+        if told:
+            from gradsan.show.frames import framed
+
+            terminal = wishes.output is None and sys.stdout.isatty()
+            color = wants_color(wishes.color, terminal=terminal, environment=os.environ)
+            report = Report(gradsan="", python="", torch=None, argv=(), diagnoses=tuple(told))
+            text = framed(report, width=width(), color=color, lines=_line_of)
+        if not wishes.quiet:
+            text += _closing(told, outcome.files)
+        write(text, wishes.output)
+
+    def _add_ignores(self, told: list[Diagnosis]) -> int:
+        from gradsan.check.diagnoses import main_place
+        from gradsan.check.source import decode
+        from gradsan.check.suppressions import with_comments
+
+        wanted: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+        for each in told:
+            place = main_place(each)
+            if place.cell is None:
+                wanted[place.file][place.line].add(each.code)
+        for file, lines in wanted.items():
+            path = Path(file)
+            before = decode(path.read_bytes())
+            after = with_comments(before, lines)
+            if after != before:
+                path.write_text(after, encoding="utf-8", newline="")
+        self._say(f"{len(told)} silenced in {len(wanted)} files")
+        return 0
+
+    def _say(self, sentence: str) -> None:
+        if not self.wishes.quiet:
+            self.told.write(f"gradsan: {sentence}\n")
+
+    def _say_unread(self, checked: Checked) -> None:
+        line = f":{checked.line}" if checked.line else ""
+        self.told.write(f"gradsan: {checked.path}{line} is left out: {checked.problem}\n")
+
+    @contextmanager
+    def _progress(self, files: int) -> Iterator[Callable[[], None]]:
+        """A bar on a terminal, where there is enough to do for one."""
+        if files < _LARGE or self.wishes.quiet or not self.told.isatty():
+            yield lambda: None
+            return
+        from rich.console import Console
+        from rich.progress import Progress
+
+        with Progress(console=Console(file=self.told), transient=True) as bar:
+            task = bar.add_task("checking", total=files)
+            yield lambda: bar.advance(task)
+
+
+def _ignored(code: str, patterns: tuple[str, ...]) -> bool:
+    return bool(patterns) and not selection((), patterns)(code)
+
+
+def _renderer(form: str) -> Callable[[Report], str]:
+    match form:
+        case "json":
+            from gradsan.show.json import write as render
+        case "sarif":
+            from gradsan.show.sarif import sarif as render
+        case "github":
+            from gradsan.show.github import github as render
+        case "gitlab":
+            from gradsan.show.gitlab import gitlab as render
+        case _:
+            from gradsan.show.concise import concise as render
+    return render
+
+
+def _statistics(told: list[Diagnosis]) -> str:
+    counts = Counter((each.code, each.name) for each in told)
+    return "".join(f"{count:>6}  {code} {name}\n" for (code, name), count in sorted(counts.items()))
+
+
+def _closing(told: list[Diagnosis], files: int) -> str:
+    looked = f"{files:,} file{'' if files == 1 else 's'}"
+    if not told:
+        return f"gradsan: nothing found in {looked}\n"
+    errors = sum(each.severity == "error" for each in told)
+    warnings = len(told) - errors
+    counts = [f"{n} {word}{'' if n == 1 else 's'}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
+    codes = ", ".join(sorted({each.code for each in told}))
+    return f"gradsan: {' and '.join(counts)} in {looked} ({codes}); `gradsan explain CODE` says more\n"
+
+
+def _line_of(place: "Location") -> str | None:
+    from gradsan.check.source import load
+
+    source = load(place.file) if place.cell is None else None
+    return source.lines[place.line - 1] if source is not None and place.line <= len(source.lines) else None
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("gradsan")
+    except PackageNotFoundError:  # run from a checkout
+        return "unknown"
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gradsan.lifecycle.location import Location

@@ -1,0 +1,81 @@
+"""SARIF 2.1.0: for code scanning in GitHub, Azure, VS Code and their like."""
+
+import json
+from pathlib import PurePath
+from typing import Any
+
+from gradsan.causes import cause
+from gradsan.causes.cause import Cause
+from gradsan.lifecycle.location import Location
+from gradsan.report import Diagnosis, Report
+from gradsan.show.places import main_place, main_role, story_places
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVEL = {"error": "error", "warning": "warning"}
+_RANK = {"certain": 90.0, "likely": 60.0, "possible": 30.0}
+
+
+def sarif(report: Report) -> str:
+    """One run, with the page of every code that was found, and the story of each diagnosis as its code flow."""
+    codes = sorted({each.code for each in report.diagnoses})
+    run = {
+        "tool": {
+            "driver": {
+                "name": "gradsan",
+                "version": report.gradsan,
+                "rules": [_rule(cause(code)) for code in codes],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(each, codes) for each in report.diagnoses],
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _rule(known: type[Cause]) -> dict[str, Any]:
+    return {
+        "id": known.code,
+        "name": "".join(part.capitalize() for part in known.name.split("-")),
+        "shortDescription": {"text": known.summary},
+        "fullDescription": {"text": "\n\n".join(known.explanation())},
+        "help": {"text": f"{known.fix}\n\n{known.unless}"},
+        "defaultConfiguration": {"level": _LEVEL[known.severity]},
+        "properties": {"tags": ["pytorch", "autograd"]},
+    }
+
+
+def _result(diagnosis: Diagnosis, codes: list[str]) -> dict[str, Any]:
+    main = main_role(diagnosis)
+    places = list(story_places(diagnosis))
+    return {
+        "ruleId": diagnosis.code,
+        "ruleIndex": codes.index(diagnosis.code),
+        "level": _LEVEL[diagnosis.severity],
+        "rank": _RANK[diagnosis.confidence],
+        "message": {"text": diagnosis.message},
+        "locations": [_location(main_place(diagnosis))],
+        "relatedLocations": [
+            {"id": number, **_location(at), "message": {"text": words}}
+            for number, (role, at, words) in enumerate(places, 1)
+            if role != main
+        ],
+        "codeFlows": [
+            {"threadFlows": [{"locations": [
+                {"location": {**_location(at), "message": {"text": words}}} for _, at, words in places
+            ]}]}
+        ],
+        "partialFingerprints": {"gradsan/v1": diagnosis.fingerprint},
+        "properties": {"confidence": diagnosis.confidence},
+    }  # fmt: skip
+
+
+def _location(place: Location) -> dict[str, Any]:
+    region: dict[str, Any] = {"startLine": place.line, "endLine": place.end_line or place.line}
+    if place.column is not None:
+        region["startColumn"] = place.column
+    if place.end_column is not None:
+        region["endColumn"] = place.end_column
+    if place.source:
+        region["snippet"] = {"text": place.source}
+    uri = PurePath(place.file).as_posix()
+    return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}
