@@ -2,11 +2,13 @@
 
 import inspect
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from gradsan.lifecycle.incident import Incident
-from gradsan.report import FixKind, Severity
+from gradsan.lifecycle.course import Course
+from gradsan.lifecycle.incident import Incident, Stack
+from gradsan.report import Confidence, Culprit, FixKind, Severity
 
 Role = Literal["made", "held", "cut", "freed", "changed", "enters", "used"]  # in the order in which a story is told
 
@@ -19,6 +21,24 @@ class Example:
     shows: str  # how PyTorch's error begins, or for a silent cause all that the program prints
     fixed: str
     fixed_shows: str = ""  # all that the mended program prints
+
+
+Places = dict[Role, tuple[Stack, int | None]]  # each with its step, where that says something
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A silent problem that a cause recognised in the course of a run."""
+
+    sentence: str  # what happens, in one sentence a beginner understands
+    remedies: tuple[FixKind, ...]  # the best first
+    places: Places
+    culprit: Culprit | None = None
+    confidence: Confidence = "certain"
+    evidence: Mapping[str, int | float | str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    costs_bytes: int | None = None  # None: it spoils the training, which is worse than any memory
+    count: int = 1  # how often it happened
 
 
 class Cause:
@@ -70,6 +90,11 @@ class Cause:
     def notes(cls, incident: Incident) -> tuple[str, ...]:  # noqa: ARG003 # likewise
         """What else the reader should know, as things are."""
         return ()
+
+    @classmethod
+    def recognise(cls, course: Course) -> Iterator[Finding]:  # noqa: ARG003 # likewise
+        """For a silent cause: everything in the course of a run that is a case of it."""
+        yield from ()
 
     @classmethod
     def explanation(cls) -> tuple[str, ...]:

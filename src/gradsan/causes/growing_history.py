@@ -1,4 +1,11 @@
-from gradsan.causes.cause import Cause, Example
+from collections.abc import Iterator
+
+from gradsan.causes.cause import Cause, Example, Finding, Places
+from gradsan.lifecycle.amounts import count
+from gradsan.lifecycle.course import Course, PassLine
+from gradsan.report import Culprit
+
+_FAR = 1000  # steps ahead, for a reader to see where it leads
 
 
 class GrowingHistory(Cause):
@@ -79,3 +86,37 @@ for batch in torch.ones(3, 8, 3):
         "window, call backward once at its end, step, and detach there. For a whole sequence this gives the full "
         "gradient, and each step is walked once."
     )
+
+    @classmethod
+    def recognise(cls, course: Course) -> Iterator[Finding]:
+        """Lines each of whose passes walks what all the passes before have walked, over updates of the parameters."""
+        yield from (cls._finding(line) for line in course.lines if line.grows)
+
+    @classmethod
+    def _finding(cls, line: PassLine) -> Finding:
+        first, last = line.walks[0], line.walks[-1]
+        growth = (last.ops - first.ops) / max(last.step - first.step, 1)
+        carried = line.carried
+        name = None if carried is None else carried.name
+        subject = f"`{name}` carries" if name else "something carries"
+        places: Places = {"used": (line.stack, last.step)}
+        if carried is not None:
+            places["enters"] = (carried.enters, None)
+        return Finding(
+            sentence=(
+                f"{subject} the history of all earlier steps into every pass: it walked {count(first.ops, 'op')} in "
+                f"step {first.step}, {last.ops:,} in step {last.step}, and would walk about "
+                f"{first.ops + growth * _FAR:,.0f} in step {_FAR:,}"
+            ),
+            remedies=("detach", "remove-retain") if line.retained else ("detach",),
+            places=places,
+            culprit=Culprit(name, carried.holder) if carried and name and carried.holder else None,
+            evidence={
+                "first_ops": first.ops,
+                "last_ops": last.ops,
+                "ops_per_step": round(growth, 1),
+                "steps": last.back,
+            },
+            costs_bytes=int(line.saved_bytes * max(last.back, 1)),
+            count=line.passes,
+        )

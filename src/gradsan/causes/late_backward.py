@@ -1,4 +1,11 @@
-from gradsan.causes.cause import Cause, Example
+from collections.abc import Iterator
+
+from gradsan.causes.cause import Cause, Example, Finding
+from gradsan.lifecycle.amounts import count
+from gradsan.lifecycle.course import Course
+from gradsan.report import Culprit
+
+_PASSES = 2  # that came too late, before it is a habit
 
 
 class LateBackward(Cause):
@@ -62,3 +69,25 @@ print(weight.tolist())
         "it with `torch.autograd.grad`, which leaves `.grad` alone. Where `zero_grad()` follows directly on `step()`, "
         "a late gradient is not lost but acts one round later; if that is meant, leave a comment."
     )
+
+    @classmethod
+    def recognise(cls, course: Course) -> Iterator[Finding]:
+        """Lines all of whose passes gave their gradients to parameters that no step took them from."""
+        for line in course.lines:
+            gave = line.gave
+            if gave is None or gave.used or gave.wasted < _PASSES or not line.is_direct:
+                continue
+            if gave.reaches_others or gave.may_be_read or not gave.step:
+                continue
+            yield Finding(
+                sentence=(
+                    f"`{line.loss or 'a loss'}` is back-propagated after the step, and its gradients are cleared "
+                    "before the next one: it trains nothing"
+                ),
+                remedies=("reorder", "combine-losses"),
+                places={"changed": (gave.step, None), "used": (line.stack, None)},
+                culprit=Culprit(line.loss, "local") if line.loss else None,
+                evidence={"passes": line.passes, "followed": gave.wasted},
+                notes=(f"all {count(gave.wasted, 'pass', 'passes')} that were followed came too late",),
+                count=gave.wasted,
+            )

@@ -1,4 +1,10 @@
-from gradsan.causes.cause import Cause, Example
+from collections.abc import Iterator
+
+from gradsan.causes.cause import Cause, Example, Finding
+from gradsan.lifecycle.course import Course
+from gradsan.report import Culprit
+
+_CYCLES = 2  # in which gradients piled up, before it is a habit
 
 
 class MissingZeroGrad(Cause):
@@ -57,3 +63,19 @@ for batch in torch.ones(3, 8, 3):
         "`zero_grad()` together, every k batches, and divide each loss by k if it is a mean. What is wrong is only a "
         "`step()` without a `zero_grad()` before the next."
     )
+
+    @classmethod
+    def recognise(cls, course: Course) -> Iterator[Finding]:
+        """Optimizers most of whose steps used gradients that the step before had used already."""
+        for each in course.optimizers:
+            if each.piled < _CYCLES or 2 * each.piled <= each.cycles or not each.stack:
+                continue
+            named = f"`{each.name}`" if each.name else "the optimizer"
+            yield Finding(
+                sentence=f"every step of {named} uses the gradients of the steps before as well: nothing clears them",
+                remedies=("zero-grad",),
+                places={"changed": (each.stack, None), "used": (each.adding, None)},
+                culprit=Culprit(each.name, "optimizer") if each.name else None,
+                evidence={"steps": each.steps, "followed": each.cycles, "piled_up": each.piled},
+                count=each.piled,
+            )

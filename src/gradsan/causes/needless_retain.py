@@ -1,4 +1,9 @@
-from gradsan.causes.cause import Cause, Example
+from collections.abc import Iterator
+
+from gradsan.causes.cause import Cause, Example, Finding
+from gradsan.lifecycle.amounts import count, size
+from gradsan.lifecycle.course import Course, PassLine
+from gradsan.report import Culprit
 
 
 class NeedlessRetain(Cause):
@@ -75,3 +80,35 @@ print("saved values still in memory:", Saved.alive)
         "flag. Then let the argument follow the same condition. With several losses of one forward it belongs on "
         "every call but the last, so often it is only the last one that has to lose it."
     )
+
+    @classmethod
+    def recognise(cls, course: Course) -> Iterator[Finding]:
+        """Lines that keep graphs, none of which a later pass walked; not where that made a history grow, or a leak."""
+        leaked = {stack for each in course.holdings for stack in each.passes if each.is_growing}
+        for line in course.lines:
+            is_needless = line.retained and line.followed and not line.walked_again and line.is_direct
+            if is_needless and not line.grows and line.stack not in leaked:
+                yield cls._finding(line)
+
+    @classmethod
+    def _finding(cls, line: PassLine) -> Finding:
+        option = "create_graph=True" if line.differentiable else "retain_graph=True"
+        nobody = "nobody differentiates the gradients" if line.differentiable else "no later pass walks it"
+        times = "once" if line.retained == 1 else f"in {count(line.retained, 'pass', 'passes')}"
+        lasts = f", for {line.seconds * 1000:.0f} ms a pass" if line.seconds else ""
+        return Finding(
+            sentence=(
+                f"`{option}` keeps the graph of `{line.loss or 'the loss'}` {times}, and {nobody}: about "
+                f"{size(line.saved_bytes)} of saved values stay in memory for nothing{lasts}"
+            ),
+            remedies=("remove-retain",),
+            places={"used": (line.stack, None)},
+            culprit=Culprit(line.loss, "local") if line.loss else None,
+            evidence={
+                "retained_passes": line.retained,
+                "saved_bytes": line.saved_bytes,
+                "byte_seconds": round(line.saved_bytes * line.seconds * line.retained, 3),
+            },
+            costs_bytes=line.saved_bytes,
+            count=line.retained,
+        )

@@ -11,7 +11,7 @@ import click
 
 from gradsan.cli.codes import selection
 from gradsan.cli.output import COLOR_CHOICES, FORMATS, ColorChoice
-from gradsan.cli.watching import Reporting, Watching
+from gradsan.cli.watching import FAIL_ON, FailOn, Reporting, Watching
 from gradsan.errors import NotYetError, TorchMissingError
 from gradsan.observe.doors.program import Module, Program, find_script, run_program
 
@@ -24,7 +24,14 @@ from gradsan.observe.doors.program import Module, Program, find_script, run_prog
 @click.option("--ignore", multiple=True, metavar="CODES", help="Do not explain these codes.")
 @click.option("--include", multiple=True, metavar="PATTERN", help="Files that are yours though a library's by rule.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Files that are not yours.")
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing about gradsan itself.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(FAIL_ON),
+    default="never",
+    show_default=True,
+    help="End with status 1 where that was found in a program that went well.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing where nothing is found, nor about gradsan itself.")
 @click.option("-v", "--verbose", is_flag=True, help="Report errors that the program caught, too.")
 @click.option("--color", type=click.Choice(COLOR_CHOICES), default="auto", show_default=True)
 @click.argument("named", metavar="(SCRIPT | -m MODULE)")
@@ -38,6 +45,7 @@ def command(  # noqa: PLR0913 # one for each option
     ignore: tuple[str, ...],
     include: tuple[str, ...],
     exclude: tuple[str, ...],
+    fail_on: FailOn,
     quiet: bool,
     verbose: bool,
     color: ColorChoice,
@@ -54,7 +62,15 @@ def command(  # noqa: PLR0913 # one for each option
     wants = selection(select, ignore)
     program = Module(named, arguments) if as_module else find_script(named, arguments)
     _demand_torch(program)
-    reporting = Reporting(tuple(program.argv), form=form, output=output, verbose=verbose, color=color)
+    reporting = Reporting(
+        tuple(program.argv),
+        form=form,
+        output=output,
+        quiet=quiet,
+        verbose=verbose,
+        color=color,
+        fail_on=fail_on,
+    )
     watching = Watching(reporting, include=include, exclude=exclude, wants=wants, quiet=quiet)
     return functools.partial(run_program, program, compile_main=watching.compile_main, around=watching)
 

@@ -5,53 +5,76 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from types import CodeType, TracebackType
-from typing import Self
+from typing import Literal, Self, get_args
 
 from gradsan.cli.output import ColorChoice, UnwritableOutputError, wants_color, width, write
-from gradsan.observe.doors.session import Session, take_over, uninstall
+from gradsan.observe.doors.session import Conclusion, Session, take_over, uninstall
 from gradsan.observe.sanitizer import say
-from gradsan.report import Diagnosis, Report
+from gradsan.report import Diagnosis, Report, Summary
+
+FailOn = Literal["never", "warning", "error"]
+FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
 
 
 class Reporting:
-    """How a run is reported. Without a file, only what no traceback shows is said."""
+    """How a run is reported. In text, errors are told in their tracebacks; here is said what those do not show."""
 
     def __init__(
-        self, argv: tuple[str, ...], *, form: str, output: Path | None, verbose: bool, color: ColorChoice
+        self,
+        argv: tuple[str, ...],
+        *,
+        form: str,
+        output: Path | None,
+        quiet: bool,
+        verbose: bool,
+        color: ColorChoice,
+        fail_on: FailOn,
     ) -> None:
         self._argv = argv
         self._form = form
         self._output = None if output is None else _writable(output)
+        self._quiet = quiet
         self._verbose = verbose
         self._color = color
+        self._fail_on = fail_on
 
-    def report(self, session: Session) -> None:
-        """Write down what was found."""
-        found = list(session.uncaught)
+    def report(self, session: Session) -> int:
+        """Write down what was found; the answer is 1 where that is to fail a run that went well."""
+        from gradsan.causes.silence import folded
+
+        errors, concluded = list(session.uncaught), session.conclude()
+        found = folded(errors, concluded.silent) if errors else list(concluded.silent)
+        caught: list[Diagnosis] = []
         if self._verbose:
             told = {each.fingerprint for each in found}
-            found += [each for each in session.sanitizer.diagnoses if each.fingerprint not in told]
+            caught = [each for each in session.sanitizer.diagnoses if each.fingerprint not in told]
         if self._output is not None or self._form == "json":
-            self._put(self._rendered(found))
-        elif self._verbose:
-            told_already = {each.fingerprint for each in session.uncaught}
-            self._put("".join(self._story(each) for each in found if each.fingerprint not in told_already))
+            self._put(self._rendered([*found, *caught], concluded.summary))
+        else:
+            self._put("".join(map(self._story, caught)))
+            if not errors and concluded.summary is not None and (concluded.silent or not self._quiet):
+                self._put(self._closing(concluded))
+        return int(_is_grave(found, self._fail_on))
 
     def _put(self, text: str) -> None:
         if self._output is not None:
             write(text, self._output)
         elif text and sys.stderr is not None:
+            with suppress(Exception):  # what the program printed stands before what is said about it
+                sys.stdout.flush()
             sys.stderr.write(text)
 
-    def _rendered(self, found: Iterable[Diagnosis]) -> str:
+    def _rendered(self, found: Iterable[Diagnosis], summary: Summary | None) -> str:
         report = Report(
             gradsan=_version(),
             python=platform.python_version(),
             torch=_torch_version(),
             argv=self._argv,
             rank=_rank(),
+            summary=summary,
             diagnoses=tuple(found),
         )
         if self._form == "json":
@@ -62,6 +85,13 @@ class Reporting:
 
         return terminal(report, width=width(), color=self._colored())
 
+    def _closing(self, concluded: Conclusion) -> str:
+        from gradsan.show.text import closing
+
+        if concluded.summary is None or not (concluded.summary.passes or concluded.silent):
+            return ""  # a program without a single pass is none of our business
+        return closing(concluded.summary, concluded.silent, width=width(), color=self._colored())
+
     def _story(self, diagnosis: Diagnosis) -> str:
         from gradsan.show.text import story
 
@@ -70,6 +100,11 @@ class Reporting:
     def _colored(self) -> bool:
         terminal = self._output is None and sys.stderr is not None and sys.stderr.isatty()
         return wants_color(self._color, terminal=terminal, environment=os.environ)
+
+
+def _is_grave(found: Iterable[Diagnosis], fail_on: FailOn) -> bool:
+    grave = {"never": (), "warning": ("warning", "error"), "error": ("error",)}[fail_on]
+    return any(each.severity in grave for each in found)
 
 
 class Watching:
@@ -87,7 +122,10 @@ class Watching:
         self._reporting = reporting
         self._process = os.getpid()
         tell: Callable[[str], None] = (lambda _: None) if quiet else say
-        self._session = Session(include=include, exclude=exclude, wants=wants, tell=tell, own_hooks=False)
+        self._session = Session(
+            include=include, exclude=exclude, wants=wants, tell=tell, own_hooks=False, keeps_ledger=True
+        )
+        self._went_well = False
 
     def __enter__(self) -> Self:
         os.environ.setdefault("GRADSAN", "1")  # processes that the program starts anew are watched too
@@ -98,6 +136,7 @@ class Watching:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self._went_well = error is None or (isinstance(error, SystemExit) and not error.code)
         self._session.ended_by(error)
 
     def compile_main(self, source: bytes, filename: str) -> CodeType:
@@ -108,10 +147,21 @@ class Watching:
         uninstall()
         if os.getpid() != self._process:  # a fork of the program ends here too; the report is its parent's
             return
+        status = 0
         try:
-            self._reporting.report(self._session)
+            status = self._reporting.report(self._session)
         except Exception as error:  # noqa: BLE001 # the program's status stands, whatever becomes of the report
             say(f"the report is not written: {error}")
+        if status and self._went_well:
+            _leave_with(status)
+
+
+def _leave_with(status: int) -> None:
+    """End the process with a status of our own, which nothing but this can do so late: all handlers have run."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    os._exit(status)
 
 
 def _writable(output: Path) -> Path:

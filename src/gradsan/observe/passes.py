@@ -191,6 +191,7 @@ class Asked:
     """How a pass was asked for, read from the arguments of the engine's one entry."""
 
     retains: bool
+    creates: bool  # a graph of the gradients
     accumulates: bool
     inputs: tuple[Any, ...]
 
@@ -200,6 +201,7 @@ class Asked:
         places = dict(zip(("gradients", "retain_graph", "create_graph", "inputs"), args, strict=False)) | named
         return cls(
             retains=bool(places.get("retain_graph")),
+            creates=bool(places.get("create_graph")),
             accumulates=bool(places.get("accumulate_grad", False)),
             inputs=tuple(places.get("inputs") or ()),
         )

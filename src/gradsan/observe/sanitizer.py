@@ -22,7 +22,9 @@ from gradsan.report import Diagnosis
 
 if TYPE_CHECKING:
     from gradsan.causes.diagnosing import Named
+    from gradsan.lifecycle.course import Course
     from gradsan.lifecycle.incident import Incident
+    from gradsan.observe.ledger.book import Ledger
     from gradsan.observe.log.lines import Lines
 
 T = TypeVar("T")
@@ -69,6 +71,8 @@ class Sanitizer:
         self._switch_compiler: Callable[[object], object] = lambda _: None
         self._passes: Passes | None = None
         self._steps: Steps | None = None
+        self._wants_ledger = False
+        self._ledger: Ledger | None = None
 
     def prepare(self) -> None:
         """Before the program has imported torch: have its code ready to be recorded."""
@@ -80,6 +84,20 @@ class Sanitizer:
         self._guarded(self._start)
         if self._passes is None:
             self.stop()
+
+    def keep_ledger(self) -> bool:
+        """Look for silent problems too, from now on or from the start; False: a ledger is kept already."""
+        if self._wants_ledger:
+            return False
+        self._wants_ledger = True
+        if self._passes is not None:
+            self._guarded(self._open_ledger)
+        return True
+
+    def close_ledger(self) -> "Course | None":
+        """How the run went, if a ledger was kept; it is kept no longer."""
+        ledger, self._ledger, self._wants_ledger = self._ledger, None, False
+        return None if ledger is None else self._guarded(ledger.close)
 
     @property
     def diagnoses(self) -> list[Diagnosis]:
@@ -101,6 +119,8 @@ class Sanitizer:
         self._switch_compiler = compiler_switch()
         self._watch_engine(found.engine_owner, found.engine_name)
         self._watch_optimizers(self._steps)
+        if self._wants_ledger:
+            self._open_ledger()
 
     def stop(self) -> None:
         """Put everything back."""
@@ -152,9 +172,33 @@ class Sanitizer:
             if is_compiling():  # a compiled step is not noted; that the parameters changed is seen all the same
                 return
             if self._passes is not None:
-                self._guarded(lambda: steps.note(optimizer))
+                self._guarded(lambda: self._stepped(optimizer, steps))
 
         self._undo.callback(register_optimizer_step_post_hook(stepped).remove)
+
+    def _stepped(self, optimizer: Any, steps: Steps) -> None:  # noqa: ANN401 # as torch has it
+        steps.note(optimizer)
+        if self._ledger is not None:
+            self._ledger.step_ended(optimizer)
+
+    def _open_ledger(self) -> None:
+        from torch.compiler import is_compiling
+        from torch.optim.optimizer import register_optimizer_step_pre_hook
+
+        from gradsan.observe.ledger.book import Ledger
+
+        passes, steps, counter = self._passes, self._steps, private().op_counter
+        if passes is None or steps is None or counter is None:
+            return
+
+        @compiles_to_nothing
+        def steps_now(optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as torch calls it
+            ledger = self._ledger
+            if ledger is not None and not is_compiling():
+                self._guarded(lambda: ledger.step_begins(optimizer))
+
+        self._ledger = Ledger(passes, steps, self.recorder, counter, self._tell)
+        self._undo.callback(register_optimizer_step_pre_hook(steps_now).remove)
 
     def _begin(self, tensors: Any, args: tuple[Any, ...], named: dict[str, Any], frame: FrameType) -> PassNote | None:  # noqa: ANN401 # as above
         passes = self._passes
@@ -162,12 +206,25 @@ class Sanitizer:
             return None
         if passes.count == 0 and self._may_adopt.acquire(blocking=False):
             self._guarded(self.recorder.adopt)
-        return self._guarded(lambda: passes.begin(tensors, Asked.of(args, named), frame))
+
+        def begin() -> PassNote:
+            asked = Asked.of(args, named)
+            note = passes.begin(tensors, asked, frame)
+            if self._ledger is not None:
+                self._ledger.pass_begins(note, tensors, asked, frame)
+            return note
+
+        return self._guarded(begin)
 
     def _end(self, note: PassNote | None) -> None:
         passes = self._passes
         if passes is not None and note is not None:
-            self._guarded(lambda: passes.end(note, failed=False))
+            self._guarded(lambda: self._ended(note, passes))
+
+    def _ended(self, note: PassNote, passes: Passes) -> None:
+        passes.end(note, failed=False)
+        if self._ledger is not None:
+            self._ledger.pass_ended(note)
 
     def _failed(self, error: BaseException, tensors: Any, note: PassNote | None) -> None:  # noqa: ANN401 # as above
         passes, steps = self._passes, self._steps

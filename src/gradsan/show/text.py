@@ -11,12 +11,12 @@ from rich.text import Text
 
 from gradsan.causes import cause
 from gradsan.causes.cause import Role
+from gradsan.lifecycle.amounts import count, size
 from gradsan.lifecycle.location import Frame, Location
 from gradsan.report import Diagnosis, Edit, Fix, PathOp, Report, Summary
 from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, rendered, with_inline_code, wrapped
 
 _QUIET = "dim"
-_KILO = 1000
 
 
 def terminal(report: Report, *, width: int, color: bool) -> str:
@@ -152,19 +152,11 @@ def _op_name(op: PathOp) -> str:
 
 
 def _cost(diagnosis: Diagnosis) -> str:
-    ops, size = diagnosis.evidence.get("freed_ops"), diagnosis.evidence.get("saved_bytes")
+    ops, saved = diagnosis.evidence.get("freed_ops"), diagnosis.evidence.get("saved_bytes")
     parts = [f"{ops} ops"] if ops is not None else []
-    if isinstance(size, int | float):
-        parts.append(f"about {_size(size)} of saved values")
+    if isinstance(saved, int | float):
+        parts.append(f"about {size(saved)} of saved values")
     return f" ({', '.join(parts)})" if parts else ""
-
-
-def _size(amount: float) -> str:
-    for unit in ("bytes", "KB", "MB"):
-        if amount < _KILO:
-            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= _KILO
-    return f"{amount:.1f} GB"
 
 
 def _labelled(label: str, prose: str, width: int) -> Text:
@@ -194,6 +186,19 @@ def _edit(edit: Edit) -> Text:
     return text
 
 
+def closing(summary: Summary, diagnoses: Sequence[Diagnosis], *, width: int, color: bool) -> str:
+    """The summary at the end of a run, on one screen: its findings, the dearest first, and what it did in numbers.
+
+    One line where nothing was found.
+    """
+    width = max(width, NARROWEST)
+    text = Text()
+    for each in diagnoses:
+        text.append_text(_story(each, width)).append("\n")
+    text.append("\n" if diagnoses else "").append(_verdict(diagnoses)).append(f" ({_numbers(summary)})\n", _QUIET)
+    return rendered(text, color=color)
+
+
 def _closing(report: Report) -> Text:
     text = Text()
     if report.summary is not None:
@@ -204,19 +209,15 @@ def _closing(report: Report) -> Text:
 
 def _numbers(summary: Summary) -> str:
     parts = [
-        _count(summary.passes, "pass", "passes"),
-        _count(summary.steps, "step"),
-        _count(summary.ops, "op") + " walked",
+        count(summary.passes, "pass", "passes"),
+        count(summary.steps, "step"),
+        count(summary.ops, "op") + " walked",
     ]
     if summary.peak_saved_bytes is not None:
-        parts.append(f"{_size(summary.peak_saved_bytes)} of saved values at the peak")
+        parts.append(f"{size(summary.peak_saved_bytes)} of saved values at the peak")
     if summary.retained_bytes is not None:
-        parts.append(f"{_size(summary.retained_bytes)} retained")
+        parts.append(f"{size(summary.retained_bytes)} retained")
     return ", ".join(parts)
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def _verdict(diagnoses: Sequence[Diagnosis]) -> str:
@@ -224,6 +225,6 @@ def _verdict(diagnoses: Sequence[Diagnosis]) -> str:
         return "gradsan: nothing found"
     errors = sum(each.severity == "error" for each in diagnoses)
     warnings = len(diagnoses) - errors
-    counts = [_count(number, word) for number, word in ((errors, "error"), (warnings, "warning")) if number]
+    counts = [count(number, word) for number, word in ((errors, "error"), (warnings, "warning")) if number]
     codes = ", ".join(dict.fromkeys(each.code for each in diagnoses))
     return f"gradsan: {' and '.join(counts)} ({codes}); `gradsan explain CODE` says more"

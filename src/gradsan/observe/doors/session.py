@@ -4,8 +4,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradsan.errors import TorchMissingError
 from gradsan.observe.arrival import is_installed, is_loaded, when_loaded
@@ -14,12 +15,23 @@ from gradsan.observe.findings import Findings
 from gradsan.observe.sanitizer import Sanitizer, diagnosis_on, say
 from gradsan.report import Diagnosis
 
+if TYPE_CHECKING:
+    from gradsan.report import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What is said of a run when it is over."""
+
+    summary: "Summary | None"  # None: nothing was looked at
+    silent: tuple[Diagnosis, ...]  # the dearest first
+
 
 class Session:
     """The sanitizer with what it needs around it. It waits for torch if that is not imported yet.
 
     `own_hooks` says whether errors that nobody catches reach it through `sys.excepthook`; whoever runs the program
-    can hand them to `ended_by` instead.
+    can hand them to `ended_by` instead. `keeps_ledger` says whether silent problems are looked for too.
     """
 
     def __init__(
@@ -30,11 +42,15 @@ class Session:
         wants: Callable[[str], bool] = lambda _: True,
         tell: Callable[[str], None] = say,
         own_hooks: bool = True,
+        keeps_ledger: bool = False,
     ) -> None:
+        self._wants = wants
         self.sanitizer = Sanitizer(include=include, exclude=exclude, wants=wants, tell=tell)
         self.uncaught = Findings()  # of errors that ended the program or a thread
         self._own_hooks = own_hooks
         self._undo = ExitStack()
+        if keeps_ledger:
+            self.sanitizer.keep_ledger()
 
     def start(self) -> None:
         """Begin, at once or when the program imports torch."""
@@ -60,6 +76,25 @@ class Session:
             diagnosis = self.sanitizer.explain_raised(each)
             if diagnosis is not None:
                 self.uncaught.add(diagnosis)
+
+    def conclude(self) -> Conclusion:
+        """What the run did, and what was wrong with it that never raised. The ledger is closed by that."""
+        course = self.sanitizer.close_ledger()
+        if course is None:
+            return Conclusion(None, ())
+        from gradsan.causes.silence import silent_diagnoses
+        from gradsan.report import Summary
+        from gradsan.suppression import is_suppressed
+
+        summary = Summary(
+            passes=course.passes,
+            steps=course.steps,
+            ops=course.ops,
+            peak_saved_bytes=course.peak_saved_bytes,
+            retained_bytes=course.retained_bytes,
+        )
+        found = silent_diagnoses(course, self._wants)
+        return Conclusion(summary, tuple(each for each in found if not is_suppressed(each)))
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """The diagnosis of an error, or of what led to it."""
@@ -151,16 +186,20 @@ class Watch:
 
     def __init__(self) -> None:
         self._found = Findings()
+        self.summary: Summary | None = None  # what was done within the block, in numbers, when it is over
 
     @property
     def diagnoses(self) -> tuple[Diagnosis, ...]:
-        """What has been found so far, errors that the program caught included."""
+        """What has been found: errors at once, those that the program caught included; silent problems at the end."""
         return tuple(self._found)
 
 
 @contextmanager
-def watch(*, include: Iterable[str] = (), exclude: Iterable[str] = ()) -> Iterator[Watch]:
-    """Explain errors within a block and collect what is found; where gradsan is installed already, it stays so."""
+def watch(*, include: Iterable[str] = (), exclude: Iterable[str] = (), quiet: bool = False) -> Iterator[Watch]:
+    """Explain errors within a block, look for silent problems, and collect what is found.
+
+    At its end a summary goes to stderr, unless `quiet`. Where gradsan is installed already, it stays so.
+    """
     was_installed = _installed is not None
     install(include=include, exclude=exclude)
     session, watching = _installed, Watch()
@@ -169,15 +208,33 @@ def watch(*, include: Iterable[str] = (), exclude: Iterable[str] = ()) -> Iterat
         return
     listeners = session.sanitizer.listeners
     listeners.append(watching._found)  # noqa: SLF001 # its own
+    is_own_ledger = session.sanitizer.keep_ledger()
     try:
         yield watching
     except BaseException as error:
         session.ended_by(error)
         raise
+    else:
+        if is_own_ledger:
+            _conclude(session, watching, quiet=quiet)
     finally:
         listeners.remove(watching._found)  # noqa: SLF001 # as above
+        if is_own_ledger:
+            session.sanitizer.close_ledger()
         if not was_installed:
             uninstall()
+
+
+def _conclude(session: Session, watching: Watch, *, quiet: bool) -> None:
+    with suppress(Exception):  # whatever becomes of the summary, the program goes on
+        concluded = session.conclude()
+        watching.summary = concluded.summary
+        for each in concluded.silent:
+            watching._found.add(each)  # noqa: SLF001 # as above
+        if not quiet and concluded.summary is not None and sys.stderr is not None:
+            from gradsan.show.text import closing
+
+            sys.stderr.write(closing(concluded.summary, concluded.silent, width=100, color=False))
 
 
 def explain(error: BaseException) -> Diagnosis | None:

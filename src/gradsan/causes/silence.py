@@ -1,0 +1,63 @@
+"""From the course of a run to the diagnoses of its silent problems, and how they join the diagnosis of an error."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from gradsan.causes import all_causes
+from gradsan.causes.cause import Cause, Finding
+from gradsan.causes.diagnosing import capitalised, fingerprint_of, fix_of, locate
+from gradsan.lifecycle.course import Course
+from gradsan.report import Diagnosis
+
+_NOTES_AT_MOST = 3
+
+
+def silent_diagnoses(course: Course, wants: Callable[[str], bool] = lambda _: True) -> list[Diagnosis]:
+    """Every silent problem of a run, the dearest first: what spoils the training, then what costs most memory."""
+    found = [(each, cause) for cause in all_causes() if wants(cause.code) for each in cause.recognise(course)]
+    found.sort(key=lambda each: (each[0].costs_bytes is not None, -(each[0].costs_bytes or 0), each[1].code))
+    return [_diagnosis(finding, cause) for finding, cause in found]
+
+
+def folded(errors: Sequence[Diagnosis], silent: Iterable[Diagnosis]) -> list[Diagnosis]:
+    """An error is told alone: silent problems of the same lines become notes on it, others are left out."""
+    told = list(errors)
+    for each in silent:
+        for place, error in enumerate(told):
+            if _lines(each) & _lines(error) and len(error.notes) < _NOTES_AT_MOST:
+                where = next(iter(sorted(_lines(each))), None)
+                at = "" if where is None else f" ({where[0]}:{where[1]})"
+                told[place] = replace(error, notes=(*error.notes, f"also {each.code} {each.name}{at}: {each.message}"))
+                break
+    return told
+
+
+def _lines(diagnosis: Diagnosis) -> set[tuple[str, int]]:
+    fixed = (diagnosis.used, diagnosis.freed, diagnosis.made, diagnosis.enters)
+    places = (*fixed, diagnosis.changed, diagnosis.cut, diagnosis.held)
+    return {(each.file, each.line) for each in places if each is not None}
+
+
+def _diagnosis(finding: Finding, cause: type[Cause]) -> Diagnosis:
+    places = {role: locate(stack, step) for role, (stack, step) in finding.places.items()}
+    name = "" if finding.culprit is None else finding.culprit.name
+    return Diagnosis(
+        code=cause.code,
+        name=cause.name,
+        severity=cause.severity,
+        origin="run",
+        confidence=finding.confidence,
+        message=capitalised(finding.sentence),
+        fingerprint=fingerprint_of(cause, name, places.values()),
+        count=finding.count,
+        culprit=finding.culprit,
+        evidence=finding.evidence,
+        notes=finding.notes,
+        fixes=tuple(fix_of(kind, cause) for kind in finding.remedies),
+        used=places.get("used"),
+        made=places.get("made"),
+        enters=places.get("enters"),
+        changed=places.get("changed"),
+        cut=places.get("cut"),
+        held=places.get("held"),
+    )

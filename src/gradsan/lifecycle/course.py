@@ -1,0 +1,177 @@
+"""How a run went beyond its errors: what passes, steps, gradients and holders did over many steps, as plain facts."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from gradsan.lifecycle.incident import Stack
+
+HolderKind = Literal["local", "argument", "attribute", "item", "closure", "global", "buffer", "optimizer"]
+_SHOW_GROWTH = 3  # passes in a row that show that a history grows, and is never cut
+_MANY = 3  # graphs of as many steps
+_DENSE = 0.02  # graphs a step: a validation is kept once in fifty
+Cutting = Literal["detach", "data", "no-grad", "number", "numpy", "new-tensor"]
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """One pass of a line that was looked at."""
+
+    step: int  # from 1: the n-th pass of its line
+    ops: int
+    back: int  # over how many earlier passes of its line it reaches
+    updates: int  # how often parameters were changed since the oldest op that it walks was made
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What leads a pass into the graphs of earlier steps."""
+
+    name: str | None
+    holder: HolderKind | None
+    certain: bool
+    made: Stack
+    enters: Stack
+
+
+@dataclass(frozen=True, slots=True)
+class Gave:
+    """What became of the gradients that the passes of a line gave to parameters of optimizers."""
+
+    used: int  # passes of which an optimizer's step used something
+    wasted: int  # passes of which everything was cleared, unread, after a step and before the next
+    step: Stack  # the step that came before such a pass
+    reaches_others: bool  # it also gives gradients to tensors that no optimizer owns: inputs, say
+    may_be_read: bool  # the program has code that reads gradients
+
+
+@dataclass(frozen=True, slots=True)
+class PassLine:
+    """All passes that one line asked for."""
+
+    stack: Stack  # of its last pass
+    kind: Literal["backward", "grad"]
+    passes: int
+    is_direct: bool  # the user's line itself asked, and not a library on its behalf
+    loss: str | None  # what it back-propagates, as written
+    retained: int  # how many of them kept the graph
+    differentiable: int  # how many of them were asked to make a graph of the gradients
+    followed: int  # retained passes that were looked at, with the pass that came after
+    walked_again: int  # those of them of which a later pass walked something
+    saved_bytes: int  # about what one graph saved
+    seconds: float  # on average from one of its passes to the next; how long a kept graph lasts at least
+    walks: tuple[Walk, ...] = ()
+    carried: Carried | None = None
+    gave: Gave | None = None
+
+    @property
+    def grows(self) -> bool:
+        """Whether every pass walks what the passes before it walked, on and on, though parameters changed."""
+        last = self.walks[-_SHOW_GROWTH:]
+        if len(last) < _SHOW_GROWTH or any(each.updates < each.back or each.back < 1 for each in last):
+            return False
+        begins = {each.step - each.back for each in last}  # the first step that is still walked
+        return len(begins) == 1 and all(one.ops < two.ops for one, two in pairwise(last))
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizerLine:
+    """The steps of one optimizer, and what was done with its gradients from one to the next."""
+
+    stack: Stack  # of its last step
+    name: str | None  # as written where it steps
+    steps: int
+    cycles: int  # from a step to the next, as far as they were followed and gradients arrived
+    piled: int  # those in which gradients were added to what the step before had used already
+    adding: Stack  # a pass that added to them
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many graphs a holder had at a moment."""
+
+    step: int  # in steps of the optimizer that owns their parameters
+    graphs: int
+    oldest: int  # the step in which the oldest of them was made
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A name that holds graphs from earlier steps which no pass walks any more."""
+
+    name: str
+    holder: HolderKind
+    fed: Stack  # the line that puts them there; empty: not found
+    made: Stack  # the line that made the newest of them
+    counts: tuple[Count, ...]  # one for each look, in order
+    ops: int  # about, of all that it held in the last look
+    saved_bytes: int  # about what they have saved and nobody freed
+    is_bounded: bool  # it can hold so many and no more
+    is_guarded: bool  # the feeding line runs under a condition: the best so far, say
+    in_training: bool  # the graphs were made by lines that also make back-propagated losses
+    passes: frozenset[Stack] = frozenset()  # lines whose passes had walked these graphs
+
+    @property
+    def is_growing(self) -> bool:
+        """Whether it holds graphs of all steps since it began to, and more with every step."""
+        last = self.counts[-1]
+        if self.is_bounded or last.graphs < _MANY or last.graphs < _DENSE * (last.step - last.oldest):
+            return False
+        return len(self.counts) == 1 or self.counts[0].graphs < last.graphs
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedLoss:
+    """Losses that a line made and no pass took, though passes take others of the same line."""
+
+    made: Stack
+    name: str | None
+    passes: int  # passes that were looked at
+    preceded: int  # of them: losses had been dropped since the pass before
+    runs: int  # how often the line ran for these passes
+    dropped: int  # of them: no pass took what it made
+    takes_last: bool  # a pass takes what the last run made, always
+    is_chosen: bool  # the program compares or keeps the losses: it chooses among them
+    outlives_loop: bool  # the pass stands outside the loop that makes the losses
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A loss of a step's forward that no pass takes, beside one that a pass takes."""
+
+    made: Stack
+    name: str
+    seen: int  # how many steps it was looked for, and found left out
+    is_read: bool  # something else is done with it than noting its value
+    alone: tuple[str, ...]  # parameters of optimizers that only this loss reaches
+    sibling: Stack  # the pass of the other loss
+
+
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """Parameters of an optimizer that no pass ever reached, though their module ran in the forward."""
+
+    parameters: tuple[str, ...]
+    module: str
+    steps: int
+    how: Cutting
+    cut: Stack
+    name: str | None  # the tensor that was cut
+    step: Stack  # a step of the optimizer that owns them
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A run in facts and numbers."""
+
+    passes: int = 0
+    steps: int = 0
+    ops: int = 0  # about: walked by all passes together
+    peak_saved_bytes: int = 0  # about: of the largest pass, with what was retained beside it
+    retained_bytes: int = 0  # about: kept by passes that retained
+    lines: tuple[PassLine, ...] = ()
+    optimizers: tuple[OptimizerLine, ...] = ()
+    holdings: tuple[Holding, ...] = ()
+    dropped: tuple[DroppedLoss, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    cut_off: tuple[CutOff, ...] = ()

@@ -1,0 +1,27 @@
+"""How much time dear looks may take."""
+
+import time
+from typing import Self
+
+_SHARE = 0.005  # of the time since the run began
+_GRANT = 0.15  # seconds, for the first looks: short programs end before a share is worth anything
+
+
+class Budget:
+    """Enter it around a look, when it allows one."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._entered = 0.0
+        self._spent = 0.0
+
+    def allows(self) -> bool:
+        """Whether there is time left."""
+        return self._spent < _GRANT + _SHARE * (time.perf_counter() - self._began)
+
+    def __enter__(self) -> Self:
+        self._entered = time.perf_counter()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._spent += time.perf_counter() - self._entered

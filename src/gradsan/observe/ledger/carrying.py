@@ -1,0 +1,53 @@
+"""What leads a pass into the graphs of earlier steps: the edge out of this step, and the name that crosses it."""
+
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any
+
+from gradsan.lifecycle.course import Carried
+from gradsan.lifecycle.incident import Stack
+from gradsan.observe.graph import Node, reach, roots_of
+from gradsan.observe.log.frames import frames_out
+from gradsan.observe.log.lines import Lines
+from gradsan.observe.naming.names import Crossing, carrier
+from gradsan.observe.private import NO_NUMBER
+
+
+def carried_by(
+    tensors: Sequence[Any], since: int, frame: FrameType, lines: Lines, owns: Callable[[str], bool]
+) -> Carried | None:
+    """The way out of this step, which began when the op counter stood at `since`; None where there is none."""
+    edge = _newest_edge(reach(roots_of(tensors)), since)
+    if edge is None:
+        return None
+    enters, made = edge
+    crossing = Crossing(
+        consumed=frozenset({made}),
+        made_number=made,
+        enters_number=enters,
+        made=_stack(lines, made),
+        enters=_stack(lines, enters),
+    )
+    found = carrier(crossing, frames_out(frame), lines, owns=owns)
+    return Carried(
+        name=None if found is None else found.name,
+        holder=None if found is None else found.holder,
+        certain=found is not None and found.confidence == "certain",
+        made=crossing.made,
+        enters=crossing.enters,
+    )
+
+
+def _newest_edge(below: dict[Node, tuple[Node, ...]], since: int) -> tuple[int, int] | None:
+    """The creation numbers of an op of this step and of the older one that it builds on."""
+    edges = (
+        (node._sequence_nr(), inner._sequence_nr())  # noqa: SLF001 # creation_number() costs a call more
+        for node, following in below.items()
+        for inner in following
+    )
+    crossing = ((outer, inner) for outer, inner in edges if inner < since <= outer != NO_NUMBER)
+    return max(crossing, key=lambda each: (each[1], -each[0]), default=None)
+
+
+def _stack(lines: Lines, number: int) -> Stack:
+    return lines.stack_of(number) or ()

@@ -1,0 +1,90 @@
+"""Closes the ledger: from its accounts to the facts of a course."""
+
+from typing import Any, Literal
+
+from gradsan.lifecycle.course import Course, Gave, OptimizerLine, PassLine
+from gradsan.lifecycle.incident import Stack
+from gradsan.lifecycle.location import Frame
+from gradsan.observe.ledger.gradients import Account, Given, Gradients
+from gradsan.observe.ledger.passlines import Line, PassLines
+from gradsan.observe.ledger.wording import loss_at, optimizer_at, reads_gradients, user_files
+from gradsan.observe.log.recorder import LineRecorder
+from gradsan.observe.passes import Calls, Passes
+from gradsan.observe.steps import Steps
+
+
+def course(passes: Passes, steps: Steps, recorder: LineRecorder, lines: PassLines, gradients: Gradients) -> Course:
+    """How the run went."""
+    kept = [each for each in lines.lines.values() if each.followed and not each.walked_again]
+    return Course(
+        passes=passes.count,
+        steps=steps.count,
+        ops=sum(each.ops * each.passes // max(each.looked, 1) for each in lines.lines.values()),
+        peak_saved_bytes=max((each.saved_bytes for each in lines.lines.values()), default=0),
+        retained_bytes=sum(each.saved_bytes for each in kept),
+        lines=tuple(_pass_line(each, gradients, steps, recorder) for each in lines.lines.values()),
+        optimizers=tuple(_optimizer_line(key, each, steps) for key, each in gradients.accounts.items()),
+    )
+
+
+def _pass_line(line: Line, gradients: Gradients, steps: Steps, recorder: LineRecorder) -> PassLine:
+    stack = stack_of(line.calls)
+    kind: Literal["backward", "grad"] = "backward" if line.kind == "backward" else "grad"
+    return PassLine(
+        stack=stack,
+        kind=kind,
+        passes=line.passes,
+        is_direct=line.is_direct,
+        loss=loss_at(stack[-1], is_direct=line.is_direct),
+        retained=line.retained,
+        differentiable=line.differentiable,
+        followed=line.followed,
+        walked_again=line.walked_again,
+        saved_bytes=line.saved_bytes,
+        seconds=line.seconds,
+        walks=(*line.walks, *line.latest),
+        carried=line.carried,
+        gave=_gave(line, gradients, steps, recorder),
+    )
+
+
+def _gave(line: Line, gradients: Gradients, steps: Steps, recorder: LineRecorder) -> Gave | None:
+    given = [each for each in gradients.given.get(line.calls[-1], ()) if each.used or each.wasted]
+    wasted = [each for each in given if not each.used]
+    if not wasted:
+        return None
+    late_for = {owner for each in wasted for owner in each.late_for}
+    owned = {identity: each.owned for identity, each in gradients.accounts.items()}
+    concerned = {owner for owner, leaves in owned.items() if leaves & line.reached}
+    step = next((found.stack for each in late_for if (found := steps.last_of(each)) is not None), ())
+    return Gave(
+        used=len(given) - len(wasted),
+        wasted=len(wasted),
+        step=step,
+        reaches_others=not concerned <= late_for or not line.reached <= set().union(*owned.values()),
+        may_be_read=_may_be_read(wasted, recorder),
+    )
+
+
+def _may_be_read(wasted: list[Given], recorder: LineRecorder) -> bool:
+    owns = recorder.ownership.owns
+    files = {code.co_filename for each in wasted for code, _ in each.calls}
+    return reads_gradients(files | user_files(owns))
+
+
+def _optimizer_line(identity: int, account: Account, steps: Steps) -> OptimizerLine:
+    last = steps.last_of(identity)
+    stack = () if last is None else last.stack
+    return OptimizerLine(
+        stack=stack,
+        name=optimizer_at(stack[-1]) if stack else None,
+        steps=account.steps,
+        cycles=account.cycles,
+        piled=account.piled_in_all,
+        adding=stack_of(account.adding),
+    )
+
+
+def stack_of(calls: Calls | tuple[Any, ...]) -> Stack:
+    """As reports have it."""
+    return tuple(Frame(code.co_filename, line, code.co_qualname) for code, line in calls)

@@ -1,0 +1,220 @@
+"""The life of `.grad` from one step of an optimizer to the next: added to, cleared, used.
+
+Two parameters of each optimizer stand for all of them, one of them another one in every cycle. Whether a gradient was
+cleared is told from its version and, where that says nothing (clipping moves it, `.data.zero_()` does not), from its
+value; on a device that would have to wait for it, the question is left there until the run is over.
+"""
+
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradsan.observe.passes import Calls, PassNote
+
+_KEPT = 64  # passes of a line of which it is remembered what became of their gradients
+_LARGEST = 1_000_000  # elements of a gradient that is looked at
+_DOUBTS = 16  # answers of a device that are waited for at the end
+# Every cycle is followed at first; then some in a row, with pauses.
+_AT_FIRST, _IN_A_ROW, _PAUSE = 96, 24, 512  # steps of all optimizers
+
+
+@dataclass(slots=True, eq=False)
+class Given:
+    """What became of the gradients that one pass gave."""
+
+    calls: Calls
+    is_followed: bool  # all optimizers were being watched then
+    used: int = 0
+    wasted: int = 0
+    late_for: set[int] = field(default_factory=set)  # ids of optimizers that had stepped before
+
+
+@dataclass(slots=True, eq=False)
+class Account:
+    """One optimizer."""
+
+    ref: "weakref.ref[Any]"
+    steps: int = 0
+    cycles: int = 0
+    piled: int = 0
+    adding: Calls = ()
+    parameters: "list[weakref.ref[Any]]" = field(default_factory=list)
+    owned: set[int] = field(default_factory=set)  # ids of its parameters
+    watched: "list[_Watched]" = field(default_factory=list)
+    doubts: list[Any] = field(default_factory=list)
+
+    @property
+    def piled_in_all(self) -> int:
+        """With the answers of devices, which are waited for now."""
+        return self.piled + sum(bool(each) for each in self.doubts)
+
+
+class _Watched:
+    """A parameter in one cycle of its optimizer."""
+
+    __slots__ = ("doubt", "identity", "is_given", "is_piled", "is_stale", "owner", "pending", "ref", "version")
+
+    def __init__(self, parameter: Any, owner: int) -> None:  # noqa: ANN401 # a tensor
+        grad = parameter.grad
+        self.ref = weakref.ref(parameter)
+        self.owner = owner
+        self.identity = 0 if grad is None else id(grad)
+        self.version: int = 0 if grad is None else grad._version  # noqa: SLF001 # how autograd counts edits
+        self.is_stale = grad is not None  # the step before has used what is there
+        self.is_given = self.is_piled = False
+        self.pending: list[tuple[Given, int]] = []
+        self.doubt: Any = None  # a device's answer to whether anything was there
+
+    def look(self) -> None:
+        """Whether it was cleared meanwhile."""
+        parameter = self.ref()
+        if parameter is None:
+            return
+        grad = parameter.grad
+        if grad is None:
+            if self.is_stale or self.pending:
+                self._cleared(parameter)
+            self.identity = 0
+        elif self.is_stale or id(grad) != self.identity or grad._version != self.version:  # noqa: SLF001 # as above
+            self.identity, self.version = id(grad), grad._version  # noqa: SLF001 # as above
+            found = _holds_something(grad)
+            if found is False:
+                self._cleared(parameter)
+            elif found is not True:
+                self.doubt = found
+
+    def given(self, given: Given) -> bool:
+        """Whether the pass that has just ended gave it something."""
+        parameter = self.ref()
+        grad = None if parameter is None else parameter.grad
+        if grad is None or (id(grad) == self.identity and grad._version == self.version):  # noqa: SLF001 # as above
+            return False
+        self.identity, self.version = id(grad), grad._version  # noqa: SLF001 # as above
+        self.is_given = True
+        self.is_piled = self.is_piled or self.is_stale
+        self.pending.append((given, parameter._version))  # type: ignore[union-attr]  # noqa: SLF001 # as above
+        return True
+
+    def used(self) -> None:
+        """An optimizer takes what is there."""
+        for given, _ in self.pending:
+            given.used += 1
+        self.pending.clear()
+
+    def _cleared(self, parameter: Any) -> None:  # noqa: ANN401 # a tensor
+        for given, version in self.pending:
+            if parameter._version == version:  # noqa: SLF001 # as above
+                given.wasted += 1
+                given.late_for.add(self.owner)
+            else:  # changed by hand, or by another optimizer that shares it
+                given.used += 1
+        self.pending.clear()
+        self.is_stale = self.is_piled = False
+        self.doubt = None
+
+
+class Gradients:
+    """All optimizers of a process."""
+
+    def __init__(self) -> None:
+        self.accounts: dict[int, Account] = {}
+        self.given: dict[tuple[Any, int], deque[Given]] = {}
+        self._steps = 0
+        self._stepping = 0
+
+    def pass_begins(self) -> None:
+        """Look at what was done since the last event."""
+        for account in self.accounts.values():
+            for each in account.watched:
+                each.look()
+
+    def pass_ended(self, note: PassNote) -> None:
+        """See to whom it gave something."""
+        given = None
+        for account in self.accounts.values():
+            for each in account.watched:
+                if given is None:
+                    is_followed = all(account.watched for account in self.accounts.values())
+                    given = Given(note.calls, is_followed and not self._stepping)
+                if each.given(given) and each.is_piled:
+                    account.adding = note.calls
+        if given is not None and note.calls and given.is_followed:
+            self.given.setdefault(note.calls[-1], deque(maxlen=_KEPT)).append(given)
+
+    def step_begins(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
+        """It takes what is there."""
+        self._stepping += 1
+        account = self._account(optimizer)
+        for each in account.watched:
+            each.look()
+            each.used()
+
+    def step_ended(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """A cycle is over, and another begins."""
+        self._stepping = max(self._stepping - 1, 0)
+        self._steps += 1
+        account = self._account(optimizer)
+        account.steps += 1
+        self._settle(account)
+        resting = self._steps > _AT_FIRST and self._steps % _PAUSE > _IN_A_ROW
+        account.watched = [] if resting else list(self._chosen(account, optimizer))
+
+    def _settle(self, account: Account) -> None:
+        given = [each for each in account.watched if each.is_given]
+        for each in account.watched:
+            each.used()  # what came while it was stepping, from a closure
+        if not given:
+            return
+        account.cycles += 1
+        piled = [each for each in given if each.is_piled]
+        if any(each.doubt is None for each in piled):
+            account.piled += 1
+        elif piled and len(account.doubts) < _DOUBTS:
+            account.doubts.append(piled[0].doubt)
+
+    def _account(self, optimizer: Any) -> Account:  # noqa: ANN401 # as above
+        account = self.accounts.get(id(optimizer))
+        if account is None or account.ref() is not optimizer:
+            account = self.accounts[id(optimizer)] = Account(weakref.ref(optimizer, self._forget(id(optimizer))))
+        return account
+
+    def _forget(self, identity: int) -> "Callable[[Any], None]":
+        def forget(_: Any) -> None:  # noqa: ANN401 # the reference
+            account = self.accounts.get(identity)
+            if account is not None:
+                account.watched = []
+
+        return forget
+
+    def _chosen(self, account: Account, optimizer: Any) -> Iterator[_Watched]:  # noqa: ANN401 # as above
+        """The smallest parameter that has a gradient, and another one in every cycle."""
+        if not account.parameters or account.steps % _PAUSE == 0:
+            found = [each for group in optimizer.param_groups for each in group["params"]]
+            found.sort(key=lambda each: (each.grad is None, each.numel()))
+            account.parameters = [weakref.ref(each) for each in found]
+            account.owned.update(map(id, found))
+        count = len(account.parameters)
+        for place in {0, account.steps % count} if count else ():
+            parameter = account.parameters[place]()
+            if parameter is not None and _can_be_watched(parameter):
+                yield _Watched(parameter, id(optimizer))
+
+
+def _can_be_watched(parameter: Any) -> bool:  # noqa: ANN401 # a tensor
+    import torch
+
+    plain = type(parameter) in {torch.Tensor, torch.nn.Parameter}  # a distributed one would talk to its peers
+    return plain and parameter.requires_grad and parameter.numel() <= _LARGEST
+
+
+def _holds_something(grad: Any) -> Any:  # noqa: ANN401 # a tensor
+    """Whether it is not all zeros: yes, no, or a device's answer that nobody waits for."""
+    import torch
+
+    if grad.layout is not torch.strided or type(grad) is not torch.Tensor:
+        return True
+    with torch.no_grad():
+        found = grad.any()
+    return bool(found) if grad.device.type == "cpu" else found

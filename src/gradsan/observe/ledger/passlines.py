@@ -1,0 +1,150 @@
+"""The lines that ask for passes: what they keep, what is walked again, how far back they reach."""
+
+import time
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+from gradsan.lifecycle.course import Carried, Walk
+from gradsan.observe.graph import about_bytes, reach, roots_of, saves_values
+from gradsan.observe.log.frames import frames_out
+from gradsan.observe.passes import Asked, Calls, PassNote
+
+_REMEMBERED = 16  # retained passes whose graphs later passes are compared with
+_BEGINNINGS = 65_536  # passes of a line whose beginnings are kept
+_WALKS_FIRST, _WALKS_LAST = 8, 24
+_WEIGHED = (1, 3)  # passes of a line whose saved bytes are added up
+
+# What stands between the user's line and the engine where the user asked for the pass.
+_OWN_WAYS = ("torch/autograd/__init__.py", "torch/_tensor.py", "torch/overrides.py")
+
+
+@dataclass(slots=True, eq=False)
+class Line:
+    """One line that asks for passes."""
+
+    calls: Calls
+    kind: str
+    is_direct: bool
+    passes: int = 0
+    retained: int = 0
+    differentiable: int = 0
+    followed: int = 0
+    walked_again: int = 0
+    saved_bytes: int = 0
+    looked: int = 0
+    ops: int = 0  # of all passes that were looked at
+    first: float = 0.0
+    last: float = 0.0
+    begins: "array[int]" = field(default_factory=lambda: array("Q"))
+    walks: list[Walk] = field(default_factory=list)
+    latest: "deque[Walk]" = field(default_factory=lambda: deque(maxlen=_WALKS_LAST))
+    versions: dict[int, int] = field(default_factory=dict)  # of the leaves that its first pass reached
+    reached: set[int] = field(default_factory=set)  # ids of leaves
+    carried: Carried | None = None
+
+    @property
+    def seconds(self) -> float:
+        """On average from one pass to the next."""
+        return (self.last - self.first) / (self.passes - 1) if self.passes > 1 else 0.0
+
+
+@dataclass(slots=True, eq=False)
+class Kept:
+    """A pass that retained its graph."""
+
+    note: PassNote
+    line: Line
+    made: tuple[int, int]  # the numbers of the ops that it made itself, for gradients of gradients
+
+
+class PassLines:
+    """Of a process."""
+
+    def __init__(self) -> None:
+        self.lines: dict[Any, Line] = {}
+        self.steps = array("Q")  # the op counter at each step of an optimizer
+        self._kept: deque[Kept] = deque(maxlen=_REMEMBERED)
+
+    def begins(self, note: PassNote, tensors: Sequence[Any], asked: Asked, frame: FrameType) -> Line | None:
+        """A pass is about to run."""
+        if not note.calls or note.outer is not None:
+            return None
+        line = self.lines.get(note.calls[-1])
+        if line is None:
+            kind = "backward" if note.accumulates else "grad"
+            line = self.lines[note.calls[-1]] = Line(note.calls, kind, _is_direct(frame, note.calls[-1][0]))
+            line.first = time.perf_counter()
+        line.passes += 1
+        line.calls = note.calls
+        line.last = time.perf_counter()
+        if len(line.begins) < _BEGINNINGS:
+            line.begins.append(note.begin)
+        line.retained += note.retains
+        line.differentiable += asked.creates
+        if note.seen:
+            self._look(note, line, tensors)
+        return line
+
+    def ended(self, note: PassNote, counter: int) -> None:
+        """It has run."""
+        if self._kept and self._kept[-1].note is note:
+            self._kept[-1].made = (note.begin, counter)
+
+    def _look(self, note: PassNote, line: Line, tensors: Sequence[Any]) -> None:
+        walked = note.walked or array("Q")
+        ops = sum(walked[1::2]) - sum(walked[::2])
+        line.looked += 1
+        line.ops += ops
+        line.reached.update(note.leaves)
+        for each in list(self._kept):
+            if each.note.thread != note.thread or _meet(walked, each.note.walked or array("Q"), each.made):
+                each.line.walked_again += 1
+                self._kept.remove(each)
+        if note.retains:
+            line.followed += 1
+            self._kept.append(Kept(note, line, (0, 0)))
+        if line.passes in _WEIGHED:
+            line.saved_bytes = sum(about_bytes(node) for node in reach(roots_of(tensors)) if saves_values(node))
+        walk = self._walk(note, line, ops)
+        (line.walks if len(line.walks) < _WALKS_FIRST else line.latest).append(walk)
+
+    def _walk(self, note: PassNote, line: Line, ops: int) -> Walk:
+        oldest = note.span[0] if ops else note.begin
+        back = line.passes - 1 - bisect_right(line.begins, oldest) if len(line.begins) < _BEGINNINGS else 0
+        updates = len(self.steps) - bisect_left(self.steps, oldest)
+        if not line.versions:
+            line.versions = dict(note.leaves)
+        elif not updates and any(line.versions.get(leaf, now) != now for leaf, now in note.leaves.items()):
+            updates = back  # by hand
+        return Walk(line.passes, ops, max(back, 0), updates)
+
+
+def _is_direct(frame: FrameType, code: Any) -> bool:  # noqa: ANN401 # a code object
+    """Whether nothing but PyTorch's own ways stands between the user's line and the engine."""
+    for each in frames_out(frame):
+        if each.f_code is code:
+            return True
+        if not each.f_code.co_filename.replace("\\", "/").endswith(_OWN_WAYS):
+            return False
+    return False
+
+
+def _meet(walked: "array[int]", earlier: "array[int]", made: tuple[int, int]) -> bool:
+    """Whether a pass walks an op that an earlier one had walked, or made."""
+    place = bisect_right(walked, made[0])
+    if made[1] > made[0] and (place % 2 == 1 or (place < len(walked) and walked[place] < made[1])):
+        return True
+    mine, theirs = 0, 0
+    while mine < len(walked) and theirs < len(earlier):
+        if walked[mine + 1] <= earlier[theirs]:
+            mine += 2
+        elif earlier[theirs + 1] <= walked[mine]:
+            theirs += 2
+        else:
+            return True
+    return False

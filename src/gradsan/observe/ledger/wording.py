@@ -1,0 +1,80 @@
+"""What the user's source calls things: the loss of a pass, the optimizer of a step; and whether it reads gradients."""
+
+import ast
+import linecache
+import re
+import sys
+from collections.abc import Callable, Iterable
+
+from gradsan.lifecycle.location import Frame
+from gradsan.observe.naming.selection import last_name
+from gradsan.observe.naming.statements import calls, scope_of, text
+
+# A gradient that is read, and not only cleared or asked for.
+_READS = re.compile(
+    r"(?<!autograd)(?<!func)\.grad\b(?!\s*=\s*None|\s*is\b|\s*=\s*torch\.zeros|(\.data|\.detach\(\))?\.zero_|\.detach_|\s*\()"
+    r"|register_hook|register_post_accumulate_grad_hook|parameters_to_vector"
+)
+_NOT_CODE = re.compile(r"#.*|\"\"\".*?\"\"\"|'''.*?'''", re.DOTALL)
+
+
+def statements_at(place: Frame) -> tuple[ast.stmt, ...]:
+    """What stands on a line."""
+    scope = scope_of(place.file, place.function, place.line)
+    return () if scope is None else scope.by_line.get(place.line, ())
+
+
+def loss_at(place: Frame, *, is_direct: bool) -> str | None:
+    """What a line back-propagates, as written."""
+    for call in _calls_at(place):
+        match call.func:
+            case ast.Attribute(attr="backward" | "manual_backward", value=receiver):
+                written = text(receiver) or ""
+                given_to = not is_direct or written.partition(".")[0] in {"torch", "autograd"}
+                return _subject(call.args[0] if given_to and call.args else receiver)
+        if last_name(call) == "grad" and call.args:
+            return _subject(call.args[0])
+    return None
+
+
+def optimizer_at(place: Frame) -> str | None:
+    """What steps on a line, as written."""
+    for call in _calls_at(place):
+        match call.func:
+            case ast.Attribute(attr="step", value=receiver):
+                named = text(receiver)
+                return text(call.args[0]) if call.args and "scaler" in (named or "") else named
+    return None
+
+
+def reads_gradients(files: Iterable[str]) -> bool:
+    """Whether any of these files has code that reads `.grad`."""
+    return any(_READS.search(_NOT_CODE.sub("", "".join(linecache.getlines(file)))) for file in files)
+
+
+def user_files(owns: Callable[[str], bool]) -> set[str]:
+    """The user's files among the loaded modules."""
+    files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+    return {file for file in files if isinstance(file, str) and file.endswith(".py") and owns(file)}
+
+
+def _calls_at(place: Frame) -> list[ast.Call]:
+    return [call for statement in statements_at(place) for call in reversed(calls(statement))]
+
+
+def _subject(node: ast.expr) -> str | None:  # noqa: PLR0911 # one a kind of expression
+    """The variable that an expression is about."""
+    match node:
+        case ast.Name() | ast.Attribute() | ast.Subscript():
+            return text(node)
+        case ast.Call(args=[first, *_]):
+            return _subject(first)
+        case ast.Call(func=ast.Attribute(value=receiver)):
+            return _subject(receiver)
+        case ast.BinOp(left=left, right=right):
+            return _subject(left) or _subject(right)
+        case ast.List(elts=[first, *_]) | ast.Tuple(elts=[first, *_]):
+            return _subject(first)
+        case ast.UnaryOp(operand=operand) | ast.Starred(value=operand):
+            return _subject(operand)
+    return None
