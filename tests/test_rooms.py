@@ -18,7 +18,7 @@ MODULES = {
 }
 ROOMS_WITH_TORCH = ("observe",)
 # Data flows one way: a room may import from those that stand before it.
-ORDER = ("errors", "lifecycle", "report", "causes", "check", "fix", "show", "observe", "cli")
+ORDER = ("errors", "lifecycle", "report", "causes", "check", "show", "fix", "observe", "cli")
 
 
 def imports(file: Path, *, anywhere: bool) -> Iterator[str]:

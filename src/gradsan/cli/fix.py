@@ -1,11 +1,69 @@
+"""`gradsan fix`: the edits that mend a program, shown, proved by running it, and written."""
+
+import sys
+from pathlib import Path
+
 import click
 
-from gradsan.errors import NotYetError
+from gradsan.cli.output import COLOR_CHOICES, ColorChoice
+
+_DEFAULT = "\0"  # `--verify` without a command
 
 
-@click.command("fix", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
-def command() -> None:
-    """Show, apply and verify fixes."""
-    raise NotYetError(
-        "applying fixes is not part of this version yet", "`gradsan explain CODE` shows the fix of each cause"
+@click.command("fix")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATHS]... | FILE.json")
+@click.option("--diff", "_diff", is_flag=True, help="Show what would change. This is the default.")
+@click.option("--write", is_flag=True, help="Write the fixes that are certain, or that --verify has proved.")
+@click.option(
+    "--verify",
+    metavar="COMMAND",
+    is_flag=False,
+    flag_value=_DEFAULT,
+    help='Prove every fix by running "python train.py …" with it; for a report, by default the program that was run.',
+)
+@click.option("--unsafe", is_flag=True, help="Also fixes that guess what is meant, or that stop training something.")
+@click.option("--ask", is_flag=True, help="Ask before each fix is written.")
+@click.option("--select", multiple=True, metavar="CODES", help="Mend these codes alone, as in GS103,GS2.")
+@click.option("--ignore", multiple=True, metavar="CODES", help="Do not mend these codes.")
+@click.option("--timeout", type=click.FloatRange(min=1), default=600.0, show_default=True, help="Seconds for one run.")
+@click.option("--passes", type=click.IntRange(min=1), default=None, help="End a run after so many backward passes.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not tell what is being tried.")
+@click.option("--color", type=click.Choice(COLOR_CHOICES), default="auto", show_default=True)
+def command(  # noqa: PLR0913 # one for each option
+    *,
+    paths: tuple[Path, ...],
+    _diff: bool,
+    write: bool,
+    verify: str | None,
+    unsafe: bool,
+    ask: bool,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    timeout: float,
+    passes: int | None,
+    quiet: bool,
+    color: ColorChoice,
+) -> int:
+    """Show the edits that mend a program; prove them by running it; write them.
+
+    PATHS are files and folders to be checked, or a report that `gradsan run --format json --output FILE.json` wrote.
+    With --verify, the command is first run as it is, so that what only shows at run time is mended too. Nothing is run
+    without it, and nothing is written without --write. The status is 0 where nothing is left to mend, 1 where something
+    is, 2 where the question makes no sense.
+    """
+    from gradsan.cli.fixing import Fixing, Wishes
+
+    wishes = Wishes(
+        paths=paths,
+        write=write or ask,
+        verify=verify is not None,
+        command=None if verify == _DEFAULT else verify,
+        unsafe=unsafe,
+        ask=ask,
+        select=select,
+        ignore=ignore,
+        timeout=timeout,
+        passes=passes,
+        color=color,
     )
+    return Fixing(wishes, told=None if quiet else sys.stderr).run()

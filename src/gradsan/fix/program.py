@@ -1,11 +1,11 @@
 """The user's program as a diagnosis tells of it: the files, and the statement behind every frame of its stacks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from gradsan.fix.condensing import condense
-from gradsan.fix.source import Source, read
+from gradsan.fix.source import Source, parse, read
 from gradsan.fix.tree import Statement, Tree
 from gradsan.lifecycle.location import Frame, Location
 from gradsan.report import Diagnosis
@@ -24,11 +24,18 @@ class Program:
     """Reads the files that a diagnosis names, and never runs them.
 
     Files outside `root` are left alone. `not_after`, a time, is when the program was started: what changed later is not
-    what ran.
+    what ran. `changed` has files that read otherwise than on disk.
     """
 
-    def __init__(self, diagnosis: Diagnosis, root: Path, not_after: float | None = None) -> None:
+    def __init__(
+        self,
+        diagnosis: Diagnosis,
+        root: Path,
+        not_after: float | None = None,
+        changed: Mapping[str, bytes] | None = None,
+    ) -> None:
         self.diagnosis = diagnosis
+        self._changed = changed or {}
         self._root = root.resolve()
         self._not_after = not_after
         self._sources: dict[str, Source | None] = {}
@@ -73,7 +80,7 @@ class Program:
         path = (self._root / file).resolve()
         if not path.is_relative_to(self._root) or "site-packages" in path.parts:
             return None
-        source = read(path)
+        source = parse(path, self._changed[file]) if file in self._changed else read(path)
         if source is None or (self._not_after is not None and path.stat().st_mtime > self._not_after):
             return None
         told = [place for place in _locations(self.diagnosis) if place.file == file and place.source is not None]

@@ -42,12 +42,17 @@ def split_lines(text: str) -> tuple[str, ...]:
 def read(path: Path) -> Source | None:
     """The file, or None where it cannot be read as Python."""
     try:
-        if path.stat().st_size > _LARGEST:
-            return None
-        content = path.read_bytes()
+        return parse(path, path.read_bytes()) if path.stat().st_size <= _LARGEST else None
+    except OSError:
+        return None
+
+
+def parse(path: Path, content: bytes) -> Source | None:
+    """What a file would say; None where that is no Python."""
+    try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
         source = Source(path, content, encoding)
         parses = source.tree is not None and source.text is not None
-    except (OSError, SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError):
         return None
     return source if parses else None

@@ -34,6 +34,21 @@ def story(diagnosis: Diagnosis, *, width: int, color: bool) -> str:
     return rendered(_story(diagnosis, max(width, NARROWEST)), color=color)
 
 
+def proposal(diagnosis: Diagnosis, diff: str, why: str, *, width: int, color: bool) -> str:
+    """A diagnosis in a line, its first fix with all that it changes, and how sure that is."""
+    width = max(width, NARROWEST)
+    text = _title(diagnosis, width)
+    place = diagnosis.used or diagnosis.made or diagnosis.held or diagnosis.cut
+    if place is not None:
+        text.append(f"  {_place(place)}", "cyan").append(f"  {place.source or ''}\n")
+    for fix in diagnosis.fixes[:1] if diff else diagnosis.fixes:
+        text.append_text(_fix("fix" if fix is diagnosis.fixes[0] else "or", fix, width))
+    for line in diff.splitlines():
+        text.append(f"  {line}".rstrip() + "\n", DIFF.get(line[:1], ""))
+    text.append_text(_labelled("so", why, width))
+    return rendered(text.append("\n"), color=color)
+
+
 def _story(diagnosis: Diagnosis, width: int) -> Text:
     text = _title(diagnosis, width)
     text.append_text(_places(diagnosis, width))

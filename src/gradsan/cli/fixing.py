@@ -1,0 +1,222 @@
+"""What `gradsan fix` does, from the wishes of its caller to the status of the process."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from gradsan.cli.codes import selection
+from gradsan.cli.output import ColorChoice, wants_color, width, write
+from gradsan.errors import GradsanError
+from gradsan.fix.applying import mended, unwritten
+from gradsan.fix.applying import write as write_files
+from gradsan.fix.editing import ChangedFileError, OverlappingEditsError, unified_diff
+from gradsan.fix.proposing import with_edits
+from gradsan.fix.proving import Prover
+from gradsan.fix.source import split_lines
+from gradsan.fix.trials import Command, Trial, Workshop, command_of
+from gradsan.fix.trusting import is_sure
+from gradsan.report import Diagnosis, Fix, Report
+
+_PASSES_OF_A_REPORT = 200  # enough to get past the place where it failed
+Changed = dict[str, bytes]
+
+
+class NothingToRunError(GradsanError):
+    """Fixes are to be proved, and nobody said by which program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """The options of the command."""
+
+    paths: tuple[Path, ...]
+    write: bool
+    verify: bool
+    command: str | None
+    unsafe: bool
+    ask: bool
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    timeout: float
+    passes: int | None
+    color: ColorChoice
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What becomes of one diagnosis."""
+
+    diagnosis: Diagnosis
+    fix: Fix | None  # the one to be made; None: there is none
+    changed: Changed | None  # what the files say with it, and with all before it; None: it is not to be made
+    why: str  # how sure it is, or why it is not made
+
+
+class Fixing:
+    """One run of the command. `told` hears how it goes on; None: nobody wants to know."""
+
+    def __init__(self, wishes: Wishes, told: TextIO | None) -> None:
+        self._wishes = wishes
+        self._told = told
+        self._root = Path.cwd()
+        self._wants: Callable[[str], bool] = selection(wishes.select, wishes.ignore)
+
+    def run(self) -> int:
+        """Find, prove, show, write; the status says whether something is left."""
+        report = self._report()
+        known = list(report.diagnoses) if report is not None else self._checked()
+        known = [each for each in known if self._wants(each.code)]
+        told = self._proved(report, known) if self._wishes.verify else self._proposed(known)
+        changed, left = self._agreed(told)
+        if changed and self._wishes.write:
+            write_files(unwritten(changed, self._root))
+            self._say("written: " + ", ".join(sorted(changed)))
+        self._say(_verdict(told, left, written=self._wishes.write))
+        return 1 if left else 0
+
+    def _report(self) -> Report | None:
+        paths = self._wishes.paths
+        if len(paths) != 1 or paths[0].suffix != ".json":
+            return None
+        from gradsan.show.json import read
+
+        return read(paths[0])
+
+    def _checked(self) -> list[Diagnosis]:
+        """What the source alone shows. Only what is likely at least: an edit needs a reason."""
+        from gradsan.check.diagnoses import merged
+        from gradsan.check.files import find
+        from gradsan.check.running import check_files
+        from gradsan.check.suppressions import silenced
+
+        paths = self._wishes.paths or (() if self._wishes.verify else (Path(),))
+        outcome = check_files(list(find(paths)), None, jobs=1)
+        found = merged(each for checked in outcome.checked for each in checked.diagnoses)
+        return [each for each in silenced(found, outcome.comments).told if each.confidence != "possible"]
+
+    def _proposed(self, known: Sequence[Diagnosis]) -> list[_Told]:
+        """Without running anything: the first remedy that is certain."""
+        changed: Changed = {}
+        told = []
+        for each in known:
+            diagnosis = with_edits(each, self._root)
+            fix = next((one for one in diagnosis.fixes if one.edits and is_sure(diagnosis, one)), None)
+            shown = fix or next((one for one in diagnosis.fixes if one.edits), None)
+            if shown is None:
+                told.append(_Told(diagnosis, None, None, "no edit can be made with reason: see its fixes"))
+                continue
+            if fix is None and not self._wishes.unsafe:
+                told.append(
+                    _Told(diagnosis, shown, None, "not certain: prove it with --verify, or take it with --unsafe")
+                )
+                continue
+            try:
+                changed = mended(shown.edits, self._root, changed)
+            except (OverlappingEditsError, ChangedFileError) as error:
+                told.append(_Told(diagnosis, shown, None, str(error)))
+                continue
+            told.append(_Told(diagnosis, shown, dict(changed), "certain" if fix else "a guess, as --unsafe allows"))
+        return told
+
+    def _proved(self, report: Report | None, known: Sequence[Diagnosis]) -> list[_Told]:
+        """By running the program as it is, and then with each remedy until one holds."""
+        passes = self._wishes.passes or (_PASSES_OF_A_REPORT if self._wishes.command is None else None)
+        workshop = Workshop(self._root, self._command(report), seconds=self._wishes.timeout, passes=passes)
+        self._say("running the program as it is")
+        before = workshop.run({})
+        seen = [each for each in before.diagnoses if self._wants(each.code)]
+        waiting = [*seen, *(each for each in known if not any(_is_same(each, one) for one in seen))]
+        if not seen and before.status != 0:
+            self._say(f"the program fails for a reason that gradsan has nothing to say about:\n{before.last_words}")
+        told: list[_Told] = []
+        changed: Changed = {}
+        for diagnosis in waiting:
+            one = self._prove(diagnosis, workshop, before, changed)
+            changed = one.changed if one.changed is not None else changed
+            told.append(one)
+            if one.changed is not None and diagnosis in seen:  # it ran clean: nothing that the run showed is left
+                told += [_Told(each, None, changed, "gone with it") for each in seen if each is not diagnosis]
+                waiting = [each for each in waiting if each not in seen]
+        return told
+
+    def _prove(self, diagnosis: Diagnosis, workshop: Workshop, before: Trial, changed: Changed) -> _Told:
+        self._say(f"{diagnosis.code} {diagnosis.name}: {diagnosis.message}")
+        prover = Prover(workshop, before, lambda line: self._say(f"  {line}"), unsafe=self._wishes.unsafe)
+        proof = prover.prove(diagnosis, changed)
+        if proof is None:
+            why = "no remedy holds" if prover.failed else "no edit can be made with reason: see its fixes"
+            return _Told(diagnosis, None, None, why)
+        why = "verified: the program ran, and nothing was found"
+        if proof.same_gradients:
+            why += "; every optimizer is given the same gradients as with all graphs kept"
+        if proof.cut_off:
+            why += f"; {len(proof.cut_off)} parameters receive no gradient any more"
+        return _Told(diagnosis, proof.fixes[0], dict(proof.changed), why)
+
+    def _command(self, report: Report | None) -> Command:
+        if self._wishes.command is not None:
+            return command_of(self._wishes.command)
+        if report is not None and report.torch is not None and report.argv:
+            return command_of(["python", *report.argv])
+        raise NothingToRunError("there is no program to run", 'name one: --verify "python train.py …"')
+
+    def _agreed(self, told: Sequence[_Told]) -> tuple[Changed, int]:
+        """Show each fix, and ask where that is wished; what the files are to say, and how many problems stay."""
+        changed: Changed = {}
+        left = 0
+        color = wants_color(self._wishes.color, terminal=sys.stdout.isatty(), environment=os.environ)
+        for one in told:
+            write(_shown(one, self._diff(changed, one), color=color), None)
+            wanted = one.changed is not None
+            if wanted and one.fix is not None and self._wishes.ask:
+                wanted = click.confirm("write it?", default=False)
+            if wanted and one.changed is not None:
+                changed = one.changed
+            left += not (wanted and self._wishes.write)
+        return changed, left
+
+    def _diff(self, changed: Changed, one: _Told) -> str:
+        after = one.changed
+        if after is None:
+            return "" if one.fix is None else one.fix.diff
+        text = ""
+        for file, content in sorted(after.items()):
+            old = changed.get(file, (self._root / file).read_bytes())
+            if old != content:
+                text += unified_diff(file, split_lines(old.decode()), split_lines(content.decode()))
+        return text
+
+    def _say(self, line: str) -> None:
+        if self._told is not None:
+            self._told.write(f"gradsan: {line}\n")
+            self._told.flush()
+
+
+def _is_same(one: Diagnosis, other: Diagnosis) -> bool:
+    """Whether source and run tell of one problem."""
+    ours, theirs = one.used or one.made or one.held, other.used or other.made or other.held
+    if ours is None or theirs is None:
+        return one.code == other.code
+    return (ours.file, ours.line) == (theirs.file, theirs.line)
+
+
+def _shown(one: _Told, diff: str, *, color: bool) -> str:
+    from gradsan.show.text import proposal
+
+    diagnosis = one.diagnosis if one.fix is None else replace(one.diagnosis, fixes=(one.fix,))
+    return proposal(diagnosis, diff, one.why, width=width(), color=color)
+
+
+def _verdict(told: Sequence[_Told], left: int, *, written: bool) -> str:
+    if not told:
+        return "nothing to mend"
+    done = len(told) - left
+    if written:
+        return f"{done} mended, {left} left"
+    ready = sum(one.changed is not None for one in told)
+    return f"{len(told)} found, {ready} can be mended" + ("; --write does it" if ready else "")

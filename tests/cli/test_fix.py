@@ -1,0 +1,136 @@
+"""`gradsan fix`, from a report, from source, and proved by a run."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fix.programs import Case
+from gradsan.report import Diagnosis, Fix, Report
+from gradsan.show.json import write as as_json
+
+SOURCE = "def main():\n    first.backward()\n    second.backward()\n"
+
+
+def saved(folder: Path, *, confidence: str = "certain") -> Path:
+    """A report of two losses of one forward, in the folder of the program."""
+    case = Case(folder, SOURCE)
+    found = Diagnosis(
+        code="GS102",
+        name="shared-forward",
+        severity="error",
+        origin="run",
+        confidence=confidence,  # type: ignore[arg-type] # as given
+        message="Two losses of one forward",
+        freed=case.at("first"),
+        used=case.at("second"),
+        fixes=(Fix("combine-losses", "add the losses up", "same-gradients"),),
+    )
+    report = folder / "report.json"
+    whole = Report(gradsan="0", python="3", torch="2", argv=("train.py",), diagnoses=(found,))
+    report.write_text(as_json(whole), encoding="utf-8")
+    return report
+
+
+def fix(folder: Path, *arguments: str, answer: str = "") -> subprocess.CompletedProcess[str]:
+    """The command, in that folder."""
+    command = [sys.executable, "-m", "gradsan", "fix", *arguments]
+    return subprocess.run(command, cwd=folder, input=answer, capture_output=True, text=True, check=False, timeout=300)
+
+
+def test_report_is_shown_with_its_diff_and_nothing_is_written(tmp_path: Path) -> None:
+    """Something is left: the status says so."""
+    saved(tmp_path)
+
+    done = fix(tmp_path, "report.json")
+
+    assert done.returncode == 1
+    assert "  +    (first + second).backward()\n" in done.stdout
+    assert (tmp_path / "train.py").read_text(encoding="utf-8") == SOURCE
+
+
+def test_certain_fix_is_written_and_asking_again_changes_nothing(tmp_path: Path) -> None:
+    """The file no longer reads as the report has it."""
+    saved(tmp_path)
+
+    done = fix(tmp_path, "report.json", "--write")
+    once = (tmp_path / "train.py").read_text(encoding="utf-8")
+    again = fix(tmp_path, "report.json", "--write")
+
+    assert done.returncode == 0
+    assert once == "def main():\n    (first + second).backward()\n"
+    assert again.returncode == 1
+    assert (tmp_path / "train.py").read_text(encoding="utf-8") == once
+
+
+@pytest.mark.parametrize(("arguments", "status"), [((), 1), (("--unsafe",), 0)])
+def test_guess_is_written_only_where_that_is_allowed(tmp_path: Path, arguments: tuple[str, ...], status: int) -> None:
+    """`likely` is not `certain`."""
+    saved(tmp_path, confidence="likely")
+
+    done = fix(tmp_path, "report.json", "--write", *arguments)
+
+    assert done.returncode == status
+    assert ((tmp_path / "train.py").read_text(encoding="utf-8") == SOURCE) is (status == 1)
+
+
+@pytest.mark.parametrize(("answer", "status"), [("n\n", 1), ("y\n", 0)])
+def test_nothing_is_written_against_the_answer(tmp_path: Path, answer: str, status: int) -> None:
+    """`--ask` writes what is agreed to."""
+    saved(tmp_path)
+
+    assert fix(tmp_path, "report.json", "--ask", answer=answer).returncode == status
+
+
+def test_codes_that_are_not_selected_are_left_alone(tmp_path: Path) -> None:
+    """Nothing is left of those that are."""
+    saved(tmp_path)
+
+    done = fix(tmp_path, "report.json", "--write", "--select", "GS103")
+
+    assert done.returncode == 0
+    assert (tmp_path / "train.py").read_text(encoding="utf-8") == SOURCE
+
+
+def test_program_is_run_only_where_one_is_named(tmp_path: Path) -> None:
+    """`--verify` without a command needs a report."""
+    Case(tmp_path, SOURCE)
+
+    done = fix(tmp_path, "train.py", "--verify")
+
+    assert done.returncode == 2
+    assert "no program to run" in done.stderr
+
+
+PROGRAM = """\
+import torch
+
+torch.manual_seed(0)
+body, one, two = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1), torch.nn.Linear(3, 1)
+opt = torch.optim.SGD([*body.parameters(), *one.parameters(), *two.parameters()], lr=0.1)
+for x in torch.randn(3, 4, 2):
+    features = body(x).tanh()
+    first, second = one(features).mean(), two(features).square().mean()
+    opt.zero_grad()
+    first.backward()
+    second.backward()  # raises
+    opt.step()
+print("done")
+"""
+
+
+def test_fix_is_proved_by_running_the_mended_program(tmp_path: Path) -> None:
+    """The error is gone, nothing new is found, and every optimizer is given the same gradients."""
+    (tmp_path / "train.py").write_text(PROGRAM, encoding="utf-8")
+
+    done = fix(tmp_path, "--write", "--verify", "python train.py")
+
+    assert done.returncode == 0, done.stderr
+    assert "combine-losses at train.py:10: clean" in done.stderr
+    assert "every optimizer is given the same gradients" in " ".join(done.stdout.split())
+    expected = PROGRAM.replace("    first.backward()\n", "").replace(
+        "    second.backward()", "    (first + second).backward()"
+    )
+    assert (tmp_path / "train.py").read_text(encoding="utf-8") == expected
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["train.py"]
