@@ -21,17 +21,6 @@ CLEAN += [label["fixed"] for label in LABELS if label["fixed"]]
 NOT_YET = {"GS301", "GS304", "GS306"}
 ROLES = ("used", "made", "enters", "changed", "cut", "held")
 
-# Where no name is found, or not the one that the label has. Each is a known miss, not a wish.
-NAMELESS = {
-    "so-020-inspect-saved": "no pass failed, so no graph leads to a name",
-    "so-022-step-between-losses": "two tensors are made by one tuple assignment",
-    "so-023-element-update": "the edited tensor cannot be told from the graph",
-    "so-024-hard-predictions": "a tensor without history leaves no graph to follow",
-    "so-025-sampled-noise-scale": "a tensor without history leaves no graph to follow",
-    "so-038-checkpointed-codebook": "the crossing lies inside the checkpoint",
-    "so-040-benchmark-backward": "a compiled op has no history to follow",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Ended:
@@ -78,13 +67,8 @@ def test_error_is_explained(label: dict[str, Any], ended: dict[str, Future[Ended
 
 
 @pytest.mark.parametrize("label", RAISING, ids=lambda label: label["id"])
-def test_culprit_is_named(
-    label: dict[str, Any], ended: dict[str, Future[Ended]], request: pytest.FixtureRequest
-) -> None:
+def test_culprit_is_named(label: dict[str, Any], ended: dict[str, Future[Ended]]) -> None:
     """The name through which the graph survived, as the user would write it."""
-    if label["id"] in NAMELESS:
-        request.applymarker(pytest.mark.xfail(reason=NAMELESS[label["id"]], strict=True))
-
     culprit = ended[label["entry"]].result().diagnosis["culprit"]
 
     assert culprit is not None

@@ -13,7 +13,8 @@ import pytest
 import torch
 from torch import nn
 
-from gradsan.observe.naming.holders import Held, held
+from gradsan.observe.naming.holders import Held
+from gradsan.observe.naming.living_tensors import held
 from gradsan.observe.naming.names import Crossing, carrier
 from gradsan.observe.private import creation_number, private
 

@@ -72,6 +72,10 @@ for batch in torch.ones(16, 3).split(8):
         return f"{name} is a running total: it contains losses that earlier passes back-propagated and freed"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
+        if isinstance(incident, SecondPass) and incident.failing.stack != incident.freeing.stack:
+            owners = incident.owners
+            if owners.freed and not owners.fresh:  # every term has been back-propagated: there is nothing left to do
+                return ("remove-backward", "item")
         return ("item", "detach")

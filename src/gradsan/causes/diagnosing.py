@@ -8,7 +8,17 @@ from pathlib import Path
 
 from gradsan.causes import all_causes
 from gradsan.causes.cause import Cause
-from gradsan.lifecycle.incident import Edited, Incident, OpFact, PassFact, ReadAfterFree, SecondPass, Stack, Way
+from gradsan.lifecycle.incident import (
+    Edited,
+    Incident,
+    OpFact,
+    PassFact,
+    ReadAfterFree,
+    SecondPass,
+    Stack,
+    Way,
+    WithoutHistory,
+)
 from gradsan.lifecycle.location import Frame, Location
 from gradsan.report import Confidence, Culprit, Diagnosis, Fix, FixKind, PathOp, RaisedError, Safety
 
@@ -49,10 +59,11 @@ class _Places:
     made: Location | None = None
     enters: Location | None = None
     changed: Location | None = None
+    cut: Location | None = None
 
 
-def diagnose(incident: Incident, error: RaisedError, named: Named | None) -> Diagnosis:
-    """The one diagnosis of an error."""
+def diagnose(incident: Incident, error: RaisedError, named: Named | None, beliefs: tuple[str, ...] = ()) -> Diagnosis:
+    """The one diagnosis of an error. `beliefs`: what the user has done already, and why it does not help."""
     cause = next(each for each in _in_order() if each.explains(incident))
     subject = "a tensor" if named is None else f"`{named.culprit.name}`"
     places = _places(incident)
@@ -67,18 +78,19 @@ def diagnose(incident: Incident, error: RaisedError, named: Named | None) -> Dia
         fingerprint=fingerprint_of(
             cause,
             "" if named is None else named.culprit.name,
-            (places.used, places.freed, places.made, places.enters, places.changed),
+            (places.used, places.freed, places.made, places.enters, places.changed, places.cut),
         ),
         error=error,
         culprit=None if named is None else named.culprit,
         evidence=_evidence(incident),
-        notes=tuple(_notes(incident, cause)),
+        notes=(*beliefs, *_notes(incident, cause)),
         fixes=tuple(fix_of(kind, cause) for kind in cause.remedies(incident)),
         used=places.used,
         freed=places.freed,
         made=places.made,
         enters=places.enters,
         changed=places.changed,
+        cut=places.cut,
         path=tuple(map(_path_op, path.ops)),
         elided=path.left_out,
     )
@@ -97,7 +109,7 @@ def locate(stack: Stack, step: int | None = None) -> Location | None:
     inner = stack[-1]
     text = linecache.getline(inner.file, inner.line).rstrip()
     return Location(
-        file=_shown(inner.file),
+        file=shown(inner.file),
         line=inner.line,
         column=len(text) - len(text.lstrip()) + 1,
         end_line=inner.line,
@@ -105,7 +117,7 @@ def locate(stack: Stack, step: int | None = None) -> Location | None:
         function=inner.function,
         source=text.strip(),
         step=step,
-        stack=tuple(Frame(_shown(each.file), each.line, each.function) for each in stack),
+        stack=tuple(Frame(shown(each.file), each.line, each.function) for each in stack),
     )
 
 
@@ -119,7 +131,9 @@ def _confidence(incident: Incident) -> Confidence:
         loop = incident.repetition
         known = bool(incident.made.stack) and (loop is None or loop.made != "unknown")
         return "certain" if known and incident.freeing.seen else "likely"
-    if isinstance(incident, Edited | ReadAfterFree):
+    if isinstance(incident, Edited):
+        return "certain" if incident.proved else "likely"
+    if isinstance(incident, ReadAfterFree):
         return "likely"  # the saved value itself cannot be looked at
     return "certain"
 
@@ -133,6 +147,8 @@ def _places(incident: Incident) -> _Places:
             return _Places(
                 used, made=_of_op(incident.saver), enters=_of_op(incident.enters), changed=locate(incident.changed)
             )
+        case WithoutHistory():
+            return _Places(used, cut=locate(incident.cut))
         case ReadAfterFree():
             return _Places(used, None if incident.freeing is None else _of_pass(incident.freeing))
     return _Places(used)
@@ -155,6 +171,12 @@ def _notes(incident: Incident, cause: type[Cause]) -> Iterator[str]:
         )
     if isinstance(incident, Edited) and incident.by_optimizer and incident.when == "earlier":
         yield "the old values are reached through state carried over from an earlier step: that is the root (GS103)"
+    if isinstance(incident, Edited) and incident.by_optimizer and incident.retained:
+        kept = incident.retained[-1]
+        yield (
+            f"this error is what `retain_graph=True` at {shown(kept.file)}:{kept.line} bought: it kept the graph "
+            "beyond the optimizer's step, and the parameters that the graph needs are changed by then"
+        )
     yield from cause.notes(incident)
 
 
@@ -183,7 +205,8 @@ def fingerprint_of(cause: type[Cause], name: str, places: Iterable[Location | No
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
-def _shown(file: str) -> str:
+def shown(file: str) -> str:
+    """A file as reports name it: relative to the working directory where it lies under it."""
     try:
         return str(Path(file).resolve().relative_to(Path.cwd()))
     except ValueError:

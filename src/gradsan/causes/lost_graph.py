@@ -63,8 +63,10 @@ loss.backward()
         return isinstance(incident, WithoutHistory)
 
     @classmethod
-    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+    def sentence(cls, name: str, incident: Incident) -> str:
         """What happened, in one sentence."""
+        if isinstance(incident, WithoutHistory) and incident.by is not None:
+            return f"{name} has no history: {incident.by} cut it off from the parameters"
         return f"{name} has no history: no graph leads from it to a parameter"
 
     @classmethod

@@ -79,8 +79,11 @@ for _ in range(2):
         """The best first."""
         if not isinstance(incident, SecondPass):
             return ("recompute",)
+        loop, repeats = incident.repetition, incident.failing.stack == incident.freeing.stack
+        # An earlier round's loss, or one from an earlier run of this very loop, is still in store.
+        if loop is not None and (loop.made == "earlier" or (repeats and loop.freed == 0)):
+            return ("reset-state", "remove-backward")
         if incident.updated_between:  # the later pass is meant to see the new parameters
-            repeats = incident.failing.stack == incident.freeing.stack
             return ("move-into-loop", "recompute") if repeats else ("recompute",)
         # Where an optimizer trains what it leads to, and nothing changed, one pass was enough: the other is a slip.
         slip = incident.owners.freed and incident.failing.stack != incident.freeing.stack

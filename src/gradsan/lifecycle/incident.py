@@ -53,7 +53,7 @@ class Repetition:
 
     header: Frame  # the line of the `for` or `while`, or the line that calls again and again
     now: int  # the present round, from 1
-    freed: int | None  # the round of the earlier pass
+    freed: int | None  # the round of the earlier pass; 0: before the first; None: not known
     made: When
     maker_runs: int  # in how many of the known rounds the making line ran
     maker_ran_now: bool  # whether it ran in the present round
@@ -101,6 +101,27 @@ class SecondPass:
 
 
 @dataclass(frozen=True, slots=True)
+class SavedValue:
+    """What PyTorch says about a value that is not what it was when it was saved."""
+
+    kind: str  # "torch.FloatTensor"
+    shape: tuple[int, ...]
+    op: str | None  # the kind of op that it comes from now, "Sigmoid"; None: it has no history
+    version: int  # how often it has been edited
+    expected: int  # how often when it was saved
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """An op that may have saved the value."""
+
+    saver: OpFact
+    source: OpFact | None = None  # the op whose result it saved; None: the value had no history
+    edit: OpFact | None = None  # the op that the edit made, where the graph has it
+    is_leafs: bool = False  # it saved a leaf that has been edited as often as PyTorch says
+
+
+@dataclass(frozen=True, slots=True)
 class Edited:
     """A pass needed a value that had been changed in place since an op saved it."""
 
@@ -113,6 +134,10 @@ class Edited:
     path: Way
     made: OpFact | None  # the first op on the way that is older than the change, or else the saver
     enters: OpFact | None  # the op that builds on it
+    value: SavedValue | None = None
+    suspects: tuple[Suspect, ...] = ()  # the likeliest first, where the saver itself is not known
+    proved: bool = False  # that it was changed there: seen, not only likely
+    retained: Stack = ()  # the earlier pass that walked the saving op and kept its graph; empty: there was none
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +145,8 @@ class WithoutHistory:
     """A pass was asked for on a tensor that no graph leads to."""
 
     failing: PassFact
+    cut: Stack = ()  # where it lost its history; empty: not known
+    by: str | None = None  # what cut it, in a clause: "`.detach()`", "a comparison"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ from gradsan.observe.steps import Steps
 from gradsan.report import Diagnosis
 
 if TYPE_CHECKING:
-    from gradsan.causes.diagnosing import Named
     from gradsan.lifecycle.course import Course
     from gradsan.lifecycle.incident import Incident
     from gradsan.observe.ledger.book import Ledger
@@ -243,8 +242,10 @@ class Sanitizer:
     ) -> None:
         # Only now is there something to show: until here, nothing but the standard library was loaded.
         from gradsan.causes.diagnosing import diagnose
-        from gradsan.observe.naming.culprits import culprit_of
-        from gradsan.observe.postmortem import Scene, examine
+        from gradsan.observe.failure.scene import Scene
+        from gradsan.observe.naming.culprits import Witness
+        from gradsan.observe.postmortem import examine
+        from gradsan.observe.telling import told
         from gradsan.report import RaisedError
 
         frames = _frames(error.__traceback__)
@@ -259,10 +260,10 @@ class Sanitizer:
         incident = examine(str(error), scene)
         if incident is None:
             return
-        owns = self.recorder.ownership.owns
-        named = self._guarded_name(lambda: culprit_of(incident, frames, scene.lines, owns))
-        diagnosis = diagnose(incident, RaisedError(type(error).__name__, str(error)), named)
-        self._attach(error, self._with_evidence(diagnosis, incident, frames, scene.lines))
+        witness = Witness(tensors, frames, scene.lines, self.recorder.ownership.owns)
+        story = told(incident, witness, self._complain)
+        diagnosis = diagnose(story.incident, RaisedError(type(error).__name__, str(error)), story.named, story.beliefs)
+        self._attach(error, self._with_evidence(diagnosis, story.incident, frames, scene.lines))
 
     def _with_evidence(
         self, diagnosis: Diagnosis, incident: "Incident", frames: list[FrameType], lines: "Lines | None"
@@ -277,23 +278,24 @@ class Sanitizer:
             return diagnosis
         return replace(diagnosis, evidence={**diagnosis.evidence, **found})
 
-    def _guarded_name(self, find: Callable[[], "Named | None"]) -> "Named | None":
-        """A story without a name is better than none."""
-        try:
-            return find()
-        except Exception as error:  # noqa: BLE001 # whatever it is
-            self._tell(f"the name was not found: {_shown(error)}")
-            return None
+    def _complain(self, what: str, error: Exception) -> None:
+        """A story with less in it is better than none."""
+        self._tell(f"{what}: {_shown(error)}")
 
     def _examine_raised(self, error: RuntimeError, passes: Passes) -> None:
         from gradsan.causes.diagnosing import diagnose
+        from gradsan.observe.naming.culprits import Witness
         from gradsan.observe.postmortem import examine_raised
+        from gradsan.observe.telling import told
         from gradsan.report import RaisedError
 
         stack = self._stack_of(error)
         incident = examine_raised(str(error), passes, stack)
-        if incident is not None:
-            self._attach(error, diagnose(incident, RaisedError(type(error).__name__, str(error)), None))
+        if incident is None:
+            return
+        witness = Witness((), (), None, self.recorder.ownership.owns)
+        story = told(incident, witness, self._complain)
+        self._attach(error, diagnose(story.incident, RaisedError(type(error).__name__, str(error)), story.named))
 
     def _stack_of(self, error: BaseException) -> tuple[Frame, ...]:
         """The user's lines that an error went through, outermost first."""

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.naming.selection import last_name
-from gradsan.observe.naming.statements import calls, scope_of, text
+from gradsan.observe.naming.source import scope_of
+from gradsan.observe.naming.statements import calls, text
 
 # A gradient that is read, and not only cleared or asked for.
 _READS = re.compile(

@@ -3,11 +3,14 @@
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
-from gradsan.observe.naming.statements import LIBRARIES, Path, Scope, calls
+from gradsan.observe.naming.selection import last_name
+from gradsan.observe.naming.source import Scope
+from gradsan.observe.naming.statements import LIBRARIES, Path, calls
 from gradsan.observe.naming.trace import Call, Execution
 
+PASSES = frozenset({"backward", "grad", "manual_backward"})
 _BEHIND_OBJECTS = frozenset({"forward", "__call__"})
 _EARLIER_AT_MOST = 5_000
 
@@ -89,6 +92,12 @@ def match(call: Call, executions: Sequence[Execution]) -> Matched | None:
     return None
 
 
+@lru_cache(maxsize=4096)
+def asks_for_pass(statement: ast.stmt) -> bool:
+    """Whether a statement calls for a backward pass, by the names it uses."""
+    return any(last_name(call) in PASSES for call in calls(statement))
+
+
 def is_named(node: ast.Call, scope: Scope) -> bool:
     """Whether a call bears the name of a function, or of the class that it constructs."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
@@ -100,7 +109,7 @@ def _object_called(call: Call, written: list[ast.Call]) -> ast.Call | None:
     parent, scope = call.parent, call.scope
     if parent is None or scope is None or scope.arguments is None:
         return None
-    fitting = [each for each in written if not _is_library(each) and _fits(each, scope)]
+    fitting = [each for each in written if not is_library(each) and _fits(each, scope)]
     objects = [each for each in parent.called if each.scope is not None and each.scope.name in _BEHIND_OBJECTS]
     alike = [each for each in objects if each.scope is scope]
     if not fitting or call not in alike:
@@ -112,7 +121,8 @@ def _object_called(call: Call, written: list[ast.Call]) -> ast.Call | None:
     return fitting[alike.index(call)] if len(alike) <= len(fitting) else None
 
 
-def _is_library(node: ast.Call) -> bool:
+def is_library(node: ast.Call) -> bool:
+    """Whether a call is one of a library's functions or of a tensor's methods, by its name; else it is an object's."""
     root: ast.expr = node.func
     while isinstance(root, (ast.Attribute, ast.Subscript)):
         root = root.value

@@ -1,30 +1,106 @@
-"""From an incident to the name that its story is about."""
+"""What the log and the live objects tell of an incident: the name that its story is about, the edit, the cut."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from types import FrameType
+from typing import Any
 
 from gradsan.causes.diagnosing import Named
-from gradsan.lifecycle.incident import Edited, Incident, OpFact, SecondPass
+from gradsan.lifecycle.incident import Donated, Edited, Incident, OpFact, ReadAfterFree, SecondPass, WithoutHistory
 from gradsan.observe.log.lines import Lines
+from gradsan.observe.naming.cuts import COMPARISON
+from gradsan.observe.naming.editing import edit_behind
+from gradsan.observe.naming.losing import loss_of_history
 from gradsan.observe.naming.names import Crossing, carrier
+from gradsan.observe.naming.saved import read_through
+from gradsan.observe.naming.source import scope_of
+from gradsan.observe.naming.statements import buffers
+from gradsan.observe.naming.subject import Subject, holder_of, subject_of
 from gradsan.report import Culprit
 
 
-def culprit_of(
-    incident: Incident, frames: Sequence[FrameType], lines: Lines | None, owns: Callable[[str], bool]
-) -> Named | None:
-    """What carried old ops into the failing pass; None where no name is good enough. `frames`: outermost first."""
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """What can be asked when a pass has failed. Nothing of it is kept."""
+
+    tensors: Sequence[Any]  # what the pass was asked for
+    frames: Sequence[FrameType]  # the live ones, outermost first
+    lines: Lines | None
+    owns: Callable[[str], bool]
+
+    def subject(self) -> Subject | None:
+        """What the pass was asked for, as it is written."""
+        return subject_of(self.tensors, self.frames, self.owns)
+
+
+def named(incident: Incident, witness: Witness) -> tuple[Incident, Named | None]:
+    """The incident with all that could be found out, and the name; None where no name is good enough."""
+    match incident:
+        case SecondPass():
+            return incident, _carrier(incident, witness)
+        case Edited(by_optimizer=True):
+            return incident, _carrier(incident, witness)
+        case Edited():
+            return _edit(incident, witness)
+        case WithoutHistory():
+            return _cut(incident, witness)
+        case Donated():
+            return incident, _named(witness.subject())
+        case ReadAfterFree():
+            read = read_through(incident.failing.stack)
+            return incident, None if read is None else Named(Culprit(read.name, read.holder), certain=True)
+
+
+def _carrier(incident: SecondPass | Edited, witness: Witness) -> Named | None:
+    """What carried old ops into the failing pass."""
+    is_itself = incident.enters is None or (isinstance(incident, SecondPass) and incident.kinship == "same")
+    if is_itself and (subject := witness.subject()) is not None and subject.is_seen:
+        return _named(subject)
     crossing = _crossing(incident)
-    if crossing is None:
-        return None
-    found = carrier(crossing, frames[::-1], lines, owns=owns)
+    found = None if crossing is None else carrier(crossing, witness.frames[::-1], witness.lines, owns=witness.owns)
     return None if found is None else Named(Culprit(found.name, found.holder), certain=found.confidence == "certain")
 
 
-def _crossing(incident: Incident) -> Crossing | None:
+def _edit(incident: Edited, witness: Witness) -> tuple[Incident, Named | None]:
+    found = None if witness.lines is None else edit_behind(incident, witness.frames, witness.lines, witness.owns)
+    if found is None:
+        return incident, None
+    known = replace(incident, saver=found.saver, changed=found.frames, proved=found.is_proved)
+    if found.name is None:
+        return known, None
+    where = found.frames[-1]
+    is_buffer = "." in found.name and found.name.rpartition(".")[2] in buffers(where.file)
+    holder = "buffer" if is_buffer else holder_of(found.name, scope_of(where.file, where.function, where.line))
+    return known, Named(Culprit(found.name, holder), certain=found.is_proved)
+
+
+def _cut(incident: WithoutHistory, witness: Witness) -> tuple[Incident, Named | None]:
+    subject = witness.subject()
+    if subject is None or witness.lines is None:
+        return incident, _named(subject)
+    found = loss_of_history(subject, witness.lines)
+    if found is None:
+        return incident, _named(subject)
+    known = replace(incident, cut=found.frames, by=_clause(found.written))
+    if found.name is None:
+        return known, _named(subject)
+    return known, Named(Culprit(found.name, found.holder), certain=found.is_proved)
+
+
+def _clause(written: str) -> str:
+    return written if written == COMPARISON else f"`{written}`"
+
+
+def _named(subject: Subject | None) -> Named | None:
+    if subject is None or subject.name is None:
+        return None
+    return Named(Culprit(subject.name, subject.holder), certain=subject.is_seen)
+
+
+def _crossing(incident: SecondPass | Edited) -> Crossing | None:
     match incident:
-        case SecondPass():
-            return _between(incident, incident.made, incident.enters, incident.consumed, incident.freeing.begin)
+        case SecondPass(made=made, enters=enters):
+            return _between(incident, made, enters, incident.consumed, incident.freeing.begin)
         case Edited(made=OpFact() as made, enters=enters):
             return _between(incident, made, enters, frozenset(), None)
     return None
@@ -41,5 +117,6 @@ def _between(
         enters_number=None if enters is None else enters.number,
         made=made.stack,
         enters=incident.failing.stack if enters is None else enters.stack,
+        enters_op=None if enters is None else enters.name,
         freed_number=freed,
     )

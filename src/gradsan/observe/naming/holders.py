@@ -1,4 +1,4 @@
-"""Searches the program's live objects for tensors that still lead to a consumed op, and names the way to them.
+"""Searches the program's live objects for tensors, and names the way to them.
 
 Looks at what lies there and runs nothing of the user's: no property, no `__getattr__`, no `__len__`, no iterator.
 Nothing found is kept.
@@ -6,6 +6,7 @@ Nothing found is kept.
 
 import gc
 import sys
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,35 +27,26 @@ from types import (
 )
 from typing import Any
 
-from gradsan.observe.private import creation_number
 from gradsan.report import Holder
 
 _SECONDS = 0.25
 _OBJECTS = 200_000
 _DEPTH = 9
 _ITEMS = 4_000  # of one container, from both ends
-_REARRANGED_AT_MOST = 8
 
 _UNHELD = 3  # references to a frame's snapshot that nobody else holds: the frame's, a local, and the count's own
 
 _PLAIN = (int, float, complex, str, bytes, bool, type(None), CodeType, BuiltinFunctionType, range, slice)
 
-# Ops whose output is their input, seen differently.
-_REARRANGING = frozenset(
-    {"View", "UnsafeView", "Reshape", "ReshapeAlias", "Transpose", "T", "Permute", "Squeeze", "Unsqueeze", "Expand"}
-    | {"Select", "Slice", "Split", "SplitWithSizes", "Unbind", "Alias", "AsStrided", "ToCopy", "Clone", "Diagonal"}
-)
-_REARRANGING_NAMES = frozenset(f"{name}Backward{n}" for name in _REARRANGING for n in range(3))
-
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A tensor that leads to a consumed op, and how the user would write it."""
+    """A tensor that was looked for, and how the user would write it."""
 
     name: str
     holder: Holder
-    number: int  # the consumed op it leads to
-    is_exact: bool  # to the newest of them, at once or by re-arranging only
+    number: int  # how well it fits: more is better
+    is_exact: bool  # it is just what was looked for
     function: str  # where the name holds
     depth: int  # steps from the variable to the tensor
     owner: str | None  # the class whose attribute it is
@@ -80,40 +72,36 @@ class _Way:
         return _Way(self.name, self.holder, self.function, self.depth + 1, self.owner, is_sealed=True)
 
 
-def held(
-    consumed: frozenset[int], made_number: int, frames: Sequence[FrameType], owns: Callable[[str], bool]
-) -> list[Held]:
-    """Every tensor within reach of the user's live frames that leads to a consumed op; best names first.
+class Search(ABC):
+    """Looks through everything within reach of some frames; which tensors are looked for is a subclass's to say."""
 
-    `frames` may be in any order and may hold a library's; those are passed over.
-    """
-    import torch
+    def __init__(self, owns: Callable[[str], bool]) -> None:
+        import torch
 
-    # A subclass's `__torch_function__` would otherwise run when its `grad_fn` is read.
-    with torch._C.DisableTorchFunction():  # noqa: SLF001
-        return _Search(consumed, made_number, owns, torch.Tensor, torch.nn.Module).run(frames)
-
-
-class _Search:
-    def __init__(
-        self,
-        consumed: frozenset[int],
-        made_number: int,
-        owns: Callable[[str], bool],
-        tensor: type,
-        module: type,
-    ) -> None:
-        self._consumed = consumed
-        self._made = made_number
         self._owns = owns
-        self._tensor = tensor
-        self._module = module
+        self._tensor: type = torch.Tensor
+        self._module: type = torch.nn.Module
         self._seen: set[int] = set()
         self._queue: deque[tuple[object, _Way]] = deque()
         self._found: dict[str, Held] = {}
         self._files: dict[str, bool] = {}
 
+    @abstractmethod
+    def _judge(self, tensor: Any) -> tuple[int, bool] | None:  # noqa: ANN401
+        """How well a tensor fits (more is better), and whether it is just what is looked for; None: it is not."""
+
     def run(self, frames: Sequence[FrameType]) -> list[Held]:
+        """Every fitting tensor within reach of the user's live frames; best names first.
+
+        `frames` may be in any order and may hold a library's; those are passed over.
+        """
+        import torch
+
+        # A subclass's `__torch_function__` would otherwise run when its attributes are read.
+        with torch._C.DisableTorchFunction():  # noqa: SLF001
+            return self._run(frames)
+
+    def _run(self, frames: Sequence[FrameType]) -> list[Held]:
         snapshots: list[dict[str, Any]] = []
         until = perf_counter() + _SECONDS
         try:
@@ -134,7 +122,7 @@ class _Search:
         is_function = bool(code.co_flags & 1)  # CO_OPTIMIZED: its locals are no dict of the program's
         arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         if is_function:
-            for name, value in _locals(frame, snapshots):
+            for name, value in variables(frame, snapshots):
                 holder: Holder = "closure" if name in code.co_freevars else "local"
                 holder = "argument" if name in arguments else holder
                 self._enqueue(value, _Way(name, holder, code.co_qualname))
@@ -152,12 +140,19 @@ class _Search:
         kind = type(each)
         lineage = type.__dict__["__mro__"].__get__(kind)
         if self._tensor in lineage:
-            self._tensor_found(each, way)
+            self._note(each, way)
         if id(each) in self._seen:
             return
         self._seen.add(id(each))
         for inner, further in self._within(each, kind, lineage, way, snapshots):
             self._enqueue(inner, further)
+
+    def _note(self, tensor: object, way: _Way) -> None:
+        judged = self._judge(tensor)
+        known = self._found.get(way.name)
+        if judged is None or (known is not None and (known.is_exact or known.number >= judged[0])):
+            return
+        self._found[way.name] = Held(way.name, way.holder, *judged, way.function, way.depth, way.owner)
 
     def _within(
         self,
@@ -204,7 +199,7 @@ class _Search:
         frame = getattr(each, "gi_frame", None) or getattr(each, "cr_frame", None) or getattr(each, "ag_frame", None)
         if frame is not None:
             inside = way if self._owns(frame.f_code.co_filename) else way.sealed()
-            for name, value in _locals(frame, snapshots):
+            for name, value in variables(frame, snapshots):
                 further = inside.to(name, "local")
                 yield (
                     value,
@@ -244,6 +239,9 @@ class _Search:
                 for key, inner in list(value.items()):
                     further = way.to(_member(way.name, key), holder, owner)
                     yield inner, further if name == "_modules" else inside.to(further.name, holder, owner)
+            elif is_module and name == "_parameters" and type(value) is dict:
+                for key, inner in list(value.items()):
+                    yield inner, inside.to(_member(way.name, key), "attribute", owner)
             elif not (is_module and name in {"_parameters", "_buffers", "_modules"}):
                 yield value, inside.to(f"{way.name}.{name}", "attribute", owner)
 
@@ -277,43 +275,8 @@ class _Search:
             )
         return known
 
-    def _tensor_found(self, tensor: Any, way: _Way) -> None:  # noqa: ANN401
-        try:
-            node = _op(tensor)
-        except (RuntimeError, NotImplementedError):
-            return
-        for _ in range(_REARRANGED_AT_MOST):
-            if node is None:
-                return
-            number = creation_number(node)
-            if number == self._made or number in self._consumed:
-                self._note(way, number)
-                if number == self._made:
-                    return
-            if node.name() not in _REARRANGING_NAMES or not node.next_functions:
-                return
-            node = node.next_functions[0][0]
 
-    def _note(self, way: _Way, number: int) -> None:
-        known = self._found.get(way.name)
-        if known is None or (number > known.number and not known.is_exact):
-            exact = number == self._made
-            self._found[way.name] = Held(way.name, way.holder, number, exact, way.function, way.depth, way.owner)
-
-
-def _op(tensor: Any) -> Any:  # noqa: ANN401 # autograd's ops have no public type
-    """The op that made a tensor, read only where reading makes no op.
-
-    A view whose base was edited in place rebuilds its `grad_fn` when it is read. Where the storage was never edited,
-    it does not; otherwise the base, which is no view, answers.
-    """
-    base = tensor._base  # noqa: SLF001
-    if base is not None and tensor._version:  # noqa: SLF001
-        return base.grad_fn
-    return tensor.grad_fn
-
-
-def _locals(frame: FrameType, snapshots: list[dict[str, Any]]) -> list[tuple[str, object]]:
+def variables(frame: FrameType, snapshots: list[dict[str, Any]]) -> list[tuple[str, object]]:
     """The variables of a live function.
 
     Before Python 3.13, asking leaves a dict on the frame that keeps them alive: it is to be cleared, unless the

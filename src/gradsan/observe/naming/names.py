@@ -1,18 +1,19 @@
 """The name through which a consumed graph survived: from the live objects, and from the lines that ran."""
 
-import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from types import FrameType
 from typing import Literal
 
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.log.lines import Lines
-from gradsan.observe.naming.dataflow import Binding, Flow, behind, flow
-from gradsan.observe.naming.holders import Held, held
-from gradsan.observe.naming.selection import last_name
-from gradsan.observe.naming.statements import buffers, calls, loads, scope_of, text
+from gradsan.observe.naming.calling import asks_for_pass
+from gradsan.observe.naming.dataflow import Flow, behind, flow, inline
+from gradsan.observe.naming.demands import Binding
+from gradsan.observe.naming.holders import Held
+from gradsan.observe.naming.living_tensors import held
+from gradsan.observe.naming.source import scope_of
+from gradsan.observe.naming.statements import buffers, loads, text
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.ownership import Ownership
 from gradsan.report import Holder
@@ -41,6 +42,7 @@ class Crossing:
     made: tuple[Frame, ...]  # the user's stack when the one was made, outermost first
     enters: tuple[Frame, ...]  # and when the other was; of the failing pass if there is none
     freed_number: int | None = None  # the op counter when the freeing pass ran: what survived was stored before it
+    enters_op: str | None = None  # PyTorch's name of the op that builds on it
 
 
 def carrier(
@@ -75,9 +77,9 @@ def _followed(crossing: Crossing, frames: Sequence[FrameType], lines: Lines) -> 
     trace = Trace(lines, crossing.made_number, enters, tuple(marks))
     makers = trace.at.get(crossing.made_number, ())
     entering = trace.at.get(-1 if enters is None else enters) or _failing(trace, crossing, frames)
-    found = flow(trace, makers, entering)
+    found = flow(trace, makers, entering, crossing.enters_op)
     if found is None or found.cost > _TOO_DOUBTFUL:
-        binding = behind(makers, entering)
+        binding = behind(makers, entering) or inline(makers, entering)
     else:
         binding = _survivor(found, _boundary(trace, crossing, found))
     if binding is None:
@@ -91,21 +93,8 @@ def _failing(trace: Trace, crossing: Crossing, frames: Sequence[FrameType]) -> t
     stack = [(each.file, each.function, each.line) for each in reversed(crossing.enters)] or [
         (each.f_code.co_filename, each.f_code.co_qualname, each.f_lineno or 0) for each in frames
     ]
-    for file, function, line in stack:
-        scope = scope_of(file, function, line)
-        statements = () if scope is None else scope.by_line.get(line, ())
-        for execution in reversed(trace.executions):
-            if statements and execution.statements and execution.statements[-1] is statements[-1]:
-                return _with_callers(execution)
-    return ()
-
-
-def _with_callers(execution: Execution) -> tuple[Execution, ...]:
-    found, caller = [execution], execution.call.parent
-    while caller is not None:
-        found.append(caller)
-        caller = caller.call.parent
-    return tuple(reversed(found))
+    found = (trace.last_at(*place) for place in stack)
+    return next((execution.stack for execution in found if execution is not None), ())
 
 
 def _boundary(trace: Trace, crossing: Crossing, found: Flow) -> int:
@@ -123,12 +112,7 @@ def _boundary(trace: Trace, crossing: Crossing, found: Flow) -> int:
 
 
 def _is_pass(execution: Execution) -> bool:
-    return any(map(_calls_backward, execution.statements))
-
-
-@lru_cache(maxsize=4096)
-def _calls_backward(statement: ast.stmt) -> bool:
-    return any(last_name(call) in {"backward", "grad", "manual_backward"} for call in calls(statement))
+    return any(map(asks_for_pass, execution.statements))
 
 
 def _survivor(found: Flow, boundary: int) -> Binding | None:

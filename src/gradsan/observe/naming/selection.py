@@ -88,7 +88,7 @@ def _entries(keys: list[ast.expr | None], values: list[ast.expr], path: Path) ->
 def _called(node: ast.Call, path: Path) -> list[Source] | None:  # noqa: PLR0911 # one a kind of call
     """Calls of the language's own whose result holds, or is, one of their inputs."""
     name, receiver = last_name(node), node.func.value if isinstance(node.func, ast.Attribute) else None
-    if name in (NUMBERS if receiver is None else CUTTING):
+    if name in (NUMBERS if receiver is None else CUTTING - {"grad"}):  # `autograd.grad(…)` may well give a history
         return []
     if receiver is not None and name in _TAKING:
         return [(receiver, (_key(node), *path), HOP)]

@@ -1,25 +1,17 @@
-"""The statements of a source file, by the function and line that the log names, and what each of them stores.
-
-Read afterwards, to follow a value through lines that ran. Nothing is imported or executed.
-"""
+"""What a statement reads, calls and stores, told from its source alone."""
 
 import ast
-import linecache
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
+
+from gradsan.observe.naming.source import COMPREHENSIONS, FUNCTIONS, Scope, scopes_of, statements_of
 
 # One step into a value: the attribute of that name, or the item of that key; `None`: some item, which is not known.
 Selector = tuple[str, str | int | None]
 Path = tuple[Selector, ...]
 
 SOME_ITEM: Selector = ("item", None)
-
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_COMPREHENSION_NAMES = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
-MODULE = "<module>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,39 +38,10 @@ class Store:
         return self.path[after:]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scope:
-    """A function, a class body or a module, as a code object has it."""
-
-    file: str
-    name: str
-    first: int
-    last: int
-    arguments: ast.arguments | None
-    owner: str | None  # the class whose method it is
-    outer: "Scope | None"  # the function around it, or the module
-    is_static: bool
-    is_generator: bool
-    elsewhere: frozenset[str]  # names it declares `global` or `nonlocal`
-    by_line: dict[int, tuple[ast.stmt, ...]] = field(default_factory=dict)
-
-    @property
-    def is_transparent(self) -> bool:
-        """Whether its names and lines belong to the statement around it: a comprehension."""
-        return self.name in _COMPREHENSION_NAMES
-
-
-def scope_of(file: str, function: str, line: int) -> Scope | None:
-    """The function of that (qualified) name that has that line; `None` where its source cannot be read."""
-    name = function.rpartition(".")[2]
-    found = [each for each in _scopes(file).get(name, ()) if each.first <= line <= each.last]
-    return max(found, key=lambda each: each.first, default=None)
-
-
 @lru_cache(maxsize=64)
 def buffers(file: str) -> frozenset[str]:
     """The names that a file registers as buffers of modules."""
-    statements = {each for scopes in _scopes(file).values() for scope in scopes for each in _statements(scope)}
+    statements = {each for scope in scopes_of(file) for each in statements_of(scope)}
     return frozenset(
         str(call.args[0].value)
         for statement in statements
@@ -88,15 +51,11 @@ def buffers(file: str) -> frozenset[str]:
     )
 
 
-def _statements(scope: Scope) -> set[ast.stmt]:
-    return {statement for statements in scope.by_line.values() for statement in statements}
-
-
 @lru_cache(maxsize=4096)
 def assigned(scope: Scope) -> frozenset[str]:
     """The variables of a function's own: its parameters, and what it assigns."""
     found: set[str] = set()
-    for statement in _statements(scope):
+    for statement in statements_of(scope):
         found.update(store.name for store in stores(statement) if store.replaces and not store.path and store.name)
     if scope.arguments is not None:
         found.update(parameters(scope.arguments))
@@ -121,9 +80,9 @@ def comprehended(statement: ast.stmt) -> dict[str, tuple[ast.expr, Path]]:
     """The variables of a statement's comprehensions, each with what it runs over."""
     found: dict[str, tuple[ast.expr, Path]] = {}
     for node in parts(statement):
-        if isinstance(node, _COMPREHENSIONS):
+        if isinstance(node, COMPREHENSIONS):
             for each in node.generators:
-                for target, path in _unpacked(each.target, (SOME_ITEM,)):
+                for target, path in unpacked(each.target, (SOME_ITEM,)):
                     if isinstance(target, ast.Name):
                         found[target.id] = (each.iter, path)
     return found
@@ -146,7 +105,7 @@ def loads(statement: ast.stmt) -> tuple[ast.expr, ...]:
             found.append(node)
             if isinstance(node, ast.Name):
                 continue
-        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
+        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
             pending.extend(ast.iter_child_nodes(node))
     return tuple(found)
 
@@ -169,7 +128,7 @@ def heads(statement: ast.stmt) -> Iterator[ast.expr]:
         case ast.Assign(targets=targets, value=value):
             yield value
             for each in targets:  # `est[0] = 0.5` reads `est`
-                yield from (part.value for part, _ in _unpacked(each, ()) if isinstance(part, ast.Subscript))
+                yield from (part.value for part, _ in unpacked(each, ()) if isinstance(part, ast.Subscript))
         case _:
             yield from (node for node in ast.iter_child_nodes(statement) if isinstance(node, ast.expr))
 
@@ -222,13 +181,14 @@ def _evaluated(statement: ast.stmt) -> Iterator[ast.AST]:
             pending.extend((child, False) for child in reversed(list(ast.iter_child_nodes(node))))
 
 
-def _unpacked(target: ast.expr, path: Path) -> Iterator[tuple[ast.expr, Path]]:
+def unpacked(target: ast.expr, path: Path) -> Iterator[tuple[ast.expr, Path]]:
+    """The parts of an assignment's target, each with the part of the value that it receives."""
     match target:
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
             starred = next((n for n, each in enumerate(elements) if isinstance(each, ast.Starred)), len(elements))
             for position, element in enumerate(elements):
                 known = position if position < starred else None
-                yield from _unpacked(element, (*path, ("item", known)))
+                yield from unpacked(element, (*path, ("item", known)))
         case ast.Starred(value=value):
             yield value, path[:-1]
         case _:
@@ -263,7 +223,7 @@ def _stores(statement: ast.stmt) -> Iterator[Store]:  # noqa: C901, PLR0912 # on
 
 
 def _store(target: ast.expr, value: ast.expr | None, value_path: Path = ()) -> Iterator[Store]:
-    for each, path in _unpacked(target, value_path):
+    for each, path in unpacked(target, value_path):
         name, to = _root(each)
         replaces = not isinstance(each, ast.Subscript)
         yield Store(each, name, to, value, path, replaces=replaces, in_place=not replaces)
@@ -314,77 +274,3 @@ def _root(node: ast.expr) -> tuple[str | None, Path]:
         path.append(("attr", node.attr) if isinstance(node, ast.Attribute) else selector(node))
         node = node.value
     return (node.id if isinstance(node, ast.Name) else None), tuple(reversed(path))
-
-
-@lru_cache(maxsize=64)
-def _scopes(file: str) -> dict[str, list[Scope]]:
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
-    found: dict[str, list[Scope]] = defaultdict(list)
-    module = Scope(file, MODULE, 0, 1 << 30, None, None, None, False, False, frozenset())  # noqa: FBT003 # as declared
-    pending: list[tuple[Scope, Iterable[ast.AST], str | None]] = [(module, tree.body, None)]
-    while pending:
-        scope, body, owner = pending.pop()
-        found[scope.name].append(scope)
-        for node in _within(body):
-            if isinstance(node, ast.stmt):
-                _enter_lines(scope, node)
-            inner = _scope_at(file, node, scope, owner)
-            if inner is not None:
-                pending.append((inner, *_inside(node)))
-    return found
-
-
-def _inside(node: ast.AST) -> tuple[Iterable[ast.AST], str | None]:
-    match node:
-        case ast.ClassDef(body=body, name=name):
-            return body, name
-        case ast.FunctionDef(body=body) | ast.AsyncFunctionDef(body=body):
-            return body, None
-        case ast.Lambda(body=value):
-            return [ast.copy_location(ast.Return(value=value), value)], None
-    return list(ast.iter_child_nodes(node)), None
-
-
-def _scope_at(file: str, node: ast.AST, outer: Scope, owner: str | None) -> Scope | None:
-    first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) or 0
-    function = outer.outer if owner is not None else outer
-    match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            first = min((first, *(each.lineno for each in node.decorator_list)))
-            static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
-            own = list(_within(node.body))
-            sleeps = any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in own)
-            declared = (each.names for each in own if isinstance(each, (ast.Global, ast.Nonlocal)))
-            elsewhere = frozenset(name for names in declared for name in names)
-            return Scope(file, node.name, first, last, node.args, owner, function, static, sleeps, elsewhere)
-        case ast.Lambda():
-            return Scope(file, "<lambda>", first, last, node.args, None, function, True, False, frozenset())  # noqa: FBT003 # as declared
-        case ast.ClassDef():
-            first = min((first, *(each.lineno for each in node.decorator_list)))
-            return Scope(file, node.name, first, last, None, None, outer, True, False, frozenset())  # noqa: FBT003 # as declared
-        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            name = f"<{type(node).__name__.lower().replace('generatorexp', 'genexpr')}>"
-            return Scope(file, name, first, last, None, None, function, True, False, frozenset())  # noqa: FBT003 # as declared
-    return None
-
-
-def _within(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Every node of a scope, and the scopes directly within, unopened, in the order of the source."""
-    pending = list(body)[::-1]
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef, ast.Lambda, *_COMPREHENSIONS)):
-            pending.extend(list(ast.iter_child_nodes(node))[::-1])
-
-
-def _enter_lines(scope: Scope, statement: ast.stmt) -> None:
-    last = statement.end_lineno or statement.lineno
-    block = getattr(statement, "body", None)
-    if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
-        last = max(statement.lineno, block[0].lineno - 1)
-    for line in range(statement.lineno, last + 1):
-        scope.by_line[line] = (*scope.by_line.get(line, ()), statement)

@@ -4,8 +4,9 @@ import ast
 from bisect import bisect_left
 from collections import defaultdict
 
-from gradsan.observe.naming.calling import Matched, match
-from gradsan.observe.naming.statements import Scope, Store, assigned, parameters
+from gradsan.observe.naming.calling import Matched, asks_for_pass, match
+from gradsan.observe.naming.source import Scope
+from gradsan.observe.naming.statements import Store, assigned, parameters
 from gradsan.observe.naming.trace import Call, Execution, Trace
 
 _HANDED_AT_MOST = 20_000  # executions of one call that are looked through for what it hands out
@@ -18,6 +19,7 @@ class Stores:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
+        self.made_ops = trace.made_ops
         self._attributes: dict[str, Stored] = defaultdict(list)
         self._shared: dict[str, Stored] = defaultdict(list)
         self._calls: dict[Scope, list[Call]] = defaultdict(list)
@@ -71,6 +73,12 @@ class Stores:
         index = bisect_left(calls, before.index, key=lambda call: call.executions[0].index)
         found.update(dict.fromkeys(calls[max(index - 1, 0) : index]))
         return list(found)
+
+    def calls_like(self, call: Call) -> list[Call]:
+        """The earlier calls of the same function that no pass had asked for."""
+        calls = [] if call.scope is None else self._calls.get(call.scope, [])
+        index = bisect_left(calls, call.executions[0].index, key=lambda each: each.executions[0].index)
+        return [each for each in calls[:index] if each.parent and not any(map(asks_for_pass, each.parent.statements))]
 
     def match(self, call: Call) -> Matched | None:
         """The call in the source that entered this one."""

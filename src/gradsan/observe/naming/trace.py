@@ -8,10 +8,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TypeVar
 
+from gradsan.lifecycle.location import Frame
 from gradsan.observe.log.frames import LINE_BITS, LINE_MASK
 from gradsan.observe.log.lines import Event, Lines
 from gradsan.observe.log.sites import Code, Kind, Site
-from gradsan.observe.naming.statements import Scope, Store, scope_of, stores
+from gradsan.observe.naming.source import Scope, scope_of
+from gradsan.observe.naming.statements import Store, stores
 
 # Stretches of the log that are read: some 100,000 events, a third of a second.
 _BLOCKS = 12
@@ -65,6 +67,24 @@ class Execution:
         self.called: Sequence[Call] = ()
         self.yielded: Sequence[Execution] = ()  # what generators gave to this one
 
+    @property
+    def stack(self) -> tuple["Execution", ...]:
+        """It and what had called it, outermost first."""
+        found, caller = [self], self.call.parent
+        while caller is not None:
+            found.append(caller)
+            caller = caller.call.parent
+        return tuple(reversed(found))
+
+    def frames(self, line: int | None = None) -> tuple[Frame, ...]:
+        """The user's calls at that moment, outermost first; `line`: where in a statement of several lines."""
+        lines = [each.line for each in self.stack]
+        lines[-1] = line or self.line
+        return tuple(
+            Frame(each.call.code.file, line, each.call.code.function)
+            for each, line in zip(self.stack, lines, strict=True)
+        )
+
     def stores(self) -> list[Store]:
         """What it stored."""
         return [store for statement in self.statements for store in stores(statement)]
@@ -100,6 +120,15 @@ class Trace:
                 self._feed(event)
         while self._marks:
             self._note(self._marks.pop(0))
+
+    def last_at(self, file: str, function: str, line: int) -> Execution | None:
+        """The latest run of the statement at a line of a function."""
+        scope = scope_of(file, function, line)
+        statements = () if scope is None else scope.by_line.get(line, ())
+        for execution in reversed(self.executions):
+            if statements and execution.statements and execution.statements[-1] is statements[-1]:
+                return execution
+        return None
 
     def live(self) -> tuple[Execution, ...]:
         """What is running where the trace has come to, outermost first."""

@@ -1,0 +1,77 @@
+"""What every belief is made of: a look at the lines that really ran between the making of the graph and the failure."""
+
+import ast
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gradsan.causes.diagnosing import shown
+from gradsan.lifecycle.incident import Edited, SecondPass
+from gradsan.observe.naming.dataflow import doubt_of
+from gradsan.observe.naming.statements import text
+from gradsan.observe.naming.stored import Stores
+from gradsan.observe.naming.trace import Execution, Trace
+
+_LOOKED_AT = 20_000  # executions, the latest
+_TOO_DOUBTFUL = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A failure that an old graph caused, with what ran since it was made."""
+
+    incident: SecondPass | Edited
+    culprit: str | None
+    trace: Trace
+    stores: Stores
+    makers: tuple[Execution, ...]  # what was running when the old part was made, outermost first
+
+    def since_made(self) -> Iterator[tuple[Execution, ast.stmt]]:
+        """What ran since, the latest first; each statement once."""
+        seen: set[ast.stmt] = set()
+        first = self.makers[-1].index + 1 if self.makers else 0
+        for execution in reversed(self.trace.executions[first:][-_LOOKED_AT:]):
+            for statement in execution.statements:
+                if statement not in seen:
+                    seen.add(statement)
+                    yield execution, statement
+
+    def concerns(self, node: ast.expr, at: Execution) -> bool:
+        """Whether an expression means the culprit, or something else of the old graph's making."""
+        return self.is_culprit(node) or self.is_old(node, at)
+
+    def is_culprit(self, node: ast.expr) -> bool:
+        """Whether an expression is the culprit as it is written, whatever its object is called."""
+        name = text(node)
+        if name is None or self.culprit is None:
+            return False
+        if "." in name and "." in self.culprit:
+            return name.rpartition(".")[2] == self.culprit.rpartition(".")[2]
+        return name == self.culprit
+
+    def is_old(self, node: ast.expr, at: Execution) -> bool:
+        """Whether an expression's value was made where the old graph was made."""
+        doubt = doubt_of(self.stores, self.makers, node, at)
+        return doubt is not None and doubt <= _TOO_DOUBTFUL
+
+
+class Belief(ABC):
+    """Something that looks like the fix, and is none."""
+
+    @classmethod
+    @abstractmethod
+    def notes(cls, case: Case) -> Iterator[str]:
+        """What to tell the user; nothing where it is not so."""
+
+
+def place(at: Execution, line: int) -> str:
+    """A place in the source, in a sentence."""
+    return f"{shown(at.call.code.file)}:{line}"
+
+
+def detached(node: ast.expr) -> ast.expr | None:
+    """What `node` detaches: `h` of `h.detach()`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=value, attr="detach")):
+            return value
+    return None

@@ -1,0 +1,37 @@
+import ast
+from collections.abc import Iterator
+
+from gradsan.observe.beliefs.belief import Belief, Case, place
+from gradsan.observe.naming.statements import calls
+
+_EMPTYING = frozenset({"zero_", "fill_", "normal_", "uniform_"})
+
+
+class EmptiedInPlace(Belief):
+    """`buffer.zero_()`: new values in the same tensor, and its history stays."""
+
+    @classmethod
+    def notes(cls, case: Case) -> Iterator[str]:
+        """What to tell the user."""
+        for execution, statement in case.since_made():
+            for node, target in _emptied(statement):
+                if case.is_culprit(target):
+                    where = place(execution, statement.lineno)
+                    yield f"`{ast.unparse(node)}` at {where} gives it new values and leaves its graph as it is"
+
+
+def _emptied(statement: ast.stmt) -> Iterator[tuple[ast.AST, ast.expr]]:
+    match statement:
+        case ast.Assign(targets=[ast.Subscript(value=target, slice=key)], value=ast.Constant() | ast.Call()):
+            is_whole = isinstance(key, ast.Slice) and key.lower is None and key.upper is None
+            if is_whole or (isinstance(key, ast.Constant) and key.value is ...):
+                yield statement, _without_data(target)
+        case ast.AugAssign(target=target, op=ast.Mult(), value=ast.Constant(value=0 | 0.0)):
+            yield statement, _without_data(target)
+    for call in calls(statement):
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _EMPTYING:
+            yield call, _without_data(call.func.value)
+
+
+def _without_data(node: ast.expr) -> ast.expr:
+    return node.value if isinstance(node, ast.Attribute) and node.attr == "data" else node

@@ -1,0 +1,24 @@
+from collections.abc import Iterator
+
+from gradsan.lifecycle.incident import Edited
+from gradsan.observe.beliefs.belief import Belief, Case, place
+from gradsan.observe.naming.contexts import unrecorded
+from gradsan.observe.naming.edits import edits
+
+
+class HiddenEdit(Belief):
+    """An edit under `no_grad`: it is not recorded, but the tensor counts it."""
+
+    @classmethod
+    def notes(cls, case: Case) -> Iterator[str]:
+        """What to tell the user."""
+        incident = case.incident
+        if not isinstance(incident, Edited) or incident.by_optimizer or not incident.changed:
+            return
+        where = incident.changed[-1]
+        at = case.trace.last_at(where.file, where.function, where.line)
+        off = None if at is None else unrecorded(at)
+        if at is None or off is None or not any(edits(each, where.file) for each in at.statements):
+            return
+        switch = place(off.at, off.line)
+        yield f"`{off.written}` at {switch} does not hide the edit: the saved values are changed all the same"

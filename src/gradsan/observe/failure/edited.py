@@ -1,0 +1,135 @@
+"""A pass needed a value that was changed in place: by an optimizer's step, or else which ops may have saved it."""
+
+import re
+from math import prod
+
+from gradsan.lifecycle.incident import Edited, SavedValue, Stack, Way, When
+from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, way
+from gradsan.observe.failure.suspects import bare, is_seen_through, suspects_in
+from gradsan.observe.graph import parameters_behind, saves_values
+from gradsan.observe.log.lines import Lines, Unknown
+from gradsan.observe.steps import StepNote
+
+_SAID = re.compile(
+    r"\[(?P<kind>\S+) \[(?P<shape>[\d, ]*)\]\](?:, which is output \d+ of (?P<op>[\w:]+),)?"
+    r" is at version (?P<version>\d+); expected version (?P<expected>\d+)"
+)
+
+
+def edited(message: str, scene: Scene) -> Edited:
+    """An optimizer is to blame where the value is a parameter that it owns, and it has stepped since."""
+    graph, value = Graph(scene), said(message)
+    blamed = _stepped(graph, value, scene)
+    if blamed is None:
+        suspects = () if value is None else suspects_in(graph, value, scene)
+        return Edited(
+            failing=pass_fact(scene.note),
+            value=value,
+            suspects=suspects,
+            saver=None,
+            by_optimizer=False,
+            optimizer=None,
+            changed=(),
+            when="unknown",
+            path=Way(),
+            made=None,
+            enters=None,
+        )
+    saver, owner, step = blamed
+    path = graph.path(saver)
+    crossing = _older_than(step, path, graph) or _output(path, scene, graph)
+    return Edited(
+        failing=pass_fact(scene.note),
+        value=value,
+        saver=op_fact(saver, graph, {}, scene),
+        by_optimizer=True,
+        optimizer=str(owner),
+        changed=step.stack,
+        when=_when_saved(graph.number[saver], scene.lines),
+        path=way(path, graph, {}, scene),
+        made=op_fact(path[crossing], graph, {}, scene),
+        enters=op_fact(path[crossing - 1], graph, {}, scene) if crossing else None,
+        proved=value is not None,
+        retained=_retained(graph.number[saver], scene),
+    )
+
+
+def said(message: str) -> SavedValue | None:
+    """What PyTorch says about the value in its message."""
+    found = _SAID.search(message)
+    if found is None:
+        return None
+    op = found["op"]
+    return SavedValue(
+        kind=found["kind"],
+        shape=tuple(int(size) for size in found["shape"].split(",") if size.strip()),
+        op=None if op is None else bare(op),
+        version=int(found["version"]),
+        expected=int(found["expected"]),
+    )
+
+
+# An optimizer's step.
+
+
+def _stepped(graph: Graph, value: SavedValue | None, scene: Scene) -> tuple[Node, int, StepNote] | None:
+    """The newest op that saved a parameter which an optimizer has changed since; the engine runs the newest first."""
+    owners = scene.steps.owners()
+    blamed: list[tuple[bool, int, Node, int, StepNote]] = []
+    for node, number in graph.number.items():
+        if not saves_values(node):
+            continue
+        for leaf in parameters_behind(node, graph.below):
+            if value is not None and not is_seen_through(leaf, value):
+                continue
+            for owner in owners.get(id(leaf), ()):
+                step = scene.steps.last_of(owner)
+                if step is not None and number < step.number:
+                    is_whole = value is not None and leaf.numel() == prod(value.shape)
+                    blamed.append((is_whole, number, node, owner, step))
+    if not blamed:
+        return None
+    _, _, saver, owner, step = max(blamed, key=lambda each: each[:2])
+    return saver, owner, step
+
+
+def _older_than(step: StepNote, path: list[Node], graph: Graph) -> int:
+    """Where a path leads back before an optimizer's step; 0 where all of it was there before."""
+    ages = (graph.number.get(node, 0) for node in path)
+    return next((index for index, age in enumerate(ages) if age < step.number), 0)
+
+
+def _output(path: list[Node], scene: Scene, graph: Graph) -> int:
+    """The last op on the way that the saving line made, as the function sees it that asks for the pass.
+
+    It is what the network of the changed parameters gave back.
+    """
+    lines, last = scene.lines, len(path) - 1
+    if lines is None:
+        return last
+    depth, asking = 0, scene.note.stack
+    saving = lines.stack_of(graph.number[path[last]])
+    if isinstance(saving, Unknown):
+        return last
+    while depth < min(len(saving), len(asking)) - 1 and saving[depth] == asking[depth]:
+        depth += 1
+    first = last
+    while first > 1 and (number := graph.number.get(path[first - 1])) is not None:
+        stack = lines.stack_of(number)
+        if isinstance(stack, Unknown) or stack[: depth + 1] != saving[: depth + 1]:
+            break
+        first -= 1
+    return first
+
+
+def _retained(number: int, scene: Scene) -> Stack:
+    """The pass that would have freed an op, had it not been asked to keep its graph."""
+    earlier = [each for each in scene.passes.before(scene.note) if each.retains and each.walks(number)]
+    return earlier[-1].stack if earlier else ()
+
+
+def _when_saved(number: int, lines: Lines | None) -> When:
+    """Against the innermost running loop whose present round did not save it."""
+    loops = lines.rounds() if lines is not None else ()
+    moments = [moment(number, loop) for loop in reversed(loops)]
+    return next((each for each in moments if each in ("before", "earlier")), "now" if moments else "unknown")

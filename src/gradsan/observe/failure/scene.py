@@ -1,0 +1,117 @@
+"""What is at hand when a pass has failed: the graph it was to walk, and how its parts become plain facts."""
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+from gradsan.lifecycle.incident import LONGEST_PATH, OpFact, PassFact, Way, When
+from gradsan.observe.graph import parameters_behind, reach, roots_of
+from gradsan.observe.log.lines import Lines, Unknown
+from gradsan.observe.log.rounds import BEFORE, Rounds
+from gradsan.observe.modules import module_names
+from gradsan.observe.passes import Passes, PassNote
+from gradsan.observe.private import creation_number
+from gradsan.observe.steps import Steps
+
+Node = Any  # autograd's ops have no public type
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Everything that is at hand when a pass has failed."""
+
+    tensors: tuple[Any, ...]
+    note: PassNote
+    passes: Passes
+    steps: Steps
+    lines: Lines | None
+    in_checkpoint: bool
+
+
+class Graph:
+    """The graph that the failing pass was to walk."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.roots = roots_of(scene.tensors)
+        self.below = reach(self.roots)
+        self.number: dict[Node, int] = {}
+        for node in self.below:
+            number = creation_number(node)
+            if number is not None:
+                self.number[node] = number
+        self._modules = module_names()
+
+    def module(self, node: Node) -> str | None:
+        """The module whose parameter an op uses."""
+        names = (self._modules.get(id(leaf)) for leaf in parameters_behind(node, self.below))
+        return next((name for name in names if name is not None), None)
+
+    def path(self, target: Node) -> list[Node]:
+        """A shortest way from a root to an op."""
+        came: dict[Node, Node | None] = dict.fromkeys(self.roots)
+        queue = deque(self.roots)
+        while queue:
+            node = queue.popleft()
+            if node is target:
+                break
+            for each in self.below[node]:
+                if each not in came:
+                    came[each] = node
+                    queue.append(each)
+        way = [target]
+        while (above := came[way[-1]]) is not None:
+            way.append(above)
+        return way[::-1]
+
+
+def pass_fact(note: PassNote) -> PassFact:
+    """A pass in plain facts."""
+    return PassFact(
+        kind="backward" if note.accumulates else "grad",
+        retains=note.retains,
+        stack=note.stack,
+        step=note.step,
+        begin=note.begin,
+        nested=note.outer is not None,
+        in_forward=any(runs(frame.function, "forward") for frame in note.stack),
+        seen=note.seen,
+    )
+
+
+def runs(qualified: str, method: str) -> bool:
+    """Whether a qualified name is that of such a method."""
+    return qualified.rpartition(".")[2] == method and "." in qualified
+
+
+def way(path: list[Node], graph: Graph, freed_by: dict[Node, PassNote], scene: Scene) -> Way:
+    """A path in plain facts, both of its ends."""
+    half = LONGEST_PATH // 2
+    left_out = max(len(path) - LONGEST_PATH, 0)
+    ends = [*path[:half], *path[-half:]] if left_out else path
+    return Way(tuple(op_fact(node, graph, freed_by, scene) for node in ends), left_out)
+
+
+def op_fact(node: Node, graph: Graph, freed_by: dict[Node, PassNote], scene: Scene) -> OpFact:
+    """An op in plain facts."""
+    number = graph.number.get(node)
+    if number is None:
+        return OpFact(str(node.name()), None)
+    stack = () if scene.lines is None else scene.lines.stack_of(number)
+    return OpFact(
+        name=str(node.name()).rpartition("::")[2],
+        number=number,
+        stack=() if isinstance(stack, Unknown) else stack,
+        consumed=node in freed_by,
+        step=scene.passes.step_of(number, scene.note),
+        module=graph.module(node),
+    )
+
+
+def moment(number: int, loop: Rounds) -> When:
+    """When an op was made, against the rounds of a loop."""
+    made = loop.round_of(number)
+    if made is None:
+        return "unknown"
+    if made == BEFORE:
+        return "before"
+    return "now" if made == loop.now else "earlier"

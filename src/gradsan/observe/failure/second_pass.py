@@ -1,0 +1,171 @@
+"""A pass came upon ops that an earlier pass had freed: which, by whom, and in which round of which loop."""
+
+from bisect import bisect_left
+from typing import Any
+
+from gradsan.lifecycle.incident import Kinship, Owners, Repetition, SecondPass, Stack
+from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, runs, way
+from gradsan.observe.graph import about_bytes, leaves_of, loss_chain, reach, saves_values
+from gradsan.observe.log.lines import Lines, Unknown
+from gradsan.observe.log.rounds import BEFORE, Rounds
+from gradsan.observe.passes import PassNote
+
+
+def second_pass(scene: Scene) -> SecondPass | None:
+    """The facts; None where no earlier pass is known to have freed anything."""
+    graph = Graph(scene)
+    freed_by = _consumers(graph, scene)
+    victims = [node for node in freed_by if saves_values(node)]
+    if not victims:
+        return None
+    # The engine runs the newest op first, so that is where it stopped.
+    victim = max(victims, key=lambda node: graph.number[node])
+    freeing = freed_by[victim]
+    path = graph.path(victim)
+    repetition = _repetition(graph, path, freeing, scene)
+    crossing = _crossing(path, freed_by, graph, repetition)
+    fresh = _fresh_leaves(graph, freed_by)
+    stale = list(leaves_of(reach(freed_by)))
+    victim_name = victim.name()
+    return SecondPass(
+        failing=pass_fact(scene.note),
+        freeing=pass_fact(freeing),
+        path=way(path, graph, freed_by, scene),
+        made=op_fact(path[crossing], graph, freed_by, scene),
+        enters=op_fact(path[crossing - 1], graph, freed_by, scene) if crossing else None,
+        kinship=_kinship(graph, scene, fresh=bool(fresh)),
+        repetition=repetition[0] if repetition else None,
+        updated_between=_updated(freeing, graph, scene),
+        cleared_between=any(leaf.grad is None for leaf in stale),
+        owners=_owners(fresh, stale, freeing, scene),
+        consumed=frozenset(graph.number[node] for node in freed_by),
+        consumed_bytes=sum(about_bytes(node) for node in victims),
+        compiled=victim_name.startswith("CompiledFunction"),
+        checkpointed=scene.in_checkpoint,
+        own_backward=scene.note.outer is not None
+        and any(runs(frame.function, "backward") for frame in scene.note.stack),
+    )
+
+
+def _consumers(graph: Graph, scene: Scene) -> dict[Node, PassNote]:
+    """The ops that earlier passes had freed, each with the first that did."""
+    earlier = [
+        each
+        for each in scene.passes.before(scene.note)
+        if not each.retains and each.thread == scene.note.thread and each.walked is not None
+    ]
+    # Sorted, so that of a million ops each pass looks only at those that it may have walked.
+    ops = sorted(graph.number.items(), key=lambda each: each[1])
+    numbers = [number for _, number in ops]
+    found: dict[Node, PassNote] = {}
+    for each in earlier:
+        first, last = each.span
+        for node, number in ops[bisect_left(numbers, first) : bisect_left(numbers, last)]:
+            if node not in found and each.walks(number):
+                found[node] = each
+    return found
+
+
+def _crossing(
+    path: list[Node], freed_by: dict[Node, PassNote], graph: Graph, repetition: tuple[Repetition, Rounds] | None
+) -> int:
+    """Where the way leads out of the present round, or into the freed part."""
+    freed = next(index for index, node in enumerate(path) if node in freed_by)
+    if repetition is None or repetition[0].made in ("now", "unknown"):
+        return freed
+    start = repetition[1].start_of(repetition[0].now)
+    if start is None:
+        return freed
+    return next((index for index, node in enumerate(path) if graph.number.get(node, start) < start), freed)
+
+
+def _repetition(graph: Graph, path: list[Node], freeing: PassNote, scene: Scene) -> tuple[Repetition, Rounds] | None:
+    """The innermost loop of steps in which the two passes fall into different rounds."""
+    if scene.lines is None:
+        return None
+    loops = scene.lines.rounds()
+    updated = bool(scene.steps.since(freeing.index))
+    made = next(graph.number[node] for node in path if node in graph.number and freeing.walks(graph.number[node]))
+    for place in reversed(range(len(loops))):
+        loop = loops[place]
+        # The op counter may stand still from a pass to the next round: what came before the pass tells its round.
+        freed = loop.round_of(max(freeing.begin - 1, 0))
+        if loop.now in (freed, BEFORE):
+            continue
+        start = loop.start_of(loop.now)
+        if start is None or not _is_loop_of_steps(graph, start, updated=updated):
+            continue
+        rounds = _maker_rounds(made, loop, scene.lines)
+        when = moment(made, loop)
+        if when == "before" and loop.now in rounds and _is_under(loop, scene.lines.stack_of(made)):
+            # A generator that the loop draws from: its first item is made while the header is evaluated.
+            when = "earlier"
+        outer = loops[place - 1] if place else None
+        repetition = Repetition(
+            header=loop.frame,
+            now=loop.now,
+            freed=freed,
+            made=when,
+            maker_runs=len(rounds),
+            maker_ran_now=loop.now in rounds,
+            made_in_outer_round=outer is not None and outer.round_of(made) == outer.now,
+        )
+        return repetition, loop
+    return None
+
+
+def _is_loop_of_steps(graph: Graph, start: int, *, updated: bool) -> bool:
+    """Whether its present round made what the pass was asked for; a loop over losses that are there already is none."""
+    if all(graph.number.get(root, start) < start for root in graph.roots):
+        return False
+    return updated or any(
+        number >= start and any(True for _ in leaves_of(graph.below[node])) for node, number in graph.number.items()
+    )
+
+
+def _is_under(loop: Rounds, stack: Stack | Unknown) -> bool:
+    """Whether the loop's own header had called for what was made."""
+    return not isinstance(stack, Unknown) and loop.frame in stack
+
+
+def _maker_rounds(number: int, loop: Rounds, lines: Lines) -> set[int]:
+    """The rounds in which the line that made an op made ops."""
+    stack = lines.stack_of(number)
+    if isinstance(stack, Unknown):
+        return set()
+    innermost = stack[-1]
+    rounds = (loop.round_of(start) for start, _ in lines.made_by(innermost.file, innermost.line))
+    return {each for each in rounds if each is not None and each != BEFORE}
+
+
+def _kinship(graph: Graph, scene: Scene, *, fresh: bool) -> Kinship:
+    """Whether the failing root is a loss that an earlier pass took, or a total with such a loss in it."""
+    chain = {graph.number[node] for node in loss_chain(graph.roots)}
+    taken = {each.losses[0] for each in scene.passes.before(scene.note) if not chain.isdisjoint(each.losses)}
+    if not taken:
+        return "none"
+    return "total" if fresh or len(taken) > 1 else "same"
+
+
+def _fresh_leaves(graph: Graph, freed_by: dict[Node, PassNote]) -> list[Any]:
+    """The leaves that are reached without walking a freed op."""
+    below = reach((root for root in graph.roots if root not in freed_by), within=lambda node: node not in freed_by)
+    return list(leaves_of(below))
+
+
+def _updated(freeing: PassNote, graph: Graph, scene: Scene) -> bool:
+    """Whether a parameter was changed since: by an optimizer, or by hand."""
+    if scene.steps.since(freeing.index):
+        return True
+    return any(freeing.leaves.get(id(leaf), leaf._version) != leaf._version for leaf in leaves_of(graph.below))  # noqa: SLF001 # how autograd counts edits
+
+
+def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene) -> Owners:
+    owners = scene.steps.owners()
+    steps = scene.steps.since(freeing.index)
+    stepped = frozenset(str(each.optimizer) for each in steps[:1])
+
+    def of(leaves: list[Any]) -> frozenset[str]:
+        return frozenset(str(owner) for leaf in leaves for owner in owners.get(id(leaf), ()))
+
+    return Owners(of(fresh), of(stale), by_optimizer=bool(owners), stepped=stepped)

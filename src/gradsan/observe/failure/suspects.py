@@ -1,0 +1,104 @@
+"""The ops that may have saved a value which was edited in place since, told from the graph and PyTorch's message."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+from gradsan.lifecycle.incident import SavedValue, Suspect
+from gradsan.observe.failure.scene import Graph, Node, Scene, op_fact
+from gradsan.observe.graph import REARRANGING, parameters_behind, saves_values
+
+_AT_MOST = 24
+
+# A saver, the op whose result it saved, and the op that the edit made, where the graph has them; whether of a leaf.
+_Candidate = tuple[Node, Node | None, Node | None, bool]
+
+
+def suspects_in(graph: Graph, value: SavedValue, scene: Scene) -> tuple[Suspect, ...]:
+    """The likeliest first."""
+    found: dict[Node, Suspect] = {}
+    for saver, source, edit, is_leafs in _Candidates(graph, value):
+        if saver not in found and len(found) < _AT_MOST:
+            found[saver] = Suspect(
+                saver=op_fact(saver, graph, {}, scene),
+                source=None if source is None else op_fact(source, graph, {}, scene),
+                edit=None if edit is None else op_fact(edit, graph, {}, scene),
+                is_leafs=is_leafs,
+            )
+    return tuple(found.values())
+
+
+def is_seen_through(leaf: Any, value: SavedValue) -> bool:  # noqa: ANN401 # a tensor
+    """Whether a value is a leaf, or seen through it: then both count the same edits."""
+    is_view = value.op is not None
+    if is_view and value.op not in REARRANGING:
+        return False
+    return bool(leaf._version == value.version and (is_view or leaf.numel() == prod(value.shape)))  # noqa: SLF001 # how autograd counts edits
+
+
+def bare(name: str) -> str:
+    """The name of an op without what stands before and after: the message and the op itself write it differently."""
+    return name.rpartition("::")[2].split("Backward", maxsplit=1)[0]
+
+
+class _Candidates:
+    def __init__(self, graph: Graph, value: SavedValue) -> None:
+        self._graph = graph
+        self._value = value
+        self._newest = sorted(graph.number, key=graph.number.__getitem__, reverse=True)
+        self._above: dict[Node, list[Node]] = defaultdict(list)
+        for node in self._newest:
+            for each in graph.below[node]:
+                self._above[each].append(node)
+
+    def __iter__(self) -> Iterator[_Candidate]:
+        value = self._value
+        if value.op is None or value.op in REARRANGING:
+            yield from self._of_leaves()
+        if value.op is None:
+            yield from self._of_data()
+            return
+        fitting = [node for node in self._newest if _has_shape(node, value.shape)]
+        named = [node for node in fitting if bare(node.name()) == value.op]
+        for node in named:
+            if _saves_result(node):
+                yield node, node, None, False
+        for edit in named:
+            yield from self._replaced_by(edit)
+        for source in (*named, *fitting):
+            yield from ((saver, source, None, False) for saver in self._savers_of(source))
+
+    def _of_leaves(self) -> Iterator[_Candidate]:
+        """A parameter that no optimizer has changed."""
+        for node in self._newest:
+            if saves_values(node):
+                leaves = parameters_behind(node, self._graph.below)
+                if any(is_seen_through(leaf, self._value) for leaf in leaves):
+                    yield node, None, None, True
+
+    def _of_data(self) -> Iterator[_Candidate]:
+        """What needs no gradient, a buffer say, leaves a gap among an op's inputs."""
+        for node in self._newest:
+            if saves_values(node) and any(each is None for each, _ in node.next_functions):
+                yield node, None, None, False
+
+    def _replaced_by(self, edit: Node) -> Iterator[_Candidate]:
+        """An edit that was recorded stands in the place of the tensor's history."""
+        source = next((each for each, _ in edit.next_functions), None)
+        number = self._graph.number
+        for saver in self._savers_of(source):
+            if saver is not edit and number[saver] < number[edit]:
+                yield saver, source, edit, False
+
+    def _savers_of(self, source: Node) -> Iterator[Node]:
+        return (each for each in self._above.get(source, ()) if saves_values(each))
+
+
+def _has_shape(node: Node, shape: tuple[int, ...]) -> bool:
+    metadata = getattr(node, "_input_metadata", None) or ()
+    return any(tuple(int(size) for size in each.shape) == shape for each in metadata)
+
+
+def _saves_result(node: Node) -> bool:
+    return any(name.startswith("_raw_saved_result") or name == "saved_tensors" for name in dir(type(node)))

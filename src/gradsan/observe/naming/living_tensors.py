@@ -1,0 +1,88 @@
+"""Which live tensors still lead to a consumed op, and which have been edited as often as PyTorch says."""
+
+from collections.abc import Callable, Sequence
+from math import prod
+from types import FrameType
+from typing import Any
+
+from gradsan.lifecycle.incident import SavedValue
+from gradsan.observe.naming.holders import Held, Search
+from gradsan.observe.private import creation_number
+
+_REARRANGED_AT_MOST = 8
+
+# Ops whose output is their input, seen differently.
+_REARRANGING = frozenset(
+    {"View", "UnsafeView", "Reshape", "ReshapeAlias", "Transpose", "T", "Permute", "Squeeze", "Unsqueeze", "Expand"}
+    | {"Select", "Slice", "Split", "SplitWithSizes", "Unbind", "Alias", "AsStrided", "ToCopy", "Clone", "Diagonal"}
+)
+_REARRANGING_NAMES = frozenset(f"{name}Backward{n}" for name in _REARRANGING for n in range(3))
+
+
+def held(
+    consumed: frozenset[int], made_number: int, frames: Sequence[FrameType], owns: Callable[[str], bool]
+) -> list[Held]:
+    """Every tensor within reach of the user's live frames that leads to a consumed op; best names first.
+
+    Its number is that of the op; it is exact if it leads to the newest of them, at once or by re-arranging only.
+    """
+    return _Leading(consumed, made_number, owns).run(frames)
+
+
+def edited_as_often(value: SavedValue, frames: Sequence[FrameType], owns: Callable[[str], bool]) -> list[Held]:
+    """Every tensor within reach that may be the one of which PyTorch says that it was edited; exact: of that shape."""
+    return _Edited(value, owns).run(frames)
+
+
+class _Leading(Search):
+    def __init__(self, consumed: frozenset[int], made_number: int, owns: Callable[[str], bool]) -> None:
+        super().__init__(owns)
+        self._consumed = consumed
+        self._made = made_number
+
+    def _judge(self, tensor: Any) -> tuple[int, bool] | None:  # noqa: ANN401
+        try:
+            node = _op(tensor)
+        except (RuntimeError, NotImplementedError):
+            return None
+        newest: int | None = None
+        for _ in range(_REARRANGED_AT_MOST):
+            if node is None:
+                break
+            number = creation_number(node)
+            if number == self._made:
+                return number, True
+            if number in self._consumed and newest is None:
+                newest = number
+            if node.name() not in _REARRANGING_NAMES or not node.next_functions:
+                break
+            node = node.next_functions[0][0]
+        return None if newest is None else (newest, False)
+
+
+class _Edited(Search):
+    def __init__(self, value: SavedValue, owns: Callable[[str], bool]) -> None:
+        super().__init__(owns)
+        self._value = value
+
+    def _judge(self, tensor: Any) -> tuple[int, bool] | None:  # noqa: ANN401
+        value = self._value
+        try:
+            # A view and what it looks at count their edits together.
+            fits = tensor._version == value.version and tensor.numel() == prod(value.shape)  # noqa: SLF001
+            is_same = fits and tensor.type() == value.kind
+        except (RuntimeError, NotImplementedError):  # a tensor made under `inference_mode` counts nothing
+            return None
+        return (0, tuple(tensor.shape) == value.shape) if is_same else None
+
+
+def _op(tensor: Any) -> Any:  # noqa: ANN401 # autograd's ops have no public type
+    """The op that made a tensor, read only where reading makes no op.
+
+    A view whose base was edited in place rebuilds its `grad_fn` when it is read. Where the storage was never edited,
+    it does not; otherwise the base, which is no view, answers.
+    """
+    base = tensor._base  # noqa: SLF001
+    if base is not None and tensor._version:  # noqa: SLF001
+        return base.grad_fn
+    return tensor.grad_fn

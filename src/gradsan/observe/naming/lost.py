@@ -1,0 +1,102 @@
+"""Where a tensor lost its history: the source is followed back from the failing pass to the call that cut it off."""
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gradsan.observe.naming.calling import is_library
+from gradsan.observe.naming.contexts import Unrecorded, unrecorded
+from gradsan.observe.naming.cuts import Cut, cut_at
+from gradsan.observe.naming.demands import Binding, Demand
+from gradsan.observe.naming.following import Follower
+from gradsan.observe.naming.selection import HOP, inputs, last_name
+from gradsan.observe.naming.stored import Stores
+from gradsan.observe.naming.trace import Execution
+
+_OPERATED = 0.2  # one op further back
+_UNRECORDED = 0.5  # what ran under `no_grad` may have been meant to
+_UNPROVED = 5.0  # it cuts, but whether there was something to cut is not known
+_HANDS_OVER = (".detach()", ".item()", ".data", ".numpy()", ".tolist()", ".sample()")
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A call that cut, and the first variable that has no history because of it."""
+
+    at: Execution
+    line: int
+    written: str
+    binding: Binding | None
+    is_proved: bool  # what was cut had a history
+
+
+def lost(stores: Stores, node: ast.expr, at: Execution) -> Lost | None:
+    """The nearest place at which the value of an expression was cut off from everything that has a history."""
+    return _Cutting(stores).run(node, at)
+
+
+class _Cutting(Follower):
+    """Until something with a history is given to something that drops it."""
+
+    def __init__(self, stores: Stores) -> None:
+        super().__init__(stores)
+        self._cuts: dict[Demand, tuple[Cut | Unrecorded, bool]] = {}  # with whether it is proved
+
+    def run(self, node: ast.expr, at: Execution) -> Lost | None:
+        goal = self._search([Demand(node, (), at)])
+        if goal is None or goal.before is None:
+            return None
+        cut, is_proved = self._cuts[goal.before]
+        bindings = goal.bindings()
+        where = cut.at if isinstance(cut, Unrecorded) else goal.before.at
+        return Lost(where, cut.line, cut.written, bindings[-1] if bindings else None, is_proved)
+
+    def _resolve(self, demand: Demand) -> None:
+        cut = cut_at(demand.node)
+        if cut is None:
+            super()._resolve(demand)
+            return
+        if _History(self._stores).had(cut.given, demand.at):
+            self._cut(demand, cut, 0.0, is_proved=True)
+        elif cut.written in _HANDS_OVER:
+            self._cut(demand, cut, _UNPROVED, is_proved=False)
+        for each in cut.given:
+            self._follow(demand, each, (), HOP)
+
+    def _operation(self, demand: Demand, given: Iterable[ast.expr]) -> None:
+        off = unrecorded(demand.at)
+        if off is not None:
+            self._cut(demand, off, _UNRECORDED, is_proved=True)
+        for each in given:
+            self._follow(demand, each, (), _OPERATED)
+
+    def _cut(self, demand: Demand, cut: Cut | Unrecorded, doubt: float, *, is_proved: bool) -> None:
+        self._cuts[demand] = cut, is_proved
+        self._reach(demand, doubt)
+
+
+class _History(Follower):
+    """Until an op is found that was recorded, or a parameter: then the value had a history."""
+
+    def had(self, nodes: Iterable[ast.expr], at: Execution) -> bool:
+        """Whether one of these had one."""
+        return self._search(Demand(node, (), at) for node in nodes) is not None
+
+    def _resolve(self, demand: Demand) -> None:
+        if cut_at(demand.node) is None:
+            super()._resolve(demand)
+
+    def _library(self, demand: Demand, node: ast.Call) -> None:
+        is_leaf = any(each.arg == "requires_grad" for each in node.keywords)
+        if (
+            is_leaf
+            or last_name(node) in {"Parameter", "requires_grad_"}
+            or (demand.at in self._made_ops and not is_library(node))
+        ):
+            self._reach(demand, 0.0)
+        else:
+            self._operation(demand, inputs(node))
+
+    def _operation(self, demand: Demand, given: Iterable[ast.expr]) -> None:
+        for each in given:
+            self._follow(demand, each, (), _OPERATED)

@@ -1,0 +1,118 @@
+"""What a failing pass was asked for, as the user wrote it: found by looking which variable is that very tensor."""
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from gradsan.lifecycle.location import Frame
+from gradsan.observe.graph import loss_chain, roots_of
+from gradsan.observe.naming.calling import PASSES
+from gradsan.observe.naming.holders import variables
+from gradsan.observe.naming.selection import last_name
+from gradsan.observe.naming.source import Scope, scope_of
+from gradsan.observe.naming.statements import calls, loads, parameters, text
+from gradsan.report import Holder
+
+_NOWHERE = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """An expression that a pass was asked for, in one of the user's frames."""
+
+    node: ast.expr
+    name: str | None  # as the user would write it
+    holder: Holder
+    frame: Frame
+    is_seen: bool  # it is the very tensor, or the loss behind it; otherwise it stands where that would stand
+
+
+def subject_of(tensors: Sequence[Any], frames: Sequence[FrameType], owns: Callable[[str], bool]) -> Subject | None:
+    """The outermost name of what was asked for; else what the innermost call of the user's hands over.
+
+    `frames` are the live ones, outermost first. Keeps none of them.
+    """
+    users = [frame for frame in frames if owns(frame.f_code.co_filename)]
+    chain = set(loss_chain(roots_of(tensors)))
+    for frame in users:
+        for node in _read(frame):
+            value = _value(node, frame)
+            if any(value is each for each in tensors) or (chain and _op(value) in chain):
+                return _subject(node, frame, is_seen=True)
+    for frame in reversed(users):
+        for statement in _statements(frame):
+            for call in calls(statement):
+                if last_name(call) in PASSES:
+                    return _subject(_handed_over(call), frame, is_seen=False)
+    return None
+
+
+def _handed_over(call: ast.Call) -> ast.expr:
+    """`loss.backward()`, but `torch.autograd.grad(loss, x)` and `accelerator.backward(loss)`."""
+    given = call.args[0] if call.args else call.func
+    if isinstance(call.func, ast.Attribute) and not call.args:
+        given = call.func.value
+    return given
+
+
+def _subject(node: ast.expr, frame: FrameType, *, is_seen: bool) -> Subject:
+    code = frame.f_code
+    place = Frame(code.co_filename, frame.f_lineno or 0, code.co_qualname)
+    name = text(node)
+    return Subject(node, name, holder_of(name or "", scope_of(place.file, place.function, place.line)), place, is_seen)
+
+
+def holder_of(name: str, scope: Scope | None) -> Holder:
+    """What kind of variable a name is in a function."""
+    if name.endswith("]"):
+        return "item"
+    if "." in name:
+        return "attribute"
+    if scope is None or scope.outer is None:
+        return "global"
+    is_argument = scope.arguments is not None and name in parameters(scope.arguments)
+    return "argument" if is_argument else "local"
+
+
+def _statements(frame: FrameType) -> tuple[ast.stmt, ...]:
+    line, code = frame.f_lineno or 0, frame.f_code
+    scope = scope_of(code.co_filename, code.co_qualname, line)
+    return () if scope is None else scope.by_line.get(line, ())
+
+
+def _read(frame: FrameType) -> Iterator[ast.expr]:
+    for statement in _statements(frame):
+        yield from loads(statement)
+
+
+def _value(node: ast.expr, frame: FrameType) -> object:
+    """What an expression stands for, if that can be looked up without running anything of the user's."""
+    match node:
+        case ast.Name(id=name):
+            snapshots: list[dict[str, Any]] = []
+            found = dict(variables(frame, snapshots)) if frame.f_code.co_flags & 1 else frame.f_locals
+            value: object = found.get(name, frame.f_globals.get(name, _NOWHERE))
+            for each in snapshots:
+                each.clear()
+            return value
+        case ast.Attribute(value=owner, attr=name):
+            try:
+                attributes = object.__getattribute__(_value(owner, frame), "__dict__")
+            except AttributeError:
+                return _NOWHERE
+            return attributes.get(name, _NOWHERE) if type(attributes) is dict else _NOWHERE
+        case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
+            container = _value(owner, frame)
+            if type(container) is dict:
+                return container.get(key, _NOWHERE)
+            if type(container) in (list, tuple) and isinstance(key, int) and key < len(container):  # type: ignore[arg-type]
+                return container[key]  # type: ignore[index]
+    return _NOWHERE
+
+
+def _op(value: object) -> object:
+    import torch
+
+    return value.grad_fn if type(value) is torch.Tensor and value._base is None else None  # noqa: SLF001 # a view may rebuild its op

@@ -1,0 +1,46 @@
+"""Everything that the log and the live objects add to an incident, found one after the other; a story does without."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gradsan.causes.diagnosing import Named
+from gradsan.lifecycle.incident import Edited, Incident, SecondPass
+from gradsan.observe.beliefs import Case, beliefs
+from gradsan.observe.naming.culprits import Witness, named
+from gradsan.observe.naming.stored import Stores
+from gradsan.observe.naming.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An incident with what could be found out about it."""
+
+    incident: Incident
+    named: Named | None = None
+    beliefs: tuple[str, ...] = ()  # what the user has done already, and why it does not help
+
+
+def told(incident: Incident, witness: Witness, complain: Callable[[str, Exception], None]) -> Told:
+    """All that could be found out. What goes wrong on the way is complained of, and left out."""
+    name = None
+    try:
+        incident, name = named(incident, witness)
+    except Exception as error:  # noqa: BLE001 # whatever it is
+        complain("the name was not found", error)
+    try:
+        notes = _beliefs(incident, name, witness)
+    except Exception as error:  # noqa: BLE001 # as above
+        complain("what was tried was not found", error)
+        notes = ()
+    return Told(incident, name, notes)
+
+
+def _beliefs(incident: Incident, name: Named | None, witness: Witness) -> tuple[str, ...]:
+    if witness.lines is None or not isinstance(incident, SecondPass | Edited):
+        return ()
+    old = incident.made or (incident.saver if isinstance(incident, Edited) else None)
+    if old is None or old.number is None:
+        return ()
+    trace = Trace(witness.lines, old.number, None, (old.number,))
+    culprit = None if name is None else name.culprit.name
+    return beliefs(Case(incident, culprit, trace, Stores(trace), trace.at.get(old.number, ())))

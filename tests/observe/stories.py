@@ -1,0 +1,50 @@
+"""Runs a small program that fails, in the process of the tests, and gives back its diagnosis."""
+
+import linecache
+from pathlib import Path
+
+import pytest
+
+from gradsan.lifecycle.location import Location
+from gradsan.observe.doors import session as sessions
+from gradsan.observe.doors.session import Session
+from gradsan.report import Diagnosis
+
+HEAD = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+"""
+
+
+def diagnosis_of(folder: Path, program: str) -> Diagnosis:
+    """What gradsan says about the error that ends a program."""
+    script = folder / "main.py"
+    script.write_text(HEAD + program, encoding="utf-8")
+    linecache.checkcache()
+    complaints: list[str] = []
+    session = Session(tell=complaints.append)
+    sessions.take_over(session)
+    try:
+        code = session.sanitizer.compile_main(script.read_bytes(), str(script))
+        with pytest.raises(RuntimeError) as caught:
+            exec(code, {"__name__": "program", "__file__": str(script)})  # noqa: S102 # as `gradsan run` does
+        found = session.sanitizer.explain_raised(caught.value)
+    finally:
+        sessions.uninstall()
+    assert not complaints
+    assert found is not None
+    return found
+
+
+def marked(program: str, mark: str) -> int | None:
+    """The line that ends with a comment of that text; None: no line does."""
+    lines = (HEAD + program).splitlines()
+    return next((number for number, line in enumerate(lines, 1) if line.endswith(f"# {mark}")), None)
+
+
+def line_of(location: Location | None) -> int | None:
+    """Where something happened."""
+    return None if location is None else location.line

@@ -1,0 +1,196 @@
+"""A tensor without history: where it lost it, by which call, and the first name that has none."""
+
+from pathlib import Path
+
+import pytest
+
+from observe.stories import diagnosis_of, line_of, marked
+
+PROGRAMS = {
+    "numbers that are summed up": (
+        "total",
+        "`.item()`",
+        """
+def main():
+    net, total = nn.Linear(3, 1), 0.0
+    for _ in range(3):
+        total += net(torch.ones(2, 3)).mean().item()  # cut
+    loss = torch.tensor(total / 3)
+    loss.backward()
+
+main()
+""",
+    ),
+    "detached in a helper": (
+        "plain",
+        "`.detach()`",
+        """
+def filtered(curve):
+    plain = curve.detach()  # cut
+    return plain.cumsum(0)
+
+def main():
+    smooth = filtered(nn.Linear(3, 1)(torch.ones(2, 3)))
+    loss = smooth.pow(2).mean()
+    loss.backward()
+
+main()
+""",
+    ),
+    "block without recording": (
+        "features",
+        "`torch.no_grad()`",
+        """
+body, x = nn.Linear(3, 3), torch.ones(2, 3)
+with torch.no_grad():  # cut
+    features = body(x)
+loss = features.pow(2).mean()
+loss.backward()
+""",
+    ),
+    "function without recording": (
+        "features",
+        "`torch.inference_mode()`",
+        """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(3, 3)
+
+    @torch.inference_mode()  # cut
+    def encode(self, x):
+        return self.body(x)
+
+    def forward(self, x):
+        features = self.encode(x)
+        return features.clone() + x
+
+loss = Net()(torch.ones(2, 3)).sum()
+loss.backward()
+""",
+    ),
+    "round trip through numpy": (
+        "rows",
+        "`.detach()`",
+        """
+import numpy as np
+
+def main():
+    curves = nn.Linear(3, 1)(torch.ones(2, 3))
+    rows = [np.cumsum(row) for row in curves.detach().numpy()]  # cut
+    loss = torch.from_numpy(np.stack(rows)).mean()
+    loss.backward()
+
+main()
+""",
+    ),
+    "decision": (
+        "labels",
+        "`.argmax()`",
+        """
+logits = nn.Linear(3, 4)(torch.ones(2, 3))
+labels = logits.softmax(1).argmax(1).float()  # cut
+F.l1_loss(labels, torch.zeros(2)).backward()
+""",
+    ),
+    "comparison": (
+        "mask",
+        "a comparison",
+        """
+def dice(mask, truth):
+    return 1 - (mask * truth).sum() / (mask.sum() + truth.sum())
+
+def main():
+    prob = torch.sigmoid(nn.Linear(3, 3)(torch.ones(2, 3)))
+    mask = (prob > 0.5).float()  # cut
+    loss = dice(mask, torch.ones(2, 3))
+    loss.backward()
+
+main()
+""",
+    ),
+    "sample of a distribution": (
+        "noisy",
+        "`.sample()`",
+        """
+class Noise:
+    def __init__(self):
+        self.scale = torch.ones(3, requires_grad=True)
+
+    def perturb(self, x):
+        return torch.distributions.Normal(x, self.scale.exp()).sample()  # cut
+
+noisy = Noise().perturb(torch.zeros(3))
+loss = noisy.pow(2).mean()
+loss.backward()
+""",
+    ),
+    "parameters that were frozen": (
+        "loss",
+        "`p.requires_grad = False`",
+        """
+net = nn.Linear(3, 1)
+for p in net.parameters():
+    p.requires_grad = False  # cut
+loss = net(torch.ones(2, 3)).mean()
+loss.backward()
+""",
+    ),
+    "wrapper that is handed the loss": (
+        "weights",
+        "`.data`",
+        """
+class Engine:
+    def backward(self, loss):
+        loss.backward()
+
+def main():
+    net = nn.Linear(3, 1)
+    weights = net.weight.data  # cut
+    loss = (weights * 2).sum()
+    Engine().backward(loss)
+
+main()
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "by", "program"), PROGRAMS.values(), ids=PROGRAMS)
+def test_cut_is_found(name: str, by: str, program: str, tmp_path: Path) -> None:
+    """The line to change is not the one that raises."""
+    diagnosis = diagnosis_of(tmp_path, program)
+
+    assert diagnosis.code == "GS203"
+    assert line_of(diagnosis.cut) == marked(program, "cut")
+    assert diagnosis.culprit is not None
+    assert diagnosis.culprit.name == name
+    assert by in diagnosis.message
+
+
+def test_what_is_cut_on_purpose_is_not_blamed(tmp_path: Path) -> None:
+    """A target may well be detached; what else the loss is made of was not to be."""
+    program = """
+def main():
+    net, teacher = nn.Linear(3, 3), nn.Linear(3, 3)
+    x = torch.ones(2, 3)
+    target = torch.rand(2, 3)
+    target = target.detach()
+    guess = net(x).round().long()  # cut
+    loss = F.mse_loss(guess.float(), target)
+    loss.backward()
+
+main()
+"""
+    diagnosis = diagnosis_of(tmp_path, program)
+
+    assert line_of(diagnosis.cut) == marked(program, "cut")
+
+
+def test_where_nothing_tells_no_place_is_made_up(tmp_path: Path) -> None:
+    """Data has no history, and nothing cut it."""
+    diagnosis = diagnosis_of(tmp_path, "\nloss = (torch.ones(3) * 2).sum()\nloss.backward()\n")
+
+    assert diagnosis.cut is None
+    assert diagnosis.culprit is not None
+    assert diagnosis.culprit.name == "loss"

@@ -1,0 +1,202 @@
+"""The in-place edit of a saved tensor: what was edited, and where."""
+
+from pathlib import Path
+
+import pytest
+
+from observe.stories import diagnosis_of, line_of, marked
+
+PROGRAMS = {
+    "assignment to a part": (
+        "gates",
+        """
+gates = nn.Linear(3, 4)(torch.ones(2, 3)).sigmoid()
+gates[:, 0] = 0.0  # edit
+gates.sum().backward()
+""",
+    ),
+    "through a view": (
+        "gates",
+        """
+gates = nn.Linear(3, 4)(torch.ones(2, 3)).exp()
+gates.view(-1).mul_(2.0)  # edit
+gates.sum().backward()
+""",
+    ),
+    "operator, in a function that was handed it": (
+        "scores",
+        """
+def normalise(scores):
+    total = scores.pow(2).sum()
+    scores /= total  # edit
+    return scores
+
+def main():
+    made = nn.Linear(3, 4)(torch.ones(2, 3))
+    normalise(made).sum().backward()
+
+main()
+""",
+    ),
+    "layer that works in place": (
+        "gates",
+        """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.act = nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        gates = torch.sigmoid(self.linear(x))
+        return gates * self.act(gates)  # edit
+
+Block()(torch.ones(2, 3)).sum().backward()
+""",
+    ),
+    "function that works in place": (
+        "h",
+        """
+h = torch.tanh(nn.Linear(3, 3)(torch.ones(2, 3)))
+F.dropout(h, 0.5, inplace=True)  # edit
+h.sum().backward()
+""",
+    ),
+    "buffer under no_grad, in another method": (
+        "self.codes",
+        """
+class Quantizer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("codes", torch.ones(3, 4))
+
+    def forward(self, x):
+        scores = x @ self.codes
+        self.move()
+        return scores
+
+    @torch.no_grad()
+    def move(self):
+        count = 0
+        count += 1
+        self.codes.mul_(0.9)  # edit
+
+linear, quantizer = nn.Linear(3, 3), Quantizer()
+for _ in range(2):
+    loss = quantizer(linear(torch.ones(2, 3))).sum()
+    loss.backward()
+""",
+    ),
+    "parameter that is updated by hand": (
+        "p",
+        """
+net = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 1))
+out = net(torch.ones(2, 3))
+out.mean().backward(retain_graph=True)
+with torch.no_grad():
+    for p in net.parameters():
+        p -= 0.1 * p.grad  # edit
+out.mean().backward()
+""",
+    ),
+    "result written into it": (
+        "table",
+        """
+table = torch.ones(3, 3)
+y = nn.Linear(3, 3)(torch.ones(2, 3)) @ table
+torch.mul(torch.ones(3, 3), 2.0, out=table)  # edit
+y.sum().backward()
+""",
+    ),
+    "item of a list": (
+        "states[0]",
+        """
+def main():
+    net = nn.Linear(3, 3)
+    states = [torch.sigmoid(net(torch.ones(2, 3))) for _ in range(2)]
+    states[0].mul_(0.5)  # edit
+    (states[0] + states[1]).sum().backward()
+
+main()
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "program"), PROGRAMS.values(), ids=PROGRAMS)
+def test_edit_is_found(name: str, program: str, tmp_path: Path) -> None:
+    """Anomaly detection shows the line that saved the tensor; the line to change is the one that edited it."""
+    diagnosis = diagnosis_of(tmp_path, program)
+
+    assert diagnosis.code == "GS202"
+    assert diagnosis.culprit is not None
+    assert diagnosis.culprit.name == name
+    assert line_of(diagnosis.changed) == marked(program, "edit")
+
+
+def test_tensor_seen_with_that_count_of_edits_is_certain(tmp_path: Path) -> None:
+    """PyTorch says how often it was edited; the tensor that the line edits says the same."""
+    diagnosis = diagnosis_of(tmp_path, PROGRAMS["assignment to a part"][1])
+
+    assert diagnosis.confidence == "certain"
+
+
+def test_edit_under_no_grad_is_counted_all_the_same(tmp_path: Path) -> None:
+    """People wrap an edit in `no_grad` to silence another error."""
+    diagnosis = diagnosis_of(tmp_path, PROGRAMS["buffer under no_grad, in another method"][1])
+
+    assert any("does not hide the edit" in note for note in diagnosis.notes)
+
+
+def test_step_of_an_optimizer_is_told_from_an_edit_by_what_pytorch_says_of_it(tmp_path: Path) -> None:
+    """An optimizer has stepped, but it was another tensor that changed."""
+    diagnosis = diagnosis_of(
+        tmp_path,
+        """
+net = nn.Linear(3, 3)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+old = net(torch.ones(2, 3))
+old.sum().backward()
+opt.step()
+gates = net(torch.ones(2, 3)).sigmoid()
+gates += 1
+gates.sum().backward()
+""",
+    )
+
+    assert diagnosis.code == "GS202"
+    assert diagnosis.culprit is not None
+    assert diagnosis.culprit.name == "gates"
+
+
+def test_step_says_what_retaining_bought(tmp_path: Path) -> None:
+    """The output of the network whose parameters the step has changed is the name; the retained call is told."""
+    program = """
+class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(3, 3), nn.Linear(3, 1)
+
+    def forward(self, x):
+        hidden = torch.tanh(self.one(x))
+        return self.two(hidden)
+
+def main():
+    critic, actor = Critic(), nn.Linear(3, 3)
+    opt = torch.optim.SGD(critic.parameters(), 0.1)
+    x = torch.ones(2, 3)
+    value = critic(actor(x))
+    value.mean().backward(retain_graph=True)  # kept
+    opt.step()  # step
+    value.sum().backward()
+
+main()
+"""
+    diagnosis = diagnosis_of(tmp_path, program)
+
+    assert diagnosis.code == "GS201"
+    assert diagnosis.confidence == "certain"
+    assert diagnosis.culprit is not None
+    assert diagnosis.culprit.name == "value"
+    assert line_of(diagnosis.changed) == marked(program, "step")
+    assert any(f"main.py:{marked(program, 'kept')} bought" in note for note in diagnosis.notes)
