@@ -23,3 +23,20 @@ def detached(expression: str, holds: str) -> str | None:
         case "list":
             return f"[{within} for {item} in {expression}]"
     return f"{{key: {within} for key, {item} in {expression}.items()}}"
+
+
+def detaching(name: str, holds: str) -> list[str]:
+    """The statements that leave every tensor detached in what a name holds; none where that cannot be written.
+
+    "record h c" is an object whose attributes `h` and `c` are tensors, "frozen record h c" one that is made anew.
+    """
+    kind, _, rest = holds.partition(" ")
+    if kind == "record":
+        return [f"{name}.{field} = {name}.{field}.detach()" for field in rest.split()]
+    if holds.startswith("frozen record "):
+        fields = holds.removeprefix("frozen record ").split()
+        return [f"{name} = type({name})({', '.join(f'{each}={name}.{each}.detach()' for each in fields)})"]
+    if holds == "deque of tensor":
+        return [f"for index, each in enumerate({name}):\n    {name}[index] = each.detach()\n"]
+    code = detached(name, holds)
+    return [] if code is None else [f"{name} = {code}"]

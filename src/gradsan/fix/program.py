@@ -62,7 +62,7 @@ class Program:
         told = [line.rpartition(":") for line in str(self.diagnosis.evidence.get("graph_lines", "")).splitlines()]
         lines = {int(line) for file, _, line in told if (self._root / file).resolve() == path}
         for op in self.diagnosis.path:
-            if op.location is not None and op.state == "freed":
+            if op.location is not None and (op.state == "freed" or self.diagnosis.code == "GS201"):
                 lines |= {frame.line for frame in frames(op.location) if frame.file == place.frame.file}
         return lines
 

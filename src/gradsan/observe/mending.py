@@ -1,6 +1,7 @@
 """What only a running program can tell of where its source is to be mended. Read, never run: no property, no method."""
 
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any
@@ -57,11 +58,13 @@ def _reached(name: str, frame: FrameType, incident: Incident) -> tuple[str, obje
             return None
         if root != "self" or not attributes:
             return _follow(name, variables.get(root), attributes) if root in variables else None
-        owner = _class_of(incident)
-        if frame.f_code.co_qualname.rpartition(".")[0] == owner:
-            return _follow(name, variables.get("self"), attributes)
+        owners = _classes_of(incident)
+        if frame.f_code.co_qualname.rpartition(".")[0] in owners:
+            found = _follow(name, variables.get("self"), attributes)
+            if found is not None:
+                return found
         for path, each in _objects(variables):
-            if type(each).__qualname__ == owner and (found := _follow(path, each, attributes, named=False)):
+            if type(each).__qualname__ in owners and (found := _follow(path, each, attributes, named=False)):
                 return found
         return None
     finally:
@@ -69,11 +72,10 @@ def _reached(name: str, frame: FrameType, incident: Incident) -> tuple[str, obje
             variables.clear()
 
 
-def _class_of(incident: Incident) -> str:
-    """The class in whose method `self` was said."""
+def _classes_of(incident: Incident) -> set[str]:
+    """The classes in whose methods `self` may have been said."""
     enters = getattr(incident, "enters", None) or getattr(incident, "made", None)
-    stack = enters.stack if enters is not None else ()
-    return stack[-1].function.rpartition(".")[0] if stack else ""
+    return {frame.function.rpartition(".")[0] for frame in (enters.stack if enters is not None else ())} - {""}
 
 
 def _follow(name: str, each: object, attributes: list[str], *, named: bool = True) -> tuple[str, object] | None:
@@ -128,10 +130,26 @@ def _holds(each: object, depth: int = 0) -> str:
     if tuple in kind.__mro__ and kind is not tuple:
         values: list[object] = list(tuple.__iter__(each))  # type: ignore[arg-type] # its class is asked above
         return "named tuple" if all(_holds(value) == "tensor" for value in values) else "something"
-    inner: list[object] = []
-    if kind in {tuple, list}:
-        inner = list(each)  # type: ignore[call-overload] # a tuple or a list
+    inner: list[object] | None = None
+    if kind in {tuple, list, deque}:
+        inner = list(each)  # type: ignore[call-overload] # one of these
     elif kind is dict:
         inner = list(each.values())  # type: ignore[attr-defined] # a dict
+    if inner is None:
+        return _record(each)
     shapes = {_holds(value, depth + 1) for value in inner[:50]}
     return f"{kind.__name__} of {shapes.pop()}" if len(shapes) == 1 else "something"
+
+
+def _record(each: object) -> str:
+    """An object of the program's own whose attributes are tensors, some or all."""
+    import torch
+
+    if isinstance(each, torch.nn.Module):
+        return "something"
+    fields = dict(_inside(each))
+    tensors = [name for name, value in fields.items() if torch.Tensor in type(value).__mro__]
+    settings = getattr(type(each), "__dataclass_params__", None)
+    if settings is not None and settings.frozen:
+        return f"frozen record {' '.join(tensors)}" if len(tensors) == len(fields) else "something"
+    return f"record {' '.join(tensors)}" if tensors else "something"

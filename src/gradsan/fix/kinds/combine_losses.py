@@ -7,7 +7,7 @@ import libcst as cst
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, bracketed, call_of, loaded, nodes, simple, small, text
 from gradsan.fix.flow import between
-from gradsan.fix.passes import without_argument
+from gradsan.fix.passes import asks_for_pass, called_name, without_argument
 from gradsan.fix.program import Place, Program, frames, parting
 from gradsan.fix.tree import Statement, Tree
 
@@ -115,13 +115,13 @@ def bracketed_sum(value: cst.BaseExpression) -> cst.BaseExpression:
 
 def _loss(call: cst.Call) -> cst.BaseExpression | None:
     """What is back-propagated: `loss.backward()`, `accelerator.backward(loss)`, `scaler.scale(loss).backward()`."""
-    match call:
-        case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value="backward")), args=args):
-            if any(each.keyword is None and not each.star for each in args):
-                return args[0].value if len(args) == 1 else None
-            if all(each.keyword is not None and each.keyword.value == "retain_graph" for each in args):
-                return value
-    return None
+    if not asks_for_pass(call) or called_name(call) == "grad":
+        return None
+    others = [each for each in call.args if each.keyword is None or each.keyword.value != "retain_graph"]
+    if len(others) == 1 and others[0].keyword is None and not others[0].star:
+        return others[0].value
+    is_its_own = called_name(call) == "backward" and isinstance(call.func, cst.Attribute)
+    return call.func.value if is_its_own and not others and isinstance(call.func, cst.Attribute) else None
 
 
 def _with_loss(call: cst.Call, loss: cst.BaseExpression) -> cst.Call:
@@ -150,7 +150,7 @@ def _is_plain(loss: cst.BaseExpression) -> bool:
 def _steps(statement: cst.CSTNode) -> bool:
     """Whether it uses or clears gradients."""
     return any(
-        isinstance(each, cst.Call) and text(each.func).rsplit(".", 1)[-1] in {"step", "zero_grad", "clip_grad_norm_"}
+        isinstance(each, cst.Call) and called_name(each) in {"step", "zero_grad", "clip_grad_norm_"}
         for each in nodes(statement, into_functions=False)
     )
 

@@ -3,17 +3,16 @@
 from collections.abc import Iterator
 
 from gradsan.fix.drafting import Draft
-from gradsan.fix.passes import argument, pass_call, with_argument, without_argument
+from gradsan.fix.passes import argument, asking_call, with_argument, without_argument
 from gradsan.fix.program import Program
 
 
 def drafts(program: Program) -> Iterator[Draft]:
     """The earlier call, asked to record itself."""
-    places = program.places(program.diagnosis.freed)
-    place = places[-1] if places else None
-    call = None if place is None else pass_call(place.statement)
-    if place is None or call is None or argument(call, "create_graph") is not None:
+    asking = asking_call(program.places(program.diagnosis.freed))
+    if asking is None or argument(asking[1], "create_graph") is not None:
         return
+    place, call = asking
     draft = Draft()
     draft.replace(place.tree, call, with_argument(without_argument(call, "retain_graph"), "create_graph", "True"))
     yield draft

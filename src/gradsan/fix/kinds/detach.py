@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from gradsan.fix.carried import detached
+from gradsan.fix.carried import detached, detaching
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import loaded, method, simple, small, targets, text
+from gradsan.fix.expressions import loaded, method, nodes, simple, small, targets, text
 from gradsan.fix.flow import may_be_none, reads
 from gradsan.fix.kinds.remove_retain import stop_retaining
 from gradsan.fix.program import Place, Program, frames, parting
@@ -27,9 +27,11 @@ def drafts(program: Program) -> Iterator[Draft]:
     if diagnosis.code in _MADE_ONCE:
         yield from _where_made(program, name)
     if diagnosis.code == "GS106" and diagnosis.evidence.get("earlier_pass_trains") == "others":
-        yield from _in_the_earlier_loss(program, name)
+        yield from _in_one_loss(program, name, earlier=True)
         return
     use = _use(program, name)
+    if diagnosis.code == "GS106" and use is None:
+        yield from _in_one_loss(program, name, earlier=False)
     at_use = [] if use is None else list(_where_used(program, name, use))
     at_boundary = list(_at_the_boundary(program, name)) if diagnosis.code in _BETWEEN_STEPS else []
     once = not at_boundary or (use is not None and _once_a_step(program, name, use))
@@ -44,7 +46,7 @@ def _where_made(program: Program, name: str) -> Iterator[Draft]:
     if place is None:
         return
     match simple(place.statement):
-        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name() | cst.Attribute())], value=value):
+        case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if text(target) == name:
             draft = Draft()
             draft.replace(place.tree, value, method(value, "detach"))
             yield draft
@@ -54,25 +56,31 @@ def _where_made(program: Program, name: str) -> Iterator[Draft]:
             yield draft
 
 
-def _in_the_earlier_loss(program: Program, name: str) -> Iterator[Draft]:
-    """What lies between the making and the earlier pass, and uses it, is the loss that must not train its maker."""
-    made, freed = program.diagnosis.made, program.diagnosis.freed
-    apart = None if made is None or freed is None else parting(made, freed)
+def _in_one_loss(program: Program, name: str, *, earlier: bool) -> Iterator[Draft]:
+    """What uses it above the earlier pass, or between the two, in the function that made it."""
+    made, freed, used = program.diagnosis.made, program.diagnosis.freed, program.diagnosis.used
+    later = freed if earlier else used
+    apart = None if made is None or later is None else parting(made, later)
     if apart is None:
         return
-    making, passing = program.places(made)[apart], program.places(freed)[apart]
-    if making is None or passing is None:
+    making, passing = program.places(made)[apart], program.places(later)[apart]
+    before = making if earlier else _at(program.places(freed), apart)
+    if making is None or passing is None or before is None:
         return
     tree = making.tree
-    first, last = tree.line(making.statement), tree.line(passing.statement)
-    inside = [each for each in tree.statements if first < tree.line(each) <= last and not hasattr(each.body, "body")]
+    first, last = tree.line(before.statement), tree.line(passing.statement)
     draft, found = Draft(), False
-    for statement in inside:
-        for load in loaded(statement, name):
-            draft.replace(tree, load, method(load, "detach"))
-            found = True
+    for statement in tree.statements:
+        if first < tree.line(statement) <= last:
+            for load in _loads(statement, name):
+                draft.replace(tree, load, method(load, "detach"))
+                found = True
     if found:
         yield draft
+
+
+def _at(places: list[Place | None], index: int) -> Place | None:
+    return places[index] if index < len(places) else None
 
 
 def _use(program: Program, name: str) -> Place | None:
@@ -93,12 +101,14 @@ def _shared(one: Location, other: Location) -> int:
 
 
 def _loads(statement: Statement, name: str) -> list[cst.BaseExpression]:
+    """Where a statement reads it, other than to ask whether it is None."""
     if not isinstance(statement, cst.SimpleStatementLine):
         return []
     added = simple(statement)
     if isinstance(added, cst.AugAssign) and text(added.target) == name:
         return [added.target, *loaded(added.value, name)]
-    return loaded(statement, name)
+    asked = {id(each.left) for each in nodes(statement) if isinstance(each, cst.Comparison)}
+    return [each for each in loaded(statement, name) if id(each) not in asked]
 
 
 def _where_used(program: Program, name: str, use: Place) -> Iterator[Draft]:
@@ -106,17 +116,28 @@ def _where_used(program: Program, name: str, use: Place) -> Iterator[Draft]:
     draft = Draft()
     holds = str(program.diagnosis.evidence.get("holds", "tensor"))
     for each in [name, *_siblings(program, name, use)]:
-        code = detached(each, holds if each == name else "tensor")
-        if code is None:
-            return
         for load in _loads(use.statement, each):
-            draft.replace(use.tree, load, cst.parse_expression(code))
+            if not _detach_here(use, load, holds if each == name else "tensor", draft):
+                return
     added = simple(use.statement)
     if isinstance(added, cst.AugAssign) and text(added.target) == name:
         spelled = text(added.operator).rstrip("=")
         draft = Draft()
         draft.replace(use.tree, added, small(f"{name} = {name}.detach() {spelled} {text(added.value)}"))
     yield _without_retaining(program, draft)
+
+
+def _detach_here(use: Place, load: cst.BaseExpression, holds: str, draft: Draft) -> bool:
+    """Cut one reading: of the whole, or of the one item that is taken; whether that can be written."""
+    parent = use.tree.parent(load)
+    if isinstance(parent, cst.Subscript) and holds != "tensor":
+        if not isinstance(use.tree.parent(parent), cst.AssignTarget):  # what is written to is not read
+            draft.replace(use.tree, parent, method(parent, "detach"))
+        return True
+    code = detached(text(load), holds)
+    if code is not None:
+        draft.replace(use.tree, load, cst.parse_expression(code))
+    return code is not None
 
 
 def _siblings(program: Program, name: str, use: Place) -> list[str]:
@@ -170,10 +191,10 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
             reached = name
         else:
             continue
-        code = detached(reached, holds)
-        if code is not None and not isinstance(simple(place.statement), cst.Return):
+        statements = detaching(reached, holds)
+        if statements and not isinstance(simple(place.statement), cst.Return):
             draft = Draft()
-            draft.insert_after(place.tree, place.statement, f"{reached} = {code}")
+            draft.insert_after(place.tree, place.statement, *statements)
             yield _without_retaining(program, draft)
         return
 

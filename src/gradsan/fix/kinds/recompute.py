@@ -85,22 +85,23 @@ def _without_the_cache(program: Program) -> Iterator[Draft]:
     for place in reversed(program.places(program.diagnosis.made)):
         if place is None:
             continue
-        yield from _unguarded(place)
+        yield from _unguarded(program, place)
         yield from _undecorated(place)
         yield from _context_inside(place)
 
 
-def _unguarded(place: Place) -> Iterator[Draft]:
-    """`if self.cached is None: self.cached = …`: without the question."""
+def _unguarded(program: Program, place: Place) -> Iterator[Draft]:
+    """`if self.cached is None: self.cached = …`: without the question, in the function that then hands it out."""
     guard = next((each for each in place.tree.above(place.statement) if isinstance(each, cst.If)), None)
     if guard is None or guard.orelse is not None or place.statement not in guard.body.body:
         return
-    if not all(isinstance(simple(each), cst.Assign) for each in guard.body.body):
+    if not all(isinstance(simple(each), cst.Assign | cst.Expr) for each in guard.body.body):
         return
-    asks = text(guard.test)
-    if not any(
-        asks.startswith(("not ", f"{_base(name)} is None")) or f"not in {_base(name)}" in asks for name in _held(place)
-    ):
+    block = list(place.tree.block(guard))
+    culprit = program.diagnosis.culprit
+    held = [*_held(place), *([culprit.name] if culprit is not None else [])]
+    below = block[block.index(guard) + 1 :] if guard in block else []
+    if not any(loaded(statement, name.partition("[")[0]) for statement in below for name in held):
         return
     draft = Draft()
     first, *others = guard.body.body
@@ -115,10 +116,6 @@ def _held(place: Place) -> list[str]:
         case cst.Assign(targets=assigned):
             return [text(each.target) for each in assigned]
     return []
-
-
-def _base(name: str) -> str:
-    return name.partition("[")[0]
 
 
 def _undecorated(place: Place) -> Iterator[Draft]:

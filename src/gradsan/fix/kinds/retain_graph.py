@@ -6,28 +6,27 @@ import libcst as cst
 
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import text
-from gradsan.fix.passes import argument, pass_call, with_argument
+from gradsan.fix.passes import argument, asking_call, with_argument
 from gradsan.fix.program import Place, Program, frames
 
 
 def drafts(program: Program) -> Iterator[Draft]:
-    """The innermost call that can take the argument: a wrapper that hands its own on is told by its caller."""
+    """On the call that freed it; where one line asks for all passes, on all but the last if they can be counted."""
     freed, used = program.diagnosis.freed, program.diagnosis.used
     if freed is None or used is None:
         return
-    for place in reversed(program.places(freed)):
-        call = None if place is None else pass_call(place.statement)
-        if place is None or call is None:
-            return
-        if any(each.star == "**" for each in call.args):
-            continue
-        if argument(call, "retain_graph") is not None or argument(call, "create_graph") is not None:
-            return
-        repeats = frames(freed)[-1] == frames(used)[-1]
-        draft = _but_the_last(place, call) if repeats else _always(place, call)
+    asking = asking_call(program.places(freed))
+    if asking is None:
+        return
+    place, call = asking
+    if argument(call, "retain_graph") is not None or argument(call, "create_graph") is not None:
+        return
+    index = frames(freed).index(place.frame)
+    if frames(freed)[index] == frames(used)[min(index, len(frames(used)) - 1)]:
+        draft = _but_the_last(place, call)
         if draft is not None:
             yield draft
-        return
+    yield _always(place, call)
 
 
 def _always(place: Place, call: cst.Call) -> Draft:
