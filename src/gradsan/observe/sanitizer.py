@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gradsan.lifecycle.incident import Incident
     from gradsan.observe.ledger.book import Ledger
     from gradsan.observe.log.lines import Lines
+    from gradsan.observe.postmortem import Scene
 
 T = TypeVar("T")
 Engine = Callable[..., Any]
@@ -263,7 +264,8 @@ class Sanitizer:
         witness = Witness(tensors, frames, scene.lines, self.recorder.ownership.owns)
         story = told(incident, witness, self._complain)
         diagnosis = diagnose(story.incident, RaisedError(type(error).__name__, str(error)), story.named, story.beliefs)
-        self._attach(error, self._with_evidence(diagnosis, story.incident, frames, scene.lines))
+        diagnosis = self._with_evidence(diagnosis, story.incident, frames, scene.lines)
+        self._attach(error, self._foretold(diagnosis, story.incident, scene))
 
     def _with_evidence(
         self, diagnosis: Diagnosis, incident: "Incident", frames: list[FrameType], lines: "Lines | None"
@@ -281,6 +283,18 @@ class Sanitizer:
     def _complain(self, what: str, error: Exception) -> None:
         """A story with less in it is better than none."""
         self._tell(f"{what}: {_shown(error)}")
+
+    def _foretold(self, diagnosis: Diagnosis, incident: "Incident", scene: "Scene") -> Diagnosis:
+        """What each fix would do, from the life that led here; a story does without."""
+        from gradsan.fix.what_if import foretell
+        from gradsan.observe.recording import recorded
+
+        try:
+            recording = recorded(incident, scene)
+            return diagnosis if recording is None else foretell(diagnosis, recording)
+        except Exception as error:  # noqa: BLE001 # whatever it is
+            self._tell(f"nothing was foretold: {_shown(error)}")
+            return diagnosis
 
     def _examine_raised(self, error: RuntimeError, passes: Passes) -> None:
         from gradsan.causes.diagnosing import diagnose

@@ -13,7 +13,7 @@ from gradsan.causes import cause
 from gradsan.causes.cause import Role
 from gradsan.lifecycle.amounts import count, size
 from gradsan.lifecycle.location import Frame, Location
-from gradsan.report import Diagnosis, Edit, Fix, PathOp, Report, Summary
+from gradsan.report import Diagnosis, Edit, Effects, Fix, PathOp, Report, Summary
 from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, rendered, with_inline_code, wrapped
 
 _QUIET = "dim"
@@ -63,6 +63,8 @@ def _story(diagnosis: Diagnosis, width: int) -> Text:
         text.append_text(_fix("fix" if place == 0 else "or", fix, width))
         for edit in fix.edits if place == 0 else ():
             text.append_text(_edit(edit))
+        if place == 0 and fix.effects.saved_bytes is not None:
+            text.append_text(_labelled("then", _effects(fix.effects), width))
     return text
 
 
@@ -188,6 +190,13 @@ def _fix(label: str, fix: Fix, width: int) -> Text:
     text = Text().append(label, "bold green")
     text.append_text(with_inline_code(Text("  " + f"\n{indent}".join(lines) + "\n")))
     return text
+
+
+def _effects(effects: Effects) -> str:
+    """What the simulator foretells."""
+    lost = effects.parameters_cut_off
+    cut = f"no gradient any more for {', '.join(lost)}" if lost else "every parameter still receives its gradient"
+    return f"the error ends; about {size(effects.saved_bytes or 0)} of saved values at the peak; {cut}"
 
 
 def _edit(edit: Edit) -> Text:

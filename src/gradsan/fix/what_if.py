@@ -1,0 +1,76 @@
+"""What each remedy would do to the program, replayed in the simulator on the life that was recorded."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+from gradsan.lifecycle import changes
+from gradsan.lifecycle.recording import Recording
+from gradsan.lifecycle.rewriting import UnforeseeableError
+from gradsan.lifecycle.simulator import Consequences, play, replay
+from gradsan.report import Diagnosis, Effects, Fix, FixKind
+
+_NOT_RETAINING = "not `retain_graph=True`"
+
+_CHANGES: dict[FixKind, Callable[[Recording], changes.Change]] = {
+    "detach": lambda it: changes.Detach(it.crossing),
+    "item": lambda it: changes.Item(it.crossing),
+    "reset-state": lambda it: changes.ResetState(it.crossing),
+    "no-grad": lambda it: changes.NoGrad(it.old),
+    "retain-graph": lambda it: changes.Retain(it.earlier),
+    "combine-losses": lambda it: changes.Combine(it.earlier | {it.failing}),
+    "recompute": lambda it: changes.Recompute(it.old, frozenset({it.begins})),
+    "move-into-loop": lambda it: changes.Recompute(it.old, frozenset({it.begins})),
+    "remove-backward": lambda it: changes.RemovePass(frozenset({it.failing})),
+}
+
+
+def foretell(diagnosis: Diagnosis, recording: Recording) -> Diagnosis:
+    """The diagnosis with the effects of its fixes; one that would not end the error comes last, and a note says why."""
+    told = {fix.kind: _consequences(fix.kind, recording) for fix in diagnosis.fixes}
+    fixes = sorted(
+        (_with_effects(fix, told[fix.kind]) for fix in diagnosis.fixes), key=lambda fix: _fails(told[fix.kind])
+    )
+    notes = tuple(each for each in diagnosis.notes if not each.startswith(_NOT_RETAINING))
+    because = _against_retaining(recording) if len(notes) < len(diagnosis.notes) else None
+    return replace(diagnosis, fixes=tuple(fixes), notes=(*notes, because) if because is not None else diagnosis.notes)
+
+
+def _consequences(kind: FixKind, recording: Recording) -> Consequences | None:
+    """None: the life does not tell."""
+    if kind not in _CHANGES:
+        return None
+    with suppress(UnforeseeableError, KeyError, ValueError):
+        return replay(recording.life, _CHANGES[kind](recording))
+    return None
+
+
+def _with_effects(fix: Fix, told: Consequences | None) -> Fix:
+    if told is None or told.failure is not None:
+        return fix
+    return replace(fix, effects=Effects(told.peak_saved_bytes, tuple(dict.fromkeys(told.lost))))
+
+
+def _fails(told: Consequences | None) -> bool:
+    return told is not None and told.failure is not None and told.failure.reason in ("freed", "edited")
+
+
+def _against_retaining(recording: Recording) -> str | None:
+    """Why the popular answer is the wrong one, in numbers."""
+    told = _consequences("retain-graph", recording)
+    if told is None:
+        return None
+    if told.failure is not None and told.failure.reason == "edited":
+        return (
+            f"{_NOT_RETAINING}: this very pass would then stop with the in-place error (GS201), because the old graph "
+            "saved parameters that the optimizer has changed"
+        )
+    if told.failure is not None or not recording.complete:
+        return None
+    kept = changes.Retain(recording.earlier).applied(recording.life)
+    walked = len(play(kept).walks[-1].executed)
+    fresh = walked - len(recording.old)
+    return (
+        f"{_NOT_RETAINING}: nothing would raise, but this pass would walk {walked} ops where {fresh} are its own, and "
+        "every step adds to that"
+    )

@@ -1,0 +1,19 @@
+"""The last part of a life that was observed, up to a pass that failed, and where a fix would take hold of it."""
+
+from dataclasses import dataclass
+
+from gradsan.lifecycle.events import Life
+from gradsan.lifecycle.rewriting import Edge
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """The graph of the failing pass as it came about. What is not part of that graph is not in it."""
+
+    life: Life
+    crossing: frozenset[Edge]  # where the later forward builds on what is old
+    old: frozenset[int]  # the ops that lie behind
+    earlier: frozenset[int]  # the passes that walked some of them
+    failing: int  # the pass that raised
+    begins: int  # the position at which the first op of the later forward is made
+    complete: bool = True  # False: some ops may have saved parameters that the life does not tell of

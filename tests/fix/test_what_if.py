@@ -1,0 +1,72 @@
+"""Fixes are rehearsed on the life that led to the error."""
+
+from dataclasses import replace
+
+from gradsan.fix.what_if import foretell
+from gradsan.lifecycle.events import Walked
+from gradsan.lifecycle.recording import Recording
+from gradsan.lifecycle.tape import Tape
+from gradsan.report import Diagnosis, Fix
+from lifecycle.lives import edge, now, op, sin, times
+
+FOUND = Diagnosis(
+    code="GS103",
+    name="carried-state",
+    severity="error",
+    origin="run",
+    confidence="certain",
+    message="",
+    notes=("not `retain_graph=True`: in general", "another note"),
+    fixes=(Fix("retain-graph", "keep it", "same-gradients"), Fix("detach", "cut it", "changes-gradients")),
+)
+
+
+def carried(*, weight_is_saved: bool) -> Recording:
+    """Two steps of a state that carries its history; the optimizer steps in between."""
+    tape = Tape()
+    weight = tape.leaf("weight", 16)
+    start = tape.leaf("start", 16)
+    state = times(tape, start, weight) if weight_is_saved else sin(tape, start)
+    first = tape.walk(state)
+    tape.step("SGD", weight)
+    begins = now(tape)
+    later = times(tape, state, weight)
+    failing = tape.walk(later)
+    crossing, old = frozenset({edge(later, state)}), frozenset({op(state)})
+    return Recording(tape.life(), crossing, old, frozenset({first.id}), failing.id, begins)
+
+
+def test_remedy_that_would_raise_again_comes_last_and_a_note_says_why() -> None:
+    """Retained, the old graph needs a parameter that the step has changed."""
+    told = foretell(FOUND, carried(weight_is_saved=True))
+
+    assert [fix.kind for fix in told.fixes] == ["detach", "retain-graph"]
+    assert told.fixes[0].effects.saved_bytes is not None
+    assert told.notes[0] == "another note"
+    assert "stop with the in-place error (GS201)" in told.notes[1]
+
+
+def test_retaining_that_would_not_raise_is_told_by_what_it_costs() -> None:
+    """One op of two is the step's own."""
+    told = foretell(FOUND, carried(weight_is_saved=False))
+
+    assert [fix.kind for fix in told.fixes] == ["retain-graph", "detach"]
+    assert "would walk 2 ops where 1 are its own" in told.notes[1]
+
+
+def test_nothing_is_promised_where_the_life_does_not_tell() -> None:
+    """The general note stays."""
+    told = foretell(FOUND, replace(carried(weight_is_saved=False), complete=False))
+
+    assert told.notes == FOUND.notes
+
+
+def test_parameters_that_a_remedy_cuts_off_are_named() -> None:
+    """What leads to `start` is the old part alone, and its own pass has been removed from the story."""
+    recording = carried(weight_is_saved=False)
+    events = tuple(
+        each for each in recording.life.events if not (isinstance(each, Walked) and each.asked.id != recording.failing)
+    )
+    told = foretell(FOUND, replace(recording, life=replace(recording.life, events=events), earlier=frozenset()))
+
+    assert next(fix for fix in told.fixes if fix.kind == "detach").effects.parameters_cut_off == ("start",)
