@@ -8,6 +8,7 @@ from gradsan.lifecycle.incident import Edited as EditedIncident
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.lifecycle.ops import Leaf, Op, Port, Saved
 from gradsan.lifecycle.recording import Recording
+from gradsan.observe.failure.scene import Scene
 from gradsan.observe.graph import (
     Node,
     about_bytes,
@@ -20,7 +21,6 @@ from gradsan.observe.graph import (
 )
 from gradsan.observe.modules import module_names
 from gradsan.observe.passes import PassNote
-from gradsan.observe.postmortem import Scene
 from gradsan.observe.private import creation_number
 
 _OPS = 1_000  # of a longer graph nothing is foretold: it would take too long in a dying process

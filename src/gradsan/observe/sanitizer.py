@@ -23,9 +23,9 @@ from gradsan.report import Diagnosis
 if TYPE_CHECKING:
     from gradsan.lifecycle.course import Course
     from gradsan.lifecycle.incident import Incident
+    from gradsan.observe.failure.scene import Scene
     from gradsan.observe.ledger.book import Ledger
     from gradsan.observe.log.lines import Lines
-    from gradsan.observe.postmortem import Scene
 
 T = TypeVar("T")
 Engine = Callable[..., Any]
