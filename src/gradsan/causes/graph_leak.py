@@ -1,4 +1,11 @@
-from gradsan.causes.cause import Cause, Example
+from collections.abc import Iterator
+
+from gradsan.causes.cause import Cause, Example, Finding, Places
+from gradsan.lifecycle.amounts import count, size
+from gradsan.lifecycle.course import Course, Holding
+from gradsan.report import Culprit
+
+_BYTES_AN_OP = 850  # of the process's memory, for an op that has nothing saved any more
 
 
 class GraphLeak(Cause):
@@ -63,3 +70,45 @@ print(running_loss)
         "Not where the total is to be back-propagated, as in gradient accumulation over a few batches or the losses of "
         "one sequence: there the history is the purpose. Call backward on it once, and begin the next total from 0."
     )
+
+    @classmethod
+    def recognise(cls, course: Course) -> Iterator[Finding]:
+        """Names that collect graphs of steps which are over, or keep the one of the best step for good."""
+        carried = {line.carried.name for line in course.lines if line.grows and line.carried is not None}
+        for each in course.holdings:
+            if each.name in carried:  # passes walk it: that is a growing history
+                continue
+            if each.is_growing or each.is_for_good:
+                yield cls._finding(each)
+
+    @classmethod
+    def _finding(cls, holding: Holding) -> Finding:
+        last = max(holding.counts, key=lambda each: each.graphs)
+        cost = holding.saved_bytes + holding.ops * _BYTES_AN_OP
+        if holding.is_growing:
+            what = f"the graphs of {count(last.graphs, 'step')}, and more with every step"
+        else:
+            what = "the graph of a step that is long over"
+        places: Places = {"held": (holding.fed or holding.made, None)}
+        if holding.fed and holding.made and holding.fed[-1].line != holding.made[-1].line:
+            places["made"] = (holding.made, None)
+        return Finding(
+            sentence=(
+                f"`{holding.name}` keeps {what}: {count(holding.ops, 'op')} stay in memory, with up to "
+                f"{size(holding.saved_bytes)} of saved values"
+            ),
+            remedies=("item", "detach", "no-grad"),
+            places=places,
+            culprit=Culprit(holding.name, holding.holder),
+            confidence="certain" if holding.fed else "likely",
+            evidence={
+                "graphs": last.graphs,
+                "ops": holding.ops,
+                "saved_bytes": holding.saved_bytes,
+                "graphs_per_step": round(holding.growth, 3),
+                "ops_per_step": round(holding.ops / max(last.step - last.oldest, 1), 1),
+                "steps": last.step,
+            },
+            costs_bytes=cost,
+            count=last.graphs,
+        )

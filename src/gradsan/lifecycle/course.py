@@ -9,6 +9,7 @@ from gradsan.lifecycle.incident import Stack
 HolderKind = Literal["local", "argument", "attribute", "item", "closure", "global", "buffer", "optimizer"]
 _SHOW_GROWTH = 3  # passes in a row that show that a history grows, and is never cut
 _MANY = 3  # graphs of as many steps
+_LONG = 3  # steps that one graph is kept
 _DENSE = 0.02  # graphs a step: a validation is kept once in fifty
 Cutting = Literal["detach", "data", "no-grad", "number", "numpy", "new-tensor"]
 
@@ -97,27 +98,40 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """A name that holds graphs from earlier steps which no pass walks any more."""
+    """A name that holds graphs from earlier steps, which no pass walks any more."""
 
     name: str
     holder: HolderKind
     fed: Stack  # the line that puts them there; empty: not found
     made: Stack  # the line that made the newest of them
     counts: tuple[Count, ...]  # one for each look, in order
-    ops: int  # about, of all that it held in the last look
-    saved_bytes: int  # about what they have saved and nobody freed
+    ops: int  # about, of all that it held when it held most
+    saved_bytes: int  # about what they had saved, freed or not
     is_bounded: bool  # it can hold so many and no more
-    is_guarded: bool  # the feeding line runs under a condition: the best so far, say
-    in_training: bool  # the graphs were made by lines that also make back-propagated losses
-    passes: frozenset[Stack] = frozenset()  # lines whose passes had walked these graphs
+    collects: bool  # the feeding line adds to what is there
+    is_guarded: bool  # the feeding line replaces what is there only if that is beaten: the best so far, say
 
     @property
     def is_growing(self) -> bool:
-        """Whether it holds graphs of all steps since it began to, and more with every step."""
+        """Whether it holds graphs of all the time since it began to, and ever more of them."""
         last = self.counts[-1]
         if self.is_bounded or last.graphs < _MANY or last.graphs < _DENSE * (last.step - last.oldest):
             return False
-        return len(self.counts) == 1 or self.counts[0].graphs < last.graphs
+        if len(self.counts) == 1:
+            return self.collects
+        first = self.counts[0]
+        return first.graphs < last.graphs and (last.oldest <= first.oldest or self.collects)
+
+    @property
+    def is_for_good(self) -> bool:
+        """Whether it has kept one graph over many steps, and is made to."""
+        return self.is_guarded and not self.is_bounded and any(each.step - each.oldest >= _LONG for each in self.counts)
+
+    @property
+    def growth(self) -> float:
+        """Graphs a step."""
+        last = self.counts[-1]
+        return last.graphs / max(last.step - last.oldest, 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,20 @@ from typing import Any
 from gradsan.lifecycle.course import Course
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.ledger.carrying import carried_by
+from gradsan.observe.ledger.census import Timeline, sightings
 from gradsan.observe.ledger.gradients import Gradients
+from gradsan.observe.ledger.holdings import Holdings
 from gradsan.observe.ledger.passlines import Line, PassLines
+from gradsan.observe.ledger.wording import user_files, user_modules
+from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.passes import Asked, Passes, PassNote
 from gradsan.observe.steps import Steps
 
 _STEPS_KEPT = 1_000_000
+# When live holders are looked through: after so many passes; then after twice as many, sooner if something is held.
+_FIRST_LOOK = 3
+_LATER, _SOONER = 2.0, 1.25
 
 
 class Ledger:
@@ -36,6 +43,8 @@ class Ledger:
         self._budget = Budget()
         self._gradients = Gradients()
         self._lines = PassLines()
+        self._holdings = Holdings()
+        self._next_look = _FIRST_LOOK
 
     def pass_begins(self, note: PassNote, tensors: Sequence[Any], asked: Asked, frame: FrameType) -> None:
         """A pass is about to run."""
@@ -66,9 +75,10 @@ class Ledger:
         """It has stepped."""
         if self._is_open:
             try:
-                self._gradients.step_ended(optimizer)
+                number = self._counter()
+                self._gradients.step_ended(optimizer, number)
                 if len(self._lines.steps) < _STEPS_KEPT:
-                    self._lines.steps.append(self._counter())
+                    self._lines.steps.append(number)
             except Exception as error:  # noqa: BLE001 # as above
                 self._fail(error)
 
@@ -79,7 +89,9 @@ class Ledger:
         self._is_open = False
         from gradsan.observe.ledger.closing import course
 
-        return course(self._passes, self._steps, self._recorder, self._lines, self._gradients)
+        if self._lines.lines:
+            self._take_census(None, None)
+        return course(self._passes, self._steps, self._recorder, self._lines, self._gradients, self._holdings)
 
     def _pass_begins(self, note: PassNote, tensors: Sequence[Any], asked: Asked, frame: FrameType) -> None:
         if note.outer is not None:
@@ -88,8 +100,29 @@ class Ledger:
         line = self._lines.begins(note, tensors, asked, frame)
         if line is None:
             return
+        if self._passes.count > self._next_look and note.seen:
+            self._take_census(note, frame)
         if line.carried is None and _grows(line) and note.seen:
             self._name_carrier(line, tensors, frame)
+
+    def _take_census(self, note: PassNote | None, frame: FrameType | None) -> None:
+        if not self._budget.allows():
+            return
+        with self._budget:
+            owns = self._recorder.ownership.owns
+            timeline = Timeline(
+                owned=[(each.owned, each.numbers) for each in self._gradients.accounts.values()],
+                reached=[(each.reached, each.begins) for each in self._lines.lines.values()],
+            )
+            modules = [] if frame is not None else user_modules(owns)
+            walks = note.walks if note is not None else lambda _: False
+            seen = sightings(frames_out(frame), modules, timeline, owns, walks)
+            held = bool(seen) and self._holdings.add(seen, self._recorder.lines(), self._files())
+            self._next_look = int(self._passes.count * (_SOONER if held else _LATER)) + 1
+
+    def _files(self) -> set[str]:
+        owns = self._recorder.ownership.owns
+        return user_files(owns) | {code.co_filename for each in self._lines.lines.values() for code, _ in each.calls}
 
     def _name_carrier(self, line: Line, tensors: Sequence[Any], frame: FrameType) -> None:
         lines = self._recorder.lines()

@@ -6,6 +6,7 @@ from gradsan.lifecycle.course import Course, Gave, OptimizerLine, PassLine
 from gradsan.lifecycle.incident import Stack
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.ledger.gradients import Account, Given, Gradients
+from gradsan.observe.ledger.holdings import Holdings
 from gradsan.observe.ledger.passlines import Line, PassLines
 from gradsan.observe.ledger.wording import loss_at, optimizer_at, reads_gradients, user_files
 from gradsan.observe.log.recorder import LineRecorder
@@ -13,7 +14,14 @@ from gradsan.observe.passes import Calls, Passes
 from gradsan.observe.steps import Steps
 
 
-def course(passes: Passes, steps: Steps, recorder: LineRecorder, lines: PassLines, gradients: Gradients) -> Course:
+def course(
+    passes: Passes,
+    steps: Steps,
+    recorder: LineRecorder,
+    lines: PassLines,
+    gradients: Gradients,
+    holdings: Holdings,
+) -> Course:
     """How the run went."""
     kept = [each for each in lines.lines.values() if each.followed and not each.walked_again]
     return Course(
@@ -24,6 +32,7 @@ def course(passes: Passes, steps: Steps, recorder: LineRecorder, lines: PassLine
         retained_bytes=sum(each.saved_bytes for each in kept),
         lines=tuple(_pass_line(each, gradients, steps, recorder) for each in lines.lines.values()),
         optimizers=tuple(_optimizer_line(key, each, steps) for key, each in gradients.accounts.items()),
+        holdings=holdings.facts(),
     )
 
 

@@ -6,6 +6,7 @@ value; on a device that would have to wait for it, the question is left there un
 """
 
 import weakref
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from gradsan.observe.passes import Calls, PassNote
 
 _KEPT = 64  # passes of a line of which it is remembered what became of their gradients
 _LARGEST = 1_000_000  # elements of a gradient that is looked at
+_NUMBERS = 1_000_000  # steps of which it is remembered when they were
 _DOUBTS = 16  # answers of a device that are waited for at the end
 # Every cycle is followed at first; then some in a row, with pauses.
 _AT_FIRST, _IN_A_ROW, _PAUSE = 96, 24, 512  # steps of all optimizers
@@ -42,6 +44,7 @@ class Account:
     adding: Calls = ()
     parameters: "list[weakref.ref[Any]]" = field(default_factory=list)
     owned: set[int] = field(default_factory=set)  # ids of its parameters
+    numbers: "array[int]" = field(default_factory=lambda: array("Q"))  # the op counter at each of its steps
     watched: "list[_Watched]" = field(default_factory=list)
     doubts: list[Any] = field(default_factory=list)
 
@@ -151,12 +154,14 @@ class Gradients:
             each.look()
             each.used()
 
-    def step_ended(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
-        """A cycle is over, and another begins."""
+    def step_ended(self, optimizer: Any, number: int) -> None:  # noqa: ANN401 # as above
+        """A cycle is over, and another begins; the op counter stands at `number`."""
         self._stepping = max(self._stepping - 1, 0)
         self._steps += 1
         account = self._account(optimizer)
         account.steps += 1
+        if len(account.numbers) < _NUMBERS:
+            account.numbers.append(number)
         self._settle(account)
         resting = self._steps > _AT_FIRST and self._steps % _PAUSE > _IN_A_ROW
         account.watched = [] if resting else list(self._chosen(account, optimizer))

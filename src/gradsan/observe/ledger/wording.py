@@ -5,6 +5,7 @@ import linecache
 import re
 import sys
 from collections.abc import Callable, Iterable
+from types import ModuleType
 
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.naming.selection import last_name
@@ -53,10 +54,15 @@ def reads_gradients(files: Iterable[str]) -> bool:
     return any(_READS.search(_NOT_CODE.sub("", "".join(linecache.getlines(file)))) for file in files)
 
 
+def user_modules(owns: Callable[[str], bool]) -> list[ModuleType]:
+    """The user's modules among the loaded ones."""
+    loaded = [each for each in list(sys.modules.values()) if isinstance(each, ModuleType)]
+    return [each for each in loaded if isinstance(file := vars(each).get("__file__"), str) and owns(file)]
+
+
 def user_files(owns: Callable[[str], bool]) -> set[str]:
-    """The user's files among the loaded modules."""
-    files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
-    return {file for file in files if isinstance(file, str) and file.endswith(".py") and owns(file)}
+    """Where they come from."""
+    return {vars(each)["__file__"] for each in user_modules(owns)}
 
 
 def _calls_at(place: Frame) -> list[ast.Call]:

@@ -1,0 +1,180 @@
+"""A look at who holds graphs: every tensor with a history within reach of the user's frames, by the name that holds it.
+
+What was made since the last step of the optimizer that owns its parameters is work in progress. What is older, and is
+not walked by the present pass, is held.
+"""
+
+import re
+from array import array
+from bisect import bisect_right
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import FrameType, ModuleType
+from typing import Any
+
+from gradsan.observe.graph import Node, about_bytes, leaves_of, saves_values
+from gradsan.observe.naming.holders import Held, _Search, _Way
+from gradsan.observe.private import NO_NUMBER
+
+_OPS_WALKED = 12_000  # of one holder
+_SAMPLED = 8  # tensors of one holder whose graphs are walked
+_POSITION = re.compile(r"\[-?\d+\]")
+_LONGEST_WINDOW = 1000  # a queue that can hold no more than this is bounded; a longer one is a leak while it fills
+
+
+@dataclass(slots=True)
+class Sighting:
+    """What one name held at one moment."""
+
+    name: str
+    holder: str
+    function: str
+    owner: str | None
+    newest: int  # the creation number of the newest tensor's op
+    reach: set[int]  # creation numbers of the ops that were walked
+    step: int  # of the optimizer that owns their parameters
+    steps: list[int]  # the steps in which what it holds was made, rising, each once
+    ops: int
+    saved_bytes: int
+    is_bounded: bool
+
+
+@dataclass(slots=True)
+class Timeline:
+    """Who stepped when: op counters, by the ids of the parameters concerned."""
+
+    owned: list[tuple[set[int], "array[int]"]] = field(default_factory=list)  # of optimizers
+    reached: list[tuple[set[int], "array[int]"]] = field(default_factory=list)  # of lines that ask for passes
+
+    def of(self, leaves: set[int]) -> "array[int]":
+        """The steps that use up graphs which reach these leaves."""
+        owners = [numbers for owned, numbers in self.owned if not leaves.isdisjoint(owned)]
+        if not owners:
+            owners = [numbers for reached, numbers in self.reached if not leaves.isdisjoint(reached)]
+        return min(owners, key=len, default=array("Q"))
+
+
+class _Histories(_Search):
+    """Tensors that have a history."""
+
+    def __init__(self, owns: Callable[[str], bool]) -> None:
+        import torch
+
+        super().__init__(frozenset(), -1, owns, torch.Tensor, torch.nn.Module)
+        self.nodes: dict[int, Node] = {}
+        self.bounded: set[str] = set()
+
+    def run(self, frames: Sequence[FrameType], modules: Sequence[ModuleType] = ()) -> list[Held]:
+        import torch
+
+        for module in modules:
+            self._seen.add(id(vars(module)))
+            for name, value in list(vars(module).items()):
+                if not name.startswith("__"):
+                    self._enqueue(value, _Way(name, "global", "<module>"))
+        with torch._C.DisableTorchFunction():
+            return super().run(frames)
+
+    def _tensor_found(self, tensor: Any, way: Any) -> None:
+        judged = self._judge(tensor)
+        if judged is not None:
+            self._found[way.name] = Held(way.name, way.holder, judged[0], True, way.function, way.depth, way.owner)
+
+    def _judge(self, tensor: Any) -> tuple[int, bool] | None:  # noqa: ANN401 # a tensor
+        try:
+            # Reading the op of a view whose base was edited would make one.
+            node = tensor._base.grad_fn if tensor._base is not None and tensor._version else tensor.grad_fn  # noqa: SLF001
+        except (RuntimeError, NotImplementedError):
+            return None
+        number = NO_NUMBER if node is None else node._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
+        if number == NO_NUMBER:
+            return None
+        self.nodes[number] = node
+        return number, True
+
+    def _look(self, each: object, way: Any, snapshots: list[dict[str, Any]]) -> None:  # noqa: ANN401 # the search's own
+        if type(each) is deque and each.maxlen is not None and each.maxlen <= _LONGEST_WINDOW:
+            self.bounded.add(way.name)
+        super()._look(each, way, snapshots)
+
+
+def sightings(
+    frames: Sequence[FrameType],
+    modules: Sequence[ModuleType],
+    timeline: Timeline,
+    owns: Callable[[str], bool],
+    is_walked: Callable[[int], bool],
+) -> list[Sighting]:
+    """Everything that is held now. `is_walked` says of an op whether the present pass walks it."""
+    search = _Histories(owns)
+    found: dict[tuple[str, str], list[Held]] = defaultdict(list)
+    for each in search.run(frames, modules):
+        found[(container(each.name), each.function)].append(each)
+    seen = (_sighting(held, search, timeline, is_walked) for held in found.values())
+    return [each for each in seen if each is not None]
+
+
+def _sighting(
+    held: list[Held], search: _Histories, timeline: Timeline, is_walked: Callable[[int], bool]
+) -> Sighting | None:
+    numbers = sorted({each.number for each in held})
+    sample = numbers if len(numbers) <= _SAMPLED else numbers[:: len(numbers) // _SAMPLED]
+    graph = _Graph([search.nodes[number] for number in sample])
+    steps = timeline.of(graph.leaves)
+    now = len(steps)
+    walked = [number for number in numbers if is_walked(number)]
+    if not now or any(_leads_before(search.nodes[number], steps) for number in walked[:1] + walked[-1:]):
+        return None  # the present pass goes that way: it is carried, and not only held
+    made = sorted({bisect_right(steps, number) for number in {*numbers, *graph.numbers}})
+    old = [each for each in made if each < now]
+    if not old:
+        return None
+    name, first = container(held[0].name), held[0]
+    each_ops = len(numbers) / len(sample)
+    return Sighting(
+        name=name,
+        holder=first.holder if first.name == name else "item",
+        function=first.function,
+        owner=first.owner,
+        newest=numbers[-1],
+        reach=graph.numbers,
+        step=now,
+        steps=old,
+        ops=int(len(graph.numbers) * each_ops),
+        saved_bytes=int(graph.saved_bytes * each_ops),
+        is_bounded=any(name.startswith(each) for each in search.bounded),
+    )
+
+
+def _leads_before(node: Node, steps: "array[int]") -> bool:
+    return any(number < steps[-1] for number in _Graph([node]).numbers)
+
+
+class _Graph:
+    """What some ops lead to, as far as it is walked."""
+
+    def __init__(self, roots: list[Node]) -> None:
+        self.numbers: set[int] = set()
+        self.leaves: set[int] = set()
+        self.saved_bytes = 0
+        seen: set[Node] = set()
+        stack = list(roots)
+        while stack and len(seen) < _OPS_WALKED:
+            node = stack.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            number = node._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
+            if number == NO_NUMBER:
+                self.leaves.update(id(leaf) for leaf in leaves_of((node,)))
+                continue
+            self.numbers.add(number)
+            if saves_values(node):
+                self.saved_bytes += about_bytes(node)
+            stack.extend(each for each, _ in node.next_functions if each is not None)
+
+
+def container(name: str) -> str:
+    """Without what follows a position in a list: that is nothing that a user would write."""
+    return _POSITION.split(name, maxsplit=1)[0]

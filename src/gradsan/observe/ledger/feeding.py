@@ -1,0 +1,121 @@
+"""The line that puts graphs into a holder, read from the user's source."""
+
+import ast
+import linecache
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gradsan.lifecycle.location import Frame
+from gradsan.observe.naming.selection import last_name
+from gradsan.observe.naming.statements import Store, calls, loads, stores, text
+
+_EMPTY = (ast.Constant, ast.Lambda)
+_MAKING_ANEW = frozenset(
+    {"zeros", "ones", "empty", "full", "zeros_like", "list", "dict", "set", "deque", "defaultdict", "tensor", "Counter"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A statement that stores into a holder."""
+
+    place: Frame
+    name: str  # the holder as it is written there
+    collects: bool  # it adds to what is there, and does not replace it
+    is_guarded: bool  # only where a comparison with what is there says so
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    statement: ast.stmt
+    function: str  # qualified, as a code object has it
+    tests: tuple[ast.expr, ...]  # of the `if`s around it
+
+
+def feed_of(name: str, function: str, made: Frame | None, files: Iterable[str]) -> Feed | None:
+    """What feeds a holder of that name. `made` is the line that made the newest tensor in it."""
+    found = [feed for file in files for feed in _feeds(name, function, file)]
+    own = [each for each in found if made is not None and (each.place.file, each.place.line) == (made.file, made.line)]
+    ranked = sorted(own or found, key=lambda each: (not each.collects, not each.is_guarded))
+    return ranked[0] if ranked else None
+
+
+def _feeds(name: str, function: str, file: str) -> Iterator[Feed]:
+    _, _, attribute = name.partition("[")[0].rpartition(".")
+    is_attribute = "." in name.partition("[")[0]
+    root = name.partition("[")[0].partition(".")[0]
+    for placed in _statements(file):
+        for store in stores(placed.statement):
+            if is_attribute:
+                fits = store.attribute == attribute
+            else:
+                fits = store.name == root and store.attribute is None and _sees(placed.function, function)
+            if fits and _brings_something(store):
+                written = text(store.target) or name
+                yield Feed(
+                    Frame(file, placed.statement.lineno, placed.function),
+                    written,
+                    collects=not store.replaces or _reads(placed.statement, written),
+                    is_guarded=_is_guarded(placed, written),
+                )
+
+
+def _sees(function: str, holding: str) -> bool:
+    """Whether code of one function means the variable of another: its own, or that of a function around it."""
+    return holding == "<module>" or function == holding or function.startswith(f"{holding}.<locals>.")
+
+
+def _brings_something(store: Store) -> bool:
+    match store.value:
+        case None | ast.Constant() | ast.Lambda():
+            return False
+        case ast.List(elts=[]) | ast.Dict(keys=[]) | ast.Tuple(elts=[]):
+            return False
+        case ast.Call() as call:
+            return last_name(call) not in _MAKING_ANEW
+    return True
+
+
+def _reads(statement: ast.stmt, written: str) -> bool:
+    """Whether a statement builds on what it replaces: `total = total + loss`."""
+    return any(text(each) == written for each in loads(statement))
+
+
+def _is_guarded(placed: _Placed, written: str) -> bool:
+    """`if loss < best: best = loss`, or `best = min(best, loss)`."""
+    compared = (node for test in placed.tests for node in ast.walk(test) if isinstance(node, ast.expr))
+    if any(text(each) == written for each in compared):
+        return True
+    chooses = any(last_name(each) in {"min", "max"} for each in calls(placed.statement))
+    return chooses and _reads(placed.statement, written)
+
+
+@lru_cache(maxsize=64)
+def _statements(file: str) -> tuple[_Placed, ...]:
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    return tuple(_placed(tree.body, "", ()))
+
+
+def _placed(body: Iterable[ast.stmt], prefix: str, tests: tuple[ast.expr, ...]) -> Iterator[_Placed]:
+    for statement in body:
+        function = prefix.removesuffix(".<locals>.").removesuffix(".") or "<module>"
+        yield _Placed(statement, function, tests)
+        match statement:
+            case ast.FunctionDef(name=name, body=inner) | ast.AsyncFunctionDef(name=name, body=inner):
+                yield from _placed(inner, f"{prefix}{name}.<locals>.", ())
+            case ast.ClassDef(name=name, body=inner):
+                yield from _placed(inner, f"{prefix}{name}.", ())
+            case ast.If(test=test, body=inner, orelse=other):
+                yield from _placed(inner, prefix, (*tests, test))
+                yield from _placed(other, prefix, (*tests, test))
+            case _:
+                for block in ("body", "orelse", "finalbody"):
+                    yield from _placed(getattr(statement, block, []), prefix, tests)
+                for handler in getattr(statement, "handlers", []):
+                    yield from _placed(handler.body, prefix, tests)
+                for case in getattr(statement, "cases", []):
+                    yield from _placed(case.body, prefix, tests)

@@ -1,0 +1,87 @@
+"""Follows what names hold from look to look: which go on collecting, and which keep one graph for good."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import cast
+
+from gradsan.lifecycle.course import Count, HolderKind, Holding
+from gradsan.lifecycle.incident import Stack
+from gradsan.observe.ledger.census import Sighting
+from gradsan.observe.ledger.feeding import Feed, feed_of
+from gradsan.observe.log.lines import Lines
+
+_NAMES = 64  # holders that are followed
+_LOOKS = 32  # counts of one holder that are kept
+
+
+@dataclass(slots=True)
+class _Followed:
+    sighting: Sighting
+    feed: Feed | None
+    made: Stack
+    counts: list[Count] = field(default_factory=list)
+
+
+class Holdings:
+    """Of a process."""
+
+    def __init__(self) -> None:
+        self._followed: dict[tuple[str, str], _Followed] = {}
+
+    def add(self, seen: list[Sighting], lines: Lines | None, files: Iterable[str]) -> bool:
+        """What one look has found; True: something is held that should perhaps not be."""
+        files = list(files)
+        told = []
+        for sighting in seen:
+            made: Stack = () if lines is None else lines.stack_of(sighting.newest) or ()
+            told.append((sighting, feed_of(sighting.name, sighting.function, made[-1] if made else None, files), made))
+        # Several names for the same graphs are one story: that of the name which collects them.
+        told.sort(key=lambda each: (each[1] is None or not each[1].collects, -len(each[0].steps), len(each[0].name)))
+        chosen: list[Sighting] = []
+        for sighting, feed, made in told:
+            if any(not sighting.reach.isdisjoint(each.reach) for each in chosen):
+                continue
+            chosen.append(sighting)
+            self._note(sighting, feed, made)
+        return bool(chosen)
+
+    def facts(self) -> tuple[Holding, ...]:
+        """As plain facts."""
+        return tuple(map(_fact, self._followed.values()))
+
+    def _note(self, sighting: Sighting, feed: Feed | None, made: Stack) -> None:
+        key = (sighting.name, sighting.function)
+        known = self._followed.get(key)
+        if known is None and len(self._followed) >= _NAMES:
+            return
+        if known is None:
+            known = self._followed[key] = _Followed(sighting, feed, made)
+        if len(sighting.steps) >= len(known.sighting.steps):
+            known.sighting, known.feed, known.made = sighting, feed or known.feed, made or known.made
+        known.counts.append(Count(sighting.step, len(sighting.steps), sighting.steps[0]))
+        del known.counts[1 : len(known.counts) - _LOOKS]
+
+
+def _fact(followed: _Followed) -> Holding:
+    sighting, feed = followed.sighting, followed.feed
+    name = sighting.name if feed is None else feed.name
+    return Holding(
+        name=name,
+        holder=_holder(sighting, name),
+        fed=() if feed is None else (feed.place,),
+        made=followed.made,
+        counts=tuple(followed.counts),
+        ops=sighting.ops,
+        saved_bytes=sighting.saved_bytes,
+        is_bounded=sighting.is_bounded,
+        collects=feed is not None and feed.collects,
+        is_guarded=feed is not None and feed.is_guarded,
+    )
+
+
+def _holder(sighting: Sighting, name: str) -> HolderKind:
+    if name.endswith("]"):
+        return "item"
+    if "." in name:
+        return "attribute"
+    return cast("HolderKind", sighting.holder)
