@@ -18,7 +18,7 @@ SILENT = [label for label in LABELS if label["outcome"] == "silent"]
 CLEAN = [label["entry"] for label in LABELS if label["outcome"] == "clean"]
 CLEAN += [label["fixed"] for label in LABELS if label["fixed"]]
 
-NOT_YET = {"GS301", "GS304", "GS306"}
+NOT_YET = {"GS306"}
 ROLES = ("used", "made", "enters", "changed", "cut", "held")
 
 

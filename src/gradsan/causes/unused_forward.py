@@ -1,4 +1,8 @@
-from gradsan.causes.cause import Cause, Example
+from collections.abc import Iterator
+
+from gradsan.causes.cause import Cause, Example, Finding
+from gradsan.lifecycle.course import Course, DroppedLoss
+from gradsan.report import Culprit
 
 
 class UnusedForward(Cause):
@@ -55,3 +59,27 @@ print(weight.tolist())
         "Not where the loss is only looked at: validation, a curve, an early stop. Then nothing has to be "
         "back-propagated, and the forward belongs under `torch.no_grad()`, which saves the memory of the graph."
     )
+
+    @classmethod
+    def recognise(cls, course: Course) -> Iterator[Finding]:
+        """Losses overwritten in a loop before a pass takes the last of them."""
+        for each in course.dropped:
+            is_habit = 2 * each.preceded > each.passes
+            if each.dropped and is_habit and each.takes_last and not each.is_chosen:
+                yield cls._overwritten(each)
+
+    @classmethod
+    def _overwritten(cls, loss: DroppedLoss) -> Finding:
+        named = f"`{loss.name}`" if loss.name else "the loss"
+        return Finding(
+            sentence=(
+                f"{named} is computed {loss.runs} times for {loss.passes} backward "
+                f"{'pass' if loss.passes == 1 else 'passes'}, and only the last one is back-propagated: the others are "
+                "overwritten, and train nothing"
+            ),
+            remedies=("combine-losses", "move-into-loop"),
+            places={"made": (loss.made, None)},
+            culprit=Culprit(loss.name, "local") if loss.name else None,
+            evidence={"computed": loss.runs, "dropped": loss.dropped, "passes": loss.passes},
+            count=loss.dropped,
+        )

@@ -136,7 +136,7 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class DroppedLoss:
-    """Losses that a line made and no pass took, though passes take others of the same line."""
+    """Losses that a line made in a loop and no pass took, though passes outside that loop take others of the line."""
 
     made: Stack
     name: str | None
@@ -146,7 +146,6 @@ class DroppedLoss:
     dropped: int  # of them: no pass took what it made
     takes_last: bool  # a pass takes what the last run made, always
     is_chosen: bool  # the program compares or keeps the losses: it chooses among them
-    outlives_loop: bool  # the pass stands outside the loop that makes the losses
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ class Ledger:
             owns = self._recorder.ownership.owns
             timeline = Timeline(
                 owned=[(each.owned, each.numbers) for each in self._gradients.accounts.values()],
-                reached=[(each.reached, each.begins) for each in self._lines.lines.values()],
+                reached=[(each.reached, each.begins) for each in self._lines.lines.values() if each.kind == "backward"],
             )
             modules = [] if frame is not None else user_modules(owns)
             walks = note.walks if note is not None else lambda _: False

@@ -14,7 +14,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from gradsan.observe.graph import Node, about_bytes, leaves_of, saves_values
-from gradsan.observe.naming.holders import Held, _Search, _Way
+from gradsan.observe.naming.holders import Held, Search
 from gradsan.observe.private import NO_NUMBER
 
 _OPS_WALKED = 12_000  # of one holder
@@ -38,6 +38,7 @@ class Sighting:
     ops: int
     saved_bytes: int
     is_bounded: bool
+    by_optimizer: bool  # False: no optimizer owns what it reaches, and passes stand for steps
 
 
 @dataclass(slots=True)
@@ -47,39 +48,22 @@ class Timeline:
     owned: list[tuple[set[int], "array[int]"]] = field(default_factory=list)  # of optimizers
     reached: list[tuple[set[int], "array[int]"]] = field(default_factory=list)  # of lines that ask for passes
 
-    def of(self, leaves: set[int]) -> "array[int]":
-        """The steps that use up graphs which reach these leaves."""
+    def of(self, leaves: set[int]) -> tuple["array[int]", bool]:
+        """The steps that use up graphs which reach these leaves, and whether they are an optimizer's."""
         owners = [numbers for owned, numbers in self.owned if not leaves.isdisjoint(owned)]
-        if not owners:
-            owners = [numbers for reached, numbers in self.reached if not leaves.isdisjoint(reached)]
-        return min(owners, key=len, default=array("Q"))
+        if owners:
+            return min(owners, key=len), True
+        passes = [numbers for reached, numbers in self.reached if not leaves.isdisjoint(reached)]
+        return min(passes, key=len, default=array("Q")), False
 
 
-class _Histories(_Search):
+class _Histories(Search):
     """Tensors that have a history."""
 
     def __init__(self, owns: Callable[[str], bool]) -> None:
-        import torch
-
-        super().__init__(frozenset(), -1, owns, torch.Tensor, torch.nn.Module)
+        super().__init__(owns)
         self.nodes: dict[int, Node] = {}
         self.bounded: set[str] = set()
-
-    def run(self, frames: Sequence[FrameType], modules: Sequence[ModuleType] = ()) -> list[Held]:
-        import torch
-
-        for module in modules:
-            self._seen.add(id(vars(module)))
-            for name, value in list(vars(module).items()):
-                if not name.startswith("__"):
-                    self._enqueue(value, _Way(name, "global", "<module>"))
-        with torch._C.DisableTorchFunction():
-            return super().run(frames)
-
-    def _tensor_found(self, tensor: Any, way: Any) -> None:
-        judged = self._judge(tensor)
-        if judged is not None:
-            self._found[way.name] = Held(way.name, way.holder, judged[0], True, way.function, way.depth, way.owner)
 
     def _judge(self, tensor: Any) -> tuple[int, bool] | None:  # noqa: ANN401 # a tensor
         try:
@@ -109,7 +93,9 @@ def sightings(
     """Everything that is held now. `is_walked` says of an op whether the present pass walks it."""
     search = _Histories(owns)
     found: dict[tuple[str, str], list[Held]] = defaultdict(list)
-    for each in search.run(frames, modules):
+    for module in modules:
+        search.start_with(vars(module))
+    for each in search.run(frames):
         found[(container(each.name), each.function)].append(each)
     seen = (_sighting(held, search, timeline, is_walked) for held in found.values())
     return [each for each in seen if each is not None]
@@ -121,7 +107,7 @@ def _sighting(
     numbers = sorted({each.number for each in held})
     sample = numbers if len(numbers) <= _SAMPLED else numbers[:: len(numbers) // _SAMPLED]
     graph = _Graph([search.nodes[number] for number in sample])
-    steps = timeline.of(graph.leaves)
+    steps, by_optimizer = timeline.of(graph.leaves)
     now = len(steps)
     walked = [number for number in numbers if is_walked(number)]
     if not now or any(_leads_before(search.nodes[number], steps) for number in walked[:1] + walked[-1:]):
@@ -144,6 +130,7 @@ def _sighting(
         ops=int(len(graph.numbers) * each_ops),
         saved_bytes=int(graph.saved_bytes * each_ops),
         is_bounded=any(name.startswith(each) for each in search.bounded),
+        by_optimizer=by_optimizer,
     )
 
 

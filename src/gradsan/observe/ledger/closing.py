@@ -5,6 +5,7 @@ from typing import Any, Literal
 from gradsan.lifecycle.course import Course, Gave, OptimizerLine, PassLine
 from gradsan.lifecycle.incident import Stack
 from gradsan.lifecycle.location import Frame
+from gradsan.observe.ledger.dropped import dropped_losses
 from gradsan.observe.ledger.gradients import Account, Given, Gradients
 from gradsan.observe.ledger.holdings import Holdings
 from gradsan.observe.ledger.passlines import Line, PassLines
@@ -32,7 +33,8 @@ def course(
         retained_bytes=sum(each.saved_bytes for each in kept),
         lines=tuple(_pass_line(each, gradients, steps, recorder) for each in lines.lines.values()),
         optimizers=tuple(_optimizer_line(key, each, steps) for key, each in gradients.accounts.items()),
-        holdings=holdings.facts(),
+        holdings=holdings.facts(has_optimizers=bool(gradients.accounts)),
+        dropped=tuple(each for log in recorder.threads() for each in dropped_losses(passes.all(), log)),
     )
 
 
@@ -82,14 +84,14 @@ def _may_be_read(wasted: list[Given], recorder: LineRecorder) -> bool:
 
 
 def _optimizer_line(identity: int, account: Account, steps: Steps) -> OptimizerLine:
-    last = steps.last_of(identity)
+    last, (cycles, piled) = steps.last_of(identity), account.worst()
     stack = () if last is None else last.stack
     return OptimizerLine(
         stack=stack,
         name=optimizer_at(stack[-1]) if stack else None,
         steps=account.steps,
-        cycles=account.cycles,
-        piled=account.piled_in_all,
+        cycles=cycles,
+        piled=piled,
         adding=stack_of(account.adding),
     )
 

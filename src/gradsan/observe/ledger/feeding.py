@@ -63,7 +63,7 @@ def _feeds(name: str, function: str, file: str) -> Iterator[Feed]:
 
 def _sees(function: str, holding: str) -> bool:
     """Whether code of one function means the variable of another: its own, or that of a function around it."""
-    return holding == "<module>" or function == holding or function.startswith(f"{holding}.<locals>.")
+    return holding in {"<module>", function} or function.startswith(f"{holding}.<locals>.")
 
 
 def _brings_something(store: Store) -> bool:

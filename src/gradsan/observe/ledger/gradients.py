@@ -7,7 +7,7 @@ value; on a device that would have to wait for it, the question is left there un
 
 import weakref
 from array import array
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,28 +39,31 @@ class Account:
 
     ref: "weakref.ref[Any]"
     steps: int = 0
-    cycles: int = 0
-    piled: int = 0
+    cycles: dict[int, int] = field(default_factory=dict)  # by the place of a parameter: those that were followed
+    piled: dict[int, int] = field(default_factory=dict)  # likewise: those in which it piled up
     adding: Calls = ()
     parameters: "list[weakref.ref[Any]]" = field(default_factory=list)
     owned: set[int] = field(default_factory=set)  # ids of its parameters
     numbers: "array[int]" = field(default_factory=lambda: array("Q"))  # the op counter at each of its steps
     watched: "list[_Watched]" = field(default_factory=list)
-    doubts: list[Any] = field(default_factory=list)
+    doubts: list[tuple[int, Any]] = field(default_factory=list)
 
-    @property
-    def piled_in_all(self) -> int:
-        """With the answers of devices, which are waited for now."""
-        return self.piled + sum(bool(each) for each in self.doubts)
+    def worst(self) -> tuple[int, int]:
+        """Of the parameter that piled up most often: the cycles, and how many it did so in. Waits for devices."""
+        piled = Counter(self.piled)
+        piled.update(place for place, answer in self.doubts if bool(answer))
+        place = max(piled, key=lambda each: piled[each], default=None)
+        return (0, 0) if place is None else (self.cycles[place], piled[place])
 
 
 class _Watched:
     """A parameter in one cycle of its optimizer."""
 
-    __slots__ = ("doubt", "identity", "is_given", "is_piled", "is_stale", "owner", "pending", "ref", "version")
+    __slots__ = ("doubt", "identity", "is_given", "is_piled", "is_stale", "owner", "pending", "place", "ref", "version")
 
-    def __init__(self, parameter: Any, owner: int) -> None:  # noqa: ANN401 # a tensor
+    def __init__(self, parameter: Any, place: int, owner: int) -> None:  # noqa: ANN401 # a tensor
         grad = parameter.grad
+        self.place = place  # among its optimizer's parameters
         self.ref = weakref.ref(parameter)
         self.owner = owner
         self.identity = 0 if grad is None else id(grad)
@@ -167,17 +170,15 @@ class Gradients:
         account.watched = [] if resting else list(self._chosen(account, optimizer))
 
     def _settle(self, account: Account) -> None:
-        given = [each for each in account.watched if each.is_given]
         for each in account.watched:
             each.used()  # what came while it was stepping, from a closure
-        if not given:
-            return
-        account.cycles += 1
-        piled = [each for each in given if each.is_piled]
-        if any(each.doubt is None for each in piled):
-            account.piled += 1
-        elif piled and len(account.doubts) < _DOUBTS:
-            account.doubts.append(piled[0].doubt)
+            if not each.is_given:
+                continue
+            account.cycles[each.place] = account.cycles.get(each.place, 0) + 1
+            if each.is_piled and each.doubt is None:
+                account.piled[each.place] = account.piled.get(each.place, 0) + 1
+            elif each.is_piled and len(account.doubts) < _DOUBTS:
+                account.doubts.append((each.place, each.doubt))
 
     def _account(self, optimizer: Any) -> Account:  # noqa: ANN401 # as above
         account = self.accounts.get(id(optimizer))
@@ -195,7 +196,7 @@ class Gradients:
 
     def _chosen(self, account: Account, optimizer: Any) -> Iterator[_Watched]:  # noqa: ANN401 # as above
         """The smallest parameter that has a gradient, and another one in every cycle."""
-        if not account.parameters or account.steps % _PAUSE == 0:
+        if not account.parameters:
             found = [each for group in optimizer.param_groups for each in group["params"]]
             found.sort(key=lambda each: (each.grad is None, each.numel()))
             account.parameters = [weakref.ref(each) for each in found]
@@ -204,7 +205,7 @@ class Gradients:
         for place in {0, account.steps % count} if count else ():
             parameter = account.parameters[place]()
             if parameter is not None and _can_be_watched(parameter):
-                yield _Watched(parameter, id(optimizer))
+                yield _Watched(parameter, place, id(optimizer))
 
 
 def _can_be_watched(parameter: Any) -> bool:  # noqa: ANN401 # a tensor

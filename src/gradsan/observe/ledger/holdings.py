@@ -45,16 +45,17 @@ class Holdings:
             self._note(sighting, feed, made)
         return bool(chosen)
 
-    def facts(self) -> tuple[Holding, ...]:
-        """As plain facts."""
-        return tuple(map(_fact, self._followed.values()))
+    def facts(self, *, has_optimizers: bool) -> tuple[Holding, ...]:
+        """As plain facts. Passes stand for steps only in a program that has no optimizer at all."""
+        counted = [each for each in self._followed.values() if each.sighting.by_optimizer or not has_optimizers]
+        return tuple(map(_fact, counted))
 
     def _note(self, sighting: Sighting, feed: Feed | None, made: Stack) -> None:
         key = (sighting.name, sighting.function)
         known = self._followed.get(key)
         if known is None and len(self._followed) >= _NAMES:
             return
-        if known is None:
+        if known is None or (sighting.by_optimizer and not known.sighting.by_optimizer):
             known = self._followed[key] = _Followed(sighting, feed, made)
         if len(sighting.steps) >= len(known.sighting.steps):
             known.sighting, known.feed, known.made = sighting, feed or known.feed, made or known.made

@@ -126,9 +126,13 @@ class Search(ABC):
                 holder: Holder = "closure" if name in code.co_freevars else "local"
                 holder = "argument" if name in arguments else holder
                 self._enqueue(value, _Way(name, holder, code.co_qualname))
-        if id(frame.f_globals) not in self._seen:
-            self._seen.add(id(frame.f_globals))
-            for name, value in list(frame.f_globals.items()):
+        self.start_with(frame.f_globals)
+
+    def start_with(self, names: dict[str, Any]) -> None:
+        """Look through the variables of a module too."""
+        if id(names) not in self._seen:
+            self._seen.add(id(names))
+            for name, value in list(names.items()):
                 if not name.startswith("__"):
                     self._enqueue(value, _Way(name, "global", "<module>"))
 

@@ -1,0 +1,171 @@
+"""Losses that a line made and no pass took, though the passes take others of the same line: read from the log."""
+
+import ast
+import linecache
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import islice
+
+from gradsan.lifecycle.course import DroppedLoss
+from gradsan.lifecycle.incident import Stack
+from gradsan.observe.ledger.noting import uses_of
+from gradsan.observe.log.lines import Lines
+from gradsan.observe.log.loops import Loop, loops_of
+from gradsan.observe.naming.statements import stores
+from gradsan.observe.naming.trace import Execution, Trace
+from gradsan.observe.passes import PassNote
+
+_PASSES = 6  # a line's first passes, of which everything is known
+
+
+def dropped_losses(notes: Sequence[PassNote], lines: Lines) -> list[DroppedLoss]:
+    """For each line that asks for passes, if it takes some losses of a line and leaves others."""
+    found = []
+    by_line: dict[object, list[PassNote]] = {}
+    for note in notes:
+        if note.calls and note.outer is None and note.accumulates and note.thread == lines.thread:
+            by_line.setdefault(note.calls[-1], []).append(note)
+    for asked in by_line.values():
+        first = [each for each in asked[:_PASSES] if each.seen and each.losses]
+        if first and first[0].step == 1:
+            dropped = _Dropped(first, notes, lines).fact()
+            found += [] if dropped is None else [dropped]
+    return found
+
+
+class _Dropped:
+    """The first passes of one line, and what its losses' line made before them."""
+
+    def __init__(self, asked: list[PassNote], notes: Sequence[PassNote], lines: Lines) -> None:
+        self._asked = asked
+        self._notes = [each for each in notes if each.thread == lines.thread]
+        roots = tuple(each.losses[0] for each in asked)
+        self._trace = Trace(lines, 0, asked[-1].begin, roots)
+        self._makers = [stack[-1] if (stack := self._trace.at.get(root)) else None for root in roots]
+
+    def fact(self) -> DroppedLoss | None:
+        maker = self._makers[0]
+        if maker is None or not maker.statements:
+            return None
+        wanted = _frames(maker)
+        if any(each is None or _frames(each) != wanted for each in self._makers):
+            return None
+        loop = _loop_left_behind(wanted, self._asked[0].stack)
+        name = next((store.name for store in stores(maker.statements[-1]) if store.name and not store.path), None)
+        if loop is None or name is None:
+            return None
+        place, around = loop
+        preceded = dropped = runs = 0
+        takes_last = True
+        begin = 0
+        for note in self._asked:
+            made = self._runs(wanted, begin, note.begin)
+            left = [each for each in made if not self._is_taken(each)]
+            runs, dropped, preceded = runs + len(made), dropped + len(left), preceded + bool(left)
+            takes_last = takes_last and bool(made) and made[-1] not in left
+            if self._leads_on(left, made, begin, place, around):
+                return None
+            begin = note.begin
+        function = wanted[-1].function
+        return DroppedLoss(
+            made=wanted,
+            name=name,
+            passes=len(self._asked),
+            preceded=preceded,
+            runs=runs,
+            dropped=dropped,
+            takes_last=takes_last,
+            is_chosen=uses_of(name, wanted[-1].file, function, maker.line).is_used_in(around)
+            if place == len(wanted) - 1
+            else False,
+        )
+
+    def _runs(self, wanted: Stack, begin: int, end: int) -> list[Execution]:
+        last = wanted[-1]
+        return [
+            each
+            for each in self._trace.executions
+            if begin <= each.number < end and each.line == last.line and _frames(each) == wanted and self._made(each)
+        ]
+
+    def _made(self, execution: Execution) -> bool:
+        return self._end(execution) > execution.number
+
+    def _end(self, execution: Execution) -> int:
+        """The op counter when what followed it began."""
+        after = islice(self._trace.executions, execution.index + 1, None)
+        return next((each.number for each in after if not _is_under(each, execution)), self._asked[-1].begin)
+
+    def _is_taken(self, execution: Execution) -> bool:
+        start, stop = execution.number, self._end(execution)
+        return stop > start and any(_meets(note, start, stop) for note in self._notes)
+
+    def _leads_on(self, left: list[Execution], made: list[Execution], begin: int, place: int, loop: Loop) -> bool:
+        """Whether a dropped round made something that a pass took all the same: each round refines the last one's."""
+        for each in left:
+            here = each.stack[place]
+            before = made[made.index(each) - 1].index if each is not made[0] else -1
+            for other in here.call.executions:
+                is_in_round = before < other.index < each.index and other.number >= begin and other is not here
+                if is_in_round and loop.holds(other.line) and not loop.heads(other.line) and self._is_taken(other):
+                    return True
+        return False
+
+
+def _meets(note: PassNote, start: int, stop: int) -> bool:
+    walked = note.walked
+    if not walked:
+        return False
+    place = bisect_right(walked, start)
+    return place % 2 == 1 or (place < len(walked) and walked[place] < stop)
+
+
+def _frames(execution: Execution) -> Stack:
+    return execution.frames()
+
+
+def _is_under(each: Execution, execution: Execution) -> bool:
+    parent = each.call.parent
+    while parent is not None:
+        if parent is execution:
+            return True
+        parent = parent.call.parent
+    return False
+
+
+def _loop_left_behind(made: Stack, asked: Stack) -> tuple[int, Loop] | None:
+    """The innermost loop around the making line, or a caller of it, that the pass stands outside of."""
+    shared = 0
+    while shared < min(len(made), len(asked)) and made[shared].function == asked[shared].function:
+        shared += 1
+        if made[shared - 1].line != asked[shared - 1].line:
+            break
+    for place in reversed(range(len(made))):
+        frame = made[place]
+        for loop in reversed(_loops(frame.file, frame.function, frame.line)):
+            if place >= shared or not loop.holds(asked[place].line):
+                return place, loop
+    return None
+
+
+def _loops(file: str, function: str, line: int) -> list[Loop]:
+    found = (each for first in _first_lines(file, function) for each in loops_of(file, function, first))
+    return [each for each in found if each.holds(line)]
+
+
+@lru_cache(maxsize=256)
+def _first_lines(file: str, function: str) -> tuple[int, ...]:
+    """Where functions of that name begin, decorators included."""
+    name = function.rpartition(".")[2]
+    if name == "<module>":
+        return (0,)
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    return tuple(
+        min((node.lineno, *(each.lineno for each in node.decorator_list)))
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name
+    )
