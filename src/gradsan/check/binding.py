@@ -33,6 +33,7 @@ class Binding(Machine):
                 home = self.frame.home_of(name) if name in self.frame.foreign else None
                 (home or self.frame).names[name] = value
                 self.frame.given.pop(name, None)
+                self.world.stores(name)
             case ast.Attribute(owner, name):
                 self._gather(target, value)
                 self._set_attribute(self.evaluate(owner), name, value, target)
@@ -68,6 +69,7 @@ class Binding(Machine):
             self.assign(target, element)
 
     def _set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST) -> None:
+        self.world.stores(name)
         if name == "grad":
             leaf = owner.leaf if isinstance(owner, Tensor) else None
             if leaf is not None:

@@ -230,6 +230,12 @@ class BuiltinCalls(ContainerCalls):
             value.attributes[key] = each
         return value
 
+    def _builtin_field(self, arguments: list[Given], keywords: dict[str, Given], node: ast.expr) -> Value:  # noqa: ARG002
+        made = Value()
+        if "default_factory" in keywords:
+            made.attributes["<factory>"] = keywords["default_factory"][0]
+        return keywords["default"][0] if "default" in keywords else made
+
     def _builtin_nullcontext(self, arguments: list[Given], keywords: dict[str, Given], node: ast.expr) -> Value:  # noqa: ARG002
         return Context(given=arguments[0][0] if arguments else None)
 

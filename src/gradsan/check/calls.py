@@ -233,7 +233,8 @@ class Calls(LibraryCalls):
         for name in cls.fields:
             default = cls.members.get(name)
             if default is not None:
-                made.attributes[name] = default
+                factory = default.attributes.get("<factory>")
+                made.attributes[name] = default if factory is None else self.call(factory, (), {}, cls.node)  # type: ignore[arg-type]
         for name, (value, _) in zip(cls.fields, arguments, strict=False):
             made.attributes[name] = value
         made.attributes |= {key: value for key, (value, _) in keywords.items()}
@@ -259,7 +260,8 @@ class Calls(LibraryCalls):
             return self.call_value(value, arguments, keywords, node)
         was, instance.running = instance.running, True
         try:
-            return self.enter(forward, arguments, keywords, node, instance)
+            value = self.enter(forward, arguments, keywords, node, instance)
+            return self.after_forward(instance, arguments, value, node)
         finally:
             instance.running = was
 
@@ -294,6 +296,9 @@ class Calls(LibraryCalls):
         self, instance: Instance, name: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr
     ) -> Value:
         """A method that an unknown base class may have: it may do anything to the object."""
+        optimizer = instance.attributes.get("<optimizer>")
+        if isinstance(optimizer, Optimizer):
+            return self.optimizer_method(optimizer, name, arguments, keywords, node)
         if any(True for _ in foreign_bases(instance.cls)) and name not in ("log", "log_dict", "optimizers"):
             for each in instance.attributes.values():
                 for op in ops_of(each):
@@ -351,11 +356,22 @@ class Calls(LibraryCalls):
                 if isinstance(found, Function):
                     return self.enter(found, arguments, keywords, node, receiver)
             if name == "__init__":
-                return NONE
+                return self._foreign_constructor(owner, receiver, arguments, keywords)
             return self.module_method(receiver, name, arguments, keywords) or self.unknown_call(
                 name, arguments, keywords, node
             )
         return NONE if name == "__init__" else self.unknown_call(name, arguments, keywords, node)
+
+    def _foreign_constructor(
+        self, owner: Class, receiver: Instance, arguments: Several[Given], keywords: dict[str, Given]
+    ) -> Value:
+        """The constructor of a base class in a library: that of an optimizer takes the parameters."""
+        if any(base.startswith("torch.optim.") for base in foreign_bases(owner)):
+            optimizer = self.new_optimizer(arguments, keywords)
+            optimizer.name = receiver.label or "optimizer"
+            receiver.attributes["<optimizer>"] = optimizer
+            receiver.attributes["param_groups"] = self.attribute(optimizer, "param_groups", ast.Constant(None))
+        return NONE
 
     def _scaler_method(self, name: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr) -> Value:
         if name == "scale" and arguments:
@@ -415,6 +431,8 @@ class Calls(LibraryCalls):
             return Method(function=found, receiver=instance, name=name)
         if found is not None:
             return found
+        if name == "training" and is_module(instance.cls):
+            return Const(value=True)  # as long as nobody calls `eval()`
         if name.startswith("__"):
             return instance.cls if name == "__class__" else Value()
         value = instance.attributes[name] = Value(label=f"self.{name}", made=self.site(node))

@@ -51,6 +51,10 @@ class Choices:
         self.open_branches.setdefault(id(node), set()).add(decided)
         return decided
 
+    def raises_now(self, moment: Moment) -> bool:
+        """Whether something that may raise does: in the second round of a path that turns."""
+        return self.policy.turns and bool(moment) and moment[-1][1] > 1
+
     def _fresh(self, node: ast.AST, test: ast.expr, *, unlikely: bool, turned: bool) -> bool:
         for forced, way in self.policy.forced:
             if forced == id(node):

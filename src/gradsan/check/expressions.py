@@ -11,6 +11,7 @@ from gradsan.check.values import (
     Const,
     Function,
     Index,
+    Layer,
     Library,
     Mapping,
     Sequence,
@@ -105,6 +106,8 @@ class Expressions(Operators):
         if known is not None:
             return known
         unlikely = isinstance(node, ast.If) and leads_out(node.body) and not leads_out(node.orelse)
+        if isinstance(node, ast.IfExp):  # `0.0 if done else value`: the constant is the exception
+            unlikely = isinstance(node.body, ast.Constant) and not isinstance(node.orelse, ast.Constant)
         return self.choices.choose(
             node, test, unlikely=unlikely, moment=self.world.moment, code=(self.frame.code, self.frame.depth)
         )
@@ -295,6 +298,10 @@ class Expressions(Operators):
                 return list(value.elements)
             case Mapping():
                 return [Const(value=key) if isinstance(key, str | int) else Value() for key in value.entries]
+            case Layer(kind="ModuleDict" | "ParameterDict", children=children):
+                return [Const(value=name) for name, _ in children]
+            case Layer(children=children) if not value.assumed:
+                return [child for _, child in children]
             case Tensor():
                 return [self.part(value, number, node) for number in range(2)]
         return [self.part(value, ("element", number), node) for number in range(2)] if value.op else [Value(), Value()]

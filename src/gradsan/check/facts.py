@@ -153,9 +153,16 @@ def _left_out(made: Op, label: Label | None, round_of_run: Moment, world: World)
     codes = {site.code for site in made.site.outwards()}
     name = "" if label is None else label.name.rsplit(".", 1)[-1].split("[")[0]
     return any(
-        code in codes and moment[: len(round_of_run)] == round_of_run and not (name and name in ast.dump(test))
+        code in codes
+        and moment[: len(round_of_run)] == round_of_run
+        and _names_in(test).isdisjoint({name, *world.stored_under.get(id(test), ())})
         for test, code, moment in world.assumptions
     )
+
+
+def _names_in(test: ast.AST) -> set[str]:
+    names = {each.id for each in ast.walk(test) if isinstance(each, ast.Name)} if isinstance(test, ast.expr) else set()
+    return names | {each.attr for each in ast.walk(test) if isinstance(each, ast.Attribute)}
 
 
 def parting(earlier: Moment, later: Moment) -> tuple[LoopRun, int, int, int] | None:

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Sequence as Several
+from dataclasses import replace
 
 from gradsan.check.graph import LIKELY, SURE, Leaf
 from gradsan.check.knowledge.modules import (
@@ -62,7 +63,24 @@ class LayerCalls(TensorCalls):
         return [(str(at), each) for at, each in enumerate(values)]
 
     def call_layer(self, layer: Layer, given: Several[Given], node: ast.expr) -> Value:
-        """The output of a layer."""
+        """The output of a layer, after its hooks have seen it."""
+        value = self._output(layer, given, node)
+        if "<hooks>" not in layer.attributes:
+            return value
+        with self.within(replace(self.frame, receiver=Instance(running=True))):
+            return self.after_forward(layer, given, value, node)
+
+    def after_forward(self, module: Value, given: Several[Given], value: Value, node: ast.expr) -> Value:
+        """What hooks make of the output of a module."""
+        hooks = module.attributes.get("<hooks>")
+        for hook in hooks.elements if isinstance(hooks, Sequence) else ():
+            inputs = Sequence(elements=[each for each, _ in given], kind="tuple")
+            answer = self.call(hook, [(module, None), (inputs, None), (value, None)], {}, node)
+            if ops_of(answer):
+                value = answer
+        return value
+
+    def _output(self, layer: Layer, given: Several[Given], node: ast.expr) -> Value:
         if layer.assumed:
             return self.call_assumed(layer, given, node)
         if layer.kind == "Sequential":
@@ -119,6 +137,8 @@ class LayerCalls(TensorCalls):
                 wants = not arguments or not isinstance(arguments[0][0], Const) or bool(arguments[0][0].value)
                 for leaf in leaves_of(module):
                     leaf.requires = wants
+            if name in ("train", "eval"):
+                _switch(module, Const(value=name == "train" and not _is_false(arguments)))
             return module
         if name in ("parameters", "named_parameters"):
             tensors: list[Value] = [Tensor(leaf=leaf) for leaf in leaves_of(module)]
@@ -130,6 +150,11 @@ class LayerCalls(TensorCalls):
             return Value()
         if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
             return self._register(module, name, arguments, keywords)
+        if name == "register_forward_hook" and arguments:
+            hooks = module.attributes.setdefault("<hooks>", Sequence())
+            if isinstance(hooks, Sequence):
+                hooks.elements.append(arguments[0][0])
+            return Value()
         if name in ("state_dict", "load_state_dict", "buffers", "named_buffers"):
             return Value()
         if name in ("children", "modules", "named_children", "named_modules"):
@@ -160,6 +185,18 @@ class LayerCalls(TensorCalls):
         if isinstance(key, int) and -len(layer.children) <= key < len(layer.children):
             return layer.children[key][1]
         return layer.children[-1][1] if layer.children else Value()
+
+
+def _is_false(arguments: Several[Given]) -> bool:
+    return bool(arguments) and isinstance(arguments[0][0], Const) and not arguments[0][0].value
+
+
+def _switch(module: Value, training: Const, depth: int = 8) -> None:
+    """Between training and evaluation, down to the modules inside."""
+    module.attributes["training"] = training
+    if depth:
+        for each in _submodules(module):
+            _switch(each, training, depth - 1)
 
 
 def _shaped(kind: str, made: Tensor) -> Value:

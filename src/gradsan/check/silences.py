@@ -167,11 +167,13 @@ def _carried(grown: Regrown) -> Label | None:
 def _leaks(world: World, heard: Heard, *, closed: bool, kept: frozenset[Op]) -> None:
     troubled = {id(op) for each in world.troubles if isinstance(each, SecondWalk) for op in each.found}
     for (node, _), each in world.collecting.items():
-        if each.op.doubt > LIKELY or not _leaks_history(each, closed=closed, kept=kept):
+        key = ("GS301", node, "")
+        if each.op.doubt > LIKELY:
             continue
-        if id(each.op) in troubled:
+        if not _leaks_history(each, closed=closed, kept=kept) or any(id(op) in troubled for op in each.ops):
+            heard.refuted.add(key)
             continue
-        heard.found["GS301", node, ""] = Silence(
+        heard.found[key] = Silence(
             "GS301",
             f"`{each.name}` keeps the history of every round alive: it is fed with tensors, not with numbers",
             ("item", "detach") if each.op.walked else ("no-grad", "item", "detach"),

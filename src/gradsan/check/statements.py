@@ -5,6 +5,7 @@ from collections.abc import Callable
 from collections.abc import Sequence as Statements_
 
 from gradsan.check.binding import Binding
+from gradsan.check.choices import leads_out
 from gradsan.check.definitions import class_frame, decorator_names, fields_of, is_plain
 from gradsan.check.expressions import LONGEST_UNROLLED, Expressions
 from gradsan.check.graph import Cut, LoopRun, redate
@@ -12,8 +13,10 @@ from gradsan.check.source import locate_import
 from gradsan.check.values import (
     NONE,
     Class,
+    Const,
     Context,
     Function,
+    Index,
     Library,
     Mapping,
     Sequence,
@@ -68,6 +71,8 @@ class Statements(Binding, Expressions):
             self.world.update(before.leaf, self.site(node))
             return
         value = self.arithmetic(type(node.op), (before, node.target), (right, node.value), node)
+        if isinstance(before, Const | Index) and isinstance(right, Const) and self.world.moment:
+            value = _counted(before, node.op)
         if isinstance(before, Tensor) and isinstance(value, Tensor):
             self.edit(before, node)
             value.storage = before.storage
@@ -119,9 +124,15 @@ class Statements(Binding, Expressions):
             return self.execute(node.body if known else node.orelse)
         taken = self.condition(node, node.test)
         self.world.assumptions.append((node.test, self.frame.code, self.world.moment))
+        stored = self.world.stored_under.setdefault(id(node.test), set())
+        with self.world.noting(stored):
+            return self._assuming(node.body if taken else node.orelse)
+
+    def _assuming(self, body: list[ast.stmt]) -> str | None:
+        """Follow a branch that is taken on an assumption."""
         self.frame.assumed += 1
         try:
-            return self.execute(node.body if taken else node.orelse)
+            return self.execute(body)
         finally:
             self.frame.assumed -= 1
 
@@ -134,6 +145,7 @@ class Statements(Binding, Expressions):
                 if isinstance(iterated, Yielded) and number <= len(iterated.made_for):
                     for op in iterated.made_for[number - 1]:
                         redate(op, self.world.moment)
+                        self.world.made_at[id(op.site.node)].append(self.world.moment)
                 self.assign(node.target, element)
                 ended = self.execute(node.body)
             if ended == "break":
@@ -175,6 +187,11 @@ class Statements(Binding, Expressions):
     _do_AsyncWith = _do_With
 
     def _do_Try(self, node: ast.Try) -> str | None:
+        fallback = next((each.body for each in node.handlers if not leads_out(each.body)), None)
+        if fallback is not None and self.choices.raises_now(self.world.moment):
+            self.world.assumptions.append((node, self.frame.code, self.world.moment))
+            ended = self._assuming(fallback)
+            return self.execute(node.finalbody) or ended
         ended = self.execute(node.body)
         if ended is None:
             ended = self.execute(node.orelse)
@@ -184,11 +201,7 @@ class Statements(Binding, Expressions):
 
     def _do_Match(self, node: ast.Match) -> str | None:
         self.evaluate(node.subject)
-        self.frame.assumed += 1
-        try:
-            return self.execute(node.cases[0].body)
-        finally:
-            self.frame.assumed -= 1
+        return self._assuming(node.cases[0].body)
 
     def _do_FunctionDef(self, node: ast.FunctionDef) -> None:
         decorators = decorator_names(node)
@@ -265,6 +278,14 @@ class Statements(Binding, Expressions):
         if storage is not None:
             storage.version += 1
             storage.edited, storage.by = self.site(node), None
+
+
+def _counted(before: Const | Index, operator: ast.operator) -> Value:
+    """A counter in a loop: two rounds show that it is no longer 0, and nothing else about the rounds to come."""
+    was = before.position if isinstance(before, Index) else before.value
+    if isinstance(operator, ast.Add) and isinstance(was, int) and was >= 0:
+        return Index(position=was + 1)
+    return Value()
 
 
 def _defaults(arguments: ast.arguments) -> list[tuple[str, ast.expr]]:

@@ -14,7 +14,9 @@ from gradsan.check.knowledge.tensors import (
     LOSS_WORDS,
     NOT_TENSORS,
     REDUCING,
+    SAVE_THEIR_RESULT,
     SCALING,
+    VIEWS,
 )
 from gradsan.check.machine import Given
 from gradsan.check.passes import Passes
@@ -108,9 +110,10 @@ class TensorCalls(Passes):
         scalar, linear = self._shape(name, arguments, keywords)
         storages = _saved(name, [value for value, _ in arguments])
         made = self.result(name, given, node, form="linear" if linear else "other", scalar=scalar, storages=storages)
-        dtype = keywords.get("dtype")
-        if dtype is not None and name == "to":
-            made.made = self.site(node)
+        if name in VIEWS and arguments and isinstance(arguments[0][0], Tensor):
+            made.storage = memory(arguments[0][0]) or made.storage
+        if name in SAVE_THEIR_RESULT and made.op is not None:
+            made.op.saved = (*made.op.saved, (made.storage, made.storage.version))
         if name in _TUPLES:
             return Sequence(elements=[made] * _TUPLES[name], kind="tuple")
         if name in ("chunk", "split", "unbind", "tensor_split"):

@@ -1,7 +1,8 @@
 """The state of the program that is being read: passes, steps, gradients, and what went wrong on the way."""
 
 import ast
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from gradsan.check.graph import (
@@ -132,6 +133,8 @@ class World:
     collecting: dict[tuple[int, int], Collecting] = field(default_factory=dict)
     cuts: list[Cut] = field(default_factory=list)
     cut_into: list[tuple[Cut, Op]] = field(default_factory=list)
+    stored_under: dict[int, set[str]] = field(default_factory=dict)  # what was set in a branch, by its condition
+    noted: list[set[str]] = field(default_factory=list)
     log: list[list[Op]] = field(default_factory=list)  # ops made by the generators that are run ahead
     assumptions: list[tuple[ast.AST, Code, Moment]] = field(default_factory=list)  # conditions that were not known
 
@@ -143,6 +146,20 @@ class World:
             self.log[-1].append(op)
         self.made_at.setdefault(id(op.site.node), []).append(self.moment)
         return op
+
+    @contextmanager
+    def noting(self, names: set[str]) -> Iterator[None]:
+        """Note the names that are set from here on."""
+        self.noted.append(names)
+        try:
+            yield
+        finally:
+            self.noted.pop()
+
+    def stores(self, name: str) -> None:
+        """A name or an attribute is set."""
+        for each in self.noted:
+            each.add(name)
 
     def walk(self, done: Pass, inputs: Collection[Op | Leaf] | None = None, *, doubtful: bool = False) -> None:
         """Let a pass walk: what it meets, what it frees, who receives a gradient."""

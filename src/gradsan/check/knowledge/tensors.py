@@ -50,6 +50,15 @@ NON_SAVING = frozenset(
     squeeze_ unsqueeze_ add_ sub_ diagonal tril triu flip roll
     """.split()
 )
+# The result shares the memory of the first argument.
+VIEWS = frozenset(
+    """
+    view reshape squeeze unsqueeze transpose t permute expand expand_as narrow select movedim view_as swapaxes
+    diagonal unflatten flatten T mT chunk split unbind alias
+    """.split()
+)
+# The gradient is computed from the result, which is kept for that.
+SAVE_THEIR_RESULT = frozenset("softmax log_softmax exp sigmoid tanh sqrt rsqrt relu cholesky inverse".split())
 SCALING = frozenset(
     """
     mul div truediv true_divide neg to float double half cpu cuda clone squeeze view reshape
