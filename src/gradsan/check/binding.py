@@ -86,6 +86,8 @@ class Binding(Machine):
             owner.children.append((name, value))
         else:
             owner.attributes[name] = value
+            if isinstance(owner, Instance):
+                owner.guessed.discard(name)
         self._christen(f"self.{name}" if isinstance(owner, Instance) else name, value)
         for op in ops_of(value):
             op.escaped = True

@@ -27,6 +27,7 @@ from gradsan.check.values import (
 
 _CASTS = frozenset({"float", "int", "bool", "complex"})
 _COLLECTIONS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "reversed", "iter"})
+_NO_TENSORS = frozenset("Number Real int float str bool list tuple dict".split())
 _TYPES = {"list": "list", "tuple": "tuple", "dict": "dict", "set": "set"}
 
 
@@ -266,6 +267,8 @@ def _is_a(value: Value, kind: Value) -> bool | None:
             _is_a(Instance(cls=base), kind) for base in value.cls.bases if isinstance(base, Class)
         )
     name = kind.path.rsplit(".", 1)[-1] if isinstance(kind, Library) else ""
+    if value.op is not None and name in _NO_TENSORS:
+        return False
     match value:
         case Tensor():
             return name in ("Tensor", "Variable") or (name == "Parameter" and value.leaf is not None)

@@ -4,11 +4,13 @@ import ast
 from collections.abc import Sequence as Several
 from itertools import pairwise
 
-from gradsan.check.definitions import yields
+from gradsan.check.definitions import is_abstract, yields
 from gradsan.check.frames import Frame
-from gradsan.check.graph import LIKELY, Code, Cut, Op
+from gradsan.check.graph import DOUBTFUL, LIKELY, Code, Cut, Op
+from gradsan.check.knowledge.tensors import OUTPUT_WORDS, RESET_WORDS
 from gradsan.check.library_calls import LibraryCalls
 from gradsan.check.machine import DEEPEST, Given
+from gradsan.check.source import locate_import
 from gradsan.check.values import (
     NONE,
     Class,
@@ -33,6 +35,7 @@ from gradsan.check.values import (
     key_of,
     member,
     ops_of,
+    parts,
 )
 
 _AGAIN = 2  # how often a function may call itself before it is taken as unknown
@@ -103,8 +106,7 @@ class Calls(LibraryCalls):
             case Library(path="builtins.super"):
                 return self._call_super(name, arguments, keywords, node)
             case Library():
-                known = receiver.attributes.get(name)
-                return self.call(known or Library(path=f"{receiver.path}.{name}"), arguments, keywords, node)
+                return self.call(self.attribute(receiver, name, node), arguments, keywords, node)
             case Instance():
                 return self._instance_method(receiver, name, arguments, keywords, node)
             case Class():
@@ -143,7 +145,8 @@ class Calls(LibraryCalls):
     ) -> Value:
         """Follow a call into a function of the user's."""
         source = function.source
-        if source is None or self.frame.depth >= DEEPEST or self._running(function) > _AGAIN:
+        unfollowed = source is None or self.frame.depth >= DEEPEST or self._running(function) > _AGAIN
+        if source is None or unfollowed or is_abstract(function.node):
             return self.unknown_call(_name(function), arguments, keywords, node)
         if function.remembered is not None:
             key = tuple(key_of(value) for value, _ in arguments)
@@ -164,6 +167,9 @@ class Calls(LibraryCalls):
         _bind(frame, function, [*own, *arguments], keywords)
         self.entered.add(id(function.node))
         value = self._follow(function, frame)
+        if any(word in _name(function) for word in RESET_WORDS):
+            for each in (receiver, *(one for one, _ in arguments)):
+                _doubt_state(each)
         if function.remembered is not None:
             function.remembered[tuple(key_of(each) for each, _ in arguments)] = value
         return self._compile(function, value, node)
@@ -397,7 +403,7 @@ class Calls(LibraryCalls):
         """What an object has under a name."""
         match value:
             case Library():
-                return value.attributes.get(name) or Library(path=f"{value.path}.{name}")
+                return self._library_attribute(value, name)
             case Instance():
                 return self._instance_attribute(value, name, node)
             case Class():
@@ -416,6 +422,13 @@ class Calls(LibraryCalls):
         if of is not None and (name == "saved_tensors" or name.startswith("_saved_")):
             return self.read_saved(of, node)
         return self._unknown_attribute(value, name, node)
+
+    def _library_attribute(self, library: Library, name: str) -> Value:
+        inner = f"{library.path}.{name}"
+        if library.file is None:
+            return library.attributes.get(name) or Library(path=inner)
+        found = self.name_in(library.file, name)
+        return found or Library(path=inner, file=locate_import(library.file, name, 1))
 
     def _instance_attribute(self, instance: Instance, name: str, node: ast.expr) -> Value:
         known = instance.attributes.get(name)
@@ -436,6 +449,7 @@ class Calls(LibraryCalls):
         if name.startswith("__"):
             return instance.cls if name == "__class__" else Value()
         value = instance.attributes[name] = Value(label=f"self.{name}", made=self.site(node))
+        instance.guessed.add(name)
         return value
 
     def _unknown_attribute(self, value: Value, name: str, node: ast.expr) -> Value:
@@ -451,8 +465,8 @@ class Calls(LibraryCalls):
                 return Value(attributes={"<of>": value})
             if name in NOT_TENSORS:
                 return Value()
-            if name in ("data", "grad"):
-                return self.cut(value, f"`.{name}`", node)
+            if name in ("data", "grad"):  # of a tensor, or of something that only has such a name
+                return Value(opaque=True)
             return self.part(value, name, node)
         label = f"{value.label}.{name}" if value.label else name
         made = value.attributes[name] = Value(label=label, made=self.site(node))
@@ -462,6 +476,8 @@ class Calls(LibraryCalls):
         """A part of something that is one op: of a tensor, or of what a call returned."""
         if isinstance(value, Tensor):
             return Tensor(op=value.op, leaf=value.leaf, cut=value.cut, storage=value.storage, made=value.made)
+        if isinstance(value, Const):
+            return Value()
         if isinstance(value, Layer):
             return self.layer_item(value, key)
         if isinstance(value, Instance):
@@ -483,11 +499,21 @@ class Calls(LibraryCalls):
         op = value.op
         if op is None or op.doubt == 0:
             return op
-        return self.result(str(key), [(value, None)], node, saves=False, doubt=LIKELY, scalar=op.scalar).op or op
+        likely = not isinstance(key, str) or any(word in key for word in OUTPUT_WORDS)
+        doubt = LIKELY if likely else DOUBTFUL
+        return self.result(str(key), [(value, None)], node, saves=False, doubt=doubt, scalar=op.scalar).op or op
 
     def unpacked(self, value: Value, position: int, node: ast.expr) -> Value:
         """One of several values that something unknown was unpacked into."""
         return self.part(value, position, node)
+
+
+def _doubt_state(value: Value | None) -> None:
+    """A state that something called `reset` was given is hard to tell: it may have been found by other means."""
+    if isinstance(value, Instance) and is_module(value.cls):
+        for each in parts(value):
+            if each.op is not None:
+                each.op.doubt = DOUBTFUL
 
 
 def _name(function: Function) -> str:

@@ -39,6 +39,15 @@ def yields(node: ast.AST) -> bool:
     return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in within(node))
 
 
+@lru_cache(maxsize=4096)
+def is_abstract(node: ast.AST) -> bool:
+    """Whether a function is only declared: a docstring, `pass`, `...`, or an error that says so."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    body = [each for each in node.body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]
+    return not body or ((len(body) == 1 and isinstance(body[0], ast.Raise | ast.Pass)) and node.name != "__init__")
+
+
 def within(node: ast.AST) -> Iterator[ast.AST]:
     """Everything in a function but what is in functions inside it."""
     waiting = list(ast.iter_child_nodes(node))

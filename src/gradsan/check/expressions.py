@@ -2,9 +2,11 @@
 
 import ast
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from gradsan.check.choices import leads_out
 from gradsan.check.graph import LoopRun
+from gradsan.check.machine import OutOfPatienceError
 from gradsan.check.operators import Operators
 from gradsan.check.values import (
     NONE,
@@ -30,22 +32,41 @@ LONGEST_UNROLLED = 4  # elements of a known list that are gone through one by on
 class Expressions(Operators):
     """The value of every kind of expression."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._evaluators: dict[type[ast.expr], Callable[[Any], Value]] = {}
+
     def evaluate(self, node: ast.expr) -> Value:
         """The value of an expression."""
-        self.spend()
-        handler: Callable[[ast.expr], Value] | None = getattr(self, f"_eval_{type(node).__name__}", None)
-        return Value(made=self.site(node)) if handler is None else handler(node)
+        self.patience -= 1
+        if self.patience < 0:
+            raise OutOfPatienceError
+        kind = type(node)
+        handler = self._evaluators.get(kind)
+        if handler is None:
+            handler = self._evaluators[kind] = getattr(self, f"_eval_{kind.__name__}", self._eval_unknown)
+        return handler(node)
+
+    def _eval_unknown(self, node: ast.expr) -> Value:
+        return Value(made=self.site(node))
 
     def _eval_Constant(self, node: ast.Constant) -> Value:
         return NONE if node.value is None else Const(value=node.value)
 
     def _eval_Name(self, node: ast.Name) -> Value:
         home = self.frame.home_of(node.id)
-        if home is not None:
-            return home.names[node.id]
+        known = None if home is None else self.name(home, node.id)
+        if known is None and home is None:
+            known = self._starred(node.id)
+        if known is not None:
+            return known
         if node.id in _BUILTIN_CONSTANTS:
             return Const(value=_BUILTIN_CONSTANTS[node.id])
         return Library(path=f"builtins.{node.id}")
+
+    def _starred(self, name: str) -> Value | None:
+        frame = self.modules.get(self.frame.source.path)
+        return self.name(frame, name) if frame is not None and frame.stars else None
 
     def _eval_Attribute(self, node: ast.Attribute) -> Value:
         return self.attribute(self.evaluate(node.value), node.attr, node)

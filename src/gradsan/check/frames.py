@@ -15,6 +15,8 @@ class Frame:
     code: Code
     source: Source
     names: dict[str, Value] = field(default_factory=dict)
+    pending: dict[str, tuple[ast.stmt, ...]] = field(default_factory=dict)  # what binds a name, once it is asked for
+    stars: list[str] = field(default_factory=list)  # files of which all names were imported
     called: Site | None = None  # the call
     caller: "Frame | None" = None
     outer: "Frame | None" = None  # the function around this one
@@ -42,7 +44,7 @@ class Frame:
         if name in self.foreign:
             frame = self.outer
         while frame is not None:
-            if name in frame.names:
+            if name in frame.names or name in frame.pending:
                 return frame
             frame = frame.outer
         return None

@@ -10,6 +10,7 @@ from gradsan.report import Holder
 
 # How sure it is that an op is there, and that it leads where its edges say.
 SURE, LIKELY, DOUBTFUL = 0, 1, 2
+UNKNOWN = "unknown"  # the name of an op of which only a pass shows that it is there
 
 _numbers = count(1)
 

@@ -48,7 +48,7 @@ def peek(expression: ast.expr, frame: Frame) -> Value | None:
     match expression:
         case ast.Name(name):
             home = frame.home_of(name)
-            return None if home is None else home.names[name]
+            return None if home is None else home.names.get(name)
         case ast.Attribute(value, name):
             owner = peek(value, frame)
             return None if owner is None else owner.attributes.get(name)
@@ -75,7 +75,8 @@ def _is_tensor(value: Value | None) -> bool:
 
 def _of_name(name: str, frame: Frame, op: Op) -> Label | None:
     home = frame.home_of(name)
-    if home is None or op not in ops_of(home.names[name]):
+    held = None if home is None else home.names.get(name)
+    if home is None or held is None or op not in ops_of(held):
         return None
     if home is frame and name in frame.given and frame.caller is not None:
         outer = label_of(frame.given[name], frame.caller, op)

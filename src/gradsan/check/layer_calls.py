@@ -128,7 +128,7 @@ class LayerCalls(TensorCalls):
             return value
         return Method(receiver=layer, name=name)
 
-    def module_method(
+    def module_method(  # noqa: C901 # one question after the other
         self, module: Value, name: str, arguments: Several[Given], keywords: dict[str, Given]
     ) -> Value | None:
         """What every module answers; None: not that."""

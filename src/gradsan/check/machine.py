@@ -11,13 +11,13 @@ from gradsan.check.graph import SURE, Code, Cut, Edge, Form, Label, Leaf, LoopRu
 from gradsan.check.knowledge.tensors import NON_SAVING
 from gradsan.check.labels import label_of
 from gradsan.check.source import Source
-from gradsan.check.values import Tensor, Value, leaves_of, ops_of
+from gradsan.check.values import Tensor, Value, leaves_of, ops_of, parts
 from gradsan.check.world import World
 
 Given = tuple[Value, ast.expr | None]  # a value, and the expression that it came from
 
 DEEPEST = 24  # calls within calls that are followed
-PATIENCE = 60_000  # expressions of one path
+PATIENCE = 12_000  # expressions of one path
 
 
 class OutOfPatienceError(Exception):
@@ -72,8 +72,12 @@ class Machine:
         """Whether a value counts as true; None: not known."""
         raise NotImplementedError
 
-    def import_file(self, path: str) -> Frame | None:
-        """The names of another file of the user's."""
+    def name(self, frame: Frame, name: str) -> Value | None:
+        """What a name stands for in a frame."""
+        raise NotImplementedError
+
+    def name_in(self, file: str, name: str) -> Value | None:
+        """What a file of the user's has under a name."""
         raise NotImplementedError
 
     # How ops come about.
@@ -81,12 +85,6 @@ class Machine:
     def site(self, node: ast.AST) -> Site:
         """This place, under the calls that are under way."""
         return Site(node, self.frame.code, self.frame.called)
-
-    def spend(self) -> None:
-        """Count an expression."""
-        self.patience -= 1
-        if self.patience < 0:
-            raise OutOfPatienceError
 
     def result(  # noqa: PLR0913 # one for each property of an op
         self,
@@ -117,7 +115,8 @@ class Machine:
             elif value.op is None:
                 own += [leaf for each in _inside(value) if (leaf := each.leaf) is not None and leaf.requires]
         if not edges and not own:
-            return Tensor(cut=cut, made=self.site(node))
+            opaque = any(each.opaque for value, _ in given for each in parts(value, 3))
+            return Tensor(cut=None if opaque else cut, made=self.site(node), opaque=opaque)
         if not self.world.recording:
             silencer = self.world.silencer
             lost = Cut(self.site(node), "" if silencer is None else silencer.how, tuple(edges), tuple(own))

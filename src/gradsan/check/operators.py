@@ -70,10 +70,11 @@ class Operators(Machine):
         """What an operation makes of two values, one of which may have a history."""
         first, second = left[0], right[0]
         if not (_has_history(first) or _has_history(second)):
+            opaque = first.opaque or second.opaque
             cut = next((each.cut for each in (first, second) if isinstance(each, Tensor) and each.cut), None)
             if isinstance(first, Tensor) or isinstance(second, Tensor):
-                return Tensor(cut=cut, made=self.site(node))
-            return Value(made=self.site(node))
+                return Tensor(cut=None if opaque else cut, made=self.site(node), opaque=opaque)
+            return Value(made=self.site(node), opaque=opaque)
         scales = name in ("mul", "div") and not (_has_history(first) and _has_history(second))
         scalar = _is_scalar(first) and _is_scalar(second)
         return self.result(

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Sequence as Several
 
-from gradsan.check.graph import LIKELY, Leaf, LoopRun, Op, Pass
+from gradsan.check.graph import LIKELY, UNKNOWN, Leaf, LoopRun, Op, Pass
 from gradsan.check.labels import label_of
 from gradsan.check.machine import Given, Machine
 from gradsan.check.values import Const, Function, Layer, Optimizer, Sequence, Tensor, Value, leaves_of, ops_of
@@ -72,7 +72,14 @@ class Passes(Machine):
             return ops
         # That it has a history is shown by the call: nobody back-propagates a plain number.
         value.op = self.world.made(
-            Op("unknown", value.made or self.site(node), self.world.moment, scalar=True, guarded=self.frame.assumed > 0)
+            Op(
+                UNKNOWN,
+                value.made or self.site(node),
+                self.world.moment,
+                scalar=True,
+                doubt=LIKELY,
+                guarded=self.frame.assumed > 0,
+            )
         )
         return [value.op]
 

@@ -2,22 +2,24 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gradsan.check.choices import Policy
 from gradsan.check.definitions import within
 from gradsan.check.facts import Told, tell
 from gradsan.check.frames import Frame
-from gradsan.check.graph import LoopRun, Op
+from gradsan.check.graph import DOUBTFUL, UNKNOWN, LoopRun, Op
 from gradsan.check.interpreter import Interpreter
 from gradsan.check.knowledge.modules import LIGHTNING_BASES
 from gradsan.check.machine import OutOfPatienceError
 from gradsan.check.silences import Key, Silence, listen
 from gradsan.check.source import Source
-from gradsan.check.values import NONE, Class, Const, Function, Instance, Mapping, Value, foreign_bases, ops_of
+from gradsan.check.values import NONE, Class, Const, Function, Instance, Mapping, foreign_bases, ops_of
 
 _MOST_FORCED = 6  # branches that are looked into one by one
-_PATIENCE_FOR_A_FILE = 400_000  # expressions
+_PATIENCE_FOR_A_FILE = 15_000  # expressions
+_PATIENCE_FOR_A_LINE = 25  # expressions more
+_MOST_PATIENCE = 120_000
 _PASSES = frozenset({"backward", "manual_backward", "grad"})
 
 
@@ -44,11 +46,12 @@ class Reader:
 
     source: Source
     shown: Shown = field(default_factory=Shown)
-    left: int = _PATIENCE_FOR_A_FILE
+    left: int = 0
     entered: set[int] = field(default_factory=set)
 
     def read(self) -> Shown:
         """Follow the file as a program; then every function with a pass that this did not reach."""
+        self.left = min(_PATIENCE_FOR_A_FILE + _PATIENCE_FOR_A_LINE * len(self.source.lines), _MOST_PATIENCE)
         self._explore(_Start())
         for names, node in _functions(self.source.tree):
             if id(node) not in self.entered and _has_pass(node):
@@ -71,7 +74,8 @@ class Reader:
             heard = listen(machine.world, closed=not start.function, kept=_kept(machine, start))
             silent |= heard.found
             refuted |= heard.refuted
-            self.shown.told += [tell(each, machine.world) for each in machine.world.troubles]
+            told = [tell(each, machine.world) for each in machine.world.troubles]
+            self.shown.told += [self._weighed(each, start, machine) for each in told]
             varying = varying or bool(machine.choices.varying)
             for node, taken in machine.choices.open_branches.items():
                 ways.setdefault(node, set()).update(taken)
@@ -85,6 +89,19 @@ class Reader:
                     forced += 1
         self.shown.silences += [each for key, each in silent.items() if key not in refuted]
 
+    def _weighed(self, told: Told, start: _Start, machine: Interpreter) -> Told:
+        """A method that is called again and again: whoever calls it may call others that reset what it carries."""
+        imagined = len(start.function) > 1
+        made = told.crosses
+        if imagined and made is not None and (made.name == UNKNOWN or not any(run.imagined for run, _ in made.moment)):
+            return replace(told, doubt=DOUBTFUL)
+        if not imagined or told.label is None or not told.label.name.startswith("self."):
+            return told
+        attribute = told.label.name.removeprefix("self.").split(".")[0].split("[")[0]
+        others = _setters(self.source.tree, start.function[0], attribute)
+        reset_elsewhere = any(id(node) not in machine.entered for node in others)
+        return replace(told, doubt=DOUBTFUL) if reset_elsewhere else told
+
     def _follow(self, start: _Start, policy: Policy) -> Interpreter | None:
         if self.left <= 0:
             self.shown.complete = False
@@ -92,9 +109,10 @@ class Reader:
         machine = Interpreter(policy)
         before = machine.patience = min(machine.patience, self.left)
         try:
-            frame = machine.run_module(self.source, as_main=not start.function)
             if start.function:
-                _enter(machine, frame, start.function)
+                _enter(machine, machine.lazy_module(self.source), start.function)
+            else:
+                machine.run_main(self.source)
         except (OutOfPatienceError, RecursionError):
             self.shown.complete = False
         self.left -= before - max(machine.patience, 0)
@@ -105,7 +123,7 @@ class Reader:
 
 def _enter(machine: Interpreter, frame: Frame, names: tuple[str, ...]) -> None:
     """Call a function with unknown arguments; a method on a new object, twice, as whoever trains with it would."""
-    value: Value | None = frame.names.get(names[0])
+    value = machine.name(frame, names[0])
     if len(names) == 1 and isinstance(value, Function):
         with machine.within(frame):
             frame.names["<returned>"] = machine.enter(value, (), {}, value.node)  # type: ignore[arg-type]
@@ -134,6 +152,9 @@ def _train_with(machine: Interpreter, cls: Class, method: Function) -> None:
                 loss = result.entries.get("loss", NONE) if isinstance(result, Mapping) else result
                 if ops_of(loss):
                     machine.run_pass("backward", [(loss, None)], {}, node, inputs=None)  # type: ignore[arg-type]
+        for name in instance.guessed:  # whoever calls again may have set them anew
+            instance.attributes.pop(name, None)
+        instance.guessed.clear()
 
 
 def _is_automatic(instance: Instance, method: Function) -> bool:
@@ -162,6 +183,16 @@ def _functions(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], ast.Function
             for inner in node.body:
                 if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
                     yield (node.name, inner.name), inner
+
+
+def _setters(tree: ast.Module, cls: str, attribute: str) -> Iterator[ast.AST]:
+    """The methods of a class that set an attribute."""
+    for names, node in _functions(tree):
+        if names[0] == cls and any(
+            isinstance(each, ast.Attribute) and each.attr == attribute and isinstance(each.ctx, ast.Store)
+            for each in within(node)
+        ):
+            yield node
 
 
 def _has_pass(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from gradsan.check.diagnoses import Teller, one_story_each
@@ -49,6 +50,7 @@ def _draws_in_passes(path: str, content: bytes, depth: int) -> bool:
     return False
 
 
+@lru_cache(maxsize=2048)
 def _content(path: str) -> bytes:
     try:
         return Path(path).read_bytes()

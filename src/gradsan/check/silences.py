@@ -67,7 +67,7 @@ def _needless_retains(world: World, heard: Heard, explained: set[int], *, closed
         key = ("GS302", id(done.site.node), "")
         again = any(other is not done and other.number > done.number for op in done.ops for other in op.walked)
         open_end = not closed and any(op in kept or op.escaped for op in done.ops)
-        if again or open_end or id(done.site.node) in explained:
+        if again or open_end or id(done.site.node) in explained or _assumed(done):
             heard.refuted.add(key)
             continue
         heard.found[key] = Silence(
@@ -76,7 +76,7 @@ def _needless_retains(world: World, heard: Heard, explained: set[int], *, closed
             ("remove-retain",),
             {"used": stack_of(done.site)},
             _label(done.label),
-            LIKELY if _assumed(done) else SURE,
+            SURE,
             done.guarded,
         )
 
@@ -168,7 +168,7 @@ def _leaks(world: World, heard: Heard, *, closed: bool, kept: frozenset[Op]) -> 
     troubled = {id(op) for each in world.troubles if isinstance(each, SecondWalk) for op in each.found}
     for (node, _), each in world.collecting.items():
         key = ("GS301", node, "")
-        if each.op.doubt > LIKELY:
+        if each.op.doubt > (LIKELY if each.op.scalar else SURE):
             continue
         if not _leaks_history(each, closed=closed, kept=kept) or any(id(op) in troubled for op in each.ops):
             heard.refuted.add(key)
@@ -282,7 +282,7 @@ def _below(ops: tuple[Op, ...]) -> Iterator[Op]:
 
 
 def _assumed(done: Pass) -> bool:
-    return any(leaf.assumed for leaf in done.reached) or any(op.doubt for op in done.roots) or not done.reached
+    return not done.reached or any(leaf.assumed for leaf in done.reached) or any(op.doubt for op in done.ops)
 
 
 def _named(name: str | None, otherwise: str) -> str:

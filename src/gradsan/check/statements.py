@@ -3,13 +3,14 @@
 import ast
 from collections.abc import Callable
 from collections.abc import Sequence as Statements_
+from typing import Any
 
 from gradsan.check.binding import Binding
 from gradsan.check.choices import leads_out
 from gradsan.check.definitions import class_frame, decorator_names, fields_of, is_plain
 from gradsan.check.expressions import LONGEST_UNROLLED, Expressions
 from gradsan.check.graph import Cut, LoopRun, redate
-from gradsan.check.source import locate_import
+from gradsan.check.imports import Imports
 from gradsan.check.values import (
     NONE,
     Class,
@@ -17,7 +18,6 @@ from gradsan.check.values import (
     Context,
     Function,
     Index,
-    Library,
     Mapping,
     Sequence,
     Tensor,
@@ -27,23 +27,22 @@ from gradsan.check.values import (
     memory,
 )
 
-_LIBRARIES = frozenset(
-    """
-    torch torchvision torchaudio numpy scipy math random os sys time re json typing functools itertools collections
-    copy dataclasses abc enum pathlib logging argparse warnings contextlib
-    """.split()
-)
 
-
-class Statements(Binding, Expressions):
+class Statements(Imports, Binding, Expressions):
     """What every kind of statement does."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._executors: dict[type[ast.stmt], Callable[[Any], str | None]] = {}
 
     def execute(self, body: Statements_[ast.stmt]) -> str | None:
         """Follow statements until one of them leads out."""
         for statement in body:
-            self.spend()
-            handler: Callable[[ast.stmt], str | None] | None = getattr(self, f"_do_{type(statement).__name__}", None)
-            ended = None if handler is None else handler(statement)
+            kind = type(statement)
+            handler = self._executors.get(kind)
+            if handler is None:
+                handler = self._executors[kind] = getattr(self, f"_do_{kind.__name__}", _do_nothing)
+            ended = handler(statement)
             if ended is not None:
                 return ended
         return None
@@ -234,50 +233,16 @@ class Statements(Binding, Expressions):
             value.label = ast.unparse(node)
         return value
 
-    def _do_Import(self, node: ast.Import) -> None:
-        for each in node.names:
-            top = each.name.split(".")[0]
-            if each.asname:
-                self.frame.names[each.asname] = self._module(each.name, 0)
-            else:
-                self.frame.names[top] = self._module(top, 0)
-
-    def _do_ImportFrom(self, node: ast.ImportFrom) -> None:
-        for each in node.names:
-            if each.name == "*":
-                module = self._module(node.module or "", node.level)
-                if isinstance(module, Library) and module.attributes:
-                    self.frame.names |= module.attributes
-                continue
-            name = each.asname or each.name
-            self.frame.names[name] = self._imported(node.module or "", node.level, each.name)
-
-    def _imported(self, module: str, level: int, name: str) -> Value:
-        if not level and module.split(".", maxsplit=1)[0] in _LIBRARIES:
-            return Library(path=f"{module}.{name}")
-        path = locate_import(self.frame.source.path, module, level)
-        frame = None if path is None else self.import_file(path)
-        if frame is not None and name in frame.names:
-            return frame.names[name]
-        inner = locate_import(self.frame.source.path, f"{module}.{name}" if module else name, level)
-        inner_frame = None if inner is None else self.import_file(inner)
-        if inner_frame is not None:
-            return Library(path=f"{module}.{name}", attributes=inner_frame.names)
-        return Library(path=f"{module}.{name}" if module else name)
-
-    def _module(self, module: str, level: int) -> Value:
-        if not level and module.split(".", maxsplit=1)[0] in _LIBRARIES:
-            return Library(path=module)
-        path = locate_import(self.frame.source.path, module, level)
-        frame = None if path is None else self.import_file(path)
-        return Library(path=module, attributes={} if frame is None else frame.names)
-
     def edit(self, value: Tensor, node: ast.AST) -> None:
         """A tensor is changed in place."""
         storage = memory(value)
         if storage is not None:
             storage.version += 1
             storage.edited, storage.by = self.site(node), None
+
+
+def _do_nothing(_: ast.stmt) -> None:
+    return None
 
 
 def _counted(before: Const | Index, operator: ast.operator) -> Value:

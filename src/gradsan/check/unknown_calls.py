@@ -47,19 +47,13 @@ class UnknownCalls(LayerCalls):
         last = name.rsplit(".", 1)[-1].lower()
         self._let_go(given, harmless=last in HARMLESS)
         if last in HARMLESS or not any(ops_of(value) for value, _ in given):
-            return self._without_history(given, node)
+            return Value(made=self.site(node), opaque=True)
         if any(word in last for word in CUTTING_WORDS) or last in CUTTING_METHODS:
             first = next(value for value, _ in given if ops_of(value))
             return self.cut(first, f"`{name}`", node)
         is_loss = any(word in last for word in LOSS_WORDS)
         made = self.result(last, given, node, doubt=LIKELY if is_loss else DOUBTFUL, scalar=is_loss)
         return made if made.op is None else Value(op=made.op, made=made.made)
-
-    def _without_history(self, given: Several[Given], node: ast.expr) -> Value:
-        cut = next((each.cut for each, _ in given if isinstance(each, Tensor) and each.cut), None)
-        if cut is not None:
-            return Value(made=self.site(node))
-        return Value(made=self.site(node))
 
     def _let_go(self, given: Several[Given], *, harmless: bool) -> None:
         """What was handed to something unknown may be kept, changed or cleared there."""

@@ -1,7 +1,7 @@
 """What a name may stand for while a program is read."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ class Value:
     label: str | None = None  # the name under which it came into the program
     attributes: dict[str, "Value"] = field(default_factory=dict)
     made: Site | None = None
+    opaque: bool = False  # it came out of a call that could not be followed, or was made of such things
     items: dict[object, "Value"] = field(default_factory=dict)  # parts that were looked at
 
 
@@ -89,6 +90,17 @@ class Library(Value):
     """A name of a library, as it is imported: `torch.nn.functional`."""
 
     path: str = ""
+    file: str | None = None  # where it is a file of the user's
+
+
+@dataclass(slots=True, eq=False)
+class Imported(Value):
+    """A name of another file, which is read once somebody uses the name."""
+
+    importer: str = ""
+    module: str = ""
+    level: int = 0
+    name: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -140,6 +152,7 @@ class Instance(Value):
 
     cls: Class = field(default_factory=Class)
     running: bool = False  # its forward is under way
+    guessed: set[str] = field(default_factory=set)  # attributes that were read before anything was seen to set them
 
 
 @dataclass(slots=True, eq=False)
@@ -185,22 +198,31 @@ class Context(Value):
 NONE = Const(value=None)
 
 
+_MOST_PARTS = 300
+
+
 def parts(value: Value, depth: int = 6) -> Iterator[Value]:
-    """The value and what it contains."""
-    yield value
-    if depth == 0:
-        return
+    """The value and what it contains, each once; of something very large, the first few hundred."""
+    seen = {id(value)}
+    waiting = [(value, depth)]
+    while waiting and len(seen) < _MOST_PARTS:
+        current, left = waiting.pop()
+        yield current
+        for each in _inner(current) if left > 0 else ():
+            if id(each) not in seen:
+                seen.add(id(each))
+                waiting.append((each, left - (2 if isinstance(current, Instance) else 1)))
+
+
+def _inner(value: Value) -> Iterable[Value]:
     match value:
         case Sequence(elements=elements):
-            for each in elements:
-                yield from parts(each, depth - 1)
+            return reversed(elements)
         case Mapping(entries=entries):
-            for each in entries.values():
-                yield from parts(each, depth - 1)
+            return reversed(entries.values())
         case Instance(attributes=attributes):
-            for each in attributes.values():
-                if not isinstance(each, Method | Function | Class):
-                    yield from parts(each, depth - 2 if depth > 1 else 0)
+            return [each for each in attributes.values() if not isinstance(each, Method | Function | Class)]
+    return ()
 
 
 def key_of(value: Value) -> object:

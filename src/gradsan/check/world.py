@@ -187,9 +187,9 @@ class World:
         for leaf in self.owned(optimizer):
             if not leaf.given:
                 continue
-            old = [each for each in leaf.given if each.stepped is not None]
+            old = [each for each in leaf.given if each.stepped is not None and each.stepped.node is site.node]
             new = [each for each in leaf.given if each.stepped is None]
-            if old and new and not leaf.gradient_read:
+            if old and new:
                 self.piled.append(Piled(optimizer, site, new[-1].source, self.moment))
             leaf.storage.version += 1
             leaf.storage.edited, leaf.storage.by = site, optimizer.name

@@ -85,6 +85,10 @@ HARMLESS = frozenset(
 
 # Words in the name of a function that say that it cuts a history, where its source cannot be seen.
 CUTTING_WORDS = ("detach", "repackage", "truncate", "to_numpy", "tonumpy", "to_cpu", "stop_grad", "no_grad", "reduce_")
+# Words in the name of a function that say that it gives state its initial value.
+RESET_WORDS = ("reset", "detach", "repackage", "init_hidden", "clear_state", "zero_state")
+# Words in the name of an attribute that say that it is one of the outputs of a module.
+OUTPUT_WORDS = ("loss", "logit", "output", "hidden", "sample", "pred", "score", "feature", "embed")
 # Words in the name of a callable that say that it is a loss.
 LOSS_WORDS = ("loss", "criterion", "crit", "bce", "mse", "objective", "cross_entropy", "nll", "kld", "kl_div")
 # Words in the name of a callable that say that it is a module.
