@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case
+from gradsan.fix.program import Program
+from gradsan.fix.ranking import ranked
+from gradsan.report import Fix
 
 LSTM = """\
 def main():
@@ -363,3 +366,14 @@ def test_file_that_reads_differently_now_is_not_edited(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("# moved\n" + LSTM, encoding="utf-8")
 
     assert case.mended("detach", found) is None
+
+
+@pytest.mark.parametrize(("line", "first"), [("fast = w - grads", "create-graph"), ("log(grads)", "retain-graph")])
+def test_gradient_that_is_merely_looked_at_needs_no_graph_of_its_own(tmp_path: Path, line: str, first: str) -> None:
+    """What flows from it to the later pass decides, not which loss it was taken of."""
+    source = f"def main():\n    fast = w\n    grads = grad(loss, w)\n    {line}\n    (f(fast) + loss).backward()\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS107", "loss", freed=case.at("grad(loss"), used=case.at("backward"))
+    fixes = (Fix("retain-graph", "", "same-gradients"), Fix("create-graph", "", "changes-gradients"))
+
+    assert ranked(fixes, Program(found, tmp_path))[0].kind == first

@@ -69,3 +69,9 @@ def test_parameter_that_is_no_longer_trained_is_noticed() -> None:
 
     assert cut_off(now, before) == ["parameter 1 of optimizer 0"]
     assert cut_off(before, now) == []
+
+
+def test_nothing_outside_the_working_directory_is_laid_out(tmp_path: Path) -> None:
+    """It would be the user's own file that is overwritten."""
+    with pytest.raises(ValueError, match="working directory"):
+        lay_out(tmp_path, tmp_path, {str(tmp_path / "train.py"): b""})

@@ -160,9 +160,9 @@ class Fixing:
 
     def _command(self, report: Report | None) -> Command:
         if self._wishes.command is not None:
-            return command_of(self._wishes.command)
+            return command_of(self._wishes.command, self._root)
         if report is not None and report.torch is not None and report.argv:
-            return command_of(["python", *report.argv])
+            return command_of(["python", *report.argv], self._root)
         raise NothingToRunError("there is no program to run", 'name one: --verify "python train.py …"')
 
     def _agreed(self, told: Sequence[_Told]) -> tuple[Changed, int]:

@@ -78,6 +78,8 @@ class Program:
 
     def _read(self, file: str) -> Source | None:
         path = (self._root / file).resolve()
+        if Path(file).is_absolute() or ".." in Path(file).parts:  # an edit names a file under the working directory
+            return None
         if not path.is_relative_to(self._root) or "site-packages" in path.parts:
             return None
         source = parse(path, self._changed[file]) if file in self._changed else read(path)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gradsan.fix.editing import edited, unified_diff
 from gradsan.fix.program import Program
+from gradsan.fix.ranking import ranked
 from gradsan.report import Diagnosis, Edit, Fix, FixKind
 
 Edits = tuple[Edit, ...]
@@ -16,7 +17,7 @@ Edits = tuple[Edit, ...]
 def with_edits(diagnosis: Diagnosis, root: Path, not_after: float | None = None) -> Diagnosis:
     """The diagnosis, each of its fixes with the edit that makes it, where there is one."""
     program = Program(diagnosis, root, not_after)
-    return replace(diagnosis, fixes=tuple(_filled(fix, program) for fix in diagnosis.fixes))
+    return replace(diagnosis, fixes=tuple(_filled(fix, program) for fix in ranked(diagnosis.fixes, program)))
 
 
 def candidates(kind: FixKind, program: Program) -> Iterator[Edits]:

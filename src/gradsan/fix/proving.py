@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from gradsan.fix.applying import mended
 from gradsan.fix.program import Program
 from gradsan.fix.proposing import candidates
+from gradsan.fix.ranking import ranked
 from gradsan.fix.trials import Trial, Workshop, cut_off, same_gradients
 from gradsan.report import Diagnosis, Edit, Fix, FixKind
 
@@ -45,9 +46,10 @@ class Prover:
         return next(self._ways(diagnosis, dict(changed), ()), None)
 
     def _ways(self, diagnosis: Diagnosis, changed: dict[str, bytes], so_far: tuple[Fix, ...]) -> Iterator[Proof]:
-        for fix in diagnosis.fixes:
+        program = Program(diagnosis, self.workshop.root, changed=changed)
+        for fix in ranked(diagnosis.fixes, program):
             uncovered: list[tuple[Diagnosis, dict[str, bytes], Fix]] = []
-            for edits in candidates(fix.kind, Program(diagnosis, self.workshop.root, changed=changed)):
+            for edits in candidates(fix.kind, program):
                 if self._trials >= _TRIALS:
                     return
                 files = mended(edits, self.workshop.root, changed)

@@ -14,6 +14,8 @@ def lay_out(scratch: Path, root: Path, changed: Mapping[str, bytes], also: str |
     Python looks for imports beside the script itself, not beside a link to it: so Python files of the folders in which
     something is changed or run are hard links. Data is never copied.
     """
+    if outside := [file for file in changed if Path(file).is_absolute() or ".." in Path(file).parts]:
+        raise ValueError(f"{outside[0]!r} does not lie in the working directory")
     opened = {Path()}
     for file in (*changed, *([also] if also is not None else [])):
         opened |= set(Path(file).parents)

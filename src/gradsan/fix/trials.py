@@ -52,8 +52,8 @@ class Trial:
         return self.status == 0 and not self.diagnoses
 
 
-def command_of(words: str | Sequence[str]) -> Command:
-    """A command line as a user writes it; refused where it is no Python program."""
+def command_of(words: str | Sequence[str], root: Path | None = None) -> Command:
+    """A command line as a user writes it; refused where it is no Python program, or lies outside `root`."""
     parts = shlex.split(words) if isinstance(words, str) else list(words)
     if parts and Path(parts[0]).name.startswith("python"):
         parts.pop(0)
@@ -68,6 +68,11 @@ def command_of(words: str | Sequence[str]) -> Command:
             options.append(parts.pop(0))
     if not parts or parts == ["-m"]:
         raise UnusableCommandError(f"{words!r} names no program", 'write --verify "python train.py …"')
+    if root is not None and parts[0] != "-m":
+        script = (root / parts[0]).resolve()
+        if not script.is_relative_to(root.resolve()):
+            raise UnusableCommandError(f"{parts[0]!r} lies outside the working directory", "change into its folder")
+        parts[0] = str(script.relative_to(root.resolve()))
     return Command(tuple(options), tuple(parts))
 
 
@@ -86,11 +91,10 @@ class Workshop:
             scratch, notes = Path(folder) / "work", Path(folder) / "notes"
             scratch.mkdir()
             notes.mkdir()
-            script = self._command.script
-            inside = None if script is None or Path(script).is_absolute() else script
-            lay_out(scratch, self.root, changed, inside)
+            lay_out(scratch, self.root, changed, self._command.script)
             status, said = self._start(scratch, notes, retain=retain)
-            return Trial(status, _diagnoses(notes / "report.json"), _steps(notes / "record.json"), said[-2000:])
+            found = _diagnoses(notes / "report.json", (scratch.resolve(), self.root.resolve()))
+            return Trial(status, found, _steps(notes / "record.json"), said[-2000:])
 
     def _start(self, scratch: Path, notes: Path, *, retain: bool) -> tuple[int | None, str]:
         mode = "retain" if retain else "plain"
@@ -145,17 +149,16 @@ def _trained(trial: Trial) -> set[tuple[int, int]]:
 def _alike(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
     if ours["optimizer"] != theirs["optimizer"] or len(ours["gradients"]) != len(theirs["gradients"]):
         return False
+    # Some gradients are zero but for rounding, as that of a bias before a normalisation: the largest is the measure.
+    scale = max((abs(each) for one in theirs["gradients"] if one is not None for each in one), default=0.0)
     pairs = zip(ours["gradients"], theirs["gradients"], strict=True)
-    return all(_close(one, other) for one, other in pairs)
+    return all(_close(one, other, scale) for one, other in pairs)
 
 
-def _close(one: Sequence[float] | None, other: Sequence[float] | None) -> bool:
+def _close(one: Sequence[float] | None, other: Sequence[float] | None, scale: float) -> bool:
     if one is None or other is None:
         return one is other
-    scale = max(abs(one[0]), abs(other[0]), 1e-6)
-    return all(
-        math.isclose(a, b, rel_tol=_CLOSE, abs_tol=_CLOSE * scale * 100) for a, b in zip(one, other, strict=True)
-    )
+    return all(math.isclose(a, b, rel_tol=_CLOSE, abs_tol=_CLOSE * scale) for a, b in zip(one, other, strict=True))
 
 
 def _environment() -> dict[str, str]:
@@ -170,10 +173,17 @@ def _end(process: "subprocess.Popen[str]") -> None:
     process.communicate()
 
 
-def _diagnoses(report: Path) -> tuple[Diagnosis, ...]:
+def _diagnoses(report: Path, homes: Sequence[Path]) -> tuple[Diagnosis, ...]:
+    """What a trial found, in the files of the working directory, whether it had them as copies or as links."""
     from gradsan.show.json import read
 
-    return read(report).diagnoses if report.exists() else ()
+    if not report.exists():
+        return ()
+    text = report.read_text(encoding="utf-8")
+    for home in homes:
+        text = text.replace(json.dumps(f"{home}{os.sep}")[1:-1], "")
+    report.write_text(text, encoding="utf-8")
+    return read(report).diagnoses
 
 
 def _steps(record: Path) -> tuple[Mapping[str, Any], ...]:

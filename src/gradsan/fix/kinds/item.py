@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import loaded, method, simple, text
+from gradsan.fix.expressions import loaded, method, nodes, simple, text
 from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
 
@@ -21,8 +21,12 @@ def drafts(program: Program) -> Iterator[Draft]:
         if place is None or added is None:
             continue
         draft = Draft()
-        draft.replace(place.tree, added, method(added, "item"))
-        if diagnosis.code != "GS105" or _ask_of_the_loss(program, place, name, added, draft):
+        loss = added
+        if diagnosis.code == "GS105" and not isinstance(added, cst.Name | cst.Attribute):
+            loss = cst.Name(_free_name(place))
+            draft.insert_before(place.tree, place.statement, f"{loss.value} = {text(added)}")
+        draft.replace(place.tree, added, method(loss, "item"))
+        if diagnosis.code != "GS105" or _ask_of_the_loss(program, place, name, loss, draft):
             yield draft
         return
 
@@ -49,8 +53,6 @@ def _added(place: Place, name: str) -> cst.BaseExpression | None:
 
 def _ask_of_the_loss(program: Program, place: Place, name: str, added: cst.BaseExpression, draft: Draft) -> bool:
     """Back-propagate what was added, not the total: in the function in which both are known."""
-    if not isinstance(added, cst.Name | cst.Attribute):
-        return False
     for passing in reversed(program.places(program.diagnosis.used)):
         call = None if passing is None else pass_call(passing.statement)
         if passing is None or call is None:
@@ -62,3 +64,8 @@ def _ask_of_the_loss(program: Program, place: Place, name: str, added: cst.BaseE
             draft.replace(passing.tree, load, added)
         return bool(loads)
     return False
+
+
+def _free_name(place: Place) -> str:
+    taken = {each.value for each in nodes(place.tree.scope(place.statement)) if isinstance(each, cst.Name)}
+    return next(name for name in ("loss", "step_loss", "this_loss", "loss_of_this_step") if name not in taken)
