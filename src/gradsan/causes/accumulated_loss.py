@@ -64,7 +64,12 @@ for batch in torch.ones(16, 3).split(8):
     @classmethod
     def explains(cls, incident: Incident) -> bool:
         """Whether this is what happened."""
-        return isinstance(incident, SecondPass) and incident.kinship == "total"
+        if not isinstance(incident, SecondPass) or incident.kinship != "total":
+            return False
+        loop = incident.repetition
+        # A term that this round should have computed anew, and did not, is no total.
+        was_skipped = loop is not None and loop.made == "earlier" and not loop.maker_ran_now and loop.maker_runs > 1
+        return not was_skipped
 
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all

@@ -131,10 +131,8 @@ def _confidence(incident: Incident) -> Confidence:
         loop = incident.repetition
         known = bool(incident.made.stack) and (loop is None or loop.made != "unknown")
         return "certain" if known and incident.freeing.seen else "likely"
-    if isinstance(incident, Edited):
+    if isinstance(incident, Edited | ReadAfterFree):
         return "certain" if incident.proved else "likely"
-    if isinstance(incident, ReadAfterFree):
-        return "likely"  # the saved value itself cannot be looked at
     return "certain"
 
 

@@ -162,6 +162,7 @@ class ReadAfterFree:
 
     failing: PassFact  # stands for the reading line
     freeing: PassFact | None
+    proved: bool = False  # the op was looked at, and this pass is the one that freed it
 
 
 Incident = SecondPass | Edited | WithoutHistory | Donated | ReadAfterFree

@@ -57,8 +57,11 @@ def loss_chain(roots: Iterable[Node]) -> list[Node]:
         if node in found or node._sequence_nr() == NO_NUMBER:  # noqa: SLF001 # creation_number() costs a call more
             continue
         found[node] = None
-        if kind_of(node) in _LINEAR and _is_one_number(node):
+        kind = kind_of(node)
+        if kind in _LINEAR and _is_one_number(node):
             stack.extend(each for each, _ in node.next_functions if each is not None)
+        elif kind == "Stack":  # several losses, to be added up
+            stack.extend(each for each, _ in node.next_functions if each is not None and _is_one_number(each))
     return list(found)
 
 

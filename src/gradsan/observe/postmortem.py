@@ -27,11 +27,14 @@ def examine(message: str, scene: Scene) -> Incident | None:
     return None
 
 
-def examine_raised(message: str, passes: Passes, stack: Stack) -> ReadAfterFree | None:
-    """An error that came from no pass: saved values of a freed op were read."""
+def examine_raised(message: str, passes: Passes, stack: Stack, number: int | None) -> ReadAfterFree | None:
+    """An error that came from no pass: saved values of a freed op were read. `number`: the op's; None: not known."""
     if FREED not in message:
         return None
     here = threading.get_ident()
     freeing = [each for each in passes.all() if not each.retains and not each.failed and each.thread == here]
     reader = PassFact("backward", retains=False, stack=stack, step=1, begin=0)
+    first = next((each for each in freeing if number is not None and each.walks(number)), None)
+    if first is not None:
+        return ReadAfterFree(reader, pass_fact(first), proved=first.seen)
     return ReadAfterFree(reader, pass_fact(freeing[-1]) if freeing else None)

@@ -11,7 +11,6 @@ from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gradsan.lifecycle.location import Frame
 from gradsan.observe.compilation import compiles_to_nothing, stay_out
 from gradsan.observe.findings import Findings
 from gradsan.observe.log.recorder import LineRecorder
@@ -298,28 +297,14 @@ class Sanitizer:
 
     def _examine_raised(self, error: RuntimeError, passes: Passes) -> None:
         from gradsan.causes.diagnosing import diagnose
-        from gradsan.observe.naming.culprits import Witness
-        from gradsan.observe.postmortem import examine_raised
-        from gradsan.observe.telling import told
+        from gradsan.observe.telling import told_of_reading
         from gradsan.report import RaisedError
 
-        stack = self._stack_of(error)
-        incident = examine_raised(str(error), passes, stack)
-        if incident is None:
-            return
-        witness = Witness((), (), None, self.recorder.ownership.owns)
-        story = told(incident, witness, self._complain)
-        self._attach(error, diagnose(story.incident, RaisedError(type(error).__name__, str(error)), story.named))
-
-    def _stack_of(self, error: BaseException) -> tuple[Frame, ...]:
-        """The user's lines that an error went through, outermost first."""
         owns = self.recorder.ownership.owns
-        lines = traceback.walk_tb(error.__traceback__)
-        return tuple(
-            Frame(frame.f_code.co_filename, line, frame.f_code.co_qualname)
-            for frame, line in lines
-            if owns(frame.f_code.co_filename)
-        )
+        calls = [call for call in traceback.walk_tb(error.__traceback__) if owns(call[0].f_code.co_filename)]
+        story = told_of_reading(str(error), passes, calls, self._complain)
+        if story is not None:
+            self._attach(error, diagnose(story.incident, RaisedError(type(error).__name__, str(error)), story.named))
 
     def _attach(self, error: RuntimeError, diagnosis: Diagnosis) -> None:
         from gradsan.show.text import story

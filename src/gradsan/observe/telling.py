@@ -1,14 +1,20 @@
 """Everything that the log and the live objects add to an incident, found one after the other; a story does without."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import FrameType
 
 from gradsan.causes.diagnosing import Named
 from gradsan.lifecycle.incident import Edited, Incident, SecondPass
+from gradsan.lifecycle.location import Frame
 from gradsan.observe.beliefs import Case, beliefs
 from gradsan.observe.naming.culprits import Witness, named
+from gradsan.observe.naming.saved import read_through
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Trace
+from gradsan.observe.passes import Passes
+from gradsan.observe.postmortem import examine_raised
+from gradsan.report import Culprit
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,22 @@ def told(incident: Incident, witness: Witness, complain: Callable[[str, Exceptio
         complain("what was tried was not found", error)
         notes = ()
     return Told(incident, name, notes)
+
+
+def told_of_reading(
+    message: str, passes: Passes, calls: Sequence[tuple[FrameType, int]], complain: Callable[[str, Exception], None]
+) -> Told | None:
+    """The same, for an error that came from no pass. `calls`: the user's, each with its line, outermost first."""
+    read = None
+    try:
+        read = read_through(calls)
+    except Exception as error:  # noqa: BLE001 # as above
+        complain("the name was not found", error)
+    stack = tuple(Frame(frame.f_code.co_filename, line, frame.f_code.co_qualname) for frame, line in calls)
+    incident = examine_raised(message, passes, stack, None if read is None else read.number)
+    if incident is None:
+        return None
+    return Told(incident, None if read is None else Named(Culprit(read.name, read.holder), certain=True))
 
 
 def _beliefs(incident: Incident, name: Named | None, witness: Witness) -> tuple[str, ...]:

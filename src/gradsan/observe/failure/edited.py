@@ -107,12 +107,12 @@ def _output(path: list[Node], scene: Scene, graph: Graph) -> int:
     lines, last = scene.lines, len(path) - 1
     if lines is None:
         return last
-    depth, asking = 0, scene.note.stack
     saving = lines.stack_of(graph.number[path[last]])
     if isinstance(saving, Unknown):
         return last
-    while depth < min(len(saving), len(asking)) - 1 and saving[depth] == asking[depth]:
-        depth += 1
+    # The log may have begun further in than the stack of a pass: functions are compared, not places in the stack.
+    asking = {(each.file, each.function) for each in scene.note.stack}
+    depth = max((index for index, each in enumerate(saving) if (each.file, each.function) in asking), default=0)
     first = last
     while first > 1 and (number := graph.number.get(path[first - 1])) is not None:
         stack = lines.stack_of(number)

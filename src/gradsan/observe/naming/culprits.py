@@ -6,13 +6,12 @@ from types import FrameType
 from typing import Any
 
 from gradsan.causes.diagnosing import Named
-from gradsan.lifecycle.incident import Donated, Edited, Incident, OpFact, ReadAfterFree, SecondPass, WithoutHistory
+from gradsan.lifecycle.incident import Donated, Edited, Incident, OpFact, SecondPass, WithoutHistory
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.cuts import COMPARISON
 from gradsan.observe.naming.editing import edit_behind
 from gradsan.observe.naming.losing import loss_of_history
 from gradsan.observe.naming.names import Crossing, carrier
-from gradsan.observe.naming.saved import read_through
 from gradsan.observe.naming.source import scope_of
 from gradsan.observe.naming.statements import buffers
 from gradsan.observe.naming.subject import Subject, holder_of, subject_of
@@ -46,9 +45,7 @@ def named(incident: Incident, witness: Witness) -> tuple[Incident, Named | None]
             return _cut(incident, witness)
         case Donated():
             return incident, _named(witness.subject())
-        case ReadAfterFree():
-            read = read_through(incident.failing.stack)
-            return incident, None if read is None else Named(Culprit(read.name, read.holder), certain=True)
+    return incident, None
 
 
 def _carrier(incident: SecondPass | Edited, witness: Witness) -> Named | None:

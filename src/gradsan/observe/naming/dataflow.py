@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from gradsan.observe.naming.calling import is_named, match
 from gradsan.observe.naming.demands import Binding, Demand
-from gradsan.observe.naming.following import OBJECT, PASSED_THROUGH, Follower
+from gradsan.observe.naming.following import OBJECT, PASSED_THROUGH, UNMATCHED, Follower
 from gradsan.observe.naming.operands import operands
 from gradsan.observe.naming.selection import HOP, REARRANGING, inputs, last_name
 from gradsan.observe.naming.statements import calls, loads, text
@@ -113,6 +113,10 @@ class _Search(Follower):
     def _in_place(self, demand: Demand, written: Execution, cost: float, binding: Binding | None) -> None:
         if written is self._makers[-1]:
             self._reach(demand, cost, binding)
+
+    def _handed_in(self, demand: Demand, parent: Execution, binding: Binding) -> None:
+        if parent is self._makers[-1]:
+            self._reach(demand, UNMATCHED, binding)
 
     def _not_entered(self, demand: Demand, node: ast.Call) -> bool:
         """One that made the op when it was called before, and was not entered this time: a cache has it."""

@@ -30,7 +30,8 @@ PASSED_THROUGH = 0.5  # a library's call that made no op gave back, or holds, wh
 OBJECT = 1.0  # a whole object stands for something in it
 _OTHER_OBJECT = 0.5  # an attribute of that name, written through another name
 _OLDER = 0.3  # an attribute of that name that was written since, perhaps of another object
-_UNMATCHED = 1.5  # which call of the line entered the function is not known
+_REWRITTEN = 0.5  # an item of it that the same line wrote again since, perhaps under another key
+UNMATCHED = 1.5  # which call of the line entered the function is not known
 
 
 class Follower(ABC):
@@ -51,6 +52,11 @@ class Follower(ABC):
         self, demand: Demand, written: Execution, cost: float, binding: Binding | None
     ) -> None:
         """The demanded value was edited in place there, and may come from that."""
+
+    def _handed_in(  # noqa: B027 # as above
+        self, demand: Demand, parent: Execution, binding: Binding
+    ) -> None:
+        """A library, called by `parent`, gave the demanded value to a function of the user's: a hook, say."""
 
     def _not_entered(self, demand: Demand, node: ast.Call) -> bool:  # noqa: ARG002 # for subclasses
         """Whether a call that entered no function of the user's was answered."""
@@ -198,12 +204,13 @@ class Follower(ABC):
         if any(map(asks_for_pass, parent.statements)):  # a checkpoint runs its forward once more, in the pass
             self._given_before(demand, node, call, binding)
             return
+        self._handed_in(demand, parent, binding)
         for statement in parent.statements:
             for value in loads(statement):
-                self._follow(demand, value, (), _UNMATCHED, at=parent, binding=binding)
+                self._follow(demand, value, (), UNMATCHED, at=parent, binding=binding)
         earlier = parent.called[: parent.called.index(call)] if call in parent.called else []
         for sibling in earlier[-4:]:  # layers of a library's container: each is given what the last gave back
-            self._returned(demand, sibling, (), _UNMATCHED, binding)
+            self._returned(demand, sibling, (), UNMATCHED, binding)
 
     def _given_before(self, demand: Demand, node: ast.Name, call: Call, binding: Binding) -> None:
         """What a function was given when it last ran before this call of it."""
@@ -220,8 +227,12 @@ class Follower(ABC):
                 self._returned(demand, call, demand.path, HOP)
         stored = self._stores.attribute(node.attr, demand.at)[-_STORES_AT_MOST:]
         matching = [(each, rest) for each in stored if (rest := _rest(each[1].attribute_path, demand.path)) is not None]
+        written: set[ast.expr] = set()
         for age, (each, rest) in enumerate(reversed(matching)):
             doubt = _OTHER_OBJECT if _is_another(node, demand.at, each) else 0.0
+            if isinstance(each[1].target, ast.Subscript) and each[1].target in written:
+                doubt += _REWRITTEN
+            written.add(each[1].target)
             self._through(demand, node, each, rest, "attribute", HOP + doubt + _OLDER * age)
         if isinstance(node.value, ast.Name) and not matching:  # a variable of another module
             self._stored(demand, ast.Name(id=node.attr), self._stores.shared(node.attr, demand.at), "global")

@@ -42,7 +42,7 @@ class _Leading(Search):
 
     def _judge(self, tensor: Any) -> tuple[int, bool] | None:  # noqa: ANN401
         try:
-            node = _op(tensor)
+            node = op_of(tensor)
         except (RuntimeError, NotImplementedError):
             return None
         newest: int | None = None
@@ -76,7 +76,7 @@ class _Edited(Search):
         return (0, tuple(tensor.shape) == value.shape) if is_same else None
 
 
-def _op(tensor: Any) -> Any:  # noqa: ANN401 # autograd's ops have no public type
+def op_of(tensor: Any) -> Any:  # noqa: ANN401 # autograd's ops have no public type
     """The op that made a tensor, read only where reading makes no op.
 
     A view whose base was edited in place rebuilds its `grad_fn` when it is read. Where the storage was never edited,

@@ -3,12 +3,14 @@
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from types import FrameType
 
-from gradsan.lifecycle.location import Frame
+from gradsan.observe.naming.looking import is_op, value_of
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.source import scope_of
-from gradsan.observe.naming.statements import parts, text
+from gradsan.observe.naming.statements import loads, parts, text
 from gradsan.observe.naming.subject import holder_of
+from gradsan.observe.private import creation_number
 from gradsan.report import Holder
 
 _SAVED = ("_saved_", "_raw_saved_", "saved_tensors", "saved_variables")
@@ -20,17 +22,25 @@ class Read:
 
     name: str
     holder: Holder
+    number: int | None  # the op's creation number; None: it could not be looked at
 
 
-def read_through(stack: Sequence[Frame]) -> Read | None:
-    """`out`, where a line of the user's says `out.grad_fn.saved_tensors`; `stack`: outermost first."""
-    for frame in reversed(stack):
-        scope = scope_of(frame.file, frame.function, frame.line)
-        for statement in () if scope is None else scope.by_line.get(frame.line, ()):
-            for node in _owners(statement):
+def read_through(calls: Sequence[tuple[FrameType, int]]) -> Read | None:
+    """`out`, where a line of the user's says `out.grad_fn.saved_tensors`.
+
+    `calls` are the user's, outermost first, each with the line that it had come to: a frame goes on when an error
+    is caught.
+    """
+    for frame, line in reversed(calls):
+        scope = scope_of(frame.f_code.co_filename, frame.f_code.co_qualname, line)
+        for statement in () if scope is None else scope.by_line.get(line, ()):
+            for node in (*_owners(statement), *loads(statement)):
+                op = value_of(node, frame)
+                if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and not is_op(op):
+                    op = value_of(ast.Attribute(value=node, attr="grad_fn"), frame)
                 name = (text(node) or "").split(".grad_fn")[0].split(".next_functions")[0]
-                if name:
-                    return Read(name, holder_of(name, scope))
+                if name and (is_op(op) or node not in loads(statement)):
+                    return Read(name, holder_of(name, scope), creation_number(op) if is_op(op) else None)
     return None
 
 

@@ -9,13 +9,11 @@ from typing import Any
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.graph import loss_chain, roots_of
 from gradsan.observe.naming.calling import PASSES
-from gradsan.observe.naming.holders import variables
+from gradsan.observe.naming.looking import value_of
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.source import Scope, scope_of
 from gradsan.observe.naming.statements import calls, loads, parameters, text
 from gradsan.report import Holder
-
-_NOWHERE = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ def subject_of(tensors: Sequence[Any], frames: Sequence[FrameType], owns: Callab
     chain = set(loss_chain(roots_of(tensors)))
     for frame in users:
         for node in _read(frame):
-            value = _value(node, frame)
+            value = value_of(node, frame)
             if any(value is each for each in tensors) or (chain and _op(value) in chain):
                 return _subject(node, frame, is_seen=True)
     for frame in reversed(users):
@@ -85,31 +83,6 @@ def _statements(frame: FrameType) -> tuple[ast.stmt, ...]:
 def _read(frame: FrameType) -> Iterator[ast.expr]:
     for statement in _statements(frame):
         yield from loads(statement)
-
-
-def _value(node: ast.expr, frame: FrameType) -> object:
-    """What an expression stands for, if that can be looked up without running anything of the user's."""
-    match node:
-        case ast.Name(id=name):
-            snapshots: list[dict[str, Any]] = []
-            found = dict(variables(frame, snapshots)) if frame.f_code.co_flags & 1 else frame.f_locals
-            value: object = found.get(name, frame.f_globals.get(name, _NOWHERE))
-            for each in snapshots:
-                each.clear()
-            return value
-        case ast.Attribute(value=owner, attr=name):
-            try:
-                attributes = object.__getattribute__(_value(owner, frame), "__dict__")
-            except AttributeError:
-                return _NOWHERE
-            return attributes.get(name, _NOWHERE) if type(attributes) is dict else _NOWHERE
-        case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
-            container = _value(owner, frame)
-            if type(container) is dict:
-                return container.get(key, _NOWHERE)
-            if type(container) in (list, tuple) and isinstance(key, int) and key < len(container):  # type: ignore[arg-type]
-                return container[key]  # type: ignore[index]
-    return _NOWHERE
 
 
 def _op(value: object) -> object:

@@ -1,0 +1,50 @@
+"""Looks up what an expression of the user's stands for in a live frame, and runs nothing of the user's."""
+
+import ast
+from types import FrameType
+from typing import Any
+
+from gradsan.observe.naming.holders import variables
+from gradsan.observe.naming.living_tensors import op_of
+
+NOWHERE = object()
+
+
+def value_of(node: ast.expr, frame: FrameType) -> object:
+    """What an expression stands for, if that can be looked up without running anything of the user's."""
+    match node:
+        case ast.Name(id=name):
+            snapshots: list[dict[str, Any]] = []
+            found = dict(variables(frame, snapshots)) if frame.f_code.co_flags & 1 else frame.f_locals
+            value: object = found.get(name, frame.f_globals.get(name, NOWHERE))
+            for each in snapshots:
+                each.clear()
+            return value
+        case ast.Attribute(value=owner, attr=name):
+            return _attribute(value_of(owner, frame), name)
+        case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
+            container = value_of(owner, frame)
+            if type(container) is dict:
+                return container.get(key, NOWHERE)
+            if isinstance(container, list | tuple) and type(container) in {list, tuple} and isinstance(key, int):
+                return container[key] if -len(container) <= key < len(container) else NOWHERE
+    return NOWHERE
+
+
+def _attribute(owner: object, name: str) -> object:
+    import torch
+
+    if name == "grad_fn" and type(owner) in {torch.Tensor, torch.nn.Parameter}:
+        return op_of(owner)
+    if name == "next_functions" and is_op(owner):
+        return owner.next_functions  # type: ignore[attr-defined] # asked just before
+    try:
+        attributes = object.__getattribute__(owner, "__dict__")
+    except AttributeError:
+        return NOWHERE
+    return attributes.get(name, NOWHERE) if type(attributes) is dict else NOWHERE
+
+
+def is_op(each: object) -> bool:
+    """Whether it is one of autograd's ops: they have no public class of their own."""
+    return hasattr(type(each), "_sequence_nr") and hasattr(type(each), "next_functions")

@@ -1,0 +1,186 @@
+"""The name that a story is about, where it takes more than the way of one value through the source."""
+
+from pathlib import Path
+
+import pytest
+
+from observe.stories import diagnosis_of
+
+PROGRAMS = {
+    "loss that a wrapper scales before it asks": (
+        "GS101",
+        "loss",
+        """
+class Accelerator:
+    def backward(self, loss):
+        loss = loss / 2
+        loss.backward()
+
+class Trainer:
+    def __init__(self):
+        self.net, self.accelerator = nn.Linear(3, 1), Accelerator()
+
+    def step(self, x):
+        loss = self.net(x).pow(2).mean()
+        self.accelerator.backward(loss)
+        return loss
+
+def main():
+    trainer = Trainer()
+    loss = trainer.step(torch.ones(2, 3))
+    trainer.accelerator.backward(loss)
+
+main()
+""",
+    ),
+    "one of two that a line makes, told by the op that takes it": (
+        "GS201",
+        "track",
+        """
+def path_loss(path, track):
+    return (path * torch.sigmoid(track)).mean()
+
+def main():
+    tracker, planner = nn.Linear(3, 1), nn.Linear(3, 1)
+    body = nn.Linear(3, 3)
+    opt = torch.optim.SGD(tracker.parameters(), 0.1)
+    x = body(torch.ones(2, 3))
+    track, path = tracker(x), planner(x)
+    loss = path_loss(path, track)
+    track.sum().backward(retain_graph=True)
+    opt.step()
+    loss.backward()
+
+main()
+""",
+    ),
+    "handed on at once": (
+        "GS107",
+        "self.hidden",
+        """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.out = nn.Sequential(nn.Linear(3, 3), nn.Tanh()), nn.Linear(3, 1)
+        self.hidden.register_forward_hook(lambda module, args, output: output.abs().mean().backward())
+
+    def forward(self, x):
+        return self.out(self.hidden(x))
+
+Net()(torch.ones(2, 3)).sum().backward()
+""",
+    ),
+    "given to what a checkpoint runs again": (
+        "GS112",
+        "words",
+        """
+from functools import partial
+from torch.utils.checkpoint import checkpoint
+
+class Stage(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x, words):
+        return self.layer(x) @ words
+
+def main():
+    raw, stages = nn.Parameter(torch.ones(3, 3)), [Stage(), Stage()]
+    words = torch.tanh(raw)
+    x = torch.ones(2, 3, requires_grad=True)
+    for stage in stages:
+        x = checkpoint(partial(stage, words=words), x, use_reentrant=True)
+    loss = x.sum()
+    loss.backward()
+
+main()
+""",
+    ),
+    "stored by a hook": (
+        "GS103",
+        "previous",
+        """
+class Features:
+    def __init__(self, module):
+        self.found = {}
+        module.register_forward_hook(self.keep)
+
+    def keep(self, module, args, output):
+        self.found["body"] = output
+
+def main():
+    body = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+    features, previous = Features(body), None
+    for _ in range(2):
+        loss = body(torch.ones(2, 3)).sum()
+        if previous is not None:
+            loss = loss + (features.found["body"] - previous).pow(2).mean()
+        previous = features.found["body"]
+        loss.backward()
+
+main()
+""",
+    ),
+    "inside an object that one's own object holds": (
+        "GS103",
+        "self.window",
+        """
+class History:
+    def __init__(self):
+        self.window = []
+
+    def push(self, item):
+        self.window.append(item)
+
+    def mean(self):
+        return torch.stack(self.window).mean(0)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc, self.history = nn.Linear(3, 3), History()
+
+    def forward(self, x):
+        code = torch.relu(self.enc(x))
+        self.history.push(code)
+        return self.history.mean()
+
+net = Net()
+for _ in range(2):
+    net(torch.ones(2, 3)).sum().backward()
+""",
+    ),
+    "op whose saved values were read": (
+        "GS108",
+        "act",
+        """
+def largest(act):
+    return act.grad_fn._saved_result.max()
+
+act = torch.tanh(nn.Linear(3, 3)(torch.ones(2, 3)))
+act.sum().backward()
+torch.ones(1, requires_grad=True).exp().backward()
+largest(act)
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize(("code", "name", "program"), PROGRAMS.values(), ids=PROGRAMS)
+def test_culprit_is_what_the_user_would_point_at(code: str, name: str, program: str, tmp_path: Path) -> None:
+    """The name, and that the rest of the story agrees with it."""
+    diagnosis = diagnosis_of(tmp_path, program)
+
+    assert diagnosis.code == code
+    assert diagnosis.culprit is not None
+    assert diagnosis.culprit.name == name
+
+
+def test_pass_that_freed_what_was_read_is_the_one_that_walked_it(tmp_path: Path) -> None:
+    """Not just the last one: the op itself is looked at."""
+    diagnosis = diagnosis_of(tmp_path, PROGRAMS["op whose saved values were read"][2])
+
+    assert diagnosis.confidence == "certain"
+    assert diagnosis.freed is not None
+    assert diagnosis.freed.source == "act.sum().backward()"
