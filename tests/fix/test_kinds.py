@@ -377,3 +377,50 @@ def test_gradient_that_is_merely_looked_at_needs_no_graph_of_its_own(tmp_path: P
     fixes = (Fix("retain-graph", "", "same-gradients"), Fix("create-graph", "", "changes-gradients"))
 
     assert ranked(fixes, Program(found, tmp_path))[0].kind == first
+
+
+@pytest.mark.parametrize(
+    ("holds", "statements"),
+    [
+        ("list of tuple of tensor", "s = [tuple(inner_each.detach() for inner_each in each) for each in s]"),
+        ("dict of tensor", "s = {key: value.detach() for key, value in s.items()}"),
+        ("named tuple", "s = s._make(each.detach() for each in s)"),
+        ("record h c", "s.h = s.h.detach()\n        s.c = s.c.detach()"),
+        ("frozen record h", "s = replace(s, h=s.h.detach())"),
+        ("deque of tensor", "for index, each in enumerate(s):\n            s[index] = each.detach()"),
+        ("something", None),
+    ],
+)
+def test_whatever_holds_the_tensors_all_of_them_are_detached(
+    tmp_path: Path, holds: str, statements: str | None
+) -> None:
+    """Below the pass, by the name that the function has for it."""
+    source = (
+        "from dataclasses import replace\ndef main():\n    for x in y:\n        s = f(x, s)\n        s.l.backward()\n"
+    )
+    case = Case(tmp_path, source)
+    enters = case.at("f(x, s)")
+    evidence = {"holds": holds, "reached_as": "s", "reached_in": "main"}
+    found = case.diagnosis("GS103", "s", made=enters, enters=enters, used=case.at("backward"), evidence=evidence)
+
+    assert case.mended("detach", found) == (None if statements is None else f"{source}        {statements}\n")
+
+
+def test_state_of_a_closure_is_detached_above_the_loop_that_reads_it(tmp_path: Path) -> None:
+    """The function that asks for passes has no name for it."""
+    source = """\
+def main():
+    for x in data:
+        advance(x).backward()
+
+def advance(x):
+    global y
+    for _ in range(9):
+        y = y + f(y)
+    return y
+"""
+    case = Case(tmp_path, source)
+    enters = case.at("advance(x).b", "y + f(y)")
+    found = case.diagnosis("GS103", "y", made=enters, enters=enters, used=case.at("advance(x).b"))
+
+    assert case.mended("detach", found) == source.replace("    for _ in", "    y = y.detach()\n    for _ in")

@@ -1,5 +1,9 @@
 """What a name holds, and the code that detaches it: a tensor, or tensors in a tuple, a list, a dict, a record."""
 
+import ast
+
+from gradsan.fix.source import Source
+
 _ITEM = {"tuple": "each", "list": "each", "dict": "value"}
 
 
@@ -25,7 +29,7 @@ def detached(expression: str, holds: str) -> str | None:
     return f"{{key: {within} for key, {item} in {expression}.items()}}"
 
 
-def detaching(name: str, holds: str) -> list[str]:
+def detaching(name: str, holds: str, source: Source) -> list[str]:
     """The statements that leave every tensor detached in what a name holds; none where that cannot be written.
 
     "record h c" is an object whose attributes `h` and `c` are tensors, "frozen record h c" one that is made anew.
@@ -35,8 +39,24 @@ def detaching(name: str, holds: str) -> list[str]:
         return [f"{name}.{field} = {name}.{field}.detach()" for field in rest.split()]
     if holds.startswith("frozen record "):
         fields = holds.removeprefix("frozen record ").split()
-        return [f"{name} = type({name})({', '.join(f'{each}={name}.{each}.detach()' for each in fields)})"]
+        copying = _replace(source)
+        changed = ", ".join(f"{each}={name}.{each}.detach()" for each in fields)
+        return [f"{name} = {copying}({name}, {changed})"] if copying is not None else []
     if holds == "deque of tensor":
         return [f"for index, each in enumerate({name}):\n    {name}[index] = each.detach()\n"]
     code = detached(name, holds)
     return [] if code is None else [f"{name} = {code}"]
+
+
+def _replace(source: Source) -> str | None:
+    """How the file can say `dataclasses.replace`."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "dataclasses":
+            for each in node.names:
+                if each.name == "replace":
+                    return each.asname or each.name
+        elif isinstance(node, ast.Import):
+            for each in node.names:
+                if each.name == "dataclasses":
+                    return f"{each.asname or each.name}.replace"
+    return None

@@ -151,5 +151,5 @@ def _record(each: object) -> str:
     tensors = [name for name, value in fields.items() if torch.Tensor in type(value).__mro__]
     settings = getattr(type(each), "__dataclass_params__", None)
     if settings is not None and settings.frozen:
-        return f"frozen record {' '.join(tensors)}" if len(tensors) == len(fields) else "something"
+        return f"frozen record {' '.join(tensors)}" if tensors else "something"
     return f"record {' '.join(tensors)}" if tensors else "something"

@@ -34,6 +34,8 @@ def drafts(program: Program) -> Iterator[Draft]:
         yield from _in_one_loss(program, name, earlier=False)
     at_use = [] if use is None else list(_where_used(program, name, use))
     at_boundary = list(_at_the_boundary(program, name)) if diagnosis.code in _BETWEEN_STEPS else []
+    if use is not None and diagnosis.code in _BETWEEN_STEPS:
+        at_boundary += _before_the_loop(program, name, use)
     once = not at_boundary or (use is not None and _once_a_step(program, name, use))
     yield from [*at_use, *at_boundary] if once else [*at_boundary, *at_use]
 
@@ -191,12 +193,27 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
             reached = name
         else:
             continue
-        statements = detaching(reached, holds)
+        statements = detaching(reached, holds, place.tree.source)
         if statements and not isinstance(simple(place.statement), cst.Return):
             draft = Draft()
             draft.insert_after(place.tree, place.statement, *statements)
             yield _without_retaining(program, draft)
         return
+
+
+def _before_the_loop(program: Program, name: str, use: Place) -> Iterator[Draft]:
+    """Where a function that each step calls reads it in a loop: once, above that loop."""
+    used = program.diagnosis.used
+    here = {(frame.file, frame.function) for frame in frames(used)} if used is not None else set()
+    loops = use.tree.loops(use.statement)
+    if not loops or (use.frame.file, use.frame.function) in here:
+        return
+    holds = str(program.diagnosis.evidence.get("holds", "tensor"))
+    statements = detaching(name, holds, use.tree.source)
+    if statements:
+        draft = Draft()
+        draft.insert_before(use.tree, loops[-1], *statements)
+        yield _without_retaining(program, draft)
 
 
 def _knows(program: Program, place: Place, name: str) -> bool:
