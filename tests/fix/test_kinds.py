@@ -1,5 +1,6 @@
 """Every kind of fix makes the edit that an expert would make, where one would make it, and no other."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -424,3 +425,39 @@ def advance(x):
     found = case.diagnosis("GS103", "y", made=enters, enters=enters, used=case.at("advance(x).b"))
 
     assert case.mended("detach", found) == source.replace("    for _ in", "    y = y.detach()\n    for _ in")
+
+
+def test_state_two_calls_away_is_written_as_the_training_function_sees_it(tmp_path: Path) -> None:
+    """`self` of the memory is `model.memory` there."""
+    source = """\
+def main():
+    for episode in data:
+        for x in episode:
+            loss = loss + torch.dist(model(x), x)
+        loss.backward()
+
+def forward(self, x):
+    return self.memory.read(x)
+
+def read(self, x):
+    return x @ self.slots
+"""
+    case = Case(tmp_path, source)
+    enters = case.at("model(x)", "self.memory", "self.slots")
+    stack = tuple(
+        replace(each, function=name) for each, name in zip(enters.stack, ("main", "C.forward", "M.read"), strict=True)
+    )
+    enters = replace(enters, stack=stack, function="M.read")
+    found = case.diagnosis("GS103", "self.slots", made=enters, enters=enters, used=case.at("loss.backward"))
+
+    statement = "        model.memory.slots = model.memory.slots.detach()\n"
+    assert case.mended("detach", found) == source.replace("loss.backward()\n", f"loss.backward()\n{statement}")
+
+
+def test_function_that_only_measures_is_run_without_recording(tmp_path: Path) -> None:
+    """It puts the model into evaluation mode, and asks for no pass."""
+    source = "def validate():\n    model.eval()\n    total += model(x)\n    return total\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS301", "total", held=case.at("total +=", function="validate"))
+
+    assert case.mended("no-grad", found) == f"@torch.no_grad()\n{source}"

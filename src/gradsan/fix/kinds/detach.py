@@ -10,6 +10,7 @@ from gradsan.fix.expressions import loaded, method, nodes, simple, small, target
 from gradsan.fix.flow import may_be_none, reads
 from gradsan.fix.kinds.remove_retain import stop_retaining
 from gradsan.fix.program import Place, Program, frames, parting
+from gradsan.fix.receivers import seen_from
 from gradsan.fix.tree import Statement
 from gradsan.lifecycle.location import Location
 
@@ -191,6 +192,8 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
             reached = str(evidence["reached_as"])
         elif _knows(program, place, name):
             reached = name
+        elif (told := _seen_from(program, place, name)) is not None:
+            reached = told
         else:
             continue
         statements = detaching(reached, holds, place.tree.source)
@@ -225,6 +228,16 @@ def _knows(program: Program, place: Place, name: str) -> bool:
         return True
     ours, theirs = place.frame.function.rpartition(".")[0], use.frame.function.rpartition(".")[0]
     return name.startswith("self.") and bool(ours) and ours == theirs
+
+
+def _seen_from(program: Program, place: Place, name: str) -> str | None:
+    """How this function would write it, as the calls between it and the reading line tell."""
+    enters, use = program.diagnosis.enters, _use(program, name)
+    if enters is None or use is None:
+        return None
+    places = program.places(enters)
+    here = [n for n, each in enumerate(places) if each is not None and each.frame.function == place.frame.function]
+    return seen_from(places[here[-1] : places.index(use) + 1], name) if here and use in places else None
 
 
 def _without_retaining(program: Program, draft: Draft) -> Draft:

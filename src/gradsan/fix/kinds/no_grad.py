@@ -28,13 +28,14 @@ def drafts(program: Program) -> Iterator[Draft]:
 
 
 def _around_the_function(program: Program) -> Iterator[Draft]:
-    places = program.places(program.diagnosis.held)
-    place = places[-1] if places else None
-    function = None if place is None else place.tree.scope(place.statement)
-    if place is not None and isinstance(function, cst.FunctionDef) and _only_measures(place, function):
-        draft = Draft()
-        draft.replace(place.tree, function, function.with_changes(decorators=[*function.decorators, _decorator()]))
-        yield draft
+    diagnosis = program.diagnosis
+    for place in (*reversed(program.places(diagnosis.held)), *reversed(program.places(diagnosis.made))):
+        function = None if place is None else place.tree.scope(place.statement)
+        if place is not None and isinstance(function, cst.FunctionDef) and _only_measures(place, function):
+            draft = Draft()
+            draft.replace(place.tree, function, function.with_changes(decorators=[*function.decorators, _decorator()]))
+            yield draft
+            return
 
 
 def _only_measures(place: Place, function: cst.FunctionDef) -> bool:

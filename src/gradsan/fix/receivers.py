@@ -1,0 +1,46 @@
+"""How a caller would write what a method calls `self.…`: by following the calls of a stack from the inside out."""
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from gradsan.fix.expressions import nodes, text
+from gradsan.fix.passes import called_name
+from gradsan.fix.program import Place
+
+_LIBRARIES = ("torch", "nn", "F", "functional", "np", "math", "super")
+
+
+def seen_from(places: Sequence[Place | None], name: str) -> str | None:
+    """How the outermost of these frames would write what the innermost calls `name`; None where it is not clear."""
+    for caller, callee in zip(reversed(places[:-1]), reversed(places[1:]), strict=True):
+        if caller is None or callee is None:
+            return None
+        if not name.startswith("self."):
+            return None
+        receiver = _receiver(caller.statement, callee.frame.function.rpartition(".")[2])
+        if receiver is None:
+            return None
+        name = receiver + name.removeprefix("self")
+    return name
+
+
+def _receiver(statement: cst.CSTNode, method: str) -> str | None:
+    """On whose behalf a statement calls a method; a module's `forward` is called by calling the module."""
+    calls = [each for each in nodes(statement, into_functions=False) if isinstance(each, cst.Call)]
+    found = set()
+    for call in calls:
+        match call.func:
+            case cst.Attribute(value=receiver, attr=cst.Name(value=name)) if name == method:
+                found.add(text(receiver))
+            case cst.Name() | cst.Attribute() if method in ("forward", "__call__") and _may_be_a_module(call):
+                found.add(text(call.func))
+    return found.pop() if len(found) == 1 else None
+
+
+def _may_be_a_module(call: cst.Call) -> bool:
+    """`model(x)` or `self.cell(x)`, but no function of a library, class, or method of a tensor."""
+    code = text(call.func)
+    parts = code.split(".")
+    is_own = len(parts) == 1 or parts[0] == "self"
+    return is_own and parts[0] not in _LIBRARIES and called_name(call)[:1].islower() and code.isascii()
