@@ -1,7 +1,11 @@
 """`gradsan fix`, from a report, from source, and proved by a run."""
 
+import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -102,6 +106,66 @@ def test_program_is_run_only_where_one_is_named(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "no program to run" in done.stderr
 
+
+def test_fixes_of_two_problems_in_one_file_are_written_together(tmp_path: Path) -> None:
+    """Each knows the lines as they are now, not as the other leaves them."""
+    (tmp_path / "train.py").write_text(TWO_PROBLEMS, encoding="utf-8")
+
+    done = fix(tmp_path, "train.py", "--write")
+
+    expected = TWO_PROBLEMS.replace("history.append(loss)", "history.append(loss.item())").replace(
+        "(retain_graph=True)", "()"
+    )
+    assert (done.returncode, (tmp_path / "train.py").read_text(encoding="utf-8")) == (0, expected), done.stderr
+
+
+def test_answer_is_a_report_where_that_is_wished(tmp_path: Path) -> None:
+    """With the edits as values."""
+    saved(tmp_path)
+
+    done = fix(tmp_path, "report.json", "--format", "json")
+
+    (found,) = json.loads(done.stdout)["diagnoses"]
+    assert found["fixes"][0]["edits"][0]["new"] == "    (first + second).backward()"
+    assert found["fixes"][0]["verified"] is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there, Ctrl-C is no signal to one process")
+def test_ctrl_c_leaves_nothing_changed_and_nothing_behind(tmp_path: Path) -> None:
+    """While the program runs in its scratch directory."""
+    work, scratch = tmp_path / "work", tmp_path / "scratch"
+    work.mkdir()
+    scratch.mkdir()
+    (work / "train.py").write_text("import time; time.sleep(600)\n", encoding="utf-8")
+    command = [sys.executable, "-m", "gradsan", "fix", "--write", "--verify", "python train.py"]
+    environment = os.environ | {"TMPDIR": str(scratch)}
+    process = subprocess.Popen(command, cwd=work, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert process.stderr is not None
+    assert b"running the program" in process.stderr.readline()
+    while not list(scratch.glob("gradsan-*/work/train.py")):
+        time.sleep(0.02)
+
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+
+    assert process.returncode == -signal.SIGINT
+    assert [each.name for each in work.iterdir()] == ["train.py"]
+    assert list(scratch.iterdir()) == []
+
+
+TWO_PROBLEMS = """\
+import torch
+
+model = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+history = []
+for x in torch.randn(9, 4, 2):
+    loss = model(x).square().mean()
+    history.append(loss)
+    opt.zero_grad()
+    loss.backward(retain_graph=True)
+    opt.step()
+"""
 
 PROGRAM = """\
 import torch

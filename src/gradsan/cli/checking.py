@@ -19,6 +19,7 @@ from gradsan.check.settings import Settings, find_settings
 from gradsan.check.suppressions import comments_in, silenced
 from gradsan.cli.codes import selection
 from gradsan.cli.output import ColorChoice, wants_color, width, write
+from gradsan.cli.version import version
 from gradsan.errors import GradsanError
 from gradsan.report import Diagnosis, Report
 
@@ -129,7 +130,7 @@ class Check:
             self._report_text(told, outcome)
             return
         report = Report(
-            gradsan=_version(),
+            gradsan=version(),
             python=platform.python_version(),
             torch=None,
             argv=tuple(sys.argv[1:]),
@@ -232,15 +233,6 @@ def _line_of(place: "Location") -> str | None:
 
     source = load(place.file) if place.cell is None else None
     return source.lines[place.line - 1] if source is not None and place.line <= len(source.lines) else None
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("gradsan")
-    except PackageNotFoundError:  # run from a checkout
-        return "unknown"
 
 
 TYPE_CHECKING = False

@@ -27,6 +27,7 @@ _DEFAULT = "\0"  # `--verify` without a command
 @click.option("--ignore", multiple=True, metavar="CODES", help="Do not mend these codes.")
 @click.option("--timeout", type=click.FloatRange(min=1), default=600.0, show_default=True, help="Seconds for one run.")
 @click.option("--passes", type=click.IntRange(min=1), default=None, help="End a run after so many backward passes.")
+@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.option("-q", "--quiet", is_flag=True, help="Do not tell what is being tried.")
 @click.option("--color", type=click.Choice(COLOR_CHOICES), default="auto", show_default=True)
 def command(  # noqa: PLR0913 # one for each option
@@ -41,6 +42,7 @@ def command(  # noqa: PLR0913 # one for each option
     ignore: tuple[str, ...],
     timeout: float,
     passes: int | None,
+    form: str,
     quiet: bool,
     color: ColorChoice,
 ) -> int:
@@ -64,6 +66,7 @@ def command(  # noqa: PLR0913 # one for each option
         ignore=ignore,
         timeout=timeout,
         passes=passes,
+        form=form,
         color=color,
     )
     return Fixing(wishes, told=None if quiet else sys.stderr).run()

@@ -2,26 +2,29 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from platform import python_version
 from typing import TextIO
 
 import click
 
 from gradsan.cli.codes import selection
 from gradsan.cli.output import ColorChoice, wants_color, width, write
+from gradsan.cli.version import version
 from gradsan.errors import GradsanError
 from gradsan.fix.applying import mended, unwritten
 from gradsan.fix.applying import write as write_files
 from gradsan.fix.editing import ChangedFileError, OverlappingEditsError, unified_diff
 from gradsan.fix.proposing import with_edits
 from gradsan.fix.proving import Prover
-from gradsan.fix.source import split_lines
+from gradsan.fix.source import parse
 from gradsan.fix.trials import Command, Trial, Workshop, command_of
 from gradsan.fix.trusting import is_sure
 from gradsan.report import Diagnosis, Fix, Report
 
+_NO_EDIT = "no edit can be made with reason: see its fixes"
 _PASSES_OF_A_REPORT = 200  # enough to get past the place where it failed
 Changed = dict[str, bytes]
 
@@ -44,6 +47,7 @@ class Wishes:
     ignore: tuple[str, ...]
     timeout: float
     passes: int | None
+    form: str
     color: ColorChoice
 
 
@@ -76,6 +80,13 @@ class Fixing:
         if changed and self._wishes.write:
             write_files(unwritten(changed, self._root))
             self._say("written: " + ", ".join(sorted(changed)))
+        if self._wishes.form == "json":
+            from gradsan.show.json import write as as_json
+
+            found = tuple(each.diagnosis for each in told)
+            write(
+                as_json(Report(gradsan=version(), python=python_version(), torch=None, argv=(), diagnoses=found)), None
+            )
         self._say(_verdict(told, left, written=self._wishes.write))
         return 1 if left else 0
 
@@ -101,27 +112,28 @@ class Fixing:
 
     def _proposed(self, known: Sequence[Diagnosis]) -> list[_Told]:
         """Without running anything: the first remedy that is certain."""
-        changed: Changed = {}
-        told = []
+        told: list[_Told] = []
         for each in known:
             diagnosis = with_edits(each, self._root)
             fix = next((one for one in diagnosis.fixes if one.edits and is_sure(diagnosis, one)), None)
             shown = fix or next((one for one in diagnosis.fixes if one.edits), None)
             if shown is None:
-                told.append(_Told(diagnosis, None, None, "no edit can be made with reason: see its fixes"))
-                continue
-            if fix is None and not self._wishes.unsafe:
-                told.append(
-                    _Told(diagnosis, shown, None, "not certain: prove it with --verify, or take it with --unsafe")
-                )
-                continue
-            try:
-                changed = mended(shown.edits, self._root, changed)
-            except (OverlappingEditsError, ChangedFileError) as error:
-                told.append(_Told(diagnosis, shown, None, str(error)))
-                continue
-            told.append(_Told(diagnosis, shown, dict(changed), "certain" if fix else "a guess, as --unsafe allows"))
+                told.append(_Told(diagnosis, None, None, _NO_EDIT))
+            elif fix is None and not self._wishes.unsafe:
+                why = "not certain: prove it with --verify, or take it with --unsafe"
+                told.append(_Told(diagnosis, shown, None, why))
+            else:
+                why = "certain" if fix else "a guess, as --unsafe allows"
+                told.append(self._beside(told, _Told(diagnosis, shown, None, why)))
         return told
+
+    def _beside(self, told: Sequence[_Told], new: _Told) -> _Told:
+        """With what the files say when it is made together with those that are to be made already."""
+        fixes = [one.fix for one in (*told, new) if one.fix is not None and (one is new or one.changed is not None)]
+        try:
+            return replace(new, changed=mended([edit for fix in fixes for edit in fix.edits], self._root))
+        except (OverlappingEditsError, ChangedFileError) as error:
+            return replace(new, why=str(error))
 
     def _proved(self, report: Report | None, known: Sequence[Diagnosis]) -> list[_Told]:
         """By running the program as it is, and then with each remedy until one holds."""
@@ -130,18 +142,16 @@ class Fixing:
         self._say("running the program as it is")
         before = workshop.run({})
         seen = [each for each in before.diagnoses if self._wants(each.code)]
-        waiting = [*seen, *(each for each in known if not any(_is_same(each, one) for one in seen))]
         if not seen and before.status != 0:
             self._say(f"the program fails for a reason that gradsan has nothing to say about:\n{before.last_words}")
         told: list[_Told] = []
         changed: Changed = {}
-        for diagnosis in waiting:
-            one = self._prove(diagnosis, workshop, before, changed)
-            changed = one.changed if one.changed is not None else changed
-            told.append(one)
-            if one.changed is not None and diagnosis in seen:  # it ran clean: nothing that the run showed is left
-                told += [_Told(each, None, changed, "gone with it") for each in seen if each is not diagnosis]
-                waiting = [each for each in waiting if each not in seen]
+        for diagnosis in [*seen, *(each for each in known if not any(_is_same(each, one) for one in seen))]:
+            if diagnosis in seen and changed:  # the program ran clean: nothing that the run showed is left
+                told.append(_Told(diagnosis, None, changed, "gone with it"))
+                continue
+            told.append(self._prove(diagnosis, workshop, before, changed))
+            changed = told[-1].changed or changed
         return told
 
     def _prove(self, diagnosis: Diagnosis, workshop: Workshop, before: Trial, changed: Changed) -> _Told:
@@ -149,14 +159,15 @@ class Fixing:
         prover = Prover(workshop, before, lambda line: self._say(f"  {line}"), unsafe=self._wishes.unsafe)
         proof = prover.prove(diagnosis, changed)
         if proof is None:
-            why = "no remedy holds" if prover.failed else "no edit can be made with reason: see its fixes"
-            return _Told(diagnosis, None, None, why)
+            why = "no remedy holds" if prover.failed else _NO_EDIT
+            return _Told(prover.marked(diagnosis, None), None, None, why)
         why = "verified: the program ran, and nothing was found"
         if proof.same_gradients:
             why += "; every optimizer is given the same gradients as with all graphs kept"
         if proof.cut_off:
             why += f"; {len(proof.cut_off)} parameters receive no gradient any more"
-        return _Told(diagnosis, proof.fixes[0], dict(proof.changed), why)
+        fix = replace(proof.fixes[0], diff=self._diff(changed, proof.changed))
+        return _Told(prover.marked(diagnosis, fix), fix, dict(proof.changed), why)
 
     def _command(self, report: Report | None) -> Command:
         if self._wishes.command is not None:
@@ -168,27 +179,28 @@ class Fixing:
     def _agreed(self, told: Sequence[_Told]) -> tuple[Changed, int]:
         """Show each fix, and ask where that is wished; what the files are to say, and how many problems stay."""
         changed: Changed = {}
+        refused = False
         left = 0
         color = wants_color(self._wishes.color, terminal=sys.stdout.isatty(), environment=os.environ)
         for one in told:
-            write(_shown(one, self._diff(changed, one), color=color), None)
-            wanted = one.changed is not None
-            if wanted and one.fix is not None and self._wishes.ask:
-                wanted = click.confirm("write it?", default=False)
-            if wanted and one.changed is not None:
-                changed = one.changed
+            after = changed if refused or one.changed is None else one.changed
+            if self._wishes.form == "text":
+                diff = self._diff(changed, after) or ("" if one.fix is None else one.fix.diff)
+                write(_shown(one, diff, color=color), None)
+            wanted = one.changed is not None and not refused  # what follows was found with this one made
+            if wanted and one.fix is not None and self._wishes.ask and not click.confirm("write it?", default=False):
+                wanted, refused = False, True
+            changed = after if wanted else changed
             left += not (wanted and self._wishes.write)
         return changed, left
 
-    def _diff(self, changed: Changed, one: _Told) -> str:
-        after = one.changed
-        if after is None:
-            return "" if one.fix is None else one.fix.diff
+    def _diff(self, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
         text = ""
         for file, content in sorted(after.items()):
-            old = changed.get(file, (self._root / file).read_bytes())
-            if old != content:
-                text += unified_diff(file, split_lines(old.decode()), split_lines(content.decode()))
+            path = self._root / file
+            old, new = parse(path, before.get(file, path.read_bytes())), parse(path, content)
+            if old is not None and new is not None and old.content != new.content:
+                text += unified_diff(file, old.lines, new.lines)
         return text
 
     def _say(self, line: str) -> None:

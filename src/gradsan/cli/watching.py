@@ -11,6 +11,7 @@ from types import CodeType, TracebackType
 from typing import Literal, Self, get_args
 
 from gradsan.cli.output import ColorChoice, UnwritableOutputError, wants_color, width, write
+from gradsan.cli.version import version
 from gradsan.observe.doors.session import Conclusion, Session, take_over, uninstall
 from gradsan.observe.sanitizer import say
 from gradsan.report import Diagnosis, Report, Summary
@@ -69,7 +70,7 @@ class Reporting:
 
     def _rendered(self, found: Iterable[Diagnosis], summary: Summary | None) -> str:
         report = Report(
-            gradsan=_version(),
+            gradsan=version(),
             python=platform.python_version(),
             torch=_torch_version(),
             argv=self._argv,
@@ -173,18 +174,9 @@ def _writable(output: Path) -> Path:
     return path
 
 
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("gradsan")
-    except PackageNotFoundError:  # run from a checkout
-        return "unknown"
-
-
 def _torch_version() -> str | None:
-    version = getattr(sys.modules.get("torch"), "__version__", None)
-    return None if version is None else str(version)
+    found = getattr(sys.modules.get("torch"), "__version__", None)
+    return None if found is None else str(found)
 
 
 def _rank() -> int | None:

@@ -1,7 +1,7 @@
 """Finds the fix that holds: tries the remedies of a diagnosis in their order, and runs the program with each."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gradsan.fix.applying import mended
 from gradsan.fix.program import Program
@@ -38,12 +38,19 @@ class Prover:
     tell: Callable[[str], None]
     unsafe: bool = False
     failed: list[str] = field(default_factory=list)  # what was tried in vain, in a line each
+    _tried: set[FixKind] = field(default_factory=set)
     _trials: int = 0
     _reference: Trial | None = None
 
     def prove(self, diagnosis: Diagnosis, changed: Changed) -> Proof | None:
         """The first way that ends clean, where there is one."""
         return next(self._ways(diagnosis, dict(changed), ()), None)
+
+    def marked(self, diagnosis: Diagnosis, proved: Fix | None) -> Diagnosis:
+        """The diagnosis with what is known of its fixes now: the proved one first, and those that failed."""
+        others = [fix for fix in diagnosis.fixes if proved is None or fix.kind != proved.kind]
+        known = [replace(fix, verified=False) if fix.kind in self._tried else fix for fix in others]
+        return replace(diagnosis, fixes=(*(() if proved is None else (proved,)), *known))
 
     def _ways(self, diagnosis: Diagnosis, changed: dict[str, bytes], so_far: tuple[Fix, ...]) -> Iterator[Proof]:
         program = Program(diagnosis, self.workshop.root, changed=changed)
@@ -66,6 +73,7 @@ class Prover:
 
     def _try(self, fix: Fix, edits: tuple[Edit, ...], files: Changed) -> Trial:
         self._trials += 1
+        self._tried.add(fix.kind)
         places = ", ".join(f"{edit.file}:{edit.line}" for edit in edits)
         trial = self.workshop.run(files)
         outcome = _outcome(trial)
