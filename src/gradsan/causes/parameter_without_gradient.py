@@ -1,4 +1,19 @@
-from gradsan.causes.cause import Cause, Example
+from collections.abc import Iterator
+
+from gradsan.causes.cause import Cause, Example, Finding
+from gradsan.lifecycle.course import Course, CutOff, Cutting
+from gradsan.report import Culprit
+
+_STEPS = 3  # that a parameter went without a gradient, before it is a habit
+_SHOWN = 4  # names of parameters
+_CUTS: dict[Cutting, str] = {
+    "detach": "`detach()`",
+    "data": "`.data`",
+    "no-grad": "`torch.no_grad()`",
+    "number": "turning it into a number",
+    "numpy": "the way through numpy",
+    "new-tensor": "copying it into a new tensor",
+}
 
 
 class ParameterWithoutGradient(Cause):
@@ -56,3 +71,24 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
         "parameter that just this batch did not need (another branch, another expert) is no mistake; it receives its "
         "gradient later."
     )
+
+    @classmethod
+    def recognise(cls, course: Course) -> Iterator[Finding]:
+        """Parameters of an optimizer that ran in the forward, and were cut off on the way to the loss."""
+        yield from (cls._finding(each) for each in course.cut_off if each.steps >= _STEPS)
+
+    @classmethod
+    def _finding(cls, cut: CutOff) -> Finding:
+        shown = ", ".join(f"`{each}`" for each in cut.parameters[:_SHOWN])
+        more = f" and {len(cut.parameters) - _SHOWN} more" if len(cut.parameters) > _SHOWN else ""
+        has = "has" if len(cut.parameters) == 1 else "have"
+        return Finding(
+            sentence=(
+                f"{shown}{more} {has} never received a gradient in {cut.steps} steps, though the optimizer has "
+                f"{'it' if has == 'has' else 'them'}: {_CUTS[cut.how]} cuts off what the loss is made of"
+            ),
+            remedies=("re-attach",),
+            places={"cut": (cut.cut, None)},
+            culprit=Culprit(cut.name, "local") if cut.name else None,
+            evidence={"parameters": len(cut.parameters), "steps": cut.steps},
+        )

@@ -1,8 +1,13 @@
+import re
 from collections.abc import Iterator
 
 from gradsan.causes.cause import Cause, Example, Finding
-from gradsan.lifecycle.course import Course, DroppedLoss
+from gradsan.lifecycle.amounts import count
+from gradsan.lifecycle.course import Course, DroppedLoss, LeftOut
 from gradsan.report import Culprit
+
+_SEEN = 2  # steps in which a loss was left out, before it is a habit
+_NAMED = re.compile(r"loss|penalty|(^|_)(reg|kl|kld|bce|mse|nll|ce)($|_)", re.IGNORECASE)  # what people call a loss
 
 
 class UnusedForward(Cause):
@@ -67,6 +72,10 @@ print(weight.tolist())
             is_habit = 2 * each.preceded > each.passes
             if each.dropped and is_habit and each.takes_last and not each.is_chosen:
                 yield cls._overwritten(each)
+        for loss in course.left_out:
+            is_dead = not loss.is_read and _NAMED.search(loss.name) is not None
+            if loss.seen >= _SEEN and not loss.is_used and (is_dead or loss.alone):
+                yield cls._forgotten(loss)
 
     @classmethod
     def _overwritten(cls, loss: DroppedLoss) -> Finding:
@@ -82,4 +91,20 @@ print(weight.tolist())
             culprit=Culprit(loss.name, "local") if loss.name else None,
             evidence={"computed": loss.runs, "dropped": loss.dropped, "passes": loss.passes},
             count=loss.dropped,
+        )
+
+    @classmethod
+    def _forgotten(cls, loss: LeftOut) -> Finding:
+        why = ""
+        if loss.alone:
+            why = f", and nothing else trains {count(len(loss.alone), 'parameter')} that it reaches"
+        return Finding(
+            sentence=f"`{loss.name}` is computed in every step and left out of the backward pass{why}",
+            remedies=("combine-losses",),
+            places={"made": (loss.made, None)},
+            culprit=Culprit(loss.name, "local"),
+            confidence="likely",
+            evidence={"steps": loss.seen, "parameters_alone": len(loss.alone)},
+            notes=(f"the pass of the other loss is at line {loss.sibling[-1].line}",) if loss.sibling else (),
+            count=loss.seen,
         )

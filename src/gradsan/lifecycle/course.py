@@ -114,13 +114,15 @@ class Holding:
     @property
     def is_growing(self) -> bool:
         """Whether it holds graphs of all the time since it began to, and ever more of them."""
-        last = self.counts[-1]
-        if self.is_bounded or last.graphs < _MANY or last.graphs < _DENSE * (last.step - last.oldest):
+        most = max(self.counts, key=lambda each: each.graphs)
+        if self.is_bounded or most.graphs < _MANY or most.graphs < _DENSE * (most.step - most.oldest):
             return False
         if len(self.counts) == 1:
             return self.collects
-        first = self.counts[0]
-        return first.graphs < last.graphs and (last.oldest <= first.oldest or self.collects)
+        # A window is as full again later, with newer graphs.
+        slides = len({each.oldest for each in self.counts if each.graphs == most.graphs}) > 1
+        grew = any(one.oldest == two.oldest and one.graphs < two.graphs for one, two in pairwise(self.counts))
+        return grew and not slides
 
     @property
     def is_for_good(self) -> bool:
@@ -130,8 +132,8 @@ class Holding:
     @property
     def growth(self) -> float:
         """Graphs a step."""
-        last = self.counts[-1]
-        return last.graphs / max(last.step - last.oldest, 1)
+        most = max(self.counts, key=lambda each: each.graphs)
+        return most.graphs / max(most.step - most.oldest, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,8 @@ class LeftOut:
     made: Stack
     name: str
     seen: int  # how many steps it was looked for, and found left out
-    is_read: bool  # something else is done with it than noting its value
+    is_read: bool  # the program reads it at all
+    is_used: bool  # something else is done with it than noting its value
     alone: tuple[str, ...]  # parameters of optimizers that only this loss reaches
     sibling: Stack  # the pass of the other loss
 
@@ -170,7 +173,6 @@ class CutOff:
     how: Cutting
     cut: Stack
     name: str | None  # the tensor that was cut
-    step: Stack  # a step of the optimizer that owns them
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ None of them is promised by PyTorch. Each is looked for once, and what is missin
 met as an `AttributeError` in the middle of someone's training.
 """
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -54,6 +55,12 @@ def compiler_switch() -> Callable[[object], object]:
 
     switch = _dig(torch, "_C._dynamo.eval_frame.set_eval_frame")
     return switch if callable(switch) else lambda _: None
+
+
+def has_compiled() -> bool:
+    """Whether `torch.compile` has compiled anything: then a hook on all modules would make it do so again."""
+    counters = getattr(sys.modules.get("torch._dynamo.utils"), "counters", None)
+    return counters is not None and bool(counters.get("frames"))
 
 
 @cache

@@ -4,16 +4,22 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from gradsan.lifecycle.course import Course
+from gradsan.lifecycle.course import Course, CutOff
+from gradsan.observe.graph import ranges_of, reach, roots_of
+from gradsan.observe.ledger.accounts import Accounts
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.ledger.carrying import carried_by
 from gradsan.observe.ledger.census import Timeline, sightings
+from gradsan.observe.ledger.cutting import find_cut
 from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.holdings import Holdings
 from gradsan.observe.ledger.passlines import Line, PassLines
+from gradsan.observe.ledger.siblings import Siblings
+from gradsan.observe.ledger.unreached import Ran, Unreached
 from gradsan.observe.ledger.wording import user_files, user_modules
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.recorder import LineRecorder
+from gradsan.observe.modules import module_names
 from gradsan.observe.passes import Asked, Passes, PassNote
 from gradsan.observe.steps import Steps
 
@@ -41,9 +47,7 @@ class Ledger:
         self._tell = tell
         self._is_open = True
         self._budget = Budget()
-        self._gradients = Gradients()
-        self._lines = PassLines()
-        self._holdings = Holdings()
+        self._kept = Accounts(PassLines(), Gradients(), Holdings(), Siblings(), Unreached(recorder.ownership.owns))
         self._next_look = _FIRST_LOOK
 
     def pass_begins(self, note: PassNote, tensors: Sequence[Any], asked: Asked, frame: FrameType) -> None:
@@ -58,8 +62,8 @@ class Ledger:
         """It has run."""
         if self._is_open and note.outer is None:
             try:
-                self._gradients.pass_ended(note)
-                self._lines.ended(note, self._counter())
+                self._kept.gradients.pass_ended(note)
+                self._kept.lines.ended(note, self._counter())
             except Exception as error:  # noqa: BLE001 # as above
                 self._fail(error)
 
@@ -67,7 +71,8 @@ class Ledger:
         """An optimizer is about to step."""
         if self._is_open:
             try:
-                self._gradients.step_begins(optimizer)
+                self._kept.gradients.step_begins(optimizer)
+                self._kept.unreached.step_begins(optimizer)
             except Exception as error:  # noqa: BLE001 # as above
                 self._fail(error)
 
@@ -76,9 +81,10 @@ class Ledger:
         if self._is_open:
             try:
                 number = self._counter()
-                self._gradients.step_ended(optimizer, number)
-                if len(self._lines.steps) < _STEPS_KEPT:
-                    self._lines.steps.append(number)
+                self._kept.gradients.step_ended(optimizer, number)
+                self._kept.unreached.step_ended(optimizer)
+                if len(self._kept.lines.steps) < _STEPS_KEPT:
+                    self._kept.lines.steps.append(number)
             except Exception as error:  # noqa: BLE001 # as above
                 self._fail(error)
 
@@ -89,17 +95,23 @@ class Ledger:
         self._is_open = False
         from gradsan.observe.ledger.closing import course
 
-        if self._lines.lines:
+        if self._kept.lines.lines:
             self._take_census(None, None)
-        return course(self._passes, self._steps, self._recorder, self._lines, self._gradients, self._holdings)
+        return course(self._passes, self._steps, self._recorder, self._kept)
 
     def _pass_begins(self, note: PassNote, tensors: Sequence[Any], asked: Asked, frame: FrameType) -> None:
         if note.outer is not None:
             return
-        self._gradients.pass_begins()
-        line = self._lines.begins(note, tensors, asked, frame)
+        self._kept.gradients.pass_begins()
+        line = self._kept.lines.begins(note, tensors, asked, frame)
         if line is None:
             return
+        if note.seen:
+            since = line.begins[-2] if len(line.begins) > 1 else 0
+            self._kept.siblings.pass_begins(note, frame, since, self._recorder.lines())
+        ran = self._kept.unreached.heard()
+        if ran:
+            self._look_for_cuts(ran, note, tensors, line)
         if self._passes.count > self._next_look and note.seen:
             self._take_census(note, frame)
         if line.carried is None and _grows(line) and note.seen:
@@ -111,18 +123,38 @@ class Ledger:
         with self._budget:
             owns = self._recorder.ownership.owns
             timeline = Timeline(
-                owned=[(each.owned, each.numbers) for each in self._gradients.accounts.values()],
-                reached=[(each.reached, each.begins) for each in self._lines.lines.values() if each.kind == "backward"],
+                owned=[(each.owned, each.numbers) for each in self._kept.gradients.accounts.values()],
+                reached=[
+                    (each.reached, each.begins) for each in self._kept.lines.lines.values() if each.kind == "backward"
+                ],
             )
             modules = [] if frame is not None else user_modules(owns)
             walks = note.walks if note is not None else lambda _: False
             seen = sightings(frames_out(frame), modules, timeline, owns, walks)
-            held = bool(seen) and self._holdings.add(seen, self._recorder.lines(), self._files())
-            self._next_look = int(self._passes.count * (_SOONER if held else _LATER)) + 1
+            if seen:
+                self._kept.holdings.add(seen, self._recorder.lines(), self._files())
+            self._next_look = int(self._passes.count * (_SOONER if seen else _LATER)) + 1
+
+    def _look_for_cuts(self, ran: list[Ran], note: PassNote, tensors: Sequence[Any], line: Line) -> None:
+        lines = self._recorder.lines()
+        if lines is None or not note.accumulates:
+            return
+        walked = note.walked if note.seen and note.walked is not None else ranges_of(reach(roots_of(tensors)))
+        since = line.begins[-2] if len(line.begins) > 1 else 0
+        with self._budget:
+            modules = module_names()
+            for each in ran:
+                module = modules.get(each.identities[0], "")
+                found = find_cut(each, set(module.split(".")), walked, lines, since)
+                if found is not None:
+                    names = tuple(f"{module}.{key}" if module else key for key in each.keys)
+                    self._kept.unreached.cut(CutOff(names, module, 0, found.how, found.at, found.name), each)
 
     def _files(self) -> set[str]:
         owns = self._recorder.ownership.owns
-        return user_files(owns) | {code.co_filename for each in self._lines.lines.values() for code, _ in each.calls}
+        return user_files(owns) | {
+            code.co_filename for each in self._kept.lines.lines.values() for code, _ in each.calls
+        }
 
     def _name_carrier(self, line: Line, tensors: Sequence[Any], frame: FrameType) -> None:
         lines = self._recorder.lines()

@@ -2,38 +2,34 @@
 
 from typing import Any, Literal
 
-from gradsan.lifecycle.course import Course, Gave, OptimizerLine, PassLine
+from gradsan.lifecycle.course import Course, Gave, LeftOut, OptimizerLine, PassLine
 from gradsan.lifecycle.incident import Stack
 from gradsan.lifecycle.location import Frame
+from gradsan.observe.ledger.accounts import Accounts
 from gradsan.observe.ledger.dropped import dropped_losses
 from gradsan.observe.ledger.gradients import Account, Given, Gradients
-from gradsan.observe.ledger.holdings import Holdings
-from gradsan.observe.ledger.passlines import Line, PassLines
+from gradsan.observe.ledger.passlines import Line
 from gradsan.observe.ledger.wording import loss_at, optimizer_at, reads_gradients, user_files
 from gradsan.observe.log.recorder import LineRecorder
+from gradsan.observe.modules import module_names
 from gradsan.observe.passes import Calls, Passes
 from gradsan.observe.steps import Steps
 
 
-def course(
-    passes: Passes,
-    steps: Steps,
-    recorder: LineRecorder,
-    lines: PassLines,
-    gradients: Gradients,
-    holdings: Holdings,
-) -> Course:
+def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts) -> Course:
     """How the run went."""
-    kept = [each for each in lines.lines.values() if each.followed and not each.walked_again]
+    lines, gradients = list(kept.lines.lines.values()), kept.gradients
     return Course(
         passes=passes.count,
         steps=steps.count,
-        ops=sum(each.ops * each.passes // max(each.looked, 1) for each in lines.lines.values()),
-        peak_saved_bytes=max((each.saved_bytes for each in lines.lines.values()), default=0),
-        retained_bytes=sum(each.saved_bytes for each in kept),
-        lines=tuple(_pass_line(each, gradients, steps, recorder) for each in lines.lines.values()),
+        ops=sum(each.ops * each.passes // max(each.looked, 1) for each in lines),
+        peak_saved_bytes=max((each.saved_bytes for each in lines), default=0),
+        retained_bytes=sum(each.saved_bytes for each in lines if each.followed and not each.walked_again),
+        lines=tuple(_pass_line(each, gradients, steps, recorder) for each in lines),
         optimizers=tuple(_optimizer_line(key, each, steps) for key, each in gradients.accounts.items()),
-        holdings=holdings.facts(has_optimizers=bool(gradients.accounts)),
+        holdings=kept.holdings.facts(has_optimizers=bool(gradients.accounts)),
+        left_out=tuple(_left_out(kept)),
+        cut_off=tuple(kept.unreached.facts()),
         dropped=tuple(each for log in recorder.threads() for each in dropped_losses(passes.all(), log)),
     )
 
@@ -83,9 +79,20 @@ def _may_be_read(wasted: list[Given], recorder: LineRecorder) -> bool:
     return reads_gradients(files | user_files(owns))
 
 
+def _left_out(kept: Accounts) -> list[LeftOut]:
+    owned = {leaf for each in kept.gradients.accounts.values() for leaf in each.owned}
+    reached = {leaf for each in kept.lines.lines.values() for leaf in each.reached}
+    names = module_names() if owned - reached else {}
+    return kept.siblings.facts(owned, reached, lambda leaf: names.get(leaf, "a parameter"))
+
+
+def _last_step(optimizer: int, steps: Steps) -> Stack:
+    last = steps.last_of(optimizer)
+    return () if last is None else last.stack
+
+
 def _optimizer_line(identity: int, account: Account, steps: Steps) -> OptimizerLine:
-    last, (cycles, piled) = steps.last_of(identity), account.worst()
-    stack = () if last is None else last.stack
+    stack, (cycles, piled) = _last_step(identity, steps), account.worst()
     return OptimizerLine(
         stack=stack,
         name=optimizer_at(stack[-1]) if stack else None,

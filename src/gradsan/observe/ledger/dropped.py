@@ -2,14 +2,13 @@
 
 import ast
 import linecache
-from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import islice
 
 from gradsan.lifecycle.course import DroppedLoss
 from gradsan.lifecycle.incident import Stack
 from gradsan.observe.ledger.noting import uses_of
+from gradsan.observe.ledger.spans import end_of, meets
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.log.loops import Loop, loops_of
 from gradsan.observe.naming.statements import stores
@@ -90,16 +89,11 @@ class _Dropped:
         ]
 
     def _made(self, execution: Execution) -> bool:
-        return self._end(execution) > execution.number
-
-    def _end(self, execution: Execution) -> int:
-        """The op counter when what followed it began."""
-        after = islice(self._trace.executions, execution.index + 1, None)
-        return next((each.number for each in after if not _is_under(each, execution)), self._asked[-1].begin)
+        return end_of(execution, self._trace) > execution.number
 
     def _is_taken(self, execution: Execution) -> bool:
-        start, stop = execution.number, self._end(execution)
-        return stop > start and any(_meets(note, start, stop) for note in self._notes)
+        start, stop = execution.number, end_of(execution, self._trace)
+        return any(meets(note.walked, start, stop) for note in self._notes)
 
     def _leads_on(self, left: list[Execution], made: list[Execution], begin: int, place: int, loop: Loop) -> bool:
         """Whether a dropped round made something that a pass took all the same: each round refines the last one's."""
@@ -113,25 +107,8 @@ class _Dropped:
         return False
 
 
-def _meets(note: PassNote, start: int, stop: int) -> bool:
-    walked = note.walked
-    if not walked:
-        return False
-    place = bisect_right(walked, start)
-    return place % 2 == 1 or (place < len(walked) and walked[place] < stop)
-
-
 def _frames(execution: Execution) -> Stack:
     return execution.frames()
-
-
-def _is_under(each: Execution, execution: Execution) -> bool:
-    parent = each.call.parent
-    while parent is not None:
-        if parent is execution:
-            return True
-        parent = parent.call.parent
-    return False
 
 
 def _loop_left_behind(made: Stack, asked: Stack) -> tuple[int, Loop] | None:

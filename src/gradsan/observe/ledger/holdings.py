@@ -21,6 +21,11 @@ class _Followed:
     made: Stack
     counts: list[Count] = field(default_factory=list)
 
+    @property
+    def collects(self) -> bool:
+        """Whether what feeds it adds to what is there."""
+        return self.feed is not None and self.feed.collects
+
 
 class Holdings:
     """Of a process."""
@@ -28,27 +33,28 @@ class Holdings:
     def __init__(self) -> None:
         self._followed: dict[tuple[str, str], _Followed] = {}
 
-    def add(self, seen: list[Sighting], lines: Lines | None, files: Iterable[str]) -> bool:
-        """What one look has found; True: something is held that should perhaps not be."""
+    def add(self, seen: list[Sighting], lines: Lines | None, files: Iterable[str]) -> None:
+        """What one look has found."""
         files = list(files)
-        told = []
         for sighting in seen:
             made: Stack = () if lines is None else lines.stack_of(sighting.newest) or ()
-            told.append((sighting, feed_of(sighting.name, sighting.function, made[-1] if made else None, files), made))
-        # Several names for the same graphs are one story: that of the name which collects them.
-        told.sort(key=lambda each: (each[1] is None or not each[1].collects, -len(each[0].steps), len(each[0].name)))
-        chosen: list[Sighting] = []
-        for sighting, feed, made in told:
-            if any(not sighting.reach.isdisjoint(each.reach) for each in chosen):
-                continue
-            chosen.append(sighting)
+            feed = feed_of(sighting.name, sighting.function, made[-1] if made else None, files)
             self._note(sighting, feed, made)
-        return bool(chosen)
 
     def facts(self, *, has_optimizers: bool) -> tuple[Holding, ...]:
-        """As plain facts. Passes stand for steps only in a program that has no optimizer at all."""
+        """As plain facts. Passes stand for steps only in a program that has no optimizer at all.
+
+        Several names for the same graphs are one story: that of the name which collects them.
+        """
         counted = [each for each in self._followed.values() if each.sighting.by_optimizer or not has_optimizers]
-        return tuple(map(_fact, counted))
+        told = sorted(counted, key=lambda each: (not each.collects, -len(each.sighting.steps), len(each.sighting.name)))
+        chosen: list[tuple[Sighting, Holding]] = []
+        for each in told:
+            fact, reach = _fact(each), each.sighting.reach
+            is_other = all(reach.isdisjoint(other.reach) for other, _ in chosen)
+            if is_other and (fact.is_growing or fact.is_for_good):
+                chosen.append((each.sighting, fact))
+        return tuple(fact for _, fact in chosen)
 
     def _note(self, sighting: Sighting, feed: Feed | None, made: Stack) -> None:
         key = (sighting.name, sighting.function)
@@ -75,7 +81,7 @@ def _fact(followed: _Followed) -> Holding:
         ops=sighting.ops,
         saved_bytes=sighting.saved_bytes,
         is_bounded=sighting.is_bounded,
-        collects=feed is not None and feed.collects,
+        collects=followed.collects,
         is_guarded=feed is not None and feed.is_guarded,
     )
 

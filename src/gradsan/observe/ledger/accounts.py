@@ -1,0 +1,20 @@
+"""Everything that the ledger keeps."""
+
+from dataclasses import dataclass
+
+from gradsan.observe.ledger.gradients import Gradients
+from gradsan.observe.ledger.holdings import Holdings
+from gradsan.observe.ledger.passlines import PassLines
+from gradsan.observe.ledger.siblings import Siblings
+from gradsan.observe.ledger.unreached import Unreached
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """One for each kind of thing that happens over many steps."""
+
+    lines: PassLines  # that ask for passes
+    gradients: Gradients  # from step to step
+    holdings: Holdings  # of graphs
+    siblings: Siblings  # losses beside one another
+    unreached: Unreached  # parameters

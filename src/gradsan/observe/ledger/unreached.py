@@ -1,0 +1,146 @@
+"""Parameters of optimizers that no pass has reached, and whether their modules run.
+
+Which module runs is not noted all the time: only where parameters are without a gradient after the first steps is one
+forward listened to, as a whole.
+"""
+
+import sys
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradsan.lifecycle.course import CutOff
+from gradsan.lifecycle.incident import Stack
+from gradsan.lifecycle.location import Frame
+from gradsan.observe.log.frames import frames_out
+from gradsan.observe.private import NO_NUMBER, has_compiled
+
+_LISTENED = frozenset({2, 4, 8})  # steps of an optimizer after which a forward is listened to, if need be
+_AT_A_STEP = 16  # parameters that are looked at again
+
+
+@dataclass(slots=True)
+class Ran:
+    """A module with such parameters, which has just run."""
+
+    keys: tuple[str, ...]  # of the parameters
+    identities: tuple[int, ...]
+    stack: Stack  # the user's calls that led there
+    number: int | None  # of the op that made its output; None: nothing was recorded
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """The parameters of one optimizer that have had no gradient so far."""
+
+    parameters: "dict[int, weakref.ref[Any]]"
+    steps: int = 0
+    turn: int = 0
+
+
+@dataclass(slots=True)
+class _Cut:
+    fact: CutOff
+    optimizer: int
+    identities: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Unreached:
+    """Of a process."""
+
+    owns: Callable[[str], bool]
+    ran: list[Ran] = field(default_factory=list)
+    _waiting: dict[int, _Waiting] = field(default_factory=dict)
+    _cuts: list[_Cut] = field(default_factory=list)
+    _stop: Callable[[], None] | None = None
+
+    def step_begins(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
+        """See which of its parameters have a gradient now."""
+        waiting = self._waiting.get(id(optimizer))
+        if waiting is None:
+            every = [each for group in optimizer.param_groups for each in group["params"]]
+            without = {id(each): weakref.ref(each) for each in every if each.requires_grad and each.grad is None}
+            waiting = self._waiting[id(optimizer)] = _Waiting(without)
+        waiting.steps += 1
+        if waiting.parameters:
+            keys = list(waiting.parameters)
+            waiting.turn = (waiting.turn + _AT_A_STEP) % len(keys) if len(keys) > _AT_A_STEP else 0
+            for key in keys[waiting.turn : waiting.turn + _AT_A_STEP]:
+                parameter = waiting.parameters[key]()
+                if parameter is None or parameter.grad is not None or not parameter.requires_grad:
+                    del waiting.parameters[key]
+
+    def step_ended(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """Perhaps listen to the forward that follows."""
+        waiting = self._waiting.get(id(optimizer))
+        if waiting is None or not waiting.parameters or waiting.steps not in _LISTENED:
+            return
+        if self._stop is None and not has_compiled():
+            self._listen({key for each in self._waiting.values() for key in each.parameters})
+
+    def heard(self) -> list[Ran]:
+        """Which of their modules have run since; listening ends."""
+        if self._stop is not None:
+            self._stop()
+            self._stop = None
+        ran, self.ran = self.ran, []
+        return ran
+
+    def cut(self, fact: CutOff, ran: Ran) -> None:
+        """It was found where one of them is cut off."""
+        for identity, waiting in self._waiting.items():
+            mine = tuple(each for each in ran.identities if each in waiting.parameters)
+            if mine:
+                self._cuts.append(_Cut(fact, identity, mine))
+
+    def facts(self) -> list[CutOff]:
+        """Those that are still without a gradient when all is over; one for each cut."""
+        found: dict[Stack, CutOff] = {}
+        for each in self._cuts:
+            waiting = self._waiting[each.optimizer]
+            if not all(identity in waiting.parameters for identity in each.identities):
+                continue
+            fact, known = each.fact, found.get(each.fact.cut)
+            names = dict.fromkeys((*(() if known is None else known.parameters), *fact.parameters))
+            found[fact.cut] = CutOff(
+                parameters=tuple(names),
+                module=fact.module,
+                steps=waiting.steps,
+                how=fact.how,
+                cut=fact.cut,
+                name=fact.name,
+            )
+        return list(found.values())
+
+    def _listen(self, wanted: set[int]) -> None:
+        from torch.nn.modules.module import register_module_forward_hook
+
+        def hear(module: Any, _given: Any, output: Any) -> None:  # noqa: ANN401 # as torch calls it
+            own = [(key, id(each)) for key, each in module._parameters.items() if id(each) in wanted]  # noqa: SLF001 # without running the user's code
+            if own:
+                keys, identities = zip(*own, strict=True)
+                self.ran.append(Ran(keys, identities, self._stack(), _number_of(output)))
+
+        self._stop = register_module_forward_hook(hear).remove
+
+    def _stack(self) -> Stack:
+        frames = frames_out(sys._getframe(2))  # noqa: SLF001 # the only way to a frame
+        return tuple(
+            Frame(each.f_code.co_filename, each.f_lineno or 0, each.f_code.co_qualname)
+            for each in reversed(frames)
+            if self.owns(each.f_code.co_filename)
+        )
+
+
+def _number_of(output: Any) -> int | None:  # noqa: ANN401 # whatever a module returns
+    import torch
+
+    first = output
+    while isinstance(first, (tuple, list)) and first:
+        first = first[0]
+    if not isinstance(first, torch.Tensor) or first.grad_fn is None:
+        return None
+    number = first.grad_fn._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
+    return None if number == NO_NUMBER else int(number)
