@@ -2,7 +2,7 @@
 # make test    everything that CI checks
 # make prove   100,000 random programs, in PyTorch and in the model
 # make explore other random programs for the line log; CI always takes the same
-# make bench   what watching costs, as ratios
+# make bench   what watching costs, as ratios; how fast source is checked
 # make test-all  the suite on every Python found, and on the oldest torch
 # make golden  rewrite the golden files and the JSON Schema, to be read in review
 
@@ -33,6 +33,8 @@ explore: .venv/test.stamp
 
 bench: .venv/run.stamp
 	$(BIN)/python benchmarks/overhead.py
+	$(PIP) install --target .venv/torchfix torchfix==0.7.0
+	TORCHFIX=.venv/torchfix $(BIN)/python benchmarks/check_speed.py
 
 test-all: .venv/test.stamp
 	$(PIP) install nox==2026.10.20

@@ -38,6 +38,7 @@ from gradsan.check.values import (
     parts,
 )
 
+_DEEPEST_STATE = 24  # modules within modules
 _AGAIN = 2  # how often a function may call itself before it is taken as unknown
 
 
@@ -510,8 +511,8 @@ class Calls(LibraryCalls):
 
 def _doubt_state(value: Value | None) -> None:
     """A state that something called `reset` was given is hard to tell: it may have been found by other means."""
-    if isinstance(value, Instance) and is_module(value.cls):
-        for each in parts(value):
+    if isinstance(value, Layer) or (isinstance(value, Instance) and is_module(value.cls)):
+        for each in parts(value, _DEEPEST_STATE):
             if each.op is not None:
                 each.op.doubt = DOUBTFUL
 

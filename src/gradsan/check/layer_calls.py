@@ -30,6 +30,7 @@ from gradsan.check.values import (
     ops_of,
 )
 
+_MOST_MODULES = 40
 _SELF_RETURNING = frozenset(
     """
     train eval to cuda cpu half float double bfloat16 requires_grad_ apply share_memory type compile to_empty
@@ -128,7 +129,7 @@ class LayerCalls(TensorCalls):
             return value
         return Method(receiver=layer, name=name)
 
-    def module_method(  # noqa: C901 # one question after the other
+    def module_method(  # noqa: C901, PLR0912 # one question after the other
         self, module: Value, name: str, arguments: Several[Given], keywords: dict[str, Given]
     ) -> Value | None:
         """What every module answers; None: not that."""
@@ -158,7 +159,10 @@ class LayerCalls(TensorCalls):
         if name in ("state_dict", "load_state_dict", "buffers", "named_buffers"):
             return Value()
         if name in ("children", "modules", "named_children", "named_modules"):
-            return Sequence(elements=_submodules(module), exact=False)
+            found = _submodules(module) if "children" in name else [module, *_descendants(module)]
+            if name.startswith("named_"):
+                found = [Sequence(elements=[Value(), each], kind="tuple") for each in found]
+            return Sequence(elements=found, exact=False)
         return None
 
     def _register(self, module: Value, name: str, arguments: Several[Given], keywords: dict[str, Given]) -> Value:
@@ -206,6 +210,17 @@ def _shaped(kind: str, made: Tensor) -> Value:
     if kind in CELLS_WITH_PAIRS or kind in ATTENTION:
         return Sequence(elements=[made, made], kind="tuple")
     return made
+
+
+def _descendants(module: Value) -> list[Value]:
+    found: list[Value] = []
+    waiting = _submodules(module)
+    while waiting and len(found) < _MOST_MODULES:
+        each = waiting.pop(0)
+        if each not in found:
+            found.append(each)
+            waiting += _submodules(each)
+    return found
 
 
 def _submodules(module: Value) -> list[Value]:

@@ -12,7 +12,8 @@ from gradsan.check.program import Reader
 from gradsan.check.source import Source, UnreadableSourceError, decode, locate_import, parse
 from gradsan.report import Diagnosis
 
-_PASSES = (b"backward", b"autograd", b"training_step")
+_PASS = re.compile(rb"\.(?:manual_)?backward\(|autograd\.(?:grad|backward)\(|def training_step\b")
+_BARE_PASS = re.compile(rb"\bgrad\(")  # after `from torch.autograd import grad`
 _IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import|import[ \t]+([\w.]+))", re.MULTILINE)
 _DEEPEST_IMPORT = 3
 
@@ -31,9 +32,16 @@ class Checked:
 
 def is_worth_reading(path: str, content: bytes) -> bool:
     """Whether there can be anything to find: a pass in the file, or in one that this program draws in."""
-    if any(word in content for word in _PASSES):
+    if _has_pass(content):
         return True
     return b"__main__" in content and path.endswith(".py") and _draws_in_passes(path, content, _DEEPEST_IMPORT)
+
+
+def _has_pass(content: bytes) -> bool:
+    if b"backward(" not in content and b"grad(" not in content and b"training_step" not in content:
+        return False
+    bare = b"autograd" in content and _BARE_PASS.search(content) is not None
+    return bare or _PASS.search(content) is not None
 
 
 def _draws_in_passes(path: str, content: bytes, depth: int) -> bool:
@@ -43,7 +51,7 @@ def _draws_in_passes(path: str, content: bytes, depth: int) -> bool:
         if target is None or target == path:
             continue
         inner = _content(target)
-        if any(word in inner for word in _PASSES[:2]):
+        if _has_pass(inner):
             return True
         if depth > 1 and _draws_in_passes(target, inner, depth - 1):
             return True

@@ -44,7 +44,7 @@ def listen(world: World, *, closed: bool, kept: frozenset[Op]) -> Heard:
     _missing_clears(world, heard)
     _dropped_losses(world, heard)
     _growing(world, heard)
-    _leaks(world, heard, closed=closed, kept=kept)
+    _leaks(world, heard, closed=closed and bool(world.passes), kept=kept)
     _cut_off(world, heard)
     _late(world, heard)
     return heard
@@ -192,7 +192,8 @@ def _leaks_history(each: Collecting, *, closed: bool, kept: frozenset[Op]) -> bo
             return False
         fed = [edge.op for edge in each.op.edges]
         done = all(_walked_at_once(op, each) for op in fed if op.walked) and any(op.walked for op in fed)
-        return done or (closed and each.op not in kept and not any(op.walked for op in fed))
+        forgotten = closed and each.op.scalar and each.op not in kept and not any(op.walked for op in fed)
+        return done or forgotten
     if any(not _walked_at_once(op, each) for op in each.ops if op.walked):
         return False
     if all(op.walked for op in each.ops):

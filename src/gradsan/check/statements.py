@@ -18,6 +18,8 @@ from gradsan.check.values import (
     Context,
     Function,
     Index,
+    Instance,
+    Layer,
     Mapping,
     Sequence,
     Tensor,
@@ -138,7 +140,9 @@ class Statements(Imports, Binding, Expressions):
     def _do_For(self, node: ast.For) -> str | None:
         iterated = self.evaluate(node.iter)
         run = LoopRun(self.site(node))
-        elements = self.elements(iterated, node.iter)[:LONGEST_UNROLLED]
+        elements = self.elements(iterated, node.iter)
+        if not _goes_over_modules(elements):
+            elements = elements[:LONGEST_UNROLLED]
         for number, element in enumerate(elements, 1):
             with self.round_of(run, number):
                 if isinstance(iterated, Yielded) and number <= len(iterated.made_for):
@@ -239,6 +243,11 @@ class Statements(Imports, Binding, Expressions):
         if storage is not None:
             storage.version += 1
             storage.edited, storage.by = self.site(node), None
+
+
+def _goes_over_modules(elements: list[Value]) -> bool:
+    """Modules are gone through to the last: what is done to one of them is done to all."""
+    return bool(elements) and all(isinstance(each, Layer | Instance) for each in elements)
 
 
 def _do_nothing(_: ast.stmt) -> None:

@@ -220,6 +220,8 @@ def _inner(value: Value) -> Iterable[Value]:
             return reversed(elements)
         case Mapping(entries=entries):
             return reversed(entries.values())
+        case Layer(children=children):
+            return [child for _, child in children]
         case Instance(attributes=attributes):
             return [each for each in attributes.values() if not isinstance(each, Method | Function | Class)]
     return ()

@@ -254,7 +254,8 @@ class World:
                     worst, newest = SecondWalk(done, op.freed, op, found, freed, rank[0]), rank
             elif op.freed is None:
                 for storage, version in op.saved:
-                    if storage.version != version and rank < newest:
+                    told = storage.by is not None or not rank[0]  # an edit by hand has to be seen, not guessed
+                    if storage.version != version and told and rank < newest:
                         worst, newest = OldValue(done, op, storage, found, rank[0]), rank
         if worst is not None:
             self.troubles.append(worst)

@@ -1,0 +1,123 @@
+"""No source makes the checker fail: what cannot be read is told in one sentence, and the run goes on."""
+
+import ast
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gradsan.check.reading import check_content
+
+CALL = "x.backward()\n"
+STANDARD = Path(sysconfig.get_path("stdlib"))
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"def f(:\n", "syntax error"),
+        (b"x = 1\0\n", "null bytes"),
+        (b"# -*- coding: nonsense -*-\n", "unknown encoding"),
+        (b"\xff\xfe\xfa", "encoding"),
+        (b"x = [\n" + b"0,\n" * 3_000_000 + b"]\n", "larger than"),
+        (("(" * 1_000 + ")" * 1_000).encode(), "nested"),
+    ],
+    ids=["syntax", "nulls", "encoding", "bytes", "size", "parentheses"],
+)
+def test_unreadable_file_is_told(content: bytes, problem: str) -> None:
+    """What is wrong with it, and no traceback."""
+    checked = check_content("odd.py", content)
+
+    assert checked.problem is not None
+    assert problem in checked.problem or "syntax error" in checked.problem
+    assert not checked.internal
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "-" * 900 + "x\n" + CALL,
+        "+".join(["x"] * 5_000) + "\n" + CALL,
+        "".join("    " * depth + f"for i{depth} in y:\n" for depth in range(19)) + "    " * 19 + CALL,
+        "def f():\n    return f()\nf()\n" + CALL,
+        "class A(A): pass\nA().b.c[0](1).backward()\n",
+        "x = []\nx.append(x)\nfor y in x: y.backward()\n",
+        "d = {}\nd['d'] = d\nd['d']['d'].backward()\n",
+        "a, (b, *c), d = e\n*f, g = h\n" + CALL,
+        "def g():\n    yield from g()\nfor x in g(): x.backward()\n",
+        "import torch\nx = 10 ** 10 ** 10\n" + CALL,
+        "match x:\n    case {'a': [1, *r]}: x.backward()\n",
+        "async def f():\n    async with a as b:\n        async for c in d: await c.backward()\n",
+        "x: int\ndel x, y.z, w[0]\nglobal q\n" + CALL,
+        "lambda *a, b=1, **k: (yield)\n" + CALL,
+        "from . import *\nfrom .a.b import c as d\nimport e.f.g as h, i.j\n" + CALL,
+        "\N{GREEK SMALL LETTER ALPHA} = 'ü'; \N{GREEK SMALL LETTER ALPHA}.backward()\n",
+    ],
+)
+def test_odd_source_is_read(source: str) -> None:
+    """Deep, circular or endless: it is read as far as it goes."""
+    assert check_content("odd.py", source.encode()).problem is None
+
+
+def test_encodings_and_line_ends_are_python_s_own() -> None:
+    """A file in another encoding, with a mark at its start or with foreign line ends, is the same program."""
+    program = "import torch\nw = torch.ones(2, requires_grad=True)\nü = w.exp().sum()\nü.backward()\nü.backward()\n"
+    forms = [
+        program.encode(),
+        b"\xef\xbb\xbf" + program.encode(),
+        b"# coding: latin-1\n" + program.encode("latin-1"),
+        program.replace("\n", "\r\n").encode(),
+    ]
+
+    for form in forms:
+        assert [each.code for each in check_content("odd.py", form).diagnoses] == ["GS101"]
+
+
+@pytest.mark.parametrize("name", ["test_grammar.py", "test_syntax.py", "test_generators.py", "test_patma.py"])
+def test_python_s_own_tests_are_read(name: str) -> None:
+    """The strangest programs there are; each is made worth reading."""
+    file = STANDARD / "test" / name
+    if not file.exists():
+        pytest.skip("this Python comes without its tests")
+
+    assert not check_content(str(file), file.read_bytes() + b"\n" + CALL.encode()).internal
+
+
+names = st.sampled_from(["loss", "model", "h", "opt", "torch", "self", "x"])
+
+
+@st.composite
+def statements(draw: st.DrawFn, depth: int = 2) -> str:
+    """A line, or a block, of a program that makes no sense."""
+    line = st.builds("{0} = {1}({2}, {0})".format, names, names, names)
+    call = st.builds("{}.{}({})".format, names, st.sampled_from(["backward", "step", "detach", "append"]), names)
+    simple = st.one_of(line, call, st.builds("{0}.{1} = {2}".format, names, names, names))
+    if depth == 0:
+        return draw(simple)
+    head = draw(st.sampled_from(["for {0} in {1}:", "if {0}:", "while {0}:", "def {0}({1}):", "with {0} as {1}:", ""]))
+    if not head:
+        return draw(simple)
+    body = "\n".join(draw(st.lists(statements(depth - 1), min_size=1, max_size=3)))
+    return head.format(draw(names), draw(names)) + "\n" + "\n".join(f"    {each}" for each in body.splitlines())
+
+
+@settings(max_examples=25)
+@given(st.lists(statements(), min_size=1, max_size=6))
+def test_no_program_makes_the_checker_raise(lines: list[str]) -> None:
+    """Random programs over the names that the checker listens for."""
+    source = "\n".join([*lines, "loss.backward()"]) + "\n"
+    ast.parse(source)
+
+    assert check_content("random.py", source.encode()).problem is None
+
+
+def test_recursion_limit_is_left_alone_for_others() -> None:
+    """Reading deep programs needs depth; it is never lowered."""
+    before = sys.getrecursionlimit()
+
+    check_content("odd.py", CALL.encode())
+
+    assert sys.getrecursionlimit() >= before
