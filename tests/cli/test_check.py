@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Ended, Workshop
+from golden_files import Golden
 from gradsan.causes import all_causes, cause
 from gradsan.check.source import load
 from gradsan.cli.check import command
@@ -66,6 +67,11 @@ def test_finding_makes_the_status_1(carried: Here) -> None:
     assert "freed by this pass, in step 1" in ended.stdout
     assert "needs it again, in step 2" in ended.stdout
     assert "gradsan: 1 error in 1 file (GS103)" in ended.stdout
+
+
+def test_story_is_told_with_its_lines(carried: Here, golden: Golden) -> None:
+    """Every line in question, each span with its meaning, and the edit that mends it."""
+    golden.check("text/check_carried_state.txt", carried.check("--color", "never").stdout)
 
 
 def test_nothing_found_makes_the_status_0(here: Here) -> None:

@@ -23,6 +23,7 @@ from gradsan.cli.version import version
 from gradsan.errors import GradsanError
 from gradsan.report import Diagnosis, Report
 
+_MOST_EDITED = 40  # findings; nobody reads the edits of more at once
 _LARGE = 200  # files; from there on a reader wants to see that something happens
 
 
@@ -76,7 +77,7 @@ class Check:
         told = list(quieted.told) if baseline is None else new_ones(quieted.told, read_baseline(baseline))
         if self.wishes.add_ignore:
             return self._add_ignores(told)
-        self._report(told, outcome)
+        self._report([_with_edits(each) for each in told[:_MOST_EDITED]] + told[_MOST_EDITED:], outcome)
         for problem in outcome.checked:
             if problem.problem is not None:
                 self._say_unread(problem)
@@ -191,6 +192,21 @@ class Check:
         with Progress(console=Console(file=self.told), transient=True) as bar:
             task = bar.add_task("checking", total=files)
             yield lambda: bar.advance(task)
+
+
+def _with_edits(diagnosis: Diagnosis) -> Diagnosis:
+    """With the edits that mend it, where it lies in plain files; what is found is told, whatever becomes of them."""
+    from gradsan.show.places import main_place
+
+    place = main_place(diagnosis)
+    if place.cell is not None or not Path(place.file).is_file():
+        return diagnosis
+    from gradsan.fix.proposing import with_edits
+
+    try:
+        return with_edits(diagnosis, Path.cwd())
+    except Exception:  # noqa: BLE001 # an edit is an offer
+        return diagnosis
 
 
 def _ignored(code: str, patterns: tuple[str, ...]) -> bool:

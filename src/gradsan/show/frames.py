@@ -1,5 +1,6 @@
 """What a check found, with the lines it is about: each marked where it happens and with what it means."""
 
+import difflib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -171,6 +172,16 @@ def _labelled(gutter: int, label: str, prose: str, width: int) -> Text:
 
 def _fix(gutter: int, label: str, fix: Fix, width: int) -> Text:
     text = _labelled(gutter, label, fix.title, width)
-    for line in fix.diff.splitlines():
-        text.append(f"{'':{gutter}}   {line}".rstrip() + "\n", DIFF.get(line[:1], _QUIET))
+    for edit in fix.edits if label == "fix" else ():  # the best one in full; the others are named
+        text.append(f"{'':{gutter}}   {edit.file}:{edit.line}\n", _QUIET)
+        for line in _changed(edit.old, edit.new):
+            text.append(f"{'':{gutter}}   {line}".rstrip() + "\n", DIFF[line[0]])
     return text
+
+
+def _changed(old: str, new: str) -> list[str]:
+    """The lines that go and come, without the indentation that all of them share."""
+    before, after = old.splitlines(), new.splitlines()
+    shared = min((len(each) - len(each.lstrip()) for each in (*before, *after) if each.strip()), default=0)
+    lines = difflib.ndiff([each[shared:] for each in before], [each[shared:] for each in after])
+    return [each for each in lines if each[0] in DIFF]
