@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from gradsan.causes import diagnosing
-from gradsan.observe import arrival, passes, postmortem, private, sanitizer, steps
+from gradsan.observe import arrival, callers, passes, postmortem, private, sanitizer, steps
 from gradsan.observe.doors.session import Session
 from gradsan.observe.findings import Findings
 from gradsan.observe.log import pen, recorder
@@ -32,13 +32,14 @@ STEPS: dict[str, tuple[Any, str]] = {
     "chooses a way to record": (recorder, "_way"),
     "takes functions in": (recorder.LineRecorder, "adopt"),
     "opens a block of the log": (pen.Pen, "turn"),
-    "reads the arguments of a pass": (passes.Asked, "of"),
+    "knows a caller again": (callers.Callers, "of"),
+    "reads a caller's stack": (callers, "frames_out"),
     "begins a pass": (passes.Passes, "begin"),
     "walks a graph": (passes, "reach"),
     "packs what it walked": (passes, "ranges_of"),
     "ends a pass": (passes.Passes, "end"),
     "notes a step": (steps.Steps, "note"),
-    "walks the stack of a step": (steps, "_stack"),
+    "tells of a pass": (passes.Passes, "note"),
     "reads the log": (recorder.LineRecorder, "lines"),
     "examines": (postmortem, "examine"),
     "asks for earlier passes": (passes.Passes, "before"),

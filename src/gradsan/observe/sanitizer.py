@@ -11,10 +11,11 @@ from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradsan.observe.callers import Callers
 from gradsan.observe.compilation import compiles_to_nothing, stay_out
 from gradsan.observe.findings import Findings
 from gradsan.observe.log.recorder import LineRecorder
-from gradsan.observe.passes import Asked, Passes, PassNote
+from gradsan.observe.passes import Begun, Passes
 from gradsan.observe.private import compiler_switch, private
 from gradsan.observe.steps import Steps
 from gradsan.report import Diagnosis
@@ -108,10 +109,9 @@ class Sanitizer:
         if found.engine_owner is None or found.op_counter is None or not found.node_numbers:
             self._tell("errors are not explained: " + "; ".join(found.missing))
             return
-        self._passes = Passes(self.recorder.ownership, found.op_counter)
-        self._steps = Steps(
-            self.recorder.ownership, found.op_counter, lambda: self._passes.count if self._passes else 0
-        )
+        callers = Callers(self.recorder.ownership)
+        passes = self._passes = Passes(callers, found.op_counter, self._apart)
+        self._steps = Steps(callers, found.op_counter, passes)
         self.recorder.start()
         self._undo.callback(self.recorder.stop)
         self._undo.callback(stay_out())
@@ -142,17 +142,36 @@ class Sanitizer:
             self._guarded(lambda: self._examine_raised(error, passes))
         return diagnosis_on(error)
 
-    def _watch_engine(self, owner: Any, name: str) -> None:  # noqa: ANN401 # a module
+    def _watch_engine(self, owner: Any, name: str) -> None:  # noqa: ANN401, C901 # a module; flat for speed
         engine: Engine = getattr(owner, name)
 
+        getframe = sys._getframe  # noqa: SLF001 # the only way to a frame
+
+        # Flat, because every step of every program comes through here: a call more would be felt.
         def watched(tensors: Any, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as the engine's entry has it
-            note = self._begin(tensors, args, named, sys._getframe(1))  # noqa: SLF001 # the only way to a frame
+            passes, ledger, begun = self._passes, self._ledger, None
+            if passes is not None:
+                try:
+                    if passes.count == 0:
+                        self._adopt()
+                    begun = passes.begin(tensors, args, named, getframe(1))
+                    if ledger is not None:
+                        self._apart(lambda: ledger.pass_begins(begun, tensors, getframe(2)))
+                except Exception as error:  # noqa: BLE001 # whatever it is
+                    self._give_up(error)
             try:
                 result = engine(tensors, *args, **named)
             except BaseException as error:
-                self._failed(error, tensors, note)
+                if passes is not None and begun is not None:
+                    self._failed(error, tensors, begun, passes)
                 raise
-            self._end(note)
+            if passes is not None and begun is not None:
+                try:
+                    passes.end(begun)
+                    if ledger is not None:
+                        self._apart(lambda: ledger.pass_ended(begun))
+                except Exception as error:  # noqa: BLE001 # as above
+                    self._give_up(error)
             return result
 
         def put_back() -> None:
@@ -170,15 +189,17 @@ class Sanitizer:
         def stepped(optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as torch calls it
             if is_compiling():  # a compiled step is not noted; that the parameters changed is seen all the same
                 return
-            if self._passes is not None:
-                self._guarded(lambda: self._stepped(optimizer, steps))
+            if self._passes is None:
+                return
+            try:
+                steps.note(optimizer)
+                ledger = self._ledger
+                if ledger is not None:
+                    self._apart(lambda: ledger.step_ended(optimizer))
+            except Exception as error:  # noqa: BLE001 # whatever it is
+                self._give_up(error)
 
         self._undo.callback(register_optimizer_step_post_hook(stepped).remove)
-
-    def _stepped(self, optimizer: Any, steps: Steps) -> None:  # noqa: ANN401 # as torch has it
-        steps.note(optimizer)
-        if self._ledger is not None:
-            self._ledger.step_ended(optimizer)
 
     def _open_ledger(self) -> None:
         from torch.compiler import is_compiling
@@ -199,46 +220,25 @@ class Sanitizer:
         self._ledger = Ledger(passes, steps, self.recorder, counter, self._tell)
         self._undo.callback(register_optimizer_step_pre_hook(steps_now).remove)
 
-    def _begin(self, tensors: Any, args: tuple[Any, ...], named: dict[str, Any], frame: FrameType) -> PassNote | None:  # noqa: ANN401 # as above
-        passes = self._passes
-        if passes is None:
-            return None
-        if passes.count == 0 and self._may_adopt.acquire(blocking=False):
+    def _adopt(self) -> None:
+        """Before the first pass, take in what was defined before gradsan came."""
+        if self._may_adopt.acquire(blocking=False):
             self._guarded(self.recorder.adopt)
 
-        def begin() -> PassNote:
-            asked = Asked.of(args, named)
-            note = passes.begin(tensors, asked, frame)
-            if self._ledger is not None:
-                self._ledger.pass_begins(note, tensors, asked, frame)
-            return note
-
-        return self._guarded(begin)
-
-    def _end(self, note: PassNote | None) -> None:
-        passes = self._passes
-        if passes is not None and note is not None:
-            self._guarded(lambda: self._ended(note, passes))
-
-    def _ended(self, note: PassNote, passes: Passes) -> None:
-        passes.end(note, failed=False)
-        if self._ledger is not None:
-            self._ledger.pass_ended(note)
-
-    def _failed(self, error: BaseException, tensors: Any, note: PassNote | None) -> None:  # noqa: ANN401 # as above
-        passes, steps = self._passes, self._steps
-        if passes is None or steps is None or note is None:
+    def _failed(self, error: BaseException, tensors: Any, begun: Begun, passes: Passes) -> None:  # noqa: ANN401 # as above
+        steps = self._steps
+        if steps is None:
             return
 
         def explain() -> None:
-            passes.end(note, failed=True)
+            passes.end(begun, failed=True)
             if isinstance(error, RuntimeError) and self.explain(error) is None:
-                self._explain(error, tuple(tensors), note, passes, steps)
+                self._explain(error, tuple(tensors), begun, passes, steps)
 
         self._guarded(explain)
 
     def _explain(
-        self, error: RuntimeError, tensors: tuple[Any, ...], note: PassNote, passes: Passes, steps: Steps
+        self, error: RuntimeError, tensors: tuple[Any, ...], begun: Begun, passes: Passes, steps: Steps
     ) -> None:
         # Only now is there something to show: until here, nothing but the standard library was loaded.
         from gradsan.causes.diagnosing import diagnose
@@ -251,7 +251,7 @@ class Sanitizer:
         frames = _frames(error.__traceback__)
         scene = Scene(
             tensors=tensors,
-            note=note,
+            note=passes.note(begun),
             passes=passes,
             steps=steps,
             lines=self.recorder.lines(),
@@ -329,17 +329,25 @@ class Sanitizer:
 
     def _guarded(self, act: Callable[[], T]) -> T | None:
         """Nothing that goes wrong in here may reach the program: say it in one line, and watch no more."""
-        compiler = self._switch_compiler(None)  # not even what it calls in the standard library is to be compiled
+        try:
+            return self._apart(act)
+        except Exception as error:  # noqa: BLE001 # whatever it is
+            self._give_up(error)
+            return None
+
+    def _apart(self, act: Callable[[], T]) -> T:
+        """Not even what gradsan calls in the standard library is to be compiled with the program."""
+        compiler = self._switch_compiler(None)
         try:
             return act()
-        except RecursionError:  # the program is near its own limit, and this was too deep for it
-            return None
-        except Exception as error:  # noqa: BLE001 # whatever it is
-            self._passes = None
-            self._tell(f"errors are no longer explained: {_shown(error)}")
-            return None
         finally:
             self._switch_compiler(compiler)
+
+    def _give_up(self, error: Exception) -> None:
+        if isinstance(error, RecursionError):  # the program is near its own limit, and this was too deep for it
+            return
+        self._passes = None
+        self._tell(f"errors are no longer explained: {_shown(error)}")
 
     def _tell(self, line: str) -> None:
         with suppress(Exception):  # a closed stderr, say

@@ -20,7 +20,7 @@ from gradsan.observe.ledger.wording import user_files, user_modules
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.modules import module_names
-from gradsan.observe.passes import Asked, Passes, PassNote
+from gradsan.observe.passes import Begun, Passes
 from gradsan.observe.steps import Steps
 
 _STEPS_KEPT = 1_000_000
@@ -50,15 +50,15 @@ class Ledger:
         self._kept = Accounts(PassLines(), Gradients(), Holdings(), Siblings(), Unreached(recorder.ownership.owns))
         self._next_look = _FIRST_LOOK
 
-    def pass_begins(self, note: PassNote, tensors: Sequence[Any], asked: Asked, frame: FrameType) -> None:
+    def pass_begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> None:
         """A pass is about to run."""
         if self._is_open:
             try:
-                self._pass_begins(note, tensors, asked, frame)
+                self._pass_begins(note, tensors, frame)
             except Exception as error:  # noqa: BLE001 # whatever it is
                 self._fail(error)
 
-    def pass_ended(self, note: PassNote) -> None:
+    def pass_ended(self, note: Begun) -> None:
         """It has run."""
         if self._is_open and note.outer is None:
             try:
@@ -99,16 +99,16 @@ class Ledger:
             self._take_census(None, None)
         return course(self._passes, self._steps, self._recorder, self._kept)
 
-    def _pass_begins(self, note: PassNote, tensors: Sequence[Any], asked: Asked, frame: FrameType) -> None:
+    def _pass_begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> None:
         if note.outer is not None:
             return
         self._kept.gradients.pass_begins()
-        line = self._kept.lines.begins(note, tensors, asked, frame)
+        line = self._kept.lines.begins(note, tensors, frame)
         if line is None:
             return
         if note.seen:
             since = line.begins[-2] if len(line.begins) > 1 else 0
-            self._kept.siblings.pass_begins(note, frame, since, self._recorder.lines())
+            self._kept.siblings.pass_begins(note, note.seen, frame, since, self._recorder.lines())
         ran = self._kept.unreached.heard()
         if ran:
             self._look_for_cuts(ran, note, tensors, line)
@@ -117,7 +117,7 @@ class Ledger:
         if line.carried is None and _grows(line) and note.seen:
             self._name_carrier(line, tensors, frame)
 
-    def _take_census(self, note: PassNote | None, frame: FrameType | None) -> None:
+    def _take_census(self, note: Begun | None, frame: FrameType | None) -> None:
         if not self._budget.allows():
             return
         with self._budget:
@@ -129,17 +129,17 @@ class Ledger:
                 ],
             )
             modules = [] if frame is not None else user_modules(owns)
-            walks = note.walks if note is not None else lambda _: False
+            walks = self._passes.note(note).walks if note is not None else lambda _: False
             seen = sightings(frames_out(frame), modules, timeline, owns, walks)
             if seen:
                 self._kept.holdings.add(seen, self._recorder.lines(), self._files())
             self._next_look = int(self._passes.count * (_SOONER if seen else _LATER)) + 1
 
-    def _look_for_cuts(self, ran: list[Ran], note: PassNote, tensors: Sequence[Any], line: Line) -> None:
+    def _look_for_cuts(self, ran: list[Ran], note: Begun, tensors: Sequence[Any], line: Line) -> None:
         lines = self._recorder.lines()
         if lines is None or not note.accumulates:
             return
-        walked = note.walked if note.seen and note.walked is not None else ranges_of(reach(roots_of(tensors)))
+        walked = note.seen.walked if note.seen is not None else ranges_of(reach(roots_of(tensors)))
         since = line.begins[-2] if len(line.begins) > 1 else 0
         with self._budget:
             modules = module_names()

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from gradsan.lifecycle.course import Course, Gave, LeftOut, OptimizerLine, PassLine
 from gradsan.lifecycle.incident import Stack
 from gradsan.lifecycle.location import Frame
+from gradsan.observe.callers import Calls
 from gradsan.observe.ledger.accounts import Accounts
 from gradsan.observe.ledger.dropped import dropped_losses
 from gradsan.observe.ledger.gradients import Account, Given, Gradients
@@ -12,7 +13,7 @@ from gradsan.observe.ledger.passlines import Line
 from gradsan.observe.ledger.wording import loss_at, optimizer_at, reads_gradients, user_files
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.modules import module_names
-from gradsan.observe.passes import Calls, Passes
+from gradsan.observe.passes import Passes
 from gradsan.observe.steps import Steps
 
 

@@ -23,8 +23,8 @@ def dropped_losses(notes: Sequence[PassNote], lines: Lines) -> list[DroppedLoss]
     found = []
     by_line: dict[object, list[PassNote]] = {}
     for note in notes:
-        if note.calls and note.outer is None and note.accumulates and note.thread == lines.thread:
-            by_line.setdefault(note.calls[-1], []).append(note)
+        if note.line and note.outer is None and note.accumulates and note.thread == lines.thread:
+            by_line.setdefault(note.line, []).append(note)
     for asked in by_line.values():
         first = [each for each in asked[:_PASSES] if each.seen and each.losses]
         if first and first[0].step == 1:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradsan.observe.passes import Calls, PassNote
+from gradsan.observe.callers import Calls
+from gradsan.observe.passes import Begun
 
 _KEPT = 64  # passes of a line of which it is remembered what became of their gradients
 _LARGEST = 1_000_000  # elements of a gradient that is looked at
@@ -136,18 +137,18 @@ class Gradients:
             for each in account.watched:
                 each.look()
 
-    def pass_ended(self, note: PassNote) -> None:
+    def pass_ended(self, note: Begun) -> None:
         """See to whom it gave something."""
         given = None
         for account in self.accounts.values():
             for each in account.watched:
                 if given is None:
                     is_followed = all(account.watched for account in self.accounts.values())
-                    given = Given(note.calls, is_followed and not self._stepping)
+                    given = Given(note.caller.calls, is_followed and not self._stepping)
                 if each.given(given) and each.is_piled:
-                    account.adding = note.calls
-        if given is not None and note.calls and given.is_followed:
-            self.given.setdefault(note.calls[-1], deque(maxlen=_KEPT)).append(given)
+                    account.adding = note.caller.calls
+        if given is not None and note.caller.calls and given.is_followed:
+            self.given.setdefault(note.caller.calls[-1], deque(maxlen=_KEPT)).append(given)
 
     def step_begins(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
         """It takes what is there."""

@@ -10,9 +10,10 @@ from types import FrameType
 from typing import Any
 
 from gradsan.lifecycle.course import Carried, Walk
+from gradsan.observe.callers import Calls
 from gradsan.observe.graph import about_bytes, reach, roots_of, saves_values
 from gradsan.observe.log.frames import frames_out
-from gradsan.observe.passes import Asked, Calls, PassNote
+from gradsan.observe.passes import Begun, Look
 
 _REMEMBERED = 16  # retained passes whose graphs later passes are compared with
 _BEGINNINGS = 65_536  # passes of a line whose beginnings are kept
@@ -57,7 +58,8 @@ class Line:
 class Kept:
     """A pass that retained its graph."""
 
-    note: PassNote
+    note: Begun
+    look: Look
     line: Line
     made: tuple[int, int]  # the numbers of the ops that it made itself, for gradients of gradients
 
@@ -70,56 +72,58 @@ class PassLines:
         self.steps = array("Q")  # the op counter at each step of an optimizer
         self._kept: deque[Kept] = deque(maxlen=_REMEMBERED)
 
-    def begins(self, note: PassNote, tensors: Sequence[Any], asked: Asked, frame: FrameType) -> Line | None:
+    def begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> Line | None:
         """A pass is about to run."""
-        if not note.calls or note.outer is not None:
+        if not note.caller.calls or note.outer is not None:
             return None
-        line = self.lines.get(note.calls[-1])
+        line = self.lines.get(note.caller.calls[-1])
         if line is None:
             kind = "backward" if note.accumulates else "grad"
-            line = self.lines[note.calls[-1]] = Line(note.calls, kind, _is_direct(frame, note.calls[-1][0]))
+            line = self.lines[note.caller.calls[-1]] = Line(
+                note.caller.calls, kind, _is_direct(frame, note.caller.calls[-1][0])
+            )
             line.first = time.perf_counter()
         line.passes += 1
-        line.calls = note.calls
+        line.calls = note.caller.calls
         line.last = time.perf_counter()
         if len(line.begins) < _BEGINNINGS:
             line.begins.append(note.begin)
         line.retained += note.retains
-        line.differentiable += asked.creates
-        if note.seen:
-            self._look(note, line, tensors)
+        line.differentiable += note.creates
+        if note.seen is not None:
+            self._look(note, note.seen, line, tensors)
         return line
 
-    def ended(self, note: PassNote, counter: int) -> None:
+    def ended(self, note: Begun, counter: int) -> None:
         """It has run."""
         if self._kept and self._kept[-1].note is note:
             self._kept[-1].made = (note.begin, counter)
 
-    def _look(self, note: PassNote, line: Line, tensors: Sequence[Any]) -> None:
-        walked = note.walked or array("Q")
+    def _look(self, note: Begun, look: Look, line: Line, tensors: Sequence[Any]) -> None:
+        walked = look.walked
         ops = sum(walked[1::2]) - sum(walked[::2])
         line.looked += 1
         line.ops += ops
-        line.reached.update(note.leaves)
+        line.reached.update(look.leaves)
         for each in list(self._kept):
-            if each.note.thread != note.thread or _meet(walked, each.note.walked or array("Q"), each.made):
+            if each.note.thread != note.thread or _meet(walked, each.look.walked, each.made):
                 each.line.walked_again += 1
                 self._kept.remove(each)
         if note.retains:
             line.followed += 1
-            self._kept.append(Kept(note, line, (0, 0)))
+            self._kept.append(Kept(note, look, line, (0, 0)))
         if line.passes in _WEIGHED:
             line.saved_bytes = sum(about_bytes(node) for node in reach(roots_of(tensors)) if saves_values(node))
-        walk = self._walk(note, line, ops)
+        walk = self._walk(look, line, ops)
         (line.walks if len(line.walks) < _WALKS_FIRST else line.latest).append(walk)
 
-    def _walk(self, note: PassNote, line: Line, ops: int) -> Walk:
-        oldest = note.span[0] if ops else note.begin
+    def _walk(self, look: Look, line: Line, ops: int) -> Walk:
+        oldest = look.walked[0] if ops else look.begin
         back = line.passes - 1 - bisect_right(line.begins, oldest) if len(line.begins) < _BEGINNINGS else 0
         updates = len(self.steps) - bisect_left(self.steps, oldest)
         if not line.versions:
-            line.versions = dict(note.leaves)
-        elif not updates and any(line.versions.get(leaf, now) != now for leaf, now in note.leaves.items()):
+            line.versions = dict(look.leaves)
+        elif not updates and any(line.versions.get(leaf, now) != now for leaf, now in look.leaves.items()):
             updates = back  # by hand
         return Walk(line.passes, ops, max(back, 0), updates)
 

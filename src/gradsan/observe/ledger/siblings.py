@@ -11,7 +11,7 @@ from gradsan.observe.graph import leaves_of, reach
 from gradsan.observe.ledger.noting import uses_of
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.holders import variables
-from gradsan.observe.passes import PassNote
+from gradsan.observe.passes import Begun, Look
 
 _LOOKED = frozenset({2, 3, 4})  # passes of a line
 
@@ -33,17 +33,17 @@ class Siblings:
     def __init__(self) -> None:
         self._found: dict[tuple[str, int, str], _Sibling] = {}
 
-    def pass_begins(self, note: PassNote, frame: FrameType, since: int, lines: Lines | None) -> None:
+    def pass_begins(self, note: Begun, look: Look, frame: FrameType, since: int, lines: Lines | None) -> None:
         """Look for losses in the frame that asks for a pass; `since`: the op counter at its line's pass before."""
         for each in self._found.values():
-            each.taken = each.taken or any(map(note.walks, each.numbers))
+            each.taken = each.taken or any(map(look.walks, each.numbers))
         if note.step not in _LOOKED or lines is None or not note.accumulates:
             return
         asking: FrameType | None = frame
-        while asking is not None and asking.f_code is not note.calls[-1][0]:
+        while asking is not None and asking.f_code is not note.caller.calls[-1][0]:
             asking = asking.f_back
         if asking is not None:
-            self._look(note, asking, since, lines)
+            self._look(note, look, asking, since, lines)
 
     def facts(self, owned: set[int], reached: set[int], name_of: Callable[[int], str]) -> list[LeftOut]:
         """What no pass took. `owned` and `reached` are the leaves of optimizers, and those that passes reached."""
@@ -66,7 +66,7 @@ class Siblings:
             )
         return found
 
-    def _look(self, note: PassNote, frame: FrameType, since: int, lines: Lines) -> None:
+    def _look(self, note: Begun, look: Look, frame: FrameType, since: int, lines: Lines) -> None:
         import torch
 
         snapshots: list[dict[str, Any]] = []
@@ -76,10 +76,10 @@ class Siblings:
                     continue
                 node = value.grad_fn
                 number = -1 if node is None else node._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
-                if not since <= number < note.begin or note.walks(number):
+                if not since <= number < note.begin or look.walks(number):
                     continue
-                key = (frame.f_code.co_filename, note.calls[-1][1], name)
-                known = self._found.setdefault(key, _Sibling(note.stack, lines.stack_of(number) or ()))
+                key = (frame.f_code.co_filename, note.caller.calls[-1][1], name)
+                known = self._found.setdefault(key, _Sibling(note.caller.stack, lines.stack_of(number) or ()))
                 known.numbers.append(number)
                 known.leaves.update(id(leaf) for leaf in leaves_of(reach([node])))
         finally:
