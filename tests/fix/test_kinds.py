@@ -461,3 +461,23 @@ def test_function_that_only_measures_is_run_without_recording(tmp_path: Path) ->
     found = case.diagnosis("GS301", "total", held=case.at("total +=", function="validate"))
 
     assert case.mended("no-grad", found) == f"@torch.no_grad()\n{source}"
+
+
+def test_losses_that_were_back_propagated_leave_their_list(tmp_path: Path) -> None:
+    """Below the loop over them."""
+    source = "def flush(self):\n    for loss in self.pending:\n        (loss / 4).backward()\n    self.opt.step()\n"
+    case = Case(tmp_path, source)
+    used = case.at("backward", function="flush")
+    found = case.diagnosis("GS101", "loss", freed=used, used=used)
+
+    assert case.mended("reset-state", found) == source.replace("    self.opt", "    self.pending.clear()\n    self.opt")
+
+
+def test_item_is_found_however_its_key_is_quoted(tmp_path: Path) -> None:
+    """The story writes it in its own way."""
+    source = "def main():\n    for x in data:\n        s['h'] = f(x, s['h'])\n        s['h'].backward()\n"
+    case = Case(tmp_path, source)
+    enters = case.at("f(x")
+    found = case.diagnosis("GS103", 's["h"]', made=enters, enters=enters, used=case.at("backward"))
+
+    assert case.mended("detach", found) == source.replace("f(x, s['h'])", 'f(x, s["h"].detach())').replace('"', "'")

@@ -84,8 +84,14 @@ def assigned_names(root: cst.CSTNode) -> set[str]:
 def loaded(root: cst.CSTNode, wanted: str) -> list[cst.BaseExpression]:
     """The places in which this expression is read, outermost nodes only; what is assigned to is not read."""
     found: list[cst.BaseExpression] = []
-    _find_loads(root, lambda node: text(node) == wanted, found)
+    plain = _plain(wanted)
+    _find_loads(root, lambda node: _plain(text(node)) == plain, found)
     return found
+
+
+def _plain(code: str) -> str:
+    """The same for every way of writing it: `d['x']` and `d["x"]`."""
+    return code.replace("'", '"').replace(" ", "")
 
 
 def loaded_names(root: cst.CSTNode) -> set[str]:

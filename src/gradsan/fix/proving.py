@@ -39,6 +39,7 @@ class Prover:
     unsafe: bool = False
     failed: list[str] = field(default_factory=list)  # what was tried in vain, in a line each
     _tried: set[FixKind] = field(default_factory=set)
+    _seen: list[Changed] = field(default_factory=list)  # programs that were tried; two edits may undo one another
     _trials: int = 0
     _reference: Trial | None = None
 
@@ -60,9 +61,12 @@ class Prover:
                 if self._trials >= _TRIALS:
                     return
                 files = mended(edits, self.workshop.root, changed)
+                if files in self._seen:
+                    continue
+                self._seen.append(files)
                 trial = self._try(fix, edits, files)
                 made = Fix(fix.kind, fix.title, fix.safety, edits, verified=True)
-                if trial.is_clean and (proof := self._judged(made, files, trial, so_far)) is not None:
+                if trial.is_clean and (proof := self._judged(diagnosis, made, files, trial, so_far)) is not None:
                     yield proof
                 left = next((each for each in trial.diagnoses if not _same(each, diagnosis)), None)
                 if left is not None and len(trial.diagnoses) == 1:
@@ -82,7 +86,9 @@ class Prover:
             self.failed.append(f"{fix.kind} at {places}: {outcome}")
         return trial
 
-    def _judged(self, fix: Fix, files: Changed, trial: Trial, so_far: tuple[Fix, ...]) -> Proof | None:
+    def _judged(
+        self, diagnosis: Diagnosis, fix: Fix, files: Changed, trial: Trial, so_far: tuple[Fix, ...]
+    ) -> Proof | None:
         """A clean run is not enough: parameters must still be trained, and a claim must hold."""
         lost = tuple(cut_off(trial, self.before))
         if lost and not self.unsafe:
@@ -90,7 +96,7 @@ class Prover:
             self.tell(self.failed[-1])
             return None
         same = None
-        if fix.kind in _SAME and not so_far:
+        if fix.kind in _SAME and diagnosis.severity == "error" and not so_far:
             if self._reference is None:
                 self._reference = self.workshop.run({}, retain=True)
             same = same_gradients(trial, self._reference)

@@ -2,12 +2,9 @@
 
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
-from dataclasses import replace
-from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,16 +13,14 @@ from gradsan.observe.compilation import compiles_to_nothing, stay_out
 from gradsan.observe.findings import Findings
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.passes import Begun, Passes
+from gradsan.observe.prescribing import Prescriber
 from gradsan.observe.private import compiler_switch, private
 from gradsan.observe.steps import Steps
 from gradsan.report import Diagnosis
 
 if TYPE_CHECKING:
     from gradsan.lifecycle.course import Course
-    from gradsan.lifecycle.incident import Incident
-    from gradsan.observe.failure.scene import Scene
     from gradsan.observe.ledger.book import Ledger
-    from gradsan.observe.log.lines import Lines
 
 T = TypeVar("T")
 Engine = Callable[..., Any]
@@ -61,9 +56,9 @@ class Sanitizer:
         tell: Callable[[str], None] = say,
     ) -> None:
         self._hear = tell
-        self._began = time.time()  # a file that changed since is not what runs
         self._wants = wants
         self.recorder = LineRecorder(include=include, exclude=exclude, tell=self._tell)
+        self.prescriber = Prescriber(self.recorder.ownership.owns, self._complain)
         self._found = Findings()
         self.listeners = [self._found]  # each is given every diagnosis
         self._undo = ExitStack()
@@ -263,37 +258,11 @@ class Sanitizer:
         witness = Witness(tensors, frames, scene.lines, self.recorder.ownership.owns)
         story = told(incident, witness, self._complain)
         diagnosis = diagnose(story.incident, RaisedError(type(error).__name__, str(error)), story.named, story.beliefs)
-        diagnosis = self._with_evidence(diagnosis, story.incident, frames, scene.lines)
-        self._attach(error, self._foretold(diagnosis, story.incident, scene))
-
-    def _with_evidence(
-        self, diagnosis: Diagnosis, incident: "Incident", frames: list[FrameType], lines: "Lines | None"
-    ) -> Diagnosis:
-        """What the live program tells of where to mend it; a story does without."""
-        from gradsan.observe.mending import evidence
-
-        try:
-            found = evidence(incident, diagnosis.culprit, frames, lines, self.recorder.ownership.owns)
-        except Exception as error:  # noqa: BLE001 # whatever it is
-            self._tell(f"no edit was looked for: {_shown(error)}")
-            return diagnosis
-        return replace(diagnosis, evidence={**diagnosis.evidence, **found})
+        self._attach(error, self.prescriber.rehearsed(diagnosis, story.incident, frames, scene))
 
     def _complain(self, what: str, error: Exception) -> None:
         """A story with less in it is better than none."""
         self._tell(f"{what}: {_shown(error)}")
-
-    def _foretold(self, diagnosis: Diagnosis, incident: "Incident", scene: "Scene") -> Diagnosis:
-        """What each fix would do, from the life that led here; a story does without."""
-        from gradsan.fix.what_if import foretell
-        from gradsan.observe.recording import recorded
-
-        try:
-            recording = recorded(incident, scene)
-            return diagnosis if recording is None else foretell(diagnosis, recording)
-        except Exception as error:  # noqa: BLE001 # whatever it is
-            self._tell(f"nothing was foretold: {_shown(error)}")
-            return diagnosis
 
     def _examine_raised(self, error: RuntimeError, passes: Passes) -> None:
         from gradsan.causes.diagnosing import diagnose
@@ -311,21 +280,11 @@ class Sanitizer:
 
         if not self._wants(diagnosis.code):
             return
-        diagnosis = self._with_edits(diagnosis)
+        diagnosis = self.prescriber.with_edits(diagnosis)
         error.add_note("\n" + story(diagnosis, width=100, color=False).rstrip())
         setattr(error, _OURS, diagnosis)
         for each in self.listeners:
             each.add(diagnosis)
-
-    def _with_edits(self, diagnosis: Diagnosis) -> Diagnosis:
-        """The edits that mend it; a fix without one still has its title."""
-        try:
-            from gradsan.fix.proposing import with_edits
-
-            return with_edits(diagnosis, Path.cwd(), not_after=self._began)
-        except Exception as error:  # noqa: BLE001 # whatever it is
-            self._tell(f"no edit was made: {_shown(error)}")
-            return diagnosis
 
     def _guarded(self, act: Callable[[], T]) -> T | None:
         """Nothing that goes wrong in here may reach the program: say it in one line, and watch no more."""

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 import libcst as cst
 
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import simple
+from gradsan.fix.expressions import loaded, simple, text
 from gradsan.fix.program import Program
 
 
 def drafts(program: Program) -> Iterator[Draft]:
     """Below the pass: what the program itself gave it in the beginning."""
     diagnosis = program.diagnosis
+    if diagnosis.code == "GS101":
+        yield from _emptied(program)
+        return
     if diagnosis.culprit is None or diagnosis.enters is None:
         return
     name = diagnosis.culprit.name
@@ -30,6 +33,21 @@ def drafts(program: Program) -> Iterator[Draft]:
         draft = Draft()
         draft.insert_after(place.tree, place.statement, f"{reached} = {initial}")
         yield draft
+        return
+
+
+def _emptied(program: Program) -> Iterator[Draft]:
+    """The list whose losses a loop back-propagates, below that loop."""
+    for place in reversed(program.places(program.diagnosis.used)):
+        loops = [] if place is None else place.tree.loops(place.statement)
+        if place is None or not loops:
+            continue
+        loop = loops[0]
+        match loop:
+            case cst.For(target=cst.Name(value=name), iter=cst.Attribute() as losses) if loaded(place.statement, name):
+                draft = Draft()
+                draft.insert_after(place.tree, loop, f"{text(losses)}.clear()")
+                yield draft
         return
 
 

@@ -94,7 +94,8 @@ class Session:
             retained_bytes=course.retained_bytes,
         )
         found = silent_diagnoses(course, self._wants)
-        return Conclusion(summary, tuple(each for each in found if not is_suppressed(each)))
+        told = (each for each in found if not is_suppressed(each))
+        return Conclusion(summary, tuple(map(self.sanitizer.prescriber.with_edits, told)))
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """The diagnosis of an error, or of what led to it."""
