@@ -199,9 +199,16 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
         statements = detaching(reached, holds, place.tree.source)
         if statements and not isinstance(simple(place.statement), cst.Return):
             draft = Draft()
-            draft.insert_after(place.tree, place.statement, *statements)
+            draft.insert_after(place.tree, _last_assignment(place, reached), *statements)
             yield _without_retaining(program, draft)
         return
+
+
+def _last_assignment(place: Place, name: str) -> Statement:
+    """The pass, or what is assigned to the name below it in the same block: what is cut must be what is carried on."""
+    block = list(place.tree.block(place.statement))
+    below = block[block.index(place.statement) + 1 :] if place.statement in block else []
+    return next((each for each in reversed(below) if name in map(text, targets(each))), place.statement)
 
 
 def _before_the_loop(program: Program, name: str, use: Place) -> Iterator[Draft]:
