@@ -485,7 +485,9 @@ def test_item_is_found_however_its_key_is_quoted(tmp_path: Path) -> None:
 
 def test_state_that_is_assigned_below_the_pass_is_detached_there(tmp_path: Path) -> None:
     """Cut at the pass, it would be overwritten with a history again."""
-    source = "def main():\n    h = None\n    for x in data:\n        new = f(x, h)\n        new.backward()\n        h = new\n"
+    source = (
+        "def main():\n    h = None\n    for x in y:\n        new = f(x, h)\n        new.backward()\n        h = new\n"
+    )
     case = Case(tmp_path, source)
     enters = case.at("f(x, h)")
     found = case.diagnosis("GS103", "h", made=enters, enters=enters, used=case.at("backward"))
