@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from observe.stories import diagnosis_of, line_of, marked
 
@@ -183,6 +184,40 @@ def main():
 main()
 """
     diagnosis = diagnosis_of(tmp_path, program)
+
+    assert line_of(diagnosis.cut) == marked(program, "cut")
+
+
+def test_freezing_something_else_is_not_blamed(tmp_path: Path) -> None:
+    """The loss is made of data alone; that a teacher is frozen has nothing to do with it."""
+    program = """
+teacher = nn.Linear(3, 1)
+teacher.requires_grad_(False)
+loss = (torch.ones(3) * 2).sum()
+loss.backward()
+"""
+    assert diagnosis_of(tmp_path, program).cut is None
+
+
+def test_recording_that_was_left_off_is_seen(tmp_path: Path) -> None:
+    """`set_grad_enabled` as a statement holds until someone switches it back."""
+    program = """
+def evaluate(net):
+    torch.set_grad_enabled(False)  # cut
+    return net(torch.ones(2, 3)).mean().item()
+
+def main():
+    net = nn.Linear(3, 1)
+    evaluate(net)
+    loss = net(torch.ones(2, 3)).mean()
+    loss.backward()
+
+main()
+"""
+    try:
+        diagnosis = diagnosis_of(tmp_path, program)
+    finally:
+        torch.set_grad_enabled(True)  # as torch has it
 
     assert line_of(diagnosis.cut) == marked(program, "cut")
 

@@ -133,6 +133,8 @@ def _confidence(incident: Incident) -> Confidence:
         return "certain" if known and incident.freeing.seen else "likely"
     if isinstance(incident, Edited | ReadAfterFree):
         return "certain" if incident.proved else "likely"
+    if isinstance(incident, WithoutHistory) and incident.cut:
+        return "certain" if incident.proved else "likely"
     return "certain"
 
 

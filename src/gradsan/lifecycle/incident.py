@@ -147,6 +147,7 @@ class WithoutHistory:
     failing: PassFact
     cut: Stack = ()  # where it lost its history; empty: not known
     by: str | None = None  # what cut it, in a clause: "`.detach()`", "a comparison"
+    proved: bool = False  # that what was cut there had a history
 
 
 @dataclass(frozen=True, slots=True)

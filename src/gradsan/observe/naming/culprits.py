@@ -73,12 +73,10 @@ def _edit(incident: Edited, witness: Witness) -> tuple[Incident, Named | None]:
 
 def _cut(incident: WithoutHistory, witness: Witness) -> tuple[Incident, Named | None]:
     subject = witness.subject()
-    if subject is None or witness.lines is None:
-        return incident, _named(subject)
-    found = loss_of_history(subject, witness.lines)
+    found = None if witness.lines is None else loss_of_history(subject, incident.failing.stack, witness.lines)
     if found is None:
         return incident, _named(subject)
-    known = replace(incident, cut=found.frames, by=_clause(found.written))
+    known = replace(incident, cut=found.frames, by=_clause(found.written), proved=found.is_proved)
     if found.name is None:
         return known, _named(subject)
     return known, Named(Culprit(found.name, found.holder), certain=found.is_proved)

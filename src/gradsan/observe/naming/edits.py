@@ -51,6 +51,8 @@ def _edited_by(call: ast.Call, file: str) -> Iterator[ast.expr]:
             yield receiver
         elif call.args:
             yield call.args[0]
+    if name == "load_state_dict" and receiver is not None:
+        yield receiver
     for keyword in call.keywords:
         if keyword.arg == "out":
             yield keyword.value

@@ -1,16 +1,17 @@
 """From the failing pass back to the call that cut the graph, with the name of the first tensor that had none."""
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import switches
-from gradsan.observe.naming.lost import lost
+from gradsan.observe.naming.lost import Idle, Lost, lost
 from gradsan.observe.naming.statements import calls, text
 from gradsan.observe.naming.stored import Stores
-from gradsan.observe.naming.subject import Subject
-from gradsan.observe.naming.trace import Trace
+from gradsan.observe.naming.subject import Subject, holder_of
+from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.report import Holder
 
 
@@ -25,40 +26,72 @@ class Loss:
     is_proved: bool
 
 
-def loss_of_history(subject: Subject, lines: Lines) -> Loss | None:
-    """None where the lines that ran do not tell."""
-    trace, frame = Trace(lines, 0, None, ()), subject.frame
-    at = trace.last_at(frame.file, frame.function, frame.line)
-    if at is None:
+def loss_of_history(subject: Subject | None, frames: Sequence[Frame], lines: Lines) -> Loss | None:
+    """None where the lines that ran do not tell. `frames`: the user's calls that led to the pass, outermost first."""
+    trace = Trace(lines, 0, None, ())
+    asked = _handed_back(trace, frames) if subject is None else _asked(trace, subject)
+    if asked is None:
         return None
-    found = lost(Stores(trace), subject.node, at)
-    if found is None:
-        return _frozen(trace, subject)
-    binding = found.binding
-    return Loss(
-        name=subject.name if binding is None else binding.name,
-        holder=subject.holder if binding is None else binding.kind,
-        frames=found.at.frames(found.line),
-        written=found.written,
-        is_proved=found.is_proved,
-    )
+    node, at = asked
+    found = lost(Stores(trace), node, at)
+    name = text(node) if subject is None else subject.name
+    holder: Holder = holder_of(name or "", at.call.scope) if subject is None else subject.holder
+    if isinstance(found, Lost):
+        binding, where = found.binding, found.at.frames(found.line)
+        if binding is not None:
+            name, holder = binding.name, binding.kind
+        return Loss(name, holder, where, found.written, found.is_proved)
+    switched = _switch(trace) if not _records() else _freezing(trace) if isinstance(found, Idle) else None
+    return None if switched is None else Loss(name, holder, switched[0].frames(), switched[1], is_proved=False)
 
 
-def _frozen(trace: Trace, subject: Subject) -> Loss | None:
-    """Nothing on the way cuts: then nothing had a history, because it was switched off."""
-    for execution in reversed(trace.executions):
-        written = next((found for each in execution.statements if (found := _switched_off(each))), None)
-        if written is not None:
-            return Loss(subject.name, subject.holder, execution.frames(), written, is_proved=False)
+def _asked(trace: Trace, subject: Subject) -> tuple[ast.expr, Execution] | None:
+    at = _last_at(trace, subject.frame)
+    return None if at is None else (subject.node, at)
+
+
+def _last_at(trace: Trace, frame: Frame) -> Execution | None:
+    return trace.last_at(frame.file, frame.function, frame.line)
+
+
+def _handed_back(trace: Trace, frames: Sequence[Frame]) -> tuple[ast.expr, Execution] | None:
+    """A library asks for the pass: on what a function of the user's, which it had called, gave back last."""
+    asking = _last_at(trace, frames[-1]) if frames else None
+    for execution in reversed(trace.executions) if asking is not None else ():
+        for statement in execution.statements:
+            if isinstance(statement, ast.Return) and statement.value is not None and execution.call.parent is asking:
+                return statement.value, execution
     return None
 
 
-def _switched_off(statement: ast.stmt) -> str | None:
+def _records() -> bool:
+    import torch
+
+    return torch.is_grad_enabled()
+
+
+def _switch(trace: Trace) -> tuple[Execution, str] | None:
+    """The statement that switched recording off for all that follows."""
+    for execution in reversed(trace.executions):
+        for each in execution.statements:
+            if isinstance(each, ast.Expr) and switches(each.value) is True:
+                return execution, ast.unparse(each.value)
+    return None
+
+
+def _freezing(trace: Trace) -> tuple[Execution, str] | None:
+    """The statement that froze parameters last."""
+    for execution in reversed(trace.executions):
+        written = next((found for each in execution.statements if (found := _frozen(each))), None)
+        if written is not None:
+            return execution, written
+    return None
+
+
+def _frozen(statement: ast.stmt) -> str | None:
     match statement:
         case ast.Assign(targets=[ast.Attribute(attr="requires_grad") as target], value=ast.Constant(value=False)):
             return f"{text(target)} = False"
-        case ast.Expr(value=ast.Call() as call) if switches(call) is True:
-            return ast.unparse(call)
     for call in calls(statement):
         match call:
             case ast.Call(func=ast.Attribute(attr="requires_grad_"), args=[ast.Constant(value=False)]):

@@ -30,9 +30,18 @@ class Lost:
     is_proved: bool  # what was cut had a history
 
 
-def lost(stores: Stores, node: ast.expr, at: Execution) -> Lost | None:
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """Nothing cut, but modules on the way recorded no op: their parameters need no gradient."""
+
+    calls: frozenset[Execution]
+
+
+def lost(stores: Stores, node: ast.expr, at: Execution) -> Lost | Idle | None:
     """The nearest place at which the value of an expression was cut off from everything that has a history."""
-    return _Cutting(stores).run(node, at)
+    search = _Cutting(stores)
+    found = search.run(node, at)
+    return found or (Idle(frozenset(search.idle)) if search.idle else None)
 
 
 class _Cutting(Follower):
@@ -40,6 +49,7 @@ class _Cutting(Follower):
 
     def __init__(self, stores: Stores) -> None:
         super().__init__(stores)
+        self.idle: set[Execution] = set()  # called an object that recorded nothing: a module without parameters
         self._cuts: dict[Demand, tuple[Cut | Unrecorded, bool]] = {}  # with whether it is proved
 
     def run(self, node: ast.expr, at: Execution) -> Lost | None:
@@ -69,6 +79,11 @@ class _Cutting(Follower):
             self._cut(demand, off, _UNRECORDED, is_proved=True)
         for each in given:
             self._follow(demand, each, (), _OPERATED)
+
+    def _library(self, demand: Demand, node: ast.Call) -> None:
+        if demand.at not in self._made_ops and not is_library(node) and not last_name(node)[:1].isupper():
+            self.idle.add(demand.at)
+        self._operation(demand, inputs(node))
 
     def _cut(self, demand: Demand, cut: Cut | Unrecorded, doubt: float, *, is_proved: bool) -> None:
         self._cuts[demand] = cut, is_proved
