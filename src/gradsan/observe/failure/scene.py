@@ -1,6 +1,7 @@
 """What is at hand when a pass has failed: the graph it was to walk, and how its parts become plain facts."""
 
 from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +46,17 @@ class Graph:
         """The module whose parameter an op uses."""
         names = (self._modules.get(id(leaf)) for leaf in parameters_behind(node, self.below))
         return next((name for name in names if name is not None), None)
+
+    def beneath(self, roots: Iterable[Node], within: Callable[[Node], bool] = lambda _: True) -> set[Node]:
+        """Every node below some of this graph's own; what `within` refuses is not walked."""
+        found: set[Node] = set()
+        stack = list(roots)
+        while stack:
+            node = stack.pop()
+            if node not in found:
+                found.add(node)
+                stack.extend(each for each in self.below[node] if each not in found and within(each))
+        return found
 
     def path(self, target: Node) -> list[Node]:
         """A shortest way from a root to an op."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from gradsan.lifecycle.incident import Kinship, Owners, Repetition, SecondPass, Stack
 from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, runs, way
-from gradsan.observe.graph import about_bytes, leaves_of, loss_chain, reach, saves_values
+from gradsan.observe.graph import about_bytes, leaves_of, loss_chain, saves_values
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.log.rounds import BEFORE, Rounds
 from gradsan.observe.passes import PassNote
@@ -25,7 +25,7 @@ def second_pass(scene: Scene) -> SecondPass | None:
     repetition = _repetition(graph, path, freeing, scene)
     crossing = _crossing(path, freed_by, graph, repetition)
     fresh = _fresh_leaves(graph, freed_by)
-    stale = list(leaves_of(reach(freed_by)))
+    stale = list(leaves_of(graph.beneath(freed_by)))
     victim_name = victim.name()
     return SecondPass(
         failing=pass_fact(scene.note),
@@ -149,7 +149,8 @@ def _kinship(graph: Graph, scene: Scene, *, fresh: bool) -> Kinship:
 
 def _fresh_leaves(graph: Graph, freed_by: dict[Node, PassNote]) -> list[Any]:
     """The leaves that are reached without walking a freed op."""
-    below = reach((root for root in graph.roots if root not in freed_by), within=lambda node: node not in freed_by)
+    roots = (root for root in graph.roots if root not in freed_by)
+    below = graph.beneath(roots, within=lambda node: node not in freed_by)
     return list(leaves_of(below))
 
 
