@@ -1,6 +1,7 @@
 """Runs a small program that fails, in the process of the tests, and gives back its diagnosis."""
 
 import linecache
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,14 +20,17 @@ torch.manual_seed(0)
 """
 
 
-def diagnosis_of(folder: Path, program: str) -> Diagnosis:
-    """What gradsan says about the error that ends a program."""
-    script = folder / "main.py"
+def diagnosis_of(folder: Path, program: str, library: str = "") -> Diagnosis:
+    """What gradsan says about the error that ends a program. `library`: a module `library` that is not the user's."""
+    script, installed = folder / "main.py", folder / "site-packages"
+    installed.mkdir()
+    (installed / "library.py").write_text(library, encoding="utf-8")
     script.write_text(HEAD + program, encoding="utf-8")
     linecache.checkcache()
     complaints: list[str] = []
     session = Session(tell=complaints.append)
     sessions.take_over(session)
+    sys.path.insert(0, str(installed))
     try:
         code = session.sanitizer.compile_main(script.read_bytes(), str(script))
         with pytest.raises(RuntimeError) as caught:
@@ -34,6 +38,8 @@ def diagnosis_of(folder: Path, program: str) -> Diagnosis:
         found = session.sanitizer.explain_raised(caught.value)
     finally:
         sessions.uninstall()
+        sys.path.remove(str(installed))
+        sys.modules.pop("library", None)
     assert not complaints
     assert found is not None
     return found

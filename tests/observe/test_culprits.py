@@ -184,3 +184,48 @@ def test_pass_that_freed_what_was_read_is_the_one_that_walked_it(tmp_path: Path)
     assert diagnosis.confidence == "certain"
     assert diagnosis.freed is not None
     assert diagnosis.freed.source == "act.sum().backward()"
+
+
+TRAINER = """
+import torch
+
+class Trainer:
+    def fit(self, module):
+        for _ in range(3):
+            loss = module.training_step(torch.ones(2, 3))
+            loss.backward()
+"""
+
+_TRAINED = """
+from library import Trainer
+
+class Module(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.state, self.cached = nn.GRUCell(3, 3), torch.zeros(2, 3), None
+
+    def training_step(self, batch):
+        {step}
+
+Trainer().fit(Module())
+"""
+
+STEPS = {
+    "state": ("GS103", "self.state", "self.state = self.cell(batch, self.state)\n        return self.state.sum()"),
+    "loss": (
+        "GS101",
+        "self.cached",
+        "if self.cached is None:\n            self.cached = self.cell(batch).sum()\n        return self.cached",
+    ),
+    "cut": ("GS203", "plain", "plain = self.cell(batch).detach()\n        return plain.sum()"),
+}
+
+
+@pytest.mark.parametrize(("code", "name", "step"), STEPS.values(), ids=STEPS)
+def test_rounds_of_a_librarys_trainer_are_the_calls_it_makes(code: str, name: str, step: str, tmp_path: Path) -> None:
+    """When the pass fails, the user's step has returned: only the line that called the library is live."""
+    diagnosis = diagnosis_of(tmp_path, _TRAINED.replace("{step}", step), library=TRAINER)
+
+    assert diagnosis.code == code
+    assert diagnosis.culprit is not None
+    assert diagnosis.culprit.name == name

@@ -8,6 +8,7 @@ from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, p
 from gradsan.observe.failure.suspects import bare, is_seen_through, suspects_in
 from gradsan.observe.graph import parameters_behind, saves_values
 from gradsan.observe.log.lines import Lines, Unknown
+from gradsan.observe.log.rounds import Repeats
 from gradsan.observe.steps import StepNote
 
 _SAID = re.compile(
@@ -131,5 +132,9 @@ def _retained(number: int, scene: Scene) -> Stack:
 def _when_saved(number: int, lines: Lines | None) -> When:
     """Against the innermost running loop whose present round did not save it."""
     loops = lines.rounds() if lines is not None else ()
-    moments = [moment(number, loop) for loop in reversed(loops)]
-    return next((each for each in moments if each in ("before", "earlier")), "now" if moments else "unknown")
+    moments = [(moment(number, loop), loop.kind) for loop in reversed(loops)]
+    for each, kind in moments:
+        # What was there before a line's calls is no older than the line.
+        if each == "earlier" or (each == "before" and kind is Repeats.LOOP):
+            return each
+    return "now" if moments else "unknown"

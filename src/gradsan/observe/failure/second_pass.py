@@ -7,7 +7,7 @@ from gradsan.lifecycle.incident import Kinship, Owners, Repetition, SecondPass, 
 from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, runs, way
 from gradsan.observe.graph import about_bytes, leaves_of, loss_chain, saves_values
 from gradsan.observe.log.lines import Lines, Unknown
-from gradsan.observe.log.rounds import BEFORE, Rounds
+from gradsan.observe.log.rounds import BEFORE, Repeats, Rounds
 from gradsan.observe.passes import PassNote
 
 
@@ -90,7 +90,7 @@ def _repetition(graph: Graph, path: list[Node], freeing: PassNote, scene: Scene)
         loop = loops[place]
         # The op counter may stand still from a pass to the next round: what came before the pass tells its round.
         freed = loop.round_of(max(freeing.begin - 1, 0))
-        if loop.now in (freed, BEFORE):
+        if loop.now in (freed, BEFORE) or (loop.kind is Repeats.CALLS and freed == BEFORE):
             continue
         start = loop.start_of(loop.now)
         if start is None or not _is_loop_of_steps(graph, start, updated=updated):

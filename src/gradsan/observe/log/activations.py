@@ -68,6 +68,11 @@ class Activation:
         track = None if self.calls is None or code is None else self.calls.get(code)
         return track if isinstance(track, Track) else None
 
+    def repeated(self) -> list[Track]:
+        """All functions that the present line has called more than once and that have returned: a trainer's steps."""
+        tracks = [] if self.calls is None else [each for each in self.calls.values() if isinstance(each, Track)]
+        return sorted(tracks, key=lambda each: each.numbers[-1] if each.numbers else 0)
+
     def reach(self, before: int, line: int, number: int, *, keep: bool) -> None:
         """The call came from line `before` to a loop's header, or to the line after one."""
         for loop in self.headers.get(line, ()):

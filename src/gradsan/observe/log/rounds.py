@@ -54,9 +54,8 @@ def rounds_of(stack: list[Activation]) -> tuple[Rounds, ...]:
             track = activation.track_of(loop)
             if loop.holds(activation.line) and track is not None:
                 found.append(_of_loop(activation, loop, track, depth))
-        calls = activation.calls_of(None if callee is None else callee.code)
-        if calls is not None:
-            found.append(_of_calls(activation, calls, depth))
+        repeated = activation.repeated() if callee is None else [activation.calls_of(callee.code)]
+        found.extend(_of_calls(activation, calls, depth) for calls in repeated if calls is not None)
     return tuple(found)
 
 

@@ -57,10 +57,10 @@ def _last_at(trace: Trace, frame: Frame) -> Execution | None:
 def _handed_back(trace: Trace, frames: Sequence[Frame]) -> tuple[ast.expr, Execution] | None:
     """A library asks for the pass: on what a function of the user's, which it had called, gave back last."""
     asking = _last_at(trace, frames[-1]) if frames else None
-    for execution in reversed(trace.executions) if asking is not None else ():
-        for statement in execution.statements:
-            if isinstance(statement, ast.Return) and statement.value is not None and execution.call.parent is asking:
-                return statement.value, execution
+    execution = None if asking is None else trace.handed_back(asking)
+    for statement in () if execution is None else execution.statements:
+        if isinstance(statement, ast.Return) and statement.value is not None and execution is not None:
+            return statement.value, execution
     return None
 
 

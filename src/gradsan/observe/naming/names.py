@@ -94,7 +94,10 @@ def _failing(trace: Trace, crossing: Crossing, frames: Sequence[FrameType]) -> t
         (each.f_code.co_filename, each.f_code.co_qualname, each.f_lineno or 0) for each in frames
     ]
     found = (trace.last_at(*place) for place in stack)
-    return next((execution.stack for execution in found if execution is not None), ())
+    failing = next((execution for execution in found if execution is not None), None)
+    if failing is not None and not _is_pass(failing):
+        failing = trace.handed_back(failing) or failing
+    return () if failing is None else failing.stack
 
 
 def _boundary(trace: Trace, crossing: Crossing, found: Flow) -> int:

@@ -130,6 +130,13 @@ class Trace:
                 return execution
         return None
 
+    def handed_back(self, asking: Execution) -> Execution | None:
+        """Where a library asks for a pass: the last `return` of a function of the user's that it had called."""
+        for execution in reversed(self.executions):
+            if execution.call.parent is asking and any(isinstance(each, ast.Return) for each in execution.statements):
+                return execution
+        return None
+
     def live(self) -> tuple[Execution, ...]:
         """What is running where the trace has come to, outermost first."""
         calls = (call for call in self._stack if call.scope is not None and not call.scope.is_transparent)
