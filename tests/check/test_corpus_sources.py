@@ -18,9 +18,6 @@ CLEAN += [label["fixed"] for label in LABELS if label["fixed"]]
 # What source does not show, or is not yet followed. Each is a known miss, not a wish.
 UNSEEN = {
     "so-035-cached-around-epoch": "the cache is a context manager of torch's",
-    "so-038-checkpointed-codebook": "what a checkpoint's inner pass frees is not followed",
-    "so-039-equilibrium-layer": "the backward of a custom Function is not followed",
-    "so-040-benchmark-backward": "what a compiled function donates is not followed",
 }
 
 

@@ -40,4 +40,4 @@ PROGRAMS = 300  # for every kind of change
 @given(seed=st.integers(min_value=0, max_value=2**32))
 def test_changed_programs_do_what_was_foretold(changer: Changer, seed: int) -> None:
     """Failing or not, where and how; bytes after every pass; who loses a gradient, who gets another."""
-    try_one(Random(seed), changer)  # noqa: S311  # random programs need no cryptography
+    try_one(Random(seed), changer)  # random programs need no cryptography

@@ -68,8 +68,12 @@ class Binding(Machine):
         for target, element in zip(targets, elements, strict=False):
             self.assign(target, element)
 
-    def _set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST) -> None:
+    def _set_attribute(  # noqa: C901 # one question after the other
+        self, owner: Value, name: str, value: Value, node: ast.AST
+    ) -> None:
         self.world.stores(name)
+        if name == "donated_buffer" and isinstance(value, Const) and not value.value:
+            self.world.donates = False
         if name == "grad":
             leaf = owner.leaf if isinstance(owner, Tensor) else None
             if leaf is not None:

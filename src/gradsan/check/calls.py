@@ -4,7 +4,7 @@ import ast
 from collections.abc import Sequence as Several
 from itertools import pairwise
 
-from gradsan.check.definitions import is_abstract, yields
+from gradsan.check.definitions import inner_pass, is_abstract, yields
 from gradsan.check.frames import Frame
 from gradsan.check.graph import DOUBTFUL, LIKELY, Code, Cut, Op
 from gradsan.check.knowledge.tensors import OUTPUT_WORDS, RESET_WORDS
@@ -210,7 +210,7 @@ class Calls(LibraryCalls):
             return value
         if not isinstance(value, Sequence) or not ops_of(value):
             return value
-        whole = self.result("compiled", [(value, None)], node, compiled=True)
+        whole = self.result("compiled", [(value, None)], node, compiled=id(function.node))
         return Sequence(elements=[Tensor(op=whole.op) for _ in value.elements], exact=value.exact, kind=value.kind)
 
     def _running(self, function: Function) -> int:
@@ -268,7 +268,8 @@ class Calls(LibraryCalls):
         was, instance.running = instance.running, True
         try:
             value = self.enter(forward, arguments, keywords, node, instance)
-            return self.after_forward(instance, arguments, value, node)
+            value = self.after_forward(instance, arguments, value, node)
+            return self.as_compiled(instance, value, node)
         finally:
             instance.running = was
 
@@ -322,6 +323,8 @@ class Calls(LibraryCalls):
             return self.enter(found, arguments, keywords, node)
         if name == "apply" and any(base.endswith("Function") for base in foreign_bases(cls)):
             made = self.result(cls.label or "Function", [*arguments, *keywords.values()], node, saves=True)
+            if made.op is not None:
+                made.op.inner = inner_pass(cls)
             return Value(op=made.op, made=made.made) if made.op else made
         if found is not None:
             return self.call(found, arguments, keywords, node)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from gradsan.check.frames import Frame
-from gradsan.check.graph import Code
-from gradsan.check.values import Class, Library, Value
+from gradsan.check.graph import Code, InnerPass, Site
+from gradsan.check.values import Class, Function, Library, Value
 
 _TUPLES = ("NamedTuple", "TypedDict")
 
@@ -56,6 +56,35 @@ def within(node: ast.AST) -> Iterator[ast.AST]:
         yield each
         if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             waiting += ast.iter_child_nodes(each)
+
+
+def inner_pass(cls: Class) -> InnerPass | None:
+    """The passes in the backward of a custom Function, where the last of them frees what it walks."""
+    backward = cls.members.get("backward")
+    if not isinstance(backward, Function) or backward.source is None:
+        return None
+    calls = sorted(
+        (each for each in within(backward.node) if isinstance(each, ast.Call) and _is_pass(each, backward.node)),
+        key=lambda each: (each.lineno, each.col_offset),
+    )
+    freeing = [each for each in calls if not any(_keeps(keyword) for keyword in each.keywords)]
+    if not freeing:
+        return None
+    code = Code(backward.source.path, "backward")
+    return InnerPass(Site(calls[0], code), Site(freeing[-1], code))
+
+
+def _is_pass(call: ast.Call, function: ast.AST) -> bool:
+    """Whether a call back-propagates something that was kept on the context."""
+    names = function.args.args if isinstance(function, ast.FunctionDef) else []
+    context = names[0].arg if names else "ctx"
+    kept = bool(call.args) and dotted(call.args[0]).startswith(f"{context}.")
+    return kept and dotted(call.func).endswith(("autograd.grad", "autograd.backward"))
+
+
+def _keeps(keyword: ast.keyword) -> bool:
+    wanted = keyword.arg in ("retain_graph", "create_graph")
+    return wanted and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
 
 
 def fields_of(cls: Class) -> tuple[str, ...]:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from gradsan.check.graph import Edge, Label, Leaf, LoopRun, Moment, Op, Pass, Site
 from gradsan.check.walking import Reached, peeled, terms, way_to
-from gradsan.check.world import NoHistory, OldValue, ReadFreed, SecondWalk, Trouble, World, older_round
+from gradsan.check.world import KeptDonated, NoHistory, OldValue, ReadFreed, SecondWalk, Trouble, World, older_round
 from gradsan.lifecycle.incident import (
+    Donated,
     Edited,
     Incident,
     Kinship,
@@ -81,6 +82,13 @@ def tell(trouble: Trouble, world: World) -> Told:
                 trouble.failing.guarded,
                 stack_of(trouble.cut.site),
             )
+        case KeptDonated():
+            return Told(
+                Donated(_pass(trouble.failing, world)),
+                Label(trouble.failing.label, "local") if trouble.failing.label else None,
+                trouble.doubt,
+                trouble.failing.guarded,
+            )
     return _read(trouble, world)
 
 
@@ -104,17 +112,19 @@ def _second_pass(trouble: SecondWalk, world: World) -> Told:
         owners=_owners(trouble, world),
         consumed=frozenset(),
         consumed_bytes=0,
-        compiled=trouble.op.compiled,
+        compiled=trouble.op.compiled is not None,
+        checkpointed=trouble.checkpointed,
+        own_backward=trouble.op.inner is not None,
     )
     guarded = any(each.guarded for each in (trouble.failing, trouble.freeing)) or any(op.guarded for op in way)
     return Told(incident, label, trouble.doubt, guarded, crosses=made)
 
 
 def _label(way: list[Op], at: int, edge: Edge | None, trouble: SecondWalk) -> Label | None:
-    """The name on the edge that crosses over; else one further inwards, else the loss itself."""
+    """The name on the edge that crosses over; else one on the way to it, else further inwards, else the loss itself."""
     if edge is not None and edge.label is not None:
         return edge.label
-    for position in range(at + 1, len(way)):
+    for position in (*range(at - 1, 0, -1), *range(at + 1, len(way))):
         inner = trouble.found[way[position]].edge
         if inner is not None and inner.label is not None:
             return inner.label
@@ -197,11 +207,10 @@ def _owners(trouble: SecondWalk, world: World) -> Owners:
     fresh = {leaf for op in trouble.found if op not in inside for leaf in op.leaves}
     if world.optimizers:
         names = {leaf: _owner_names(leaf, world) for leaf in freed | fresh}
-        return Owners(
-            frozenset(name for leaf in fresh for name in names[leaf]),
-            frozenset(name for leaf in freed for name in names[leaf]),
-            by_optimizer=True,
-        )
+        by_fresh = frozenset(name for leaf in fresh for name in names[leaf])
+        by_freed = frozenset(name for leaf in freed for name in names[leaf])
+        if by_fresh or by_freed:
+            return Owners(by_fresh, by_freed, by_optimizer=True)
     return Owners(
         frozenset(leaf.module for leaf in fresh), frozenset(leaf.module for leaf in freed), by_optimizer=False
     )

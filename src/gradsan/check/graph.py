@@ -99,6 +99,14 @@ class Edge:
 Form = Literal["linear", "other"]
 
 
+@dataclass(frozen=True, slots=True)
+class InnerPass:
+    """The passes that the backward of a custom Function runs over a graph that it kept: the first, the freeing one."""
+
+    first: Site
+    freeing: Site
+
+
 @dataclass(slots=True, eq=False)
 class Op:
     """One operation, or the whole call of a layer."""
@@ -114,7 +122,9 @@ class Op:
     scalar: bool = False  # one number, as a loss is
     doubt: int = SURE
     guarded: bool = False  # made in a branch that was only assumed to be taken
-    compiled: bool = False
+    compiled: object = None  # the function of which `torch.compile` made one op
+    inner: "InnerPass | None" = None  # a pass that its own backward runs
+    captured: tuple["Op", ...] = ()  # what the inner pass of a re-entrant checkpoint walks into
     freed: "Pass | None" = None
     freed_doubt: int = SURE
     healed: bool = False  # told already: the rest of the program is read as if it were mended

@@ -65,11 +65,17 @@ class LayerCalls(TensorCalls):
 
     def call_layer(self, layer: Layer, given: Several[Given], node: ast.expr) -> Value:
         """The output of a layer, after its hooks have seen it."""
-        value = self._output(layer, given, node)
+        value = self.as_compiled(layer, self._output(layer, given, node), node)
         if "<hooks>" not in layer.attributes:
             return value
         with self.within(replace(self.frame, receiver=Instance(running=True))):
             return self.after_forward(layer, given, value, node)
+
+    def as_compiled(self, module: Value, value: Value, node: ast.expr) -> Value:
+        """What a compiled module returns hangs on one op."""
+        if "<compiled>" not in module.attributes or not isinstance(value, Tensor) or value.op is None:
+            return value
+        return self.result("compiled", [(value, None)], node, compiled=id(module))
 
     def after_forward(self, module: Value, given: Several[Given], value: Value, node: ast.expr) -> Value:
         """What hooks make of the output of a module."""

@@ -4,9 +4,11 @@ import ast
 from collections.abc import Sequence as Several
 
 from gradsan.check.builtin_calls import BuiltinCalls
+from gradsan.check.graph import Leaf, tick
 from gradsan.check.knowledge.modules import OPTIMIZER_CLASSES, OPTIMIZER_PACKAGES, WRAPPERS
 from gradsan.check.machine import Given
-from gradsan.check.values import Const, Context, Distribution, Layer, Scaler, Sequence, Tensor, Value, ops_of
+from gradsan.check.values import Const, Context, Distribution, Instance, Layer, Scaler, Sequence, Tensor, Value, ops_of
+from gradsan.check.walking import reach
 
 _SILENCING = {"no_grad": False, "inference_mode": False, "enable_grad": True}
 _TENSOR_HOMES = ("torch.", "einops.", "torch_scatter.", "torchvision.ops.", "torch_sparse.")
@@ -71,7 +73,7 @@ class LibraryCalls(BuiltinCalls):
             return self.function("tensor", arguments, keywords, node)
         return self.function(last, arguments, keywords, node)
 
-    def _special(  # noqa: C901 # a table of what is not an ordinary function
+    def _special(  # noqa: C901, PLR0912 # a table of what is not an ordinary function
         self, path: str, last: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr
     ) -> Value | None:
         first = arguments[0][0] if arguments else None
@@ -89,6 +91,9 @@ class LibraryCalls(BuiltinCalls):
             return Value()
         if last == "checkpoint" and path.startswith("torch.utils.checkpoint") and first is not None:
             own = {key: each for key, each in keywords.items() if key not in _CHECKPOINT_OPTIONS}
+            reentrant = keywords.get("use_reentrant", (Value(), None))[0]
+            if isinstance(reentrant, Const) and reentrant.value:
+                return self._reentrant(first, arguments[1:], own, node)
             return self.call(first, arguments[1:], own, node)
         if path in WRAPPERS and first is not None:
             return first
@@ -103,6 +108,24 @@ class LibraryCalls(BuiltinCalls):
         if last in ("Parameter", "UninitializedParameter"):
             return self.new_layer("Parameter", arguments, keywords)
         return None
+
+    def _reentrant(
+        self, function: Value, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr
+    ) -> Value:
+        """A re-entrant checkpoint: its arguments are cut off inside; what gets in otherwise is not."""
+        begin = tick()
+        inside: list[Given] = [
+            (Tensor(leaf=Leaf("?", "?")), each) if ops_of(value) else (value, each) for value, each in arguments
+        ]
+        inner = self.call(function, inside, keywords, node)
+        own = [op for op in reach(ops_of(inner)) if op.number > begin]
+        captured = {edge.op for op in own for edge in op.edges if edge.op.number < begin}
+        leaves = tuple(dict.fromkeys(leaf for op in own for leaf in op.leaves if leaf.name != "?"))
+        made = self.result("checkpoint", arguments, node, leaves=leaves)
+        if made.op is None or not isinstance(inner, Tensor):
+            return inner
+        made.op.captured = tuple(captured)
+        return made
 
     def _set_recording(self, wanted: Value | None, node: ast.expr) -> Value:
         """As a context or as a statement: both switch at once, and the context switches back."""
@@ -119,8 +142,8 @@ class LibraryCalls(BuiltinCalls):
         return Context(enables=known, how="`torch.set_grad_enabled(False)`")
 
     def _compiled(self, first: Value | None) -> Value:
-        if isinstance(first, Layer):
-            first.compiled = True
+        if isinstance(first, Layer | Instance):
+            first.attributes["<compiled>"] = Const(value=True)
         return Value() if first is None else first
 
     def _data(self, last: str, arguments: Several[Given], keywords: dict[str, Given]) -> Value:

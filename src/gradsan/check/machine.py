@@ -98,7 +98,7 @@ class Machine:
         doubt: int = SURE,
         leaves: tuple[Leaf, ...] = (),
         storages: tuple[Storage, ...] = (),
-        compiled: bool = False,
+        compiled: object = None,
     ) -> Tensor:
         """The tensor that an operation makes of others: with a history if one of them has one."""
         given = tuple(given)

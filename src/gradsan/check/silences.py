@@ -8,7 +8,7 @@ from gradsan.causes.cause import Role
 from gradsan.check.facts import stack_of
 from gradsan.check.graph import LIKELY, SURE, Label, Leaf, Op, Pass
 from gradsan.check.walking import way_to
-from gradsan.check.world import Collecting, OldValue, Regrown, SecondWalk, World
+from gradsan.check.world import Collecting, KeptDonated, OldValue, Regrown, SecondWalk, World
 from gradsan.lifecycle.incident import Stack
 from gradsan.report import FixKind
 
@@ -54,6 +54,8 @@ def _explained(world: World) -> set[int]:
     """Passes whose retained graph led to something worse, by the node of their call."""
     nodes = {id(each.earlier.site.node) for each in world.regrown}
     for trouble in world.troubles:
+        if isinstance(trouble, SecondWalk | OldValue | KeptDonated):
+            nodes.add(id(trouble.failing.site.node))
         if isinstance(trouble, SecondWalk | OldValue):
             nodes |= {id(done.site.node) for done in trouble.op.walked}
             nodes.add(id(trouble.failing.site.node))
@@ -188,11 +190,12 @@ def _leaks(world: World, heard: Heard, *, closed: bool, kept: frozenset[Op]) -> 
 def _leaks_history(each: Collecting, *, closed: bool, kept: frozenset[Op]) -> bool:
     """Whether what was gathered is of no use to any pass any more."""
     if each.total:
-        if each.op.walked or each.op.users:
+        if each.op.walked:
             return False
         fed = [edge.op for edge in each.op.edges]
         done = all(_walked_at_once(op, each) for op in fed if op.walked) and any(op.walked for op in fed)
-        forgotten = closed and each.op.scalar and each.op not in kept and not any(op.walked for op in fed)
+        unused = not each.op.users and each.op not in kept and not any(op.walked for op in fed)
+        forgotten = closed and each.op.scalar and unused
         return done or forgotten
     if any(not _walked_at_once(op, each) for op in each.ops if op.walked):
         return False

@@ -163,7 +163,6 @@ class Layer(Value):
     leaf: Leaf | None = None
     children: list[tuple[str, Value]] = field(default_factory=list)
     assumed: bool = False  # only its name says that it is a module
-    compiled: bool = False
 
 
 @dataclass(slots=True, eq=False)

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gradsan.check.graph import (
     DOUBTFUL,
@@ -36,6 +36,7 @@ class SecondWalk:
     found: dict[Op, Reached]
     freed: frozenset[Op]  # those of them that were freed when it began
     doubt: int
+    checkpointed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,15 @@ class ReadFreed:
     name: str | None
 
 
-Trouble = SecondWalk | OldValue | NoHistory | ReadFreed
+@dataclass(frozen=True, slots=True)
+class KeptDonated:
+    """A pass is to keep the graph of a compiled function whose backward gives its buffers away."""
+
+    failing: Pass
+    doubt: int
+
+
+Trouble = SecondWalk | OldValue | NoHistory | ReadFreed | KeptDonated
 
 
 @dataclass(slots=True, eq=False)
@@ -122,6 +131,9 @@ class World:
     recording: bool = True  # whether graphs are recorded
     silencer: Cut | None = None  # what switched the recording off
     passes: list[Pass] = field(default_factory=list)
+    donates: bool = True  # whether compiled functions may give their buffers away
+    donating: set[object] = field(default_factory=set)  # compiled functions whose first pass was an ordinary one
+    keeping: set[object] = field(default_factory=set)  # those whose first pass was to keep the graph
     optimizers: list[Optimizer] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
     piled: list[Piled] = field(default_factory=list)
@@ -169,6 +181,8 @@ class World:
         self.passes.append(done)
         done.ops = tuple(found)
         self._meet(done, found)
+        self._compile(done, found)
+        self._run_checkpoints(done, found)
         self._regrow(done, found)
         given: dict[Leaf, int] = {}
         for op, how in found.items():
@@ -249,7 +263,9 @@ class World:
             if op.healed:
                 continue
             rank = (min(max(how.doubt, op.doubt, op.freed_doubt if op.freed else 0), DOUBTFUL), -op.number)
-            if op.freed is not None and op.saves:
+            if op.inner is not None and op.walked and rank < newest:
+                worst, newest = _inner_walk(done, op, found, freed, rank[0]), rank
+            elif op.freed is not None and op.saves:
                 if rank < newest:
                     worst, newest = SecondWalk(done, op.freed, op, found, freed, rank[0]), rank
             elif op.freed is None:
@@ -260,6 +276,34 @@ class World:
         if worst is not None:
             self.troubles.append(worst)
             self._heal(found)
+
+    def _compile(self, done: Pass, found: dict[Op, Reached]) -> None:
+        """Whether buffers are donated is settled at the first pass over a compiled function."""
+        for op, how in found.items():
+            if op.compiled is None or op.healed or not self.donates:
+                continue
+            if done.retains and op.compiled in self.donating:
+                self.troubles.append(KeptDonated(done, max(how.doubt, op.doubt)))
+                op.healed = True
+            elif op.compiled not in self.keeping:
+                (self.keeping if done.retains else self.donating).add(op.compiled)
+
+    def _run_checkpoints(self, done: Pass, found: dict[Op, Reached]) -> None:
+        """Re-entrant checkpoints back-propagate on their own, whatever they captured, and free it."""
+        for op in sorted(found, key=lambda each: -each.number):
+            if not op.captured or op.healed:
+                continue
+            inner = reach(op.captured)
+            freed = frozenset(each for each in inner if each.freed is not None and not each.healed)
+            gone = next((each for each in inner if each in freed and each.saves), None)
+            if gone is not None and gone.freed is not None:
+                doubt = max(found[op].doubt, inner[gone].doubt)
+                self.troubles.append(SecondWalk(done, gone.freed, gone, inner, freed, doubt, checkpointed=True))
+                self._heal(inner)
+                return
+            for each in inner:
+                each.freed = done
+                each.walked.append(done)
 
     def _heal(self, found: dict[Op, Reached]) -> None:
         for op in found:
@@ -282,6 +326,17 @@ class World:
             leaf.reached = True
             if given[leaf] <= LIKELY:
                 leaf.given.append(Contribution(done))
+
+
+def _inner_walk(done: Pass, op: Op, found: dict[Op, Reached], freed: frozenset[Op], doubt: int) -> SecondWalk:
+    """The backward of a custom Function runs again over the graph that it freed the first time."""
+    inner = op.inner
+    if inner is None:
+        raise ValueError(op)
+    first = op.walked[0]
+    again = replace(done, site=replace(inner.first, caller=done.site))
+    freeing = replace(first, kind="grad", site=replace(inner.freeing, caller=first.site))
+    return SecondWalk(again, freeing, op, found, freed | {op}, doubt)
 
 
 def older_round(made: Moment, now: Moment) -> bool:
