@@ -143,6 +143,34 @@ def test_what_does_not_help_is_said(note: str, program: str, tried: str, tmp_pat
     assert any(wanted in each.replace(f"{tmp_path}/", "") for each in notes), notes
 
 
+def test_what_is_called_for_its_effect_is_no_forward(tmp_path: Path) -> None:
+    """A method that keeps a tensor returns nothing; a step that fails has not had its result taken yet."""
+    notes = diagnosis_of(
+        tmp_path,
+        """
+class Meter:
+    def __init__(self):
+        self.total = 0.0
+
+    def update(self, loss):
+        self.total = self.total + loss.exp()
+
+def step(net, meter):
+    meter.update(net(torch.ones(2, 3)).mean())
+    meter.total.backward()
+
+def main():
+    net, meter = nn.Linear(3, 1), Meter()
+    for _ in range(2):
+        loss = step(net, meter)
+
+main()
+""",
+    ).notes
+
+    assert not any("anew" in each for each in notes), notes
+
+
 @pytest.mark.parametrize("tried", ["other = torch.zeros(3).detach()", "torch.ones(3).detach()", "pass"])
 def test_what_has_nothing_to_do_with_it_is_not_mentioned(tried: str, tmp_path: Path) -> None:
     """A true sentence about something else would be a wrong story."""

@@ -36,6 +36,10 @@ class Case:
                     seen.add(statement)
                     yield execution, statement
 
+    def running(self) -> set[Execution]:
+        """What had not come to its end when the pass failed."""
+        return set(self.trace.executions[-1].stack) if self.trace.executions else set()
+
     def concerns(self, node: ast.expr, at: Execution) -> bool:
         """Whether an expression means the culprit, or something else of the old graph's making."""
         return self.is_culprit(node) or self.is_old(node, at)

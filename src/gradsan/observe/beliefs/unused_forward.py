@@ -15,13 +15,15 @@ class UnusedForward(Belief):
         """What to tell the user."""
         if not isinstance(case.incident, SecondPass):
             return
-        freed, before = case.incident.freeing.begin, _called(case.makers)
+        freed, before, running = case.incident.freeing.begin, _called(case.makers), case.running()
         for execution, statement in case.since_made():
-            if execution.number < freed or execution not in case.trace.made_ops:
+            if execution.number < freed or execution not in case.trace.made_ops or execution in running:
                 continue
             where = place(execution, statement.lineno)
             match statement:
-                case ast.Expr(value=ast.Call() as call) if text(call.func) in before:
+                case ast.Expr(value=ast.Call() as call) if text(call.func) in before and _is_forward(
+                    call, execution, case
+                ):
                     yield f"`{ast.unparse(call)}` at {where} computes it anew, but the result is dropped"
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if text(call.func) in before:
                     if not _is_read_after(name, execution):
@@ -32,6 +34,15 @@ def _called(makers: tuple[Execution, ...]) -> set[str]:
     """What was called to make the old part, as it is written."""
     written = (call for maker in makers for statement in maker.statements for call in calls(statement))
     return {name for call in written if (name := text(call.func)) is not None}
+
+
+def _is_forward(call: ast.Call, execution: Execution, case: Case) -> bool:
+    """Whether a call runs a module, which is there for its result; another function may be there for what it does."""
+    for entered in execution.called:
+        matched = case.stores.match(entered)
+        if matched is not None and matched.node is call and matched.scope.name == "forward":
+            return True
+    return False
 
 
 def _is_read_after(name: str, execution: Execution) -> bool:
