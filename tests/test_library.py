@@ -32,6 +32,21 @@ if __name__ == "__main__":
 """
 
 
+INSTALLS_WHILE_RUNNING = """
+import gradsan
+gradsan.install()
+import torch
+
+weight = torch.ones(2, requires_grad=True)
+optimizer = torch.optim.SGD([weight], 0.1)
+table = weight.tanh() * 2
+for _ in range(3):
+    loss = (table * weight).sum()
+    loss.backward()
+    optimizer.step()
+"""
+
+
 def fail() -> RuntimeError:
     """The error of a second pass."""
     loss = torch.ones(2, requires_grad=True).square().sum()
@@ -247,3 +262,15 @@ def test_start_up_file_is_installed_beside_the_package(
     files = zipfile.ZipFile(tmp_path / wheel).namelist()
     assert "gradsan.pth" in files
     assert max(each for each in files if each.endswith(".pth")) == "gradsan.pth"
+
+
+def test_a_script_that_installs_gradsan_itself_gets_the_right_story(tmp_path: Path) -> None:
+    """On 3.11 its own loop was running by then and is not recorded: the source fills in, and the story says so."""
+    script = tmp_path / "train.py"
+    script.write_text(INSTALLS_WHILE_RUNNING)
+
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, cwd=tmp_path)
+
+    assert "GS104 computed-once: The graph of `table` was made once, before the loop" in ended.stderr
+    assert "train.py:8   table = weight.tanh() * 2" in ended.stderr
+    assert ("lines of train.py were not recorded" in ended.stderr) is not hasattr(sys, "monitoring")

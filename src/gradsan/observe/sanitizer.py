@@ -241,6 +241,7 @@ class Sanitizer:
         from gradsan.observe.naming.culprits import Witness
         from gradsan.observe.postmortem import examine
         from gradsan.observe.telling import told
+        from gradsan.observe.unrecorded import completed_from_source
         from gradsan.report import RaisedError
 
         frames = _frames(error.__traceback__)
@@ -258,6 +259,9 @@ class Sanitizer:
         witness = Witness(tensors, frames, scene.lines, self.recorder.ownership.owns)
         story = told(incident, witness, self._complain)
         diagnosis = diagnose(story.incident, RaisedError(type(error).__name__, str(error)), story.named, story.beliefs)
+        calls = begun.caller.calls
+        if self.recorder.recording and calls and not self.recorder.records(calls[-1][0]):
+            diagnosis = completed_from_source(diagnosis, calls[-1][0].co_filename)
         self._attach(error, self.prescriber.rehearsed(diagnosis, story.incident, frames, scene))
 
     def _complain(self, what: str, error: Exception) -> None:

@@ -118,6 +118,10 @@ class LineRecorder:
             journal = self._pen.journal(threading.get_ident() if thread is None else thread)
         return None if journal is None else Lines(journal, self._sites, self.provenance)
 
+    def records(self, code: CodeType) -> bool:
+        """Whether the lines of a code object are recorded; on 3.11 not if it was running when recording began."""
+        return self._sites.find(code) is not None
+
     def threads(self) -> tuple[Lines, ...]:
         """The logs of all threads, oldest first, also of threads that ended."""
         journals = [] if self._pen is None else self._pen.journals

@@ -1,0 +1,48 @@
+"""Where the lines that ran were not recorded, the source says what it can.
+
+On Python 3.11 this is so for code that was running when gradsan was installed, such as a script whose own loop trains.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from gradsan.check.reading import check_content
+from gradsan.report import Diagnosis
+
+
+def completed_from_source(diagnosis: Diagnosis, file: str) -> Diagnosis:
+    """The story as the source of the failing line tells it, with what was observed; else the same, and less sure."""
+    note = (
+        f"lines of {Path(file).name} were not recorded, because it was running when gradsan was installed: "
+        f"`gradsan run {Path(file).name}` sees all of it"
+    )
+    found = _in_source(diagnosis, file)
+    if found is None:
+        return replace(diagnosis, confidence="possible", notes=(*diagnosis.notes, note))
+    return replace(
+        found,
+        origin="run",
+        confidence="likely",
+        error=diagnosis.error,
+        used=diagnosis.used,
+        freed=diagnosis.freed or found.freed,
+        changed=diagnosis.changed or found.changed,
+        path=diagnosis.path,
+        evidence={**found.evidence, **diagnosis.evidence},
+        notes=(*found.notes, note),
+    )
+
+
+def _in_source(diagnosis: Diagnosis, file: str) -> Diagnosis | None:
+    """What the checker says of the same failing line, if it says one thing."""
+    try:
+        checked = check_content(file, Path(file).read_bytes())
+    except OSError:  # a notebook's cell, a doctest
+        return None
+    used = diagnosis.used
+    same = [
+        each
+        for each in checked.diagnoses
+        if each.severity == "error" and used is not None and each.used is not None and each.used.line == used.line
+    ]
+    return same[0] if len({each.code for each in same}) == 1 else None
