@@ -1,6 +1,5 @@
 """What earlier checks found, kept by content and version: a file that did not change is not read again."""
 
-import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -115,12 +114,16 @@ def _is_same(path: str, stamp: Stamp) -> bool:
 
 
 def _digest(content: bytes) -> str:
+    import hashlib
+
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 @cache
 def version_digest() -> str:
     """A name for this version of the checker: made of its own source, so that a changed checker starts anew."""
+    import hashlib
+
     folders = (Path(__file__).parent, Path(__file__).parent.parent / "causes")
     files = sorted(each for folder in folders for each in folder.rglob("*.py"))
     return hashlib.blake2b(b"".join(each.read_bytes() for each in files), digest_size=8).hexdigest()

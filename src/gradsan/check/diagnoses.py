@@ -7,10 +7,11 @@ from pathlib import Path
 from gradsan.causes import all_causes, cause
 from gradsan.causes.cause import Cause, Role
 from gradsan.causes.diagnosing import capitalised, fingerprint_of, fix_of
-from gradsan.check.facts import Spot, Told
+from gradsan.check.facts import Told
 from gradsan.check.graph import LIKELY, SURE, Label
 from gradsan.check.silences import Silence
 from gradsan.check.source import Source, load
+from gradsan.check.spots import Spot
 from gradsan.lifecycle.incident import Edited, Incident, SecondPass, Stack
 from gradsan.lifecycle.location import Frame, Location
 from gradsan.report import Confidence, Culprit, Diagnosis

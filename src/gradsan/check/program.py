@@ -3,10 +3,10 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from gradsan.check.choices import Policy
 from gradsan.check.definitions import within
-from gradsan.check.facts import Told, tell
 from gradsan.check.frames import Frame
 from gradsan.check.graph import DOUBTFUL, UNKNOWN, LoopRun, Op
 from gradsan.check.interpreter import Interpreter
@@ -15,6 +15,9 @@ from gradsan.check.machine import OutOfPatienceError
 from gradsan.check.silences import Key, Silence, listen
 from gradsan.check.source import Source
 from gradsan.check.values import NONE, Class, Const, Function, Instance, Mapping, foreign_bases, ops_of
+
+if TYPE_CHECKING:
+    from gradsan.check.facts import Told
 
 _MOST_FORCED = 6  # branches that are looked into one by one
 _PATIENCE_FOR_A_FILE = 15_000  # expressions
@@ -27,7 +30,7 @@ _PASSES = frozenset({"backward", "manual_backward", "grad"})
 class Shown:
     """Everything that the paths through a file showed."""
 
-    told: list[Told] = field(default_factory=list)
+    told: "list[Told]" = field(default_factory=list)
     silences: list[Silence] = field(default_factory=list)
     drawn_in: set[str] = field(default_factory=set)  # files that were read on the way
     complete: bool = True
@@ -74,8 +77,7 @@ class Reader:
             heard = listen(machine.world, closed=not start.function, kept=_kept(machine, start))
             silent |= heard.found
             refuted |= heard.refuted
-            told = [tell(each, machine.world) for each in machine.world.troubles]
-            self.shown.told += [self._weighed(each, start, machine) for each in told]
+            self.shown.told += [self._weighed(each, start, machine) for each in _told(machine)]
             varying = varying or bool(machine.choices.varying)
             for node, taken in machine.choices.open_branches.items():
                 ways.setdefault(node, set()).update(taken)
@@ -89,7 +91,7 @@ class Reader:
                     forced += 1
         self.shown.silences += [each for key, each in silent.items() if key not in refuted]
 
-    def _weighed(self, told: Told, start: _Start, machine: Interpreter) -> Told:
+    def _weighed(self, told: "Told", start: _Start, machine: Interpreter) -> "Told":
         """A method that is called again and again: whoever calls it may call others that reset what it carries."""
         imagined = len(start.function) > 1
         made = told.crosses
@@ -119,6 +121,14 @@ class Reader:
         self.entered |= machine.entered
         self.shown.drawn_in |= set(machine.modules)
         return machine
+
+
+def _told(machine: Interpreter) -> "list[Told]":
+    if not machine.world.troubles:
+        return []
+    from gradsan.check.facts import tell
+
+    return [tell(each, machine.world) for each in machine.world.troubles]
 
 
 def _enter(machine: Interpreter, frame: Frame, names: tuple[str, ...]) -> None:

@@ -5,10 +5,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from gradsan.check.diagnoses import Teller, one_story_each
-from gradsan.check.interpreter import allow_depth
-from gradsan.check.notebooks import parse_notebook
-from gradsan.check.program import Reader
 from gradsan.check.source import Source, UnreadableSourceError, decode, locate_import, parse
 from gradsan.report import Diagnosis
 
@@ -72,7 +68,6 @@ def check_content(path: str, content: bytes) -> Checked:
         source = _parsed(path, content)
     except UnreadableSourceError as error:
         return Checked(path, problem=error.reason, line=error.line)
-    allow_depth()
     try:
         return _checked(source)
     except Exception as error:  # noqa: BLE001 # one odd file must not end the run
@@ -81,14 +76,25 @@ def check_content(path: str, content: bytes) -> Checked:
 
 def _parsed(path: str, content: bytes) -> Source:
     if path.endswith(".ipynb"):
+        from gradsan.check.notebooks import parse_notebook
+
         return parse_notebook(path, content)
     return parse(path, decode(content))
 
 
 def _checked(source: Source) -> Checked:
+    # Loaded when there is something to follow, and something to tell: most files have neither.
+    from gradsan.check.interpreter import allow_depth
+    from gradsan.check.program import Reader
+
+    allow_depth()
     shown = Reader(source).read()
+    others = tuple(sorted(shown.drawn_in - {source.path}))
+    if not shown.told and not shown.silences:
+        return Checked(source.path, drawn_in=others)
+    from gradsan.check.diagnoses import Teller, one_story_each
+
     teller = Teller({source.path: source})
     raised = [teller.raised(each) for each in shown.told]
     silent = [teller.silent(each) for each in shown.silences]
-    others = tuple(sorted(shown.drawn_in - {source.path}))
     return Checked(source.path, tuple(one_story_each(raised, silent)), drawn_in=others)

@@ -79,6 +79,8 @@ def _results(waiting: dict[str, bytes], jobs: int) -> Iterator[Checked]:
         return
     import multiprocessing
 
+    import gradsan.check.program  # noqa: F401 # before the processes part, so that each need not load it
+
     method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else None
     longest_first = sorted(waiting, key=lambda path: -len(waiting[path]))  # so that no core waits for it at the end
     with multiprocessing.get_context(method).Pool(jobs) as pool:

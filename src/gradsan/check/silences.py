@@ -2,15 +2,17 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from gradsan.causes.cause import Role
-from gradsan.check.facts import stack_of
 from gradsan.check.graph import LIKELY, SURE, Label, Leaf, Op, Pass
+from gradsan.check.spots import stack_of
 from gradsan.check.walking import way_to
 from gradsan.check.world import Collecting, KeptDonated, OldValue, Regrown, SecondWalk, World
-from gradsan.lifecycle.incident import Stack
-from gradsan.report import FixKind
+
+if TYPE_CHECKING:  # what only types need is not loaded: most checks find nothing
+    from gradsan.causes.cause import Role
+    from gradsan.lifecycle.incident import Stack
+    from gradsan.report import FixKind
 
 Key = tuple[str, int, str]  # the code, the node it is about, and what else tells two cases apart
 
@@ -21,8 +23,8 @@ class Silence:
 
     code: str
     sentence: str
-    remedies: tuple[FixKind, ...]
-    places: dict[Role, Stack]
+    remedies: "tuple[FixKind, ...]"
+    places: "dict[Role, Stack]"
     label: Label | None
     doubt: int
     guarded: bool = False
@@ -265,7 +267,7 @@ def _late(world: World, heard: Heard) -> None:
         )
 
 
-def _steps_before(leaves: tuple[Leaf, ...], owned: Collection[Leaf]) -> Stack | None:
+def _steps_before(leaves: tuple[Leaf, ...], owned: Collection[Leaf]) -> "Stack | None":
     """The step that came before; None: some of the leaves belong to nobody, or nothing stepped."""
     if any(leaf not in owned for leaf in leaves if leaf.requires):
         return None

@@ -1,7 +1,6 @@
 """What `gradsan check` does, from the wishes of its caller to the status of the process."""
 
 import os
-import platform
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -19,7 +18,6 @@ from gradsan.check.settings import Settings, find_settings
 from gradsan.check.suppressions import comments_in, silenced
 from gradsan.cli.codes import selection
 from gradsan.cli.output import ColorChoice, wants_color, width, write
-from gradsan.cli.version import version
 from gradsan.errors import GradsanError
 from gradsan.report import Diagnosis, Report
 
@@ -106,6 +104,8 @@ class Check:
         return Outcome(1, 1, [checked], {name: comments} if comments else {})
 
     def _wanted(self, outcome: Outcome, settings: Settings) -> list[Diagnosis]:
+        if not any(checked.diagnoses for checked in outcome.checked):
+            return []
         from gradsan.check.diagnoses import main_place, merged
 
         wishes = self.wishes
@@ -130,6 +130,10 @@ class Check:
         if wishes.form == "text":
             self._report_text(told, outcome)
             return
+        import platform
+
+        from gradsan.cli.version import version
+
         report = Report(
             gradsan=version(),
             python=platform.python_version(),
