@@ -143,6 +143,37 @@ def test_what_does_not_help_is_said(note: str, program: str, tried: str, tmp_pat
     assert any(wanted in each.replace(f"{tmp_path}/", "") for each in notes), notes
 
 
+def test_namesake_that_is_emptied_is_not_mentioned(tmp_path: Path) -> None:
+    """Another object may well have an attribute of that name."""
+    notes = diagnosis_of(
+        tmp_path,
+        """
+class Counter:
+    def __init__(self):
+        self.total = torch.zeros(3)
+
+    def reset(self):
+        self.total.zero_()
+
+class Sum(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net, self.total = nn.Linear(3, 3), torch.zeros(2, 3)
+
+    def forward(self, x):
+        self.total = self.total + torch.sin(self.net(x))
+        return self.total
+
+net, counter = Sum(), Counter()
+for _ in range(2):
+    counter.reset()
+    net(torch.ones(2, 3)).sum().backward()
+""",
+    ).notes
+
+    assert not any("new values" in each for each in notes), notes
+
+
 def test_what_is_called_for_its_effect_is_no_forward(tmp_path: Path) -> None:
     """A method that keeps a tensor returns nothing; a step that fails has not had its result taken yet."""
     notes = diagnosis_of(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gradsan.causes.diagnosing import shown
 from gradsan.lifecycle.incident import Edited, SecondPass
+from gradsan.lifecycle.location import Frame
 from gradsan.observe.naming.dataflow import doubt_of
 from gradsan.observe.naming.statements import text
 from gradsan.observe.naming.stored import Stores
@@ -42,16 +43,31 @@ class Case:
 
     def concerns(self, node: ast.expr, at: Execution) -> bool:
         """Whether an expression means the culprit, or something else of the old graph's making."""
-        return self.is_culprit(node) or self.is_old(node, at)
+        return self.is_culprit(node, at) or self.is_old(node, at)
 
-    def is_culprit(self, node: ast.expr) -> bool:
-        """Whether an expression is the culprit as it is written, whatever its object is called."""
+    def is_culprit(self, node: ast.expr, at: Execution) -> bool:
+        """Whether an expression means the culprit: it has its name, and stands where that name means the same."""
+        if not self.is_called_like_it(node):
+            return False
+        if (text(node) or "").startswith("self."):  # of which class?
+            owner = at.call.code.function.rpartition(".")[0]
+            return any(frame.function.rpartition(".")[0] == owner for frame in self._frames())
+        return self.is_old(node, at) or any(frame.function == at.call.code.function for frame in self._frames())
+
+    def is_called_like_it(self, node: ast.expr) -> bool:
+        """Whether an expression is written like the culprit, whatever its object is called."""
         name = text(node)
         if name is None or self.culprit is None:
             return False
         if "." in name and "." in self.culprit:
             return name.rpartition(".")[2] == self.culprit.rpartition(".")[2]
         return name == self.culprit
+
+    def _frames(self) -> Iterator[Frame]:
+        """The calls in which the old part was made and in which it entered the later forward."""
+        incident = self.incident
+        for fact in (incident.made, incident.enters):
+            yield from () if fact is None else fact.stack
 
     def is_old(self, node: ast.expr, at: Execution) -> bool:
         """Whether an expression's value was made where the old graph was made."""

@@ -15,7 +15,7 @@ class EmptiedInPlace(Belief):
         """What to tell the user."""
         for execution, statement in case.since_made():
             for node, target in _emptied(statement):
-                if case.is_culprit(target):
+                if case.is_culprit(target, execution):
                     where = place(execution, statement.lineno)
                     yield f"`{ast.unparse(node)}` at {where} gives it new values and leaves its graph as it is"
 

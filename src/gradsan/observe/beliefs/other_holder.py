@@ -20,7 +20,7 @@ class OtherHolder(Belief):
                     value = next((part for part, path, _ in sources(value, store.value_path) or () if not path), value)
                 inner = None if value is None else detached(value)
                 name = text(store.target)
-                if inner is None or name is None or name != text(inner) or case.is_culprit(store.target):
+                if inner is None or name is None or name != text(inner) or case.is_called_like_it(store.target):
                     continue
                 if name.split(".")[0].split("[")[0] != case.culprit and case.is_old(inner, execution):
                     where = place(execution, statement.lineno)

@@ -112,7 +112,8 @@ class _Inquiry:
             held = self._is_live(execution, each)
             if held is not None:
                 saver = self._reader(execution, each)
-                return Edit(text(each.target), execution, each.line, saver, is_proved=saver is not None)
+                if saver is not None or held.is_exact:  # of the same size only, it may be another
+                    return Edit(text(each.target), execution, each.line, saver, is_proved=saver is not None)
         return None
 
     def _only(self) -> Edit | None:
