@@ -493,3 +493,31 @@ def test_state_that_is_assigned_below_the_pass_is_detached_there(tmp_path: Path)
     found = case.diagnosis("GS103", "h", made=enters, enters=enters, used=case.at("backward"))
 
     assert case.mended("detach", found) == source + "        h = h.detach()\n"
+
+
+def test_update_that_saw_the_last_loss_only_moves_into_the_loop(tmp_path: Path) -> None:
+    """With all that belongs to it, and nothing else."""
+    source = """\
+def main():
+    for x in data:
+        loss = f(x)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(loss)
+"""
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS304", "loss", made=case.at("f(x)"))
+
+    assert (
+        case.mended("move-into-loop", found)
+        == """\
+def main():
+    for x in data:
+        loss = f(x)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    print(loss)
+"""
+    )

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import assigned_names, loaded_names, simple
+from gradsan.fix.expressions import assigned_names, call_of, loaded_names, simple
 from gradsan.fix.flow import dependents
+from gradsan.fix.passes import asks_for_pass, called_name
 from gradsan.fix.program import Place, Program, parting
 from gradsan.fix.tree import Statement, Tree
 
@@ -14,6 +15,9 @@ from gradsan.fix.tree import Statement, Tree
 def drafts(program: Program) -> Iterator[Draft]:
     """The line that makes it, and the lines before the loop that use what it makes."""
     diagnosis = program.diagnosis
+    if diagnosis.code == "GS304":
+        yield from _update_into_the_loop(program)
+        return
     made, used = diagnosis.made, diagnosis.used
     apart = None if made is None or used is None else parting(made, used)
     if apart is None:
@@ -35,6 +39,38 @@ def drafts(program: Program) -> Iterator[Draft]:
         draft.remove(making.tree, each)
     draft.insert_before(making.tree, uses, *(each.with_changes(leading_lines=_comments(each)) for each in moved))
     yield draft
+
+
+def _update_into_the_loop(program: Program) -> Iterator[Draft]:
+    """Each round made a loss, and the update below the loop saw the last one only."""
+    for place in reversed(program.places(program.diagnosis.made)):
+        loops = [] if place is None else place.tree.loops(place.statement)
+        if place is None or not loops:
+            continue
+        tree, loop = place.tree, loops[0]
+        block = list(tree.block(loop))
+        below = block[block.index(loop) + 1 :] if loop in block else []
+        update = [each for each in below if _updates(each)]
+        losses = assigned_names(place.statement)
+        if any(_asks_for_pass(each, losses) for each in update) and isinstance(loop.body, cst.IndentedBlock):
+            moved = below[below.index(update[0]) : below.index(update[-1]) + 1]
+            draft = Draft()
+            for each in moved:
+                draft.remove(tree, each)
+            last = tree.block(place.statement)[-1]
+            draft.insert_after(tree, last, *(each.with_changes(leading_lines=_comments(each)) for each in moved))
+            yield draft
+        return
+
+
+def _updates(statement: Statement) -> bool:
+    call = call_of(statement)
+    return call is not None and (asks_for_pass(call) or called_name(call) in {"step", "zero_grad"})
+
+
+def _asks_for_pass(statement: Statement, losses: set[str]) -> bool:
+    call = call_of(statement)
+    return call is not None and asks_for_pass(call) and bool(loaded_names(call) & losses)
 
 
 def _first(program: Program, making: Place) -> Statement:
