@@ -521,3 +521,18 @@ def main():
     print(loss)
 """
     )
+
+
+@pytest.mark.parametrize(("derived", "mends"), [("self.raw.exp()", True), ("self.raw[:size].exp()", False)])
+def test_what_a_constructor_derived_is_computed_where_it_is_read(tmp_path: Path, derived: str, *, mends: bool) -> None:
+    """If the object alone is enough for that."""
+    source = f"def init(self, size):\n    self.scale = {derived}\n\ndef forward(self, x):\n    return x * self.scale\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis(
+        "GS104",
+        "self.scale",
+        made=case.at("self.scale =", function="Model.__init__"),
+        enters=case.at("x * self", function="Model.forward"),
+    )
+
+    assert case.mended("recompute", found) == (source.replace("x * self.scale", f"x * {derived}") if mends else None)

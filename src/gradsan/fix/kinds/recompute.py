@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import assigned_names, bracketed, loaded, simple, text
+from gradsan.fix.expressions import assigned_names, bracketed, loaded, loaded_names, nodes, simple, text
 from gradsan.fix.program import Place, Program, parting
 from gradsan.lifecycle.location import Location
 
@@ -17,6 +17,7 @@ def drafts(program: Program) -> Iterator[Draft]:
     if program.diagnosis.code == "GS109":
         yield from _without_the_cache(program)
         return
+    yield from _attribute_written_out(program)
     made, used = program.diagnosis.made, program.diagnosis.used
     apart = None if made is None or used is None else parting(made, used)
     if apart is None:
@@ -26,6 +27,32 @@ def drafts(program: Program) -> Iterator[Draft]:
         place = None if later is None else _beside(program, later, apart)
         if place is not None and making is not None:
             yield from _inlined(program, place, making)
+
+
+def _attribute_written_out(program: Program) -> Iterator[Draft]:
+    """What a constructor derived from parameters, where it is read: if that needs nothing but the object itself."""
+    culprit, made = program.diagnosis.culprit, program.diagnosis.made
+    if culprit is None or not culprit.name.startswith("self."):
+        return
+    for place in program.places(made):
+        if place is None or not place.frame.function.endswith(".__init__"):
+            continue
+        match simple(place.statement):
+            case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if text(target) == culprit.name:
+                own = assigned_names(place.tree.scope(place.statement)) | _parameters(place)
+                readers = [each for each in program.places(program.diagnosis.enters) if each is not None]
+                reader = next((each for each in readers if loaded(each.statement, culprit.name)), None)
+                if reader is not None and not loaded_names(value) & (own - {"self"}):
+                    draft = Draft()
+                    for load in loaded(reader.statement, culprit.name):
+                        draft.replace(reader.tree, load, bracketed(value))
+                    yield draft
+
+
+def _parameters(place: Place) -> set[str]:
+    function = place.tree.scope(place.statement)
+    found = nodes(function.params) if isinstance(function, cst.FunctionDef) else ()
+    return {each.name.value for each in found if isinstance(each, cst.Param)}
 
 
 def _beside(program: Program, later: Location, apart: int) -> Place | None:
