@@ -13,6 +13,7 @@ from gradsan.observe.compilation import compiles_to_nothing, stay_out
 from gradsan.observe.findings import Findings
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.passes import Begun, Passes
+from gradsan.observe.patience import Patience
 from gradsan.observe.prescribing import Prescriber
 from gradsan.observe.private import compiler_switch, private
 from gradsan.observe.steps import Steps
@@ -26,6 +27,7 @@ T = TypeVar("T")
 Engine = Callable[..., Any]
 
 _CHECKPOINT = "torch/utils/checkpoint.py"
+_TELLING = 80  # characters of a message that tell one kind of error from another
 _OURS = "__gradsan__"  # where an exception keeps its diagnosis
 
 
@@ -64,6 +66,7 @@ class Sanitizer:
         self._undo = ExitStack()
         self._may_adopt = threading.Lock()  # taken once, by the first of all threads
         self._switch_compiler: Callable[[object], object] = lambda _: None
+        self._patience = Patience()
         self._passes: Passes | None = None
         self._steps: Steps | None = None
         self._wants_ledger = False
@@ -228,13 +231,18 @@ class Sanitizer:
         def explain() -> None:
             passes.end(begun, failed=True)
             if isinstance(error, RuntimeError) and self.explain(error) is None:
-                self._explain(error, tuple(tensors), begun, passes, steps)
+                failure = (begun.caller.line, str(error)[:_TELLING])
+                diagnosis = self._patience.explain(
+                    failure, lambda: self._diagnosed(error, tuple(tensors), begun, passes, steps)
+                )
+                if diagnosis is not None:
+                    self._attach(error, diagnosis)
 
         self._guarded(explain)
 
-    def _explain(
+    def _diagnosed(
         self, error: RuntimeError, tensors: tuple[Any, ...], begun: Begun, passes: Passes, steps: Steps
-    ) -> None:
+    ) -> Diagnosis | None:
         # Only now is there something to show: until here, nothing but the standard library was loaded.
         from gradsan.causes.diagnosing import diagnose
         from gradsan.observe.failure.scene import Scene
@@ -255,14 +263,14 @@ class Sanitizer:
         )
         incident = examine(str(error), scene)
         if incident is None:
-            return
+            return None
         witness = Witness(tensors, frames, scene.lines, self.recorder.ownership.owns)
         story = told(incident, witness, self._complain)
         diagnosis = diagnose(story.incident, RaisedError(type(error).__name__, str(error)), story.named, story.beliefs)
         calls = begun.caller.calls
         if self.recorder.recording and calls and not self.recorder.records(calls[-1][0]):
             diagnosis = completed_from_source(diagnosis, calls[-1][0].co_filename)
-        self._attach(error, self.prescriber.rehearsed(diagnosis, story.incident, frames, scene))
+        return self.prescriber.with_edits(self.prescriber.rehearsed(diagnosis, story.incident, frames, scene))
 
     def _complain(self, what: str, error: Exception) -> None:
         """A story with less in it is better than none."""
@@ -277,14 +285,14 @@ class Sanitizer:
         calls = [call for call in traceback.walk_tb(error.__traceback__) if owns(call[0].f_code.co_filename)]
         story = told_of_reading(str(error), passes, calls, self._complain)
         if story is not None:
-            self._attach(error, diagnose(story.incident, RaisedError(type(error).__name__, str(error)), story.named))
+            diagnosis = diagnose(story.incident, RaisedError(type(error).__name__, str(error)), story.named)
+            self._attach(error, self.prescriber.with_edits(diagnosis))
 
     def _attach(self, error: RuntimeError, diagnosis: Diagnosis) -> None:
         from gradsan.show.text import story
 
         if not self._wants(diagnosis.code):
             return
-        diagnosis = self.prescriber.with_edits(diagnosis)
         error.add_note("\n" + story(diagnosis, width=100, color=False).rstrip())
         setattr(error, _OURS, diagnosis)
         for each in self.listeners:

@@ -1,0 +1,40 @@
+"""A program that catches its errors in a loop must not pay for a full explanation of every one."""
+
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+
+from gradsan.report import Diagnosis
+
+_ANEW = 3  # explanations of one failure at one line that are always made
+_SHARE = 0.05  # of the time since the run began, that further ones may take together
+
+_TOLD_AGAIN = "this line has failed so often that the latest explanation is told again, with the steps it had then"
+
+
+@dataclass(slots=True)
+class _Failure:
+    told: int = 0
+    latest: Diagnosis | None = None
+
+
+class Patience:
+    """What was explained, by failure."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._began = clock()
+        self._spent = 0.0
+        self._failures: dict[Hashable, _Failure] = {}
+
+    def explain(self, failure: Hashable, anew: Callable[[], Diagnosis | None]) -> Diagnosis | None:
+        """The explanation of a failure: made anew, or the latest of its kind again."""
+        known = self._failures.setdefault(failure, _Failure())
+        begun = self._clock()
+        if known.latest is not None and known.told >= _ANEW and self._spent > _SHARE * (begun - self._began):
+            return replace(known.latest, notes=(*known.latest.notes, _TOLD_AGAIN))
+        found = anew()
+        self._spent += self._clock() - begun
+        known.told += 1
+        known.latest = found or known.latest
+        return found
