@@ -60,6 +60,18 @@ def test_odd_source_is_read(source: str) -> None:
     assert check_content("odd.py", source.encode()).problem is None
 
 
+def test_form_feeds_end_no_line() -> None:
+    """Lines are counted as Python counts them."""
+    program = (
+        b"import torch\nw = torch.ones(2, requires_grad=True)\n\x0c\nl = w.exp().sum()\nl.backward()\nl.backward()\n"
+    )
+
+    (diagnosis,) = check_content("odd.py", program).diagnoses
+
+    assert diagnosis.used is not None
+    assert (diagnosis.used.line, diagnosis.used.source) == (6, "l.backward()")
+
+
 def test_encodings_and_line_ends_are_python_s_own() -> None:
     """A file in another encoding, with a mark at its start or with foreign line ends, is the same program."""
     program = "import torch\nw = torch.ones(2, requires_grad=True)\nü = w.exp().sum()\nü.backward()\nü.backward()\n"

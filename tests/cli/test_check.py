@@ -183,6 +183,18 @@ def test_comments_are_added_where_asked(carried: Here) -> None:
     assert carried.codes() == []
 
 
+def test_added_comments_keep_encoding_and_line_ends(here: Here) -> None:
+    """A file is the user's: nothing else in it changes."""
+    source = ("# coding: latin-1\nname = 'Zoë'\n" + CARRIED).replace("\n", "\r\n")
+    file = here.folder / "train.py"
+    file.write_bytes(source.encode("latin-1"))
+
+    here.check("--add-ignore")
+
+    wanted = source.replace(f"{LINE}\r\n", f"{LINE}  # gradsan: ignore[GS103]\r\n")
+    assert file.read_bytes() == wanted.encode("latin-1")
+
+
 def test_baseline_hides_what_was_there(carried: Here) -> None:
     """Also when its lines have moved; what is new is told."""
     carried.check("--baseline", "known.json", "--write-baseline")

@@ -9,7 +9,6 @@ from functools import lru_cache
 from pathlib import Path
 
 LARGEST = 4_000_000  # bytes; more than that is data in the clothes of a program
-_DEEPEST = 1_000_000  # characters on one line
 
 
 class UnreadableSourceError(Exception):
@@ -59,7 +58,7 @@ def parse(path: str, text: str) -> Source:
         raise UnreadableSourceError("it is nested too deeply") from None
     except ValueError as error:
         raise UnreadableSourceError(str(error)) from None
-    return Source(path, text, tree, text.splitlines())
+    return Source(path, text, tree, text.split("\n"))  # as Python counts lines: a form feed ends none
 
 
 @lru_cache(maxsize=256)

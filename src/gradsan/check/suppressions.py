@@ -1,9 +1,12 @@
 """`# gradsan: ignore[GS103]` and `# noqa: GS103`: what an author lives with, and what no longer applies."""
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from gradsan.report import Diagnosis
 
@@ -35,7 +38,7 @@ def comments_in(file: str, text: str) -> list[Comment]:
     if "gradsan:" not in text and "noqa: GS" not in text and "noqa:GS" not in text:
         return []
     found = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(io.StringIO(text, newline=None), 1):
         match = _COMMENT.search(line)
         if match is None:
             continue
@@ -79,7 +82,7 @@ def silenced(diagnoses: Iterable[Diagnosis], comments: Mapping[str, list[Comment
 
 def with_comments(text: str, wanted: Mapping[int, Iterable[str]]) -> str:
     """The source with a comment on each of these lines; a line that cannot take one is left as it is."""
-    lines = text.splitlines(keepends=True)
+    lines = io.StringIO(text, newline="").readlines()  # with their own ends
     before = ast.dump(ast.parse(text))
     for number, codes in wanted.items():
         if not 1 <= number <= len(lines):
@@ -90,6 +93,18 @@ def with_comments(text: str, wanted: Mapping[int, Iterable[str]]) -> str:
         if not _same("".join(lines), before):
             lines[number - 1] = line
     return "".join(lines)
+
+
+def add_comments(path: Path, wanted: Mapping[int, Iterable[str]]) -> bool:
+    """Write comments into a file, which keeps its encoding and its line ends; whether anything was written."""
+    content = path.read_bytes()
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+    text = content.decode(encoding)
+    after = with_comments(text, wanted)
+    if after == text:
+        return False
+    path.write_bytes(after.encode(encoding))
+    return True
 
 
 def _same(text: str, before: str) -> bool:

@@ -159,8 +159,7 @@ class Check:
 
     def _add_ignores(self, told: list[Diagnosis]) -> int:
         from gradsan.check.diagnoses import main_place
-        from gradsan.check.source import decode
-        from gradsan.check.suppressions import with_comments
+        from gradsan.check.suppressions import add_comments
 
         wanted: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
         for each in told:
@@ -168,11 +167,7 @@ class Check:
             if place.cell is None:
                 wanted[place.file][place.line].add(each.code)
         for file, lines in wanted.items():
-            path = Path(file)
-            before = decode(path.read_bytes())
-            after = with_comments(before, lines)
-            if after != before:
-                path.write_text(after, encoding="utf-8", newline="")
+            add_comments(Path(file), lines)
         self._say(f"{len(told)} silenced in {len(wanted)} files")
         return 0
 
