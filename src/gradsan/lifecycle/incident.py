@@ -118,6 +118,7 @@ class Suspect:
     saver: OpFact
     source: OpFact | None = None  # the op whose result it saved; None: the value had no history
     edit: OpFact | None = None  # the op that the edit made, where the graph has it
+    takers: tuple[OpFact, ...] = ()  # ops of the same size that were made of that result: an edit may be among them
     is_leafs: bool = False  # it saved a leaf that has been edited as often as PyTorch says
 
 

@@ -10,6 +10,7 @@ from gradsan.observe.failure.scene import Graph, Node, Scene, op_fact
 from gradsan.observe.graph import REARRANGING, parameters_behind, saves_values
 
 _AT_MOST = 24
+_TAKERS_AT_MOST = 8
 
 # A saver, the op whose result it saved, and the op that the edit made, where the graph has them; whether of a leaf.
 _Candidate = tuple[Node, Node | None, Node | None, bool]
@@ -18,12 +19,14 @@ _Candidate = tuple[Node, Node | None, Node | None, bool]
 def suspects_in(graph: Graph, value: SavedValue, scene: Scene) -> tuple[Suspect, ...]:
     """The likeliest first."""
     found: dict[Node, Suspect] = {}
-    for saver, source, edit, is_leafs in _Candidates(graph, value):
+    candidates = _Candidates(graph, value)
+    for saver, source, edit, is_leafs in candidates:
         if saver not in found and len(found) < _AT_MOST:
             found[saver] = Suspect(
                 saver=op_fact(saver, graph, {}, scene),
                 source=None if source is None else op_fact(source, graph, {}, scene),
                 edit=None if edit is None else op_fact(edit, graph, {}, scene),
+                takers=tuple(op_fact(each, graph, {}, scene) for each in candidates.takers_of(source)),
                 is_leafs=is_leafs,
             )
     return tuple(found.values())
@@ -90,6 +93,10 @@ class _Candidates:
         for saver in self._savers_of(source):
             if saver is not edit and number[saver] < number[edit]:
                 yield saver, source, edit, False
+
+    def takers_of(self, source: Node | None) -> list[Node]:
+        """The ops that were made of an op's result and are of its size."""
+        return [each for each in self._above.get(source, ()) if _has_shape(each, self._value.shape)][:_TAKERS_AT_MOST]
 
     def _savers_of(self, source: Node) -> Iterator[Node]:
         return (each for each in self._above.get(source, ()) if saves_values(each))

@@ -52,7 +52,9 @@ class _Inquiry:
     def __init__(self, incident: Edited, lines: Lines, live: list[Held]) -> None:
         self._suspects = incident.suspects
         self._live = live
-        facts = [fact for each in incident.suspects for fact in (each.saver, each.source, each.edit) if fact]
+        facts = [
+            fact for each in incident.suspects for fact in (each.saver, each.source, each.edit, *each.takers) if fact
+        ]
         numbers = sorted({fact.number for fact in facts if fact.number is not None})
         self._trace = Trace(lines, numbers[0] if numbers else 0, None, tuple(numbers))
         self._stores = Stores(self._trace)
@@ -100,11 +102,16 @@ class _Inquiry:
                 tried.add(key)
                 if doubt is None or doubt > _TOO_DOUBTFUL or (best is not None and best[:2] <= (doubt, rank)):
                     continue
-                seen = self._is_live(execution, each) is not None
+                seen = self._is_live(execution, each) is not None or self._made_an_op_of_it(execution, suspect)
                 best = (doubt, rank, Edit(text(each.target), execution, each.line, suspect.saver, is_proved=seen))
             if best is not None:
                 break
         return None if best is None else best[2]
+
+    def _made_an_op_of_it(self, execution: Execution, suspect: Suspect) -> bool:
+        """Whether the edit was recorded: the graph has an op, made then, that takes just what was saved."""
+        stacks = (self._trace.at.get(each.number, ()) for each in suspect.takers if each.number is not None)
+        return any(stack and stack[-1] is execution for stack in stacks)
 
     def _seen(self) -> Edit | None:
         """What was edited has been edited as often as PyTorch says, and has the same size."""
