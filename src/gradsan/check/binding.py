@@ -4,6 +4,7 @@ import ast
 
 from gradsan.check.graph import Label, Op, Site
 from gradsan.check.machine import Machine
+from gradsan.check.troubles import Collecting, Rebinding
 from gradsan.check.values import (
     Const,
     Instance,
@@ -17,7 +18,7 @@ from gradsan.check.values import (
     leaves_of,
     ops_of,
 )
-from gradsan.check.world import Collecting, Rebinding, older_round
+from gradsan.check.world import older_round
 
 
 class Binding(Machine):

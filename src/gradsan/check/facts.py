@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from gradsan.check.graph import Edge, Label, Leaf, LoopRun, Moment, Op, Pass
 from gradsan.check.spots import spot, stack_of
+from gradsan.check.troubles import KeptDonated, NoHistory, OldValue, ReadFreed, SecondWalk, Trouble
 from gradsan.check.walking import Reached, peeled, terms, way_to
-from gradsan.check.world import KeptDonated, NoHistory, OldValue, ReadFreed, SecondWalk, Trouble, World, older_round
+from gradsan.check.world import World, older_round
 from gradsan.lifecycle.incident import (
     Donated,
     Edited,

@@ -6,8 +6,8 @@ from collections.abc import Sequence as Several
 from gradsan.check.graph import LIKELY, UNKNOWN, Leaf, LoopRun, Op, Pass
 from gradsan.check.labels import label_of
 from gradsan.check.machine import Given, Machine
+from gradsan.check.troubles import NoHistory
 from gradsan.check.values import Const, Function, Layer, Optimizer, Sequence, Tensor, Value, leaves_of, ops_of
-from gradsan.check.world import NoHistory
 
 _ARGUMENTS = ("gradient", "retain_graph", "create_graph", "inputs")  # of `Tensor.backward`
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 from gradsan.check.graph import LIKELY, SURE, Label, Leaf, Op, Pass
 from gradsan.check.spots import stack_of
+from gradsan.check.troubles import Collecting, KeptDonated, OldValue, Regrown, SecondWalk
 from gradsan.check.walking import way_to
-from gradsan.check.world import Collecting, KeptDonated, OldValue, Regrown, SecondWalk, World
+from gradsan.check.world import World
 
 if TYPE_CHECKING:  # what only types need is not loaded: most checks find nothing
     from gradsan.causes.cause import Role

@@ -20,6 +20,7 @@ from gradsan.check.knowledge.tensors import (
 )
 from gradsan.check.machine import Given
 from gradsan.check.passes import Passes
+from gradsan.check.troubles import ReadFreed
 from gradsan.check.values import (
     Const,
     Method,
@@ -31,7 +32,6 @@ from gradsan.check.values import (
     ops_of,
     parts,
 )
-from gradsan.check.world import ReadFreed
 
 _MULTIPLYING = frozenset(
     """

@@ -14,113 +14,24 @@ from gradsan.check.graph import (
     Edge,
     Label,
     Leaf,
-    LoopRun,
     Moment,
     Op,
     Pass,
     Site,
-    Storage,
     tick,
+)
+from gradsan.check.troubles import (
+    Collecting,
+    KeptDonated,
+    OldValue,
+    Piled,
+    Rebinding,
+    Regrown,
+    SecondWalk,
+    Trouble,
 )
 from gradsan.check.values import Optimizer
 from gradsan.check.walking import Reached, reach
-
-
-@dataclass(frozen=True, slots=True)
-class SecondWalk:
-    """A pass reached an op that an earlier one had freed."""
-
-    failing: Pass
-    freeing: Pass
-    op: Op
-    found: dict[Op, Reached]
-    freed: frozenset[Op]  # those of them that were freed when it began
-    doubt: int
-    checkpointed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class OldValue:
-    """A pass reached an op whose saved value was edited since."""
-
-    failing: Pass
-    op: Op
-    storage: Storage
-    found: dict[Op, Reached]
-    doubt: int
-
-
-@dataclass(frozen=True, slots=True)
-class NoHistory:
-    """A pass was asked for on a value that has lost its history."""
-
-    failing: Pass
-    cut: Cut
-    name: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Piled:
-    """A step used gradients that an earlier step had used already."""
-
-    optimizer: Optimizer
-    stepped: Site
-    source: Pass
-    moment: Moment
-
-
-@dataclass(frozen=True, slots=True)
-class Regrown:
-    """A pass walked ops of an earlier round that an earlier pass had walked."""
-
-    later: Pass
-    earlier: Pass
-    op: Op
-    found: dict[Op, Reached]
-    doubt: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReadFreed:
-    """Saved values were read after a pass had freed them."""
-
-    site: Site
-    op: Op
-    moment: Moment
-    name: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class KeptDonated:
-    """A pass is to keep the graph of a compiled function whose backward gives its buffers away."""
-
-    failing: Pass
-    doubt: int
-
-
-Trouble = SecondWalk | OldValue | NoHistory | ReadFreed | KeptDonated
-
-
-@dataclass(slots=True, eq=False)
-class Rebinding:
-    """A value that a loop gave a name in one of its rounds."""
-
-    name: str
-    op: Op
-    site: Site
-
-
-@dataclass(slots=True, eq=False)
-class Collecting:
-    """A list, a total or a mapping that a loop feeds with values that have a history."""
-
-    name: str
-    holder: Label
-    site: Site
-    op: Op
-    run: LoopRun
-    ops: list[Op] = field(default_factory=list)
-    total: bool = False
 
 
 @dataclass(slots=True, eq=False)
