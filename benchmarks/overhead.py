@@ -23,8 +23,32 @@ MODELS = (mlp, small_mlp, lstm, transformer, conv, lightgcn, tiny_ops)
 
 @contextmanager
 def sanitized() -> Iterator[None]:
-    """Watched in full: lines, passes, steps."""
+    """As `gradsan.install()` watches: lines, passes, steps."""
     sanitizer = Sanitizer()
+    sanitizer.start()
+    try:
+        yield
+    finally:
+        sanitizer.stop()
+
+
+@contextmanager
+def run_in_full() -> Iterator[None]:
+    """As `gradsan run` watches: for silent problems too."""
+    sanitizer = Sanitizer()
+    sanitizer.keep_ledger()
+    sanitizer.start()
+    try:
+        yield
+    finally:
+        sanitizer.close_ledger()
+        sanitizer.stop()
+
+
+@contextmanager
+def notes_only() -> Iterator[None]:
+    """`install(lines=False)`: the notes of passes and steps alone."""
+    sanitizer = Sanitizer(lines=False)
     sanitizer.start()
     try:
         yield
@@ -46,7 +70,9 @@ def lines_only() -> Iterator[None]:
 MODES: dict[str, Callable[[], AbstractContextManager[object]]] = {
     "plain": nullcontext,
     "lines": lines_only,
-    "gradsan": sanitized,
+    "notes": notes_only,
+    "install": sanitized,
+    "run": run_in_full,
     "anomaly": lambda: torch.autograd.set_detect_anomaly(True, check_nan=False),  # torch's signature
 }
 

@@ -264,6 +264,18 @@ def test_start_up_file_is_installed_beside_the_package(
     assert max(each for each in files if each.endswith(".pth")) == "gradsan.pth"
 
 
+def test_without_lines_the_story_comes_from_passes_and_source(tmp_path: Path) -> None:
+    """The cheapest way to be watched says why it knows less."""
+    script = tmp_path / "train.py"
+    script.write_text(INSTALLS_WHILE_RUNNING.replace("install()", "install(lines=False)"))
+
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, cwd=tmp_path)
+
+    assert "GS104 computed-once: The graph of `table` was made once, before the loop" in ended.stderr
+    assert "lines are not recorded: nobody wants them" in ended.stderr
+    assert "likely" in ended.stderr
+
+
 def test_a_script_that_installs_gradsan_itself_gets_the_right_story(tmp_path: Path) -> None:
     """On 3.11 its own loop was running by then and is not recorded: the source fills in, and the story says so."""
     script = tmp_path / "train.py"

@@ -46,7 +46,7 @@ def say(line: str) -> None:
 class Sanitizer:
     """One in a process. `tell` receives what there is to say about gradsan itself: one line each time.
 
-    `wants` says of a code whether it is to be explained.
+    `wants` says of a code whether it is to be explained; `lines`, whether the lines that run are recorded.
     """
 
     def __init__(
@@ -56,10 +56,11 @@ class Sanitizer:
         exclude: Iterable[str] = (),
         wants: Callable[[str], bool] = lambda _: True,
         tell: Callable[[str], None] = say,
+        lines: bool = True,
     ) -> None:
         self._hear = tell
         self._wants = wants
-        self.recorder = LineRecorder(include=include, exclude=exclude, tell=self._tell)
+        self.recorder = LineRecorder(include=include, exclude=exclude, tell=self._tell, wanted=lines)
         self.prescriber = Prescriber(self.recorder.ownership.owns, self._complain)
         self._found = Findings()
         self.listeners = [self._found]  # each is given every diagnosis
@@ -268,8 +269,9 @@ class Sanitizer:
         story = told(incident, witness, self._complain)
         diagnosis = diagnose(story.incident, RaisedError(type(error).__name__, str(error)), story.named, story.beliefs)
         calls = begun.caller.calls
-        if self.recorder.recording and calls and not self.recorder.records(calls[-1][0]):
-            diagnosis = completed_from_source(diagnosis, calls[-1][0].co_filename)
+        if calls and not self.recorder.records(calls[-1][0]):
+            why = None if self.recorder.recording else self.recorder.provenance
+            diagnosis = completed_from_source(diagnosis, calls[-1][0].co_filename, why)
         return self.prescriber.with_edits(self.prescriber.rehearsed(diagnosis, story.incident, frames, scene))
 
     def _complain(self, what: str, error: Exception) -> None:

@@ -1,6 +1,7 @@
 """Where the lines that ran were not recorded, the source says what it can.
 
-On Python 3.11 this is so for code that was running when gradsan was installed, such as a script whose own loop trains.
+So it is on Python 3.11 for code that was running when gradsan was installed, such as a script whose own loop trains;
+for `install(lines=False)`; and where a debugger stands in the way.
 """
 
 from dataclasses import replace
@@ -10,9 +11,12 @@ from gradsan.check.reading import check_content
 from gradsan.report import Diagnosis
 
 
-def completed_from_source(diagnosis: Diagnosis, file: str) -> Diagnosis:
-    """The story as the source of the failing line tells it, with what was observed; else the same, and less sure."""
-    note = (
+def completed_from_source(diagnosis: Diagnosis, file: str, why: str | None) -> Diagnosis:
+    """The story as the source of the failing line tells it, with what was observed; else the same, and less sure.
+
+    `why` says why no lines are recorded at all; None: others are.
+    """
+    note = why or (
         f"lines of {Path(file).name} were not recorded, because it was running when gradsan was installed: "
         f"`gradsan run {Path(file).name}` sees all of it"
     )

@@ -43,9 +43,10 @@ class Session:
         tell: Callable[[str], None] = say,
         own_hooks: bool = True,
         keeps_ledger: bool = False,
+        lines: bool = True,
     ) -> None:
         self._wants = wants
-        self.sanitizer = Sanitizer(include=include, exclude=exclude, wants=wants, tell=tell)
+        self.sanitizer = Sanitizer(include=include, exclude=exclude, wants=wants, tell=tell, lines=lines)
         self.uncaught = Findings()  # of errors that ended the program or a thread
         self._own_hooks = own_hooks
         self._undo = ExitStack()
@@ -148,17 +149,18 @@ def _before(owner: Any, name: str, act: Callable[..., None]) -> Callable[[], Non
 _installed: Session | None = None
 
 
-def install(*, include: Iterable[str] = (), exclude: Iterable[str] = ()) -> None:
+def install(*, include: Iterable[str] = (), exclude: Iterable[str] = (), lines: bool = True) -> None:
     """Explain errors of backward passes from here on, on the exceptions themselves.
 
     `include` and `exclude` are paths or globs of files that are the user's, or are not. A second call does nothing.
     On Python 3.11 the lines of a script that is running already are not recorded; its functions are, from the first
     pass on. `gradsan run` and the variable GRADSAN come early enough to record everything.
+    With `lines=False` no line is recorded: stories are then completed from the source, and are `likely` at best.
     """
     if not is_installed("torch"):
         raise TorchMissingError("torch is not installed for this Python", "install it with `pip install torch`")
     if _installed is None:
-        take_over(Session(include=include, exclude=exclude))
+        take_over(Session(include=include, exclude=exclude, lines=lines))
 
 
 def uninstall() -> None:

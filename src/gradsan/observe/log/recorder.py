@@ -40,6 +40,7 @@ class LineRecorder:
     """Maps every op to the user's line that made it, from `start()` to `stop()`; one at a time in a process.
 
     `tell` receives the one line that is said when recording is impossible, or ended by an error of gradsan's own.
+    Where it is not `wanted`, nothing is recorded.
     """
 
     def __init__(
@@ -50,9 +51,11 @@ class LineRecorder:
         tell: Callable[[str], None] = lambda _: None,
         op_counter: Callable[[], int] | None = None,
         room: int = BLOCK_WORDS,
+        wanted: bool = True,
     ) -> None:
         self.ownership = Ownership(include=include, exclude=exclude)
-        self.provenance = "lines are not recorded: recording was not started"
+        self.provenance = "lines are not recorded: " + ("recording was not started" if wanted else "nobody wants them")
+        self._wanted = wanted
         self.recording = False
         self._tell = tell
         self._counter = op_counter
@@ -63,7 +66,7 @@ class LineRecorder:
 
     def prepare(self) -> None:
         """Before torch is there, whose ops the log counts: have what is compiled from now on ready for `start()`."""
-        if self._way is None:
+        if self._way is None and self._wanted:
             self._sites = Sites()
             self._pen = Pen(self._sites, lambda: 0, self._fail, room=self._room)
             self._way = way = _way(self._pen, self.ownership)
@@ -71,7 +74,7 @@ class LineRecorder:
 
     def start(self) -> None:
         """Begin to record; where that is impossible, say so and do nothing."""
-        if self.recording:
+        if self.recording or not self._wanted:
             return
         counter = self._counter or private().op_counter
         if counter is None:
