@@ -24,9 +24,9 @@ from gradsan.observe.passes import Begun, Passes
 from gradsan.observe.steps import Steps
 
 _STEPS_KEPT = 1_000_000
-# When live holders are looked through: after so many passes; then after twice as many, sooner if something is held.
+# When live holders are looked through: after so many passes; then later and later, but sooner if something is held.
 _FIRST_LOOK = 3
-_LATER, _SOONER = 2.0, 1.25
+_LATER, _SOONER = 3.0, 1.25
 
 
 class Ledger:
@@ -114,7 +114,7 @@ class Ledger:
             self._look_for_cuts(ran, note, tensors, line)
         if self._passes.count > self._next_look and note.seen:
             self._take_census(note, frame)
-        if line.carried is None and _grows(line) and note.seen:
+        if note.seen and line.carried is None and _grows(line):
             self._name_carrier(line, tensors, frame)
 
     def _take_census(self, note: Begun | None, frame: FrameType | None) -> None:

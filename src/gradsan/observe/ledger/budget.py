@@ -4,7 +4,7 @@ import time
 from typing import Self
 
 _SHARE = 0.005  # of the time since the run began
-_GRANT = 0.15  # seconds, for the first looks: short programs end before a share is worth anything
+_GRANT = 0.1  # seconds, for the first looks: short programs end before a share is worth anything
 
 
 class Budget:

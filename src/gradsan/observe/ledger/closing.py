@@ -1,5 +1,6 @@
 """Closes the ledger: from its accounts to the facts of a course."""
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from gradsan.lifecycle.course import Course, Gave, LeftOut, OptimizerLine, PassLine
@@ -26,7 +27,7 @@ def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts)
         ops=sum(each.ops * each.passes // max(each.looked, 1) for each in lines),
         peak_saved_bytes=max((each.saved_bytes for each in lines), default=0),
         retained_bytes=sum(each.saved_bytes for each in lines if each.followed and not each.walked_again),
-        lines=tuple(_pass_line(each, gradients, steps, recorder) for each in lines),
+        lines=tuple(_pass_line(key, each, gradients, steps, recorder) for key, each in kept.lines.lines.items()),
         optimizers=tuple(_optimizer_line(key, each, steps) for key, each in gradients.accounts.items()),
         holdings=kept.holdings.facts(has_optimizers=bool(gradients.accounts)),
         left_out=tuple(_left_out(kept)),
@@ -35,7 +36,9 @@ def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts)
     )
 
 
-def _pass_line(line: Line, gradients: Gradients, steps: Steps, recorder: LineRecorder) -> PassLine:
+def _pass_line(
+    key: tuple[int, int], line: Line, gradients: Gradients, steps: Steps, recorder: LineRecorder
+) -> PassLine:
     stack = stack_of(line.calls)
     kind: Literal["backward", "grad"] = "backward" if line.kind == "backward" else "grad"
     return PassLine(
@@ -52,12 +55,14 @@ def _pass_line(line: Line, gradients: Gradients, steps: Steps, recorder: LineRec
         seconds=line.seconds,
         walks=(*line.walks, *line.latest),
         carried=line.carried,
-        gave=_gave(line, gradients, steps, recorder),
+        gave=_gave(gradients.given.get(key, ()), line, gradients, steps, recorder),
     )
 
 
-def _gave(line: Line, gradients: Gradients, steps: Steps, recorder: LineRecorder) -> Gave | None:
-    given = [each for each in gradients.given.get(line.calls[-1], ()) if each.used or each.wasted]
+def _gave(
+    given: Iterable[Given], line: Line, gradients: Gradients, steps: Steps, recorder: LineRecorder
+) -> Gave | None:
+    given = [each for each in given if each.used or each.wasted]
     wasted = [each for each in given if not each.used]
     if not wasted:
         return None

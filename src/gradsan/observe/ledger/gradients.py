@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gradsan.observe.callers import Calls
+from gradsan.observe.ledger.passlines import key_of
 from gradsan.observe.passes import Begun
 
 _KEPT = 64  # passes of a line of which it is remembered what became of their gradients
@@ -127,7 +128,7 @@ class Gradients:
 
     def __init__(self) -> None:
         self.accounts: dict[int, Account] = {}
-        self.given: dict[tuple[Any, int], deque[Given]] = {}
+        self.given: dict[tuple[int, int], deque[Given]] = {}  # by line
         self._steps = 0
         self._stepping = 0
 
@@ -148,7 +149,7 @@ class Gradients:
                 if each.given(given) and each.is_piled:
                     account.adding = note.caller.calls
         if given is not None and note.caller.calls and given.is_followed:
-            self.given.setdefault(note.caller.calls[-1], deque(maxlen=_KEPT)).append(given)
+            self.given.setdefault(key_of(note), deque(maxlen=_KEPT)).append(given)
 
     def step_begins(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
         """It takes what is there."""

@@ -68,7 +68,7 @@ class PassLines:
     """Of a process."""
 
     def __init__(self) -> None:
-        self.lines: dict[Any, Line] = {}
+        self.lines: dict[tuple[int, int], Line] = {}  # by `key_of`
         self.steps = array("Q")  # the op counter at each step of an optimizer
         self._kept: deque[Kept] = deque(maxlen=_REMEMBERED)
 
@@ -76,12 +76,11 @@ class PassLines:
         """A pass is about to run."""
         if not note.caller.calls or note.outer is not None:
             return None
-        line = self.lines.get(note.caller.calls[-1])
+        key = key_of(note)
+        line = self.lines.get(key)
         if line is None:
             kind = "backward" if note.accumulates else "grad"
-            line = self.lines[note.caller.calls[-1]] = Line(
-                note.caller.calls, kind, _is_direct(frame, note.caller.calls[-1][0])
-            )
+            line = self.lines[key] = Line(note.caller.calls, kind, _is_direct(frame, note.caller.calls[-1][0]))
             line.first = time.perf_counter()
         line.passes += 1
         line.calls = note.caller.calls
@@ -126,6 +125,12 @@ class PassLines:
         elif not updates and any(line.versions.get(leaf, now) != now for leaf, now in look.leaves.items()):
             updates = back  # by hand
         return Walk(line.passes, ops, max(back, 0), updates)
+
+
+def key_of(note: Begun) -> tuple[int, int]:
+    """What tells the line that asked for a pass from others. Hashing a code object would hash all that is in it."""
+    code, line = note.caller.calls[-1]
+    return id(code), line
 
 
 def _is_direct(frame: FrameType, code: Any) -> bool:  # noqa: ANN401 # a code object
