@@ -7,6 +7,7 @@ from gradsan.causes import all_causes
 from gradsan.causes.cause import Cause, Finding
 from gradsan.causes.diagnosing import capitalised, fingerprint_of, fix_of, locate
 from gradsan.lifecycle.course import Course
+from gradsan.lifecycle.location import Location
 from gradsan.report import Diagnosis
 
 _NOTES_AT_MOST = 3
@@ -32,10 +33,15 @@ def folded(errors: Sequence[Diagnosis], silent: Iterable[Diagnosis]) -> list[Dia
     return told
 
 
+def places_of(diagnosis: Diagnosis) -> list[Location]:
+    """All places of a diagnosis."""
+    made = (diagnosis.used, diagnosis.freed, diagnosis.made, diagnosis.enters)
+    places = (*made, diagnosis.changed, diagnosis.cut, diagnosis.held)
+    return [each for each in places if each is not None]
+
+
 def _lines(diagnosis: Diagnosis) -> set[tuple[str, int]]:
-    fixed = (diagnosis.used, diagnosis.freed, diagnosis.made, diagnosis.enters)
-    places = (*fixed, diagnosis.changed, diagnosis.cut, diagnosis.held)
-    return {(each.file, each.line) for each in places if each is not None}
+    return {(each.file, each.line) for each in places_of(diagnosis)}
 
 
 def _diagnosis(finding: Finding, cause: type[Cause]) -> Diagnosis:

@@ -219,7 +219,7 @@ def closing(summary: Summary, diagnoses: Sequence[Diagnosis], *, width: int, col
     text = Text()
     for each in diagnoses:
         text.append_text(_story(each, width)).append("\n")
-    text.append("\n" if diagnoses else "").append(_verdict(diagnoses)).append(f" ({_numbers(summary)})\n", _QUIET)
+    text.append(_verdict(diagnoses)).append(f" ({_numbers(summary)})\n", _QUIET)
     return rendered(text, color=color)
 
 
@@ -235,7 +235,9 @@ def _numbers(summary: Summary) -> str:
     parts = [
         count(summary.passes, "pass", "passes"),
         count(summary.steps, "step"),
-        count(summary.ops, "op") + " walked",
+        count(summary.ops, "op")
+        + " walked"
+        + (f" ({summary.ops // summary.passes:,} a pass)" if summary.passes else ""),
     ]
     if summary.peak_saved_bytes is not None:
         parts.append(f"{size(summary.peak_saved_bytes)} of saved values at the peak")

@@ -1,5 +1,6 @@
 """gradsan in this process: switched on and off as a whole, through whichever door."""
 
+import linecache
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -83,9 +84,9 @@ class Session:
         course = self.sanitizer.close_ledger()
         if course is None:
             return Conclusion(None, ())
-        from gradsan.causes.silence import silent_diagnoses
+        from gradsan.causes.silence import places_of, silent_diagnoses
+        from gradsan.check.suppressions import comments_in, silenced
         from gradsan.report import Summary
-        from gradsan.suppression import is_suppressed
 
         summary = Summary(
             passes=course.passes,
@@ -95,7 +96,9 @@ class Session:
             retained_bytes=course.retained_bytes,
         )
         found = silent_diagnoses(course, self._wants)
-        told = (each for each in found if not is_suppressed(each))
+        files = {frame.file for each in found for frame in places_of(each)}
+        comments = {file: comments_in(file, "".join(linecache.getlines(file))) for file in files}
+        told = silenced(found, comments).told
         return Conclusion(summary, tuple(map(self.sanitizer.prescriber.with_edits, told)))
 
     def explain(self, error: BaseException) -> Diagnosis | None:

@@ -1,5 +1,6 @@
 """Losses that stand beside the one that a pass takes, and are taken by none: looked for in a line's first passes."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FrameType
@@ -14,6 +15,7 @@ from gradsan.observe.naming.holders import variables
 from gradsan.observe.passes import Begun, Look
 
 _LOOKED = frozenset({2, 3, 4})  # passes of a line
+_RECENT = 16  # passes that may have taken a loss already
 
 
 @dataclass(slots=True)
@@ -32,11 +34,13 @@ class Siblings:
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, int, str], _Sibling] = {}
+        self._recent: deque[Look] = deque(maxlen=_RECENT)
 
     def pass_begins(self, note: Begun, look: Look, frame: FrameType, since: int, lines: Lines | None) -> None:
         """Look for losses in the frame that asks for a pass; `since`: the op counter at its line's pass before."""
         for each in self._found.values():
             each.taken = each.taken or any(map(look.walks, each.numbers))
+        self._recent.append(look)
         if note.step not in _LOOKED or lines is None or not note.accumulates:
             return
         asking: FrameType | None = frame
@@ -76,7 +80,7 @@ class Siblings:
                     continue
                 node = value.grad_fn
                 number = -1 if node is None else node._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
-                if not since <= number < note.begin or look.walks(number):
+                if not since <= number < note.begin or any(each.walks(number) for each in self._recent):
                     continue
                 key = (frame.f_code.co_filename, note.caller.calls[-1][1], name)
                 known = self._found.setdefault(key, _Sibling(note.caller.stack, lines.stack_of(number) or ()))

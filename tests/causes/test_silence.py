@@ -1,0 +1,187 @@
+"""Silent causes on facts made by hand: what is a finding, and what is not."""
+
+from dataclasses import replace
+
+from gradsan.causes.silence import folded, silent_diagnoses
+from gradsan.lifecycle.course import (
+    Count,
+    Course,
+    CutOff,
+    DroppedLoss,
+    Gave,
+    Holding,
+    LeftOut,
+    OptimizerLine,
+    PassLine,
+    Walk,
+)
+from gradsan.lifecycle.location import Frame, Location
+from gradsan.report import Diagnosis
+
+
+def at(line: int) -> tuple[Frame, ...]:
+    """A line of a program."""
+    return (Frame("train.py", line, "train"),)
+
+
+PASS = PassLine(
+    stack=at(8),
+    kind="backward",
+    passes=10,
+    is_direct=True,
+    loss="loss",
+    retained=0,
+    differentiable=0,
+    followed=0,
+    walked_again=0,
+    saved_bytes=4000,
+    seconds=0.01,
+)
+RETAINED = replace(PASS, retained=10, followed=6)
+GROWING = replace(PASS, retained=10, walks=tuple(Walk(n, 8 * n, back=n - 1, updates=n - 1) for n in range(1, 7)))
+LIST = Holding(
+    name="losses",
+    holder="local",
+    fed=at(9),
+    made=at(7),
+    counts=(Count(3, 3, 0), Count(6, 6, 0)),
+    ops=60,
+    saved_bytes=0,
+    is_bounded=False,
+    collects=True,
+    is_guarded=False,
+)
+
+
+def codes(course: Course) -> list[str]:
+    """What is found."""
+    return [each.code for each in silent_diagnoses(course)]
+
+
+def test_retained_pass_that_nothing_walks_again_is_needless() -> None:
+    """Retaining is a cost; without a later pass it bought nothing."""
+    assert codes(Course(lines=(RETAINED,))) == ["GS302"]
+
+
+def test_retain_that_was_used_in_some_steps_is_left_alone() -> None:
+    """A condition may need it."""
+    assert codes(Course(lines=(replace(RETAINED, walked_again=1),))) == []
+
+
+def test_retain_of_a_library_is_left_alone() -> None:
+    """`torch.func` makes graphs of all gradients; its user did not ask for it."""
+    assert codes(Course(lines=(replace(RETAINED, is_direct=False),))) == []
+
+
+def test_growing_history_is_one_story() -> None:
+    """What is retained and held to make it grow is no finding of its own."""
+    assert codes(Course(lines=(replace(GROWING, followed=6),))) == ["GS305"]
+
+
+def test_history_that_is_cut_in_time_does_not_grow() -> None:
+    """A window of two steps reaches back as far in every pass."""
+    window = tuple(Walk(n, 16, back=1, updates=1) for n in range(2, 8))
+
+    assert codes(Course(lines=(replace(GROWING, walks=window),))) == []
+
+
+def test_history_within_one_update_does_not_count() -> None:
+    """The losses of one sequence, each back-propagated by itself, with one step at its end."""
+    sequence = tuple(replace(each, updates=0) for each in GROWING.walks)
+
+    assert codes(Course(lines=(replace(GROWING, walks=sequence),))) == []
+
+
+def test_optimizer_whose_gradients_pile_up_is_found() -> None:
+    """From its second piled step on it is a habit."""
+    line = OptimizerLine(stack=at(10), name="opt", steps=20, cycles=19, piled=19, adding=at(8))
+
+    assert codes(Course(optimizers=(line,))) == ["GS303"]
+    assert codes(Course(optimizers=(replace(line, piled=1),))) == []
+    assert codes(Course(optimizers=(replace(line, piled=9),))) == []
+
+
+def test_pass_whose_gradients_no_step_uses_comes_too_late() -> None:
+    """Unless they are read, or it also serves tensors that no optimizer owns."""
+    late = Gave(used=0, wasted=5, step=at(6), reaches_others=False, may_be_read=False)
+
+    assert codes(Course(lines=(replace(PASS, gave=late),))) == ["GS307"]
+    for other in (replace(late, used=1), replace(late, reaches_others=True), replace(late, may_be_read=True)):
+        assert codes(Course(lines=(replace(PASS, gave=other),))) == []
+
+
+def test_list_of_losses_leaks() -> None:
+    """More graphs with every step, none of the old ones gone."""
+    assert codes(Course(holdings=(LIST,))) == ["GS301"]
+
+
+def test_window_of_losses_is_left_alone() -> None:
+    """It is as full again later, with newer graphs; or it is a queue with an end."""
+    window = replace(LIST, counts=(Count(3, 3, 0), Count(6, 3, 3), Count(9, 3, 6)))
+
+    assert codes(Course(holdings=(window, replace(LIST, is_bounded=True)))) == []
+
+
+def test_best_loss_is_kept_for_good() -> None:
+    """One graph, but for as long as nothing beats it."""
+    best = replace(LIST, name="best", counts=(Count(9, 1, 2),), collects=False)
+
+    assert codes(Course(holdings=(replace(best, is_guarded=True),))) == ["GS301"]
+    assert codes(Course(holdings=(best,))) == []
+
+
+def test_leak_explains_a_retain() -> None:
+    """One story, not two."""
+    assert codes(Course(lines=(RETAINED,), holdings=(LIST,))) == ["GS301"]
+
+
+def test_loss_overwritten_before_every_pass_is_unused() -> None:
+    """But not where the program chooses among them, nor where a pass takes an earlier one."""
+    loss = DroppedLoss(at(7), "loss", passes=4, preceded=4, runs=8, dropped=4, takes_last=True, is_chosen=False)
+
+    assert codes(Course(dropped=(loss,))) == ["GS304"]
+    for other in (replace(loss, is_chosen=True), replace(loss, takes_last=False), replace(loss, preceded=1)):
+        assert codes(Course(dropped=(other,))) == []
+
+
+def test_metric_beside_the_loss_is_left_alone() -> None:
+    """It is noted. A loss that nobody even reads, or that alone reaches a head, was forgotten."""
+    metric = LeftOut(at(8), "mae_loss", seen=3, is_read=True, is_used=False, alone=(), sibling=at(9))
+
+    assert codes(Course(left_out=(metric,))) == []
+    assert codes(Course(left_out=(replace(metric, is_read=False),))) == ["GS304"]
+    assert codes(Course(left_out=(replace(metric, alone=("head",)),))) == ["GS304"]
+    assert codes(Course(left_out=(replace(metric, name="accuracy", is_read=False),))) == []
+
+
+def test_cut_off_parameters_are_found_after_a_few_steps() -> None:
+    """A single step may have had its reasons."""
+    cut = CutOff(("encoder.weight", "encoder.bias"), "encoder", steps=20, how="detach", cut=at(5), name="code")
+
+    assert codes(Course(cut_off=(cut,))) == ["GS306"]
+    assert codes(Course(cut_off=(replace(cut, steps=1),))) == []
+
+
+def test_what_spoils_the_training_is_told_first() -> None:
+    """Then what costs most memory."""
+    piling = OptimizerLine(stack=at(10), name="opt", steps=20, cycles=19, piled=19, adding=at(8))
+    small, large = replace(LIST, ops=1, name="few"), replace(LIST, saved_bytes=10**9, name="many")
+    found = silent_diagnoses(Course(optimizers=(piling,), holdings=(small, large)))
+
+    assert [each.culprit.name for each in found if each.culprit] == ["opt", "many", "few"]
+
+
+def test_codes_that_are_not_wanted_are_not_told() -> None:
+    """`--select` and `--ignore`."""
+    assert silent_diagnoses(Course(lines=(RETAINED,)), lambda code: code != "GS302") == []
+
+
+def test_error_is_told_alone_with_silent_problems_of_its_lines_as_notes() -> None:
+    """One exception, one diagnosis."""
+    error = Diagnosis("GS103", "carried-state", "error", "run", "certain", "…", used=Location("train.py", 8))
+    (same,), (other,) = silent_diagnoses(Course(lines=(RETAINED,))), silent_diagnoses(Course(holdings=(LIST,)))
+
+    (told,) = folded([error], [same, other])
+
+    assert len(told.notes) == 1
+    assert told.notes[0].startswith("also GS302 needless-retain (train.py:8)")

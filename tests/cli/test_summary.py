@@ -1,0 +1,69 @@
+"""What `gradsan run` says of a program that ends well."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """\
+import torch
+
+model = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for batch in torch.ones(5, 8, 3):
+    loss = model(batch).square().mean()
+    opt.zero_grad()
+    loss.backward(retain_graph=True){comment}
+    opt.step()
+print("done")
+"""
+
+
+def run(folder: Path, *options: str, comment: str = "", retains: bool = True) -> subprocess.CompletedProcess[str]:
+    """The program, under gradsan."""
+    program = PROGRAM.format(comment=comment)
+    (folder / "train.py").write_text(program if retains else program.replace("retain_graph=True", ""))
+    command = [sys.executable, "-m", "gradsan", "run", *options, "train.py"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_finding_fails_a_run_that_is_to_fail_on_warnings(tmp_path: Path) -> None:
+    """The program's own output is as it was, on its own stream."""
+    done = run(tmp_path, "--fail-on", "warning")
+
+    assert done.returncode == 1
+    assert done.stdout == "done\n"
+    assert done.stderr.startswith("GS302 needless-retain: `retain_graph=True` keeps the graph of `loss` in 5")
+    assert "(5 passes, 5 steps, " in done.stderr
+
+
+def test_report_has_the_numbers_of_the_run(tmp_path: Path) -> None:
+    """And a warning is no error."""
+    done = run(tmp_path, "--fail-on", "error", "--format", "json", "--output", "report.json")
+    report = json.loads((tmp_path / "report.json").read_text())
+
+    assert done.returncode == 0
+    assert (report["summary"]["passes"], report["summary"]["steps"]) == (5, 5)
+    assert report["summary"]["retained_bytes"] > 0
+    assert [each["code"] for each in report["diagnoses"]] == ["GS302"]
+
+
+@pytest.mark.parametrize(
+    ("options", "comment"),
+    [((), "  # gradsan: ignore[GS302] a debugger walks it"), (("--ignore", "GS3"), "")],
+    ids=["comment", "option"],
+)
+def test_finding_that_nobody_wants_is_not_told(tmp_path: Path, options: tuple[str, ...], comment: str) -> None:
+    """One line says that there is nothing."""
+    done = run(tmp_path, "--fail-on", "warning", *options, comment=comment)
+
+    assert done.returncode == 0
+    assert done.stderr.startswith("gradsan: nothing found (5 passes, 5 steps, ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_quiet_run_without_findings_says_nothing(tmp_path: Path) -> None:
+    """Not even the one line."""
+    assert run(tmp_path, "-q", retains=False).stderr == ""

@@ -1,0 +1,173 @@
+"""The ledger on small programs, in this process: what it finds, and what it leaves alone."""
+
+from collections import deque
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import nn
+
+import gradsan
+
+Program = Callable[[], None]
+
+
+def learner() -> tuple[nn.Module, torch.optim.Optimizer]:
+    """A model and its optimizer."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 1))
+    return model, torch.optim.SGD(model.parameters(), lr=0.01)
+
+
+def loss_of(model: nn.Module) -> torch.Tensor:
+    """Of a fresh batch."""
+    return model(torch.randn(5, 4)).square().mean()  # type: ignore[no-any-return]
+
+
+def never_clears() -> None:
+    """GS303."""
+    model, opt = learner()
+    for _ in range(8):
+        loss_of(model).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        opt.step()
+
+
+def accumulates() -> None:
+    """Several passes to a step."""
+    model, opt = learner()
+    for n in range(12):
+        loss_of(model).backward()
+        if n % 3 == 2:
+            opt.step()
+            opt.zero_grad(set_to_none=False)
+
+
+def clears_by_hand() -> None:
+    """In a way that moves no version counter."""
+    model, opt = learner()
+    for _ in range(8):
+        loss_of(model).backward()
+        opt.step()
+        for each in model.parameters():
+            assert each.grad is not None
+            each.grad.data.zero_()
+
+
+def retains_for_nobody() -> None:
+    """GS302."""
+    model, opt = learner()
+    for _ in range(6):
+        opt.zero_grad()
+        loss_of(model).backward(retain_graph=True)
+        opt.step()
+
+
+def retains_for_another_pass() -> None:
+    """Which needs it."""
+    model, opt = learner()
+    for _ in range(6):
+        loss = loss_of(model)
+        opt.zero_grad()
+        torch.autograd.grad(loss, list(model.parameters()), retain_graph=True)
+        loss.backward()
+        opt.step()
+
+
+def keeps_losses() -> None:
+    """GS301."""
+    model, opt = learner()
+    history = []
+    for _ in range(12):
+        loss = loss_of(model)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        history.append(loss)
+
+
+def keeps_a_few_losses() -> None:
+    """Bounded."""
+    model, opt = learner()
+    recent: deque[torch.Tensor] = deque(maxlen=4)
+    for _ in range(12):
+        loss = loss_of(model)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        recent.append(loss)
+
+
+def trains_too_late() -> None:
+    """GS307."""
+    model, opt = learner()
+    for _ in range(8):
+        opt.zero_grad()
+        loss_of(model).backward()
+        opt.step()
+        late = loss_of(model)
+        late.backward()
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        (never_clears, "GS303"),
+        (accumulates, None),
+        (clears_by_hand, None),
+        (retains_for_nobody, "GS302"),
+        (retains_for_another_pass, None),
+        (keeps_losses, "GS301"),
+        (keeps_a_few_losses, None),
+        (trains_too_late, "GS307"),
+    ],
+    ids=lambda each: getattr(each, "__name__", each),
+)
+def test_watched_program(program: Program, expected: str | None) -> None:
+    """A false alarm is worse than a miss."""
+    with gradsan.watch(quiet=True) as watching:
+        program()
+
+    assert [each.code for each in watching.diagnoses] == ([] if expected is None else [expected])
+    assert watching.summary is not None
+    assert watching.summary.passes > 0
+
+
+def test_gradients_are_bit_identical() -> None:
+    """Looking changes nothing."""
+
+    def trained() -> list[torch.Tensor]:
+        model, opt = learner()
+        for _ in range(20):
+            opt.zero_grad()
+            loss_of(model).backward()
+            opt.step()
+        return list(model.parameters())
+
+    plain = trained()
+    with gradsan.watch(quiet=True):
+        watched = trained()
+
+    assert all(torch.equal(one, two) for one, two in zip(plain, watched, strict=True))
+
+
+def test_installing_alone_looks_for_no_silent_problem(capsys: pytest.CaptureFixture[str]) -> None:
+    """It explains errors, and nothing else."""
+    gradsan.install()
+    try:
+        never_clears()
+    finally:
+        gradsan.uninstall()
+
+    assert capsys.readouterr().err == ""
+
+
+def test_summary_of_a_watch_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line where nothing was found."""
+    with gradsan.watch():
+        accumulates()
+
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("gradsan: nothing found (12 passes, 4 steps")
+    assert told.err.count("\n") == 1
