@@ -47,7 +47,7 @@ class Siblings:
         while asking is not None and asking.f_code is not note.caller.calls[-1][0]:
             asking = asking.f_back
         if asking is not None:
-            self._look(note, look, asking, since, lines)
+            self._look(note, asking, since, lines)
 
     def facts(self, owned: set[int], reached: set[int], name_of: Callable[[int], str]) -> list[LeftOut]:
         """What no pass took. `owned` and `reached` are the leaves of optimizers, and those that passes reached."""
@@ -70,7 +70,7 @@ class Siblings:
             )
         return found
 
-    def _look(self, note: Begun, look: Look, frame: FrameType, since: int, lines: Lines) -> None:
+    def _look(self, note: Begun, frame: FrameType, since: int, lines: Lines) -> None:
         import torch
 
         snapshots: list[dict[str, Any]] = []
