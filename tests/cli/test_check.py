@@ -172,7 +172,8 @@ def test_comment_that_silences_nothing_is_told(here: Here) -> None:
 
     ended = here.check()
 
-    assert "silences nothing any more" in ended.stderr
+    assert "silences nothing that the source shows" in ended.stderr
+    assert "silences" not in here.check("--select", "GS1").stderr
 
 
 def test_comments_are_added_where_asked(carried: Here) -> None:

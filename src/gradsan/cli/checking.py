@@ -79,8 +79,9 @@ class Check:
         for problem in outcome.checked:
             if problem.problem is not None:
                 self._say_unread(problem)
-        for comment in quieted.unused:
-            self._say(f"{comment.file}:{comment.line}: `{comment.text}` silences nothing any more")
+        everything = not (self.wishes.select or settings.select or self.wishes.ignore or settings.ignore)
+        for comment in quieted.unused if everything else ():  # what was not looked for could not be silenced
+            self._say(f"{comment.file}:{comment.line}: `{comment.text}` silences nothing that the source shows")
         return 1 if told else 0
 
     def _outcome(self, settings: Settings) -> Outcome:
