@@ -155,7 +155,7 @@ class Sanitizer:
                         self._adopt()
                     begun = passes.begin(tensors, args, named, getframe(1))
                     if ledger is not None:
-                        self._apart(lambda: ledger.pass_begins(begun, tensors, getframe(2)))
+                        self._apart(lambda: ledger.pass_begins(begun, tensors, getframe(3)))  # who called this
                 except Exception as error:  # noqa: BLE001 # whatever it is
                     self._give_up(error)
             try:
