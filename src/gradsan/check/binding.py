@@ -146,6 +146,10 @@ class Binding(Machine):
                 value.leaf.name = value.leaf.module = name
         if value.label is None and not isinstance(value, Const):
             value.label = name
+        if value.op is not None:
+            value.op.called = value.op.called or name
+        elif isinstance(value, Tensor) and value.cut is not None:
+            value.cut.name = value.cut.name or name
 
     def _rebind(self, name: str, value: Value, node: ast.AST) -> None:
         """Note the losses that a loop gives a name."""

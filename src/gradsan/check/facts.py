@@ -99,9 +99,14 @@ def _label(way: list[Op], at: int, edge: Edge | None, trouble: SecondWalk) -> La
         inner = trouble.found[way[position]].edge
         if inner is not None and inner.label is not None:
             return inner.label
-    if at == 0 and trouble.failing.label:
-        return Label(trouble.failing.label, "attribute" if "." in trouble.failing.label else "local")
-    return None
+    if at == 0 and trouble.failing.label and not trouble.checkpointed:
+        return _named(trouble.failing.label)
+    called = next((op.called for op in way[at:] if op.called), None)
+    return _named(called) if called else None
+
+
+def _named(name: str) -> Label:
+    return Label(name, "attribute" if "." in name else "local")
 
 
 def _repetition(trouble: SecondWalk, made: Op, label: Label | None, world: World) -> Repetition | None:
@@ -227,12 +232,13 @@ def _edited(trouble: OldValue, world: World) -> Told:
 
 
 def _crossing(way: list[Op], found: dict[Op, Reached], failing: Pass) -> Label | None:
-    """The name through which the old op is reached: the last on the way in that had held it for longer."""
+    """The name through which the old op is reached: of what crossed over from an earlier round, or of the op itself."""
     for op in way:
         edge = found[op].edge
-        if edge is not None and edge.label is not None:
+        if edge is not None and edge.label is not None and older_round(op.moment, failing.moment):
             return edge.label
-    return Label(failing.label, "local") if failing.label else None
+    called = next((op.called for op in reversed(way[1:]) if op.called), None) or failing.label
+    return _named(called) if called else None
 
 
 def _read(trouble: ReadFreed, world: World) -> Told:

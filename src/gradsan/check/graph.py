@@ -120,6 +120,7 @@ class Op:
     saved: tuple[tuple[Storage, int], ...] = ()  # what it saved, in the version it had
     form: Form = "other"
     scalar: bool = False  # one number, as a loss is
+    called: str | None = None  # the first name that its result was given
     doubt: int = SURE
     guarded: bool = False  # made in a branch that was only assumed to be taken
     compiled: object = None  # the function of which `torch.compile` made one op
@@ -162,7 +163,7 @@ class Contribution:
     stepped: Site | None = None  # the step that has used it
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Cut:
     """Where a value lost its history."""
 
@@ -170,7 +171,7 @@ class Cut:
     how: str  # `.detach()`, `torch.no_grad()`
     ops: tuple[Op, ...] = ()  # what it was cut off from
     leaves: tuple[Leaf, ...] = ()
-    name: str | None = None  # what the result was called
+    name: str | None = None  # the first name that the result was given
 
 
 def redate(op: Op, moment: Moment) -> None:

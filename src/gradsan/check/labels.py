@@ -4,7 +4,7 @@ import ast
 
 from gradsan.check.frames import Frame
 from gradsan.check.graph import Label, Op
-from gradsan.check.values import Const, Mapping, Sequence, Value, ops_of
+from gradsan.check.values import Const, Instance, Mapping, Sequence, Value, ops_of
 
 _LONGEST = 40  # characters of an expression that still reads as a name
 
@@ -78,6 +78,9 @@ def _of_name(name: str, frame: Frame, op: Op) -> Label | None:
     held = None if home is None else home.names.get(name)
     if home is None or held is None or op not in ops_of(held):
         return None
+    if isinstance(held, Instance):
+        inner = next((key for key, each in held.attributes.items() if op in ops_of(each)), None)
+        return None if inner is None else Label(f"{name}.{inner}", "attribute")
     if home is frame and name in frame.given and frame.caller is not None:
         outer = label_of(frame.given[name], frame.caller, op)
         return outer or Label(name, "argument")

@@ -86,7 +86,7 @@ class Passes(Machine):
     def _refuse(self, asked: Pass, root: Given) -> None:
         value = root[0]
         if isinstance(value, Tensor) and value.cut is not None and value.leaf is None:
-            self.world.troubles.append(NoHistory(asked, value.cut, asked.label))
+            self.world.troubles.append(NoHistory(asked, value.cut, value.cut.name or asked.label))
 
     def _targets(self, inputs: Value | None) -> tuple[set[Op | Leaf] | None, bool]:
         """The ops and leaves that a pass is to reach, and whether they are known."""
