@@ -10,6 +10,11 @@ from gradsan.fix.passes import argument, without_argument
 from gradsan.fix.program import Place, Program
 
 _OPERATORS = {"+=": "+", "-=": "-", "*=": "*", "/=": "/", "@=": "@", "**=": "**", "//=": "//", "%=": "%"}
+# Methods that have no form which returns a new tensor.
+_WITHOUT_TWIN = frozenset(
+    {"requires_grad_", "retain_grad_", "detach_", "copy_", "zero_", "fill_", "set_", "normal_", "uniform_", "random_"}
+    | {"exponential_", "geometric_", "cauchy_", "log_normal_", "resize_", "share_memory_"}
+)
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -34,7 +39,7 @@ def _out_of_place(place: Place) -> Iterator[Draft]:
             draft.insert_before(place.tree, place.statement, f"{text(base)} = {text(base)}.clone()")
             yield draft
         case cst.Expr(value=cst.Call(func=cst.Attribute(value=base, attr=cst.Name(value=name))) as call) as edit if (
-            _edits(name)
+            _edits(name) and isinstance(base, cst.Name | cst.Attribute)
         ):
             returning = call.with_changes(func=cst.Attribute(base, cst.Name(name.removesuffix("_"))))
             draft.replace(place.tree, edit, small(f"{text(base)} = {text(returning)}"))
@@ -55,7 +60,7 @@ def _switched_off(place: Place) -> Iterator[Draft]:
 
 
 def _edits(name: str) -> bool:
-    return name.endswith("_") and not name.endswith("__") and name not in {"requires_grad_", "retain_grad_"}
+    return name.endswith("_") and not name.endswith("__") and name not in _WITHOUT_TWIN
 
 
 def _operand(value: cst.BaseExpression) -> str:
