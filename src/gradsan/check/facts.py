@@ -187,9 +187,12 @@ def _owners(trouble: SecondWalk, world: World) -> Owners:
         by_freed = frozenset(name for leaf in freed for name in names[leaf])
         if by_fresh or by_freed:
             return Owners(by_fresh, by_freed, by_optimizer=True)
-    return Owners(
-        frozenset(leaf.module for leaf in fresh), frozenset(leaf.module for leaf in freed), by_optimizer=False
-    )
+    return Owners(_modules(fresh), _modules(freed), by_optimizer=False)
+
+
+def _modules(leaves: set[Leaf]) -> frozenset[str]:
+    """The modules that parameters belong to; a tensor by itself belongs to none."""
+    return frozenset(leaf.module for leaf in leaves if leaf.assumed or leaf.name != leaf.module)
 
 
 def _owner_names(leaf: Leaf, world: World) -> set[str]:

@@ -129,7 +129,7 @@ def _dropped_losses(world: World, heard: Heard) -> None:
             "GS304",
             f"`{name}` is overwritten in every round and back-propagated only after the loop: only the last round "
             "trains",
-            ("move-into-loop", "combine-losses"),
+            ("move-into-loop", "combine-losses") if after[0].site.code == last.site.code else ("combine-losses",),
             {"made": stack_of(last.site)},
             Label(name, "local"),
             max(first.doubt, last.doubt),
