@@ -231,7 +231,26 @@ def _edited(trouble: OldValue, world: World) -> Told:
         enters=None,
     )
     guarded = trouble.failing.guarded or any(each.guarded for each in way)
-    return Told(incident, crossing, trouble.doubt, guarded)
+    edited = None if storage.by is not None or storage.edited is None else _edited_name(storage.edited.node)
+    return Told(incident, _named(edited) if edited else crossing, trouble.doubt, guarded)
+
+
+def _edited_name(node: ast.AST) -> str | None:
+    """What a statement or call changes in place."""
+    match node:
+        case ast.AugAssign(target=target) | ast.Assign(targets=[target]):
+            changed: ast.expr = target
+        case ast.Subscript():
+            changed = node
+        case ast.Call(keywords=[*_, ast.keyword(arg="out", value=value)]):
+            changed = value
+        case ast.Call(func=ast.Attribute(value=value)):
+            changed = value
+        case _:
+            return None
+    while isinstance(changed, ast.Subscript) or (isinstance(changed, ast.Attribute) and changed.attr == "data"):
+        changed = changed.value
+    return ast.unparse(changed) if isinstance(changed, ast.Name | ast.Attribute) else None
 
 
 def _crossing(way: list[Op], found: dict[Op, Reached], failing: Pass) -> Label | None:
