@@ -8,7 +8,7 @@ import pytest
 from fix.programs import Case
 from gradsan.fix.program import Program
 from gradsan.fix.ranking import ranked
-from gradsan.report import Fix
+from gradsan.report import Fix, FixKind
 
 LSTM = """\
 def main():
@@ -536,3 +536,14 @@ def test_what_a_constructor_derived_is_computed_where_it_is_read(tmp_path: Path,
     )
 
     assert case.mended("recompute", found) == (source.replace("x * self.scale", f"x * {derived}") if mends else None)
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "line"),
+    [("GS202", "clone", "h.copy_(x)"), ("GS203", "re-attach", "rows = x.detach().numpy()")],
+)
+def test_edit_that_could_not_run_is_not_offered(tmp_path: Path, code: str, kind: FixKind, line: str) -> None:
+    """There is no `copy` of a tensor, and NumPy takes nothing that has a history."""
+    case = Case(tmp_path, f"def main():\n    {line}\n")
+
+    assert case.mended(kind, case.diagnosis(code, "h", changed=case.at(line), cut=case.at(line))) is None

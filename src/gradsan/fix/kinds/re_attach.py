@@ -6,6 +6,7 @@ import libcst as cst
 
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import nodes
+from gradsan.fix.passes import called_name
 from gradsan.fix.program import Place, Program
 
 
@@ -19,7 +20,10 @@ def drafts(program: Program) -> Iterator[Draft]:
 
 def _joined_up(place: Place) -> Draft | None:
     draft = Draft()
-    for node in nodes(place.statement, into_functions=False):
+    found = list(nodes(place.statement, into_functions=False))
+    if any(isinstance(each, cst.Call) and called_name(each) in {"numpy", "tolist"} for each in found):
+        return None  # whatever goes into NumPy loses its history there
+    for node in found:
         match node:
             case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value="detach" | "item")), args=[]):
                 draft.replace(place.tree, node, value)
