@@ -118,6 +118,35 @@ def main():
     assert case.mended("detach", found) == source.replace(loss, f"{loss}.detach()")
 
 
+def test_of_two_calls_in_one_statement_the_one_that_freed_it_gets_the_detached_output(tmp_path: Path) -> None:
+    """Detached in the other, too, the maker would not train any more."""
+    source = """\
+def main():
+    fake = generator(noise)
+    print(inner_1(real, fake), train_maker(fake))
+
+
+def inner_1(real, fake):
+    critic(fake).mean().backward()
+
+
+def train_maker(fake):
+    critic(fake).var().backward()
+"""
+    case = Case(tmp_path, source)
+    found = case.diagnosis(
+        "GS106",
+        "fake",
+        made=case.at("generator"),
+        enters=case.at("inner_1(real, fake), t", "var"),
+        freed=case.at("inner_1(real, fake), t", "mean"),
+        used=case.at("inner_1(real, fake), t", "var"),
+        evidence={"earlier_pass_trains": "others"},
+    )
+
+    assert case.mended("detach", found) == source.replace("real, fake), t", "real, fake.detach()), t")
+
+
 TWO_LOSSES = """\
 def main():
     first, second = model(x)

@@ -4,6 +4,7 @@ A program asks for its passes and steps from few places, again and again. So onl
 its names and lines; after that it is found by its code objects and the offsets in them, in about a microsecond.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
@@ -13,6 +14,8 @@ from gradsan.observe.log.frames import frames_out
 from gradsan.observe.ownership import Ownership
 
 Calls = tuple[tuple[CodeType, int], ...]  # code and line, outermost first
+
+Apart = Callable[[Callable[[], Any]], Any]
 
 _KNOWN_AT_MOST = 1024  # stacks; recursion can make any number of them
 _id = id  # the program may put another in its place
@@ -38,10 +41,14 @@ class Caller:
 
 
 class Callers:
-    """The call stacks that were met."""
+    """The call stacks that were met.
 
-    def __init__(self, ownership: Ownership) -> None:
+    `apart` calls a function in such a way that nothing of what it does is compiled with the program.
+    """
+
+    def __init__(self, ownership: Ownership, apart: Apart = lambda call: call()) -> None:
         self._ownership = ownership
+        self._apart = apart
         self._known: dict[tuple[int, ...], Caller] = {}
 
     def of(self, frame: FrameType | None) -> Caller:
@@ -53,7 +60,7 @@ class Callers:
             add(each.f_lasti)
             each = each.f_back
         key = tuple(addresses)
-        return self._known.get(key) or self._meet(key, frame)
+        return self._known.get(key) or self._apart(lambda: self._meet(key, frame))
 
     def _meet(self, key: tuple[int, ...], frame: FrameType | None) -> Caller:
         frames = frames_out(frame)

@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from gradsan.lifecycle.location import Frame
-from gradsan.observe.callers import Caller, Callers
+from gradsan.observe.callers import Apart, Caller, Callers
 from gradsan.observe.graph import leading_to, leaves_of, loss_chain, ranges_of, reach, roots_of
 
 # A site's first passes are always walked; after that, walking all of them together may cost this share of the time.
@@ -148,7 +148,7 @@ class Passes:
         self,
         callers: Callers,
         op_counter: Callable[[], int],
-        apart: Callable[[Callable[[], Any]], Any] = lambda call: call(),
+        apart: Apart = lambda call: call(),
     ) -> None:
         self._callers = callers
         self._counter = op_counter

@@ -108,7 +108,7 @@ class Sanitizer:
         if found.engine_owner is None or found.op_counter is None or not found.node_numbers:
             self._tell("errors are not explained: " + "; ".join(found.missing))
             return
-        callers = Callers(self.recorder.ownership)
+        callers = Callers(self.recorder.ownership, self._apart)
         passes = self._passes = Passes(callers, found.op_counter, self._apart)
         self._steps = Steps(callers, found.op_counter, passes)
         self.recorder.start()

@@ -11,7 +11,7 @@ from gradsan.fix.flow import may_be_none, reads
 from gradsan.fix.kinds.remove_retain import stop_retaining
 from gradsan.fix.program import Place, Program, frames, parting
 from gradsan.fix.receivers import seen_from
-from gradsan.fix.tree import Statement
+from gradsan.fix.tree import Statement, Tree
 from gradsan.lifecycle.location import Location
 
 _MADE_ONCE = ("GS104", "GS109")
@@ -75,11 +75,30 @@ def _in_one_loss(program: Program, name: str, *, earlier: bool) -> Iterator[Draf
     draft, found = Draft(), False
     for statement in tree.statements:
         if first < tree.line(statement) <= last:
-            for load in _loads(statement, name):
+            loads = _loads(statement, name)
+            if statement is passing.statement:  # it may make both passes: `train_critic(fake), train_maker(fake)`
+                loads = _given_to(_callee(later, apart), loads, tree)
+            for load in loads:
                 draft.replace(tree, load, method(load, "detach"))
                 found = True
     if found:
         yield draft
+
+
+def _callee(place: Location | None, index: int) -> str | None:
+    """What one frame of a stack has called: the name of the next one's function."""
+    called = () if place is None else frames(place)[index + 1 : index + 2]
+    return called[0].function.rpartition(".")[2] if called else None
+
+
+def _given_to(callee: str | None, loads: list[cst.BaseExpression], tree: Tree) -> list[cst.BaseExpression]:
+    """Those of some readings that are arguments of one call, or all of them where it is not called by its name."""
+
+    def is_given(load: cst.BaseExpression) -> bool:
+        calls = (each for each in tree.above(load) if isinstance(each, cst.Call))
+        return any(text(each.func).rpartition(".")[2] == callee for each in calls)
+
+    return [load for load in loads if is_given(load)] or loads
 
 
 def _at(places: list[Place | None], index: int) -> Place | None:
