@@ -18,6 +18,7 @@ from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.sanitizer import Sanitizer
 
 ROUNDS = 30
+FIRST_LOOKS = 1.5  # seconds: what the search for silent problems is granted at a run's start has been spent by then
 MODELS = (mlp, small_mlp, lstm, transformer, conv, lightgcn, tiny_ops)
 
 
@@ -99,7 +100,10 @@ def ratios(make: Callable[[], Step], rounds: int, synchronize: Callable[[], None
         times = {}
         for mode in modes[turn % len(modes) :] + modes[: turn % len(modes)]:
             with MODES[mode]():
+                begun = time.perf_counter()
                 for _ in range(max(8, repeats // 2)):  # past the passes that are always walked
+                    step()
+                while mode == "run" and time.perf_counter() - begun < FIRST_LOOKS:
                     step()
                 gc.collect()
                 times[mode] = seconds(step, repeats, synchronize)
