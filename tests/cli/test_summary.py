@@ -1,6 +1,7 @@
 """What `gradsan run` says of a program that ends well."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -67,3 +68,13 @@ def test_finding_that_nobody_wants_is_not_told(tmp_path: Path, options: tuple[st
 def test_quiet_run_without_findings_says_nothing(tmp_path: Path) -> None:
     """Not even the one line."""
     assert run(tmp_path, "-q", retains=False).stderr == ""
+
+
+def test_interrupted_training_still_dies_of_its_interrupt(tmp_path: Path) -> None:
+    """What is loaded to tell of a run must not let CPython forget how the program ended."""
+    (tmp_path / "train.py").write_text(PROGRAM.format(comment="") + "raise KeyboardInterrupt\n")
+    command = [sys.executable, "-m", "gradsan", "run", "train.py"]
+
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert done.returncode == -signal.SIGINT

@@ -42,6 +42,11 @@ class Reporting:
         self._color = color
         self._fail_on = fail_on
 
+    @property
+    def is_brief(self) -> bool:
+        """Whether nothing is written where nothing was seen."""
+        return self._output is None and self._form == "text"
+
     def report(self, session: Session) -> int:
         """Write down what was found; the answer is 1 where that is to fail a run that went well."""
         from gradsan.causes.silence import folded
@@ -126,7 +131,7 @@ class Watching:
         self._session = Session(
             include=include, exclude=exclude, wants=wants, tell=tell, own_hooks=False, keeps_ledger=True
         )
-        self._went_well = False
+        self._went_well = self._interrupted = False
 
     def __enter__(self) -> Self:
         os.environ.setdefault("GRADSAN", "1")  # processes that the program starts anew are watched too
@@ -138,6 +143,7 @@ class Watching:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._went_well = error is None or (isinstance(error, SystemExit) and not error.code)
+        self._interrupted = isinstance(error, KeyboardInterrupt)
         self._session.ended_by(error)
 
     def compile_main(self, source: bytes, filename: str) -> CodeType:
@@ -145,8 +151,11 @@ class Watching:
         return self._session.compile_main(source, filename)
 
     def _end(self) -> None:
+        is_bare = not self._session.sanitizer.has_seen_passes
         uninstall()
         if os.getpid() != self._process:  # a fork of the program ends here too; the report is its parent's
+            return
+        if is_bare and self._reporting.is_brief:  # there is nothing to say, so nothing is loaded to say it
             return
         status = 0
         try:
@@ -155,6 +164,17 @@ class Watching:
             say(f"the report is not written: {error}")
         if status and self._went_well:
             _leave_with(status)
+        if self._interrupted:
+            _stay_interrupted()
+
+
+def _stay_interrupted() -> None:
+    """Let the process still die of its interrupt: CPython forgets that it is to, when any text is executed later on.
+
+    Data classes execute text when they are made. What CPython takes note of is an interrupt that leaves such a text.
+    """
+    with suppress(KeyboardInterrupt):
+        exec("raise KeyboardInterrupt")  # noqa: S102 # our own text
 
 
 def _leave_with(status: int) -> None:

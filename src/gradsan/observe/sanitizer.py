@@ -125,6 +125,11 @@ class Sanitizer:
         self._guarded(self._undo.close)
         self._passes = None
 
+    @property
+    def has_seen_passes(self) -> bool:
+        """Whether there is anything to tell of."""
+        return bool(self.diagnoses) or (self._passes is not None and self._passes.count > 0)
+
     def compile_main(self, source: bytes, filename: str) -> CodeType:
         """How the main script is compiled, so that its lines are recorded too."""
         self._may_adopt.acquire(blocking=False)  # nothing in it is defined unseen
