@@ -23,37 +23,16 @@ MODELS = (mlp, small_mlp, lstm, transformer, conv, lightgcn, tiny_ops)
 
 
 @contextmanager
-def sanitized() -> Iterator[None]:
-    """As `gradsan.install()` watches: lines, passes, steps."""
-    sanitizer = Sanitizer()
-    sanitizer.start()
-    try:
-        yield
-    finally:
-        sanitizer.stop()
-
-
-@contextmanager
-def run_in_full() -> Iterator[None]:
-    """As `gradsan run` watches: for silent problems too."""
-    sanitizer = Sanitizer()
-    sanitizer.keep_ledger()
+def sanitized(*, lines: bool = True, ledger: bool = False) -> Iterator[None]:
+    """Passes and steps are noted; perhaps lines too, and silent problems looked for."""
+    sanitizer = Sanitizer(lines=lines)
+    if ledger:
+        sanitizer.keep_ledger()
     sanitizer.start()
     try:
         yield
     finally:
         sanitizer.close_ledger()
-        sanitizer.stop()
-
-
-@contextmanager
-def notes_only() -> Iterator[None]:
-    """`install(lines=False)`: the notes of passes and steps alone."""
-    sanitizer = Sanitizer(lines=False)
-    sanitizer.start()
-    try:
-        yield
-    finally:
         sanitizer.stop()
 
 
@@ -71,9 +50,9 @@ def lines_only() -> Iterator[None]:
 MODES: dict[str, Callable[[], AbstractContextManager[object]]] = {
     "plain": nullcontext,
     "lines": lines_only,
-    "notes": notes_only,
+    "notes": lambda: sanitized(lines=False),  # `gradsan.install(lines=False)`
     "install": sanitized,
-    "run": run_in_full,
+    "run": lambda: sanitized(ledger=True),
     "anomaly": lambda: torch.autograd.set_detect_anomaly(True, check_nan=False),  # torch's signature
 }
 

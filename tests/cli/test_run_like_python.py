@@ -1,6 +1,7 @@
 """`gradsan run` is `python`: the same program leaves the same output, traceback and status behind, however started."""
 
 import compileall
+import json
 import textwrap
 
 import pytest
@@ -461,3 +462,13 @@ def test_compiled_script_runs_as_under_python(workshop: Workshop) -> None:
 
     assert plain == as_module == as_command
     assert plain.status == 0
+
+
+def test_a_report_is_written_of_a_script_that_cannot_be_compiled(workshop: Workshop) -> None:
+    """No frame of the program holds anything then; CPython once met a `__main__` that was gone."""
+    workshop.write("program.py", "def f(:\n    pass\n")
+
+    ended = workshop.start(str(workshop.console_script), "run", "--format", "json", "-o", "report.json", "program.py")
+
+    assert ended.status == 1
+    assert json.loads((workshop.folder / "report.json").read_text(encoding="utf-8"))["diagnoses"] == []

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from gradsan.causes import all_causes, cause
 from gradsan.causes.cause import Cause, Role
-from gradsan.causes.diagnosing import capitalised, fingerprint_of, fix_of
+from gradsan.causes.diagnosing import capitalised, fingerprint_of, fix_of, shown
 from gradsan.check.facts import Told
 from gradsan.check.graph import LIKELY, SURE, Label
 from gradsan.check.silences import Silence
@@ -184,11 +183,3 @@ def _cell(source: Source, line: int) -> tuple[int | None, int]:
 def _characters(text: str, column: int) -> int:
     """`ast` counts columns in UTF-8 bytes; reports count characters."""
     return column if text.isascii() else len(text.encode()[: column - 1].decode(errors="ignore")) + 1
-
-
-def shown(file: str) -> str:
-    """A file as the user would name it from here."""
-    try:
-        return str(Path(file).resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return file

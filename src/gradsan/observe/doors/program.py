@@ -167,8 +167,13 @@ def run_program(
     program.forget(main)
 
 
+# CPython takes names out of the `__main__` that it began with when all is over, and does not hold it until then.
+_replaced: list[ModuleType] = []
+
+
 def _fresh_main() -> ModuleType:
     """A `__main__` as the interpreter makes it; ours is left to the frames that still run in it."""
+    _replaced.append(sys.modules["__main__"])
     main = ModuleType("__main__")
     vars(main)["__loader__"] = BuiltinImporter
     if "__annotations__" in vars(sys.modules["__main__"]):  # CPython 3.14 makes it on demand
