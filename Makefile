@@ -14,8 +14,8 @@ PROGRAMS ?= 100000
 .PHONY: run test check prove explore bench test-all golden clean
 
 run: .venv/run.stamp
-	@echo '$$ gradsan run examples/recurrent.py'
-	@$(BIN)/gradsan run examples/recurrent.py; test $$? -eq 1
+	@echo '$$ gradsan run examples/own_cell/broken.py'
+	@$(BIN)/gradsan run examples/own_cell/broken.py; test $$? -eq 1
 
 test: check
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --dist worksteal

@@ -1,4 +1,10 @@
-"""A small recurrent model, trained one window of a sine wave at a time. PyTorch stops it in its second step."""
+"""Broken: a recurrent model of one's own keeps its state in an attribute, and the state keeps its history.
+
+A small model predicts a sine wave, one window of eight values at a time, with an update after each window. Its hidden
+state lives on in `self.hidden`, which is right: the next window goes on where this one ended. But the state brings the
+graph of its own computation along, and that graph was freed by the last backward pass. PyTorch stops in the second
+step. Look for a line that reads and writes the same attribute.
+"""
 
 import math
 
@@ -29,15 +35,16 @@ def train(steps: int) -> None:
     torch.manual_seed(0)
     signal = torch.tensor([math.sin(0.3 * position) for position in range(8 * steps + 1)])
     model = Forecaster()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for step in range(steps):
         window = signal[8 * step : 8 * step + 9]
         loss = nn.functional.mse_loss(model(window[:-1]), window[1:])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        print(f"step {step + 1}: loss {loss.item():.4f}")
+        if step % 20 == 0:
+            print(f"step {step + 1}: loss {loss.item():.4f}")
 
 
 if __name__ == "__main__":
-    train(steps=10)
+    train(steps=101)
