@@ -109,6 +109,52 @@ def trains_too_late() -> None:
         late.backward()
 
 
+def validated(model: nn.Module) -> float:
+    """Keeps its outputs until it returns."""
+    outputs = []
+    for _ in range(20):
+        outputs.append(model(torch.randn(5, 4)))  # noqa: PERF401 # as people write it
+    return torch.cat(outputs).mean().item()
+
+
+def validates_with_history() -> None:
+    """GS301: the graphs are gone when the call is over, and no pass came for them."""
+    model, opt = learner()
+    for _ in range(4):
+        opt.zero_grad()
+        loss_of(model).backward()
+        opt.step()
+    assert validated(model)
+
+
+def validates_without_history() -> None:
+    """The same, as it should be."""
+    model, opt = learner()
+    for _ in range(4):
+        opt.zero_grad()
+        loss_of(model).backward()
+        opt.step()
+    with torch.no_grad():
+        assert validated(model)
+
+
+def unrolled(model: nn.Module, count: int) -> torch.Tensor:
+    """Many forwards, all of which the loss needs."""
+    outputs = []
+    for _ in range(count):
+        outputs.append(loss_of(model))  # noqa: PERF401 # as people write it
+    return torch.stack(outputs).mean()
+
+
+def back_propagates_what_it_collected() -> None:
+    """Once in a while, much more than usual."""
+    model, opt = learner()
+    for n in range(12):
+        opt.zero_grad()
+        unrolled(model, 30 if n % 6 == 5 else 1).backward()
+        opt.step()
+
+
 @pytest.mark.parametrize(
     ("program", "expected"),
     [
@@ -119,6 +165,9 @@ def trains_too_late() -> None:
         (retains_for_another_pass, None),
         (keeps_losses, "GS301"),
         (keeps_a_few_losses, None),
+        (validates_with_history, "GS301"),
+        (validates_without_history, None),
+        (back_propagates_what_it_collected, None),
         (trains_too_late, "GS307"),
     ],
     ids=lambda each: getattr(each, "__name__", each),

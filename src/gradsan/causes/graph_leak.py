@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 from gradsan.causes.cause import Cause, Example, Finding, Places
 from gradsan.lifecycle.amounts import count, size
-from gradsan.lifecycle.course import Course, Holding
+from gradsan.lifecycle.course import Course, Hoard, Holding
 from gradsan.report import Culprit
 
 _BYTES_AN_OP = 850  # of the process's memory, for an op that has nothing saved any more
@@ -80,6 +80,8 @@ print(running_loss)
                 continue
             if each.is_growing or each.is_for_good:
                 yield cls._finding(each)
+        told = {each.name for each in course.holdings}
+        yield from (cls._hoarded(each) for each in course.hoards if each.name not in told)
 
     @classmethod
     def _finding(cls, holding: Holding) -> Finding:
@@ -111,4 +113,25 @@ print(running_loss)
             },
             costs_bytes=cost,
             count=last.graphs,
+        )
+
+    @classmethod
+    def _hoarded(cls, hoard: Hoard) -> Finding:
+        until = "the end" if hoard.function == "<module>" else f"`{hoard.function.rpartition('.')[2]}` returns"
+        places: Places = {"held": (hoard.fed or hoard.made, None)}
+        if hoard.fed and hoard.fed[-1].line != hoard.made[-1].line:
+            places["made"] = (hoard.made, None)
+        return Finding(
+            sentence=(
+                f"`{hoard.name}` keeps the graphs of {count(hoard.graphs, 'forward')} until {until}, and no backward "
+                f"pass takes them: {count(hoard.ops, 'op')} stay in memory, with up to {size(hoard.saved_bytes)} of "
+                "saved values"
+            ),
+            remedies=("no-grad", "item", "detach"),
+            places=places,
+            culprit=Culprit(hoard.name, hoard.holder),
+            confidence="certain" if hoard.fed else "likely",
+            evidence={"graphs": hoard.graphs, "ops": hoard.ops, "saved_bytes": hoard.saved_bytes},
+            costs_bytes=hoard.saved_bytes + hoard.ops * _BYTES_AN_OP,
+            count=hoard.graphs,
         )

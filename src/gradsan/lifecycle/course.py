@@ -137,6 +137,20 @@ class Holding:
 
 
 @dataclass(frozen=True, slots=True)
+class Hoard:
+    """Graphs of many runs of one forward that a name held at once, all made since the last pass; none took them."""
+
+    name: str
+    holder: HolderKind
+    function: str  # whose name it is
+    fed: Stack  # the line that puts them there; empty: not found
+    made: Stack  # the line that made the newest of them
+    graphs: int
+    ops: int  # about, of all of them
+    saved_bytes: int  # about what they had saved
+
+
+@dataclass(frozen=True, slots=True)
 class DroppedLoss:
     """Losses that a line made in a loop and no pass took, though passes outside that loop take others of the line."""
 
@@ -187,6 +201,7 @@ class Course:
     lines: tuple[PassLine, ...] = ()
     optimizers: tuple[OptimizerLine, ...] = ()
     holdings: tuple[Holding, ...] = ()
+    hoards: tuple[Hoard, ...] = ()
     dropped: tuple[DroppedLoss, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     cut_off: tuple[CutOff, ...] = ()

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gradsan.observe.ledger.gradients import Gradients
+from gradsan.observe.ledger.hoards import Hoards
 from gradsan.observe.ledger.holdings import Holdings
 from gradsan.observe.ledger.passlines import PassLines
 from gradsan.observe.ledger.siblings import Siblings
@@ -16,5 +17,6 @@ class Accounts:
     lines: PassLines  # that ask for passes
     gradients: Gradients  # from step to step
     holdings: Holdings  # of graphs
+    hoards: Hoards  # of graphs, within one call
     siblings: Siblings  # losses beside one another
     unreached: Unreached  # parameters

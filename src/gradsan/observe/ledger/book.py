@@ -12,6 +12,7 @@ from gradsan.observe.ledger.carrying import carried_by
 from gradsan.observe.ledger.census import Timeline, sightings
 from gradsan.observe.ledger.cutting import find_cut
 from gradsan.observe.ledger.gradients import Gradients
+from gradsan.observe.ledger.hoards import Hoards
 from gradsan.observe.ledger.holdings import Holdings
 from gradsan.observe.ledger.passlines import Line, PassLines
 from gradsan.observe.ledger.siblings import Siblings
@@ -47,7 +48,15 @@ class Ledger:
         self._tell = tell
         self._is_open = True
         self._budget = Budget()
-        self._kept = Accounts(PassLines(), Gradients(), Holdings(), Siblings(), Unreached(recorder.ownership.owns))
+        lines = PassLines()
+        self._kept = Accounts(
+            lines=lines,
+            gradients=Gradients(),
+            holdings=Holdings(),
+            hoards=Hoards(recorder, lines, self._budget, self._files, self._fail),
+            siblings=Siblings(),
+            unreached=Unreached(recorder.ownership.owns),
+        )
         self._next_look = _FIRST_LOOK
 
     def pass_begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> None:
@@ -97,12 +106,13 @@ class Ledger:
 
         if self._kept.lines.lines:
             self._take_census(None, None)
-        return course(self._passes, self._steps, self._recorder, self._kept)
+        return course(self._passes, self._steps, self._recorder, self._kept, self._counter())
 
     def _pass_begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> None:
         if note.outer is not None:
             return
         self._kept.gradients.pass_begins()
+        self._kept.hoards.pass_begins(note, frame)
         line = self._kept.lines.begins(note, tensors, frame)
         if line is None:
             return

@@ -57,13 +57,14 @@ class Timeline:
         return min(passes, key=len, default=array("Q")), False
 
 
-class _Histories(Search):
+class Histories(Search):
     """Tensors that have a history."""
 
     def __init__(self, owns: Callable[[str], bool]) -> None:
         super().__init__(owns)
         self.nodes: dict[int, Node] = {}
         self.bounded: set[str] = set()
+        self._modules: set[str] = set()  # by the names that lead to them
 
     def _judge(self, tensor: Any) -> tuple[int, bool] | None:  # noqa: ANN401 # a tensor
         try:
@@ -80,7 +81,14 @@ class _Histories(Search):
     def _look(self, each: object, way: Any, snapshots: list[dict[str, Any]]) -> None:  # noqa: ANN401 # the search's own
         if type(each) is deque and each.maxlen is not None and each.maxlen <= _LONGEST_WINDOW:
             self.bounded.add(way.name)
+        if self._module in type.__dict__["__mro__"].__get__(type(each)):
+            self._modules.add(way.name)
         super()._look(each, way, snapshots)
+
+    def container(self, name: str) -> str:
+        """Without what follows a position in a list, which no user would write; those of modules are names."""
+        places = (each.start() for each in _POSITION.finditer(name))
+        return name[: next((each for each in places if name[:each] not in self._modules), len(name))]
 
 
 def sightings(
@@ -91,22 +99,22 @@ def sightings(
     is_walked: Callable[[int], bool],
 ) -> list[Sighting]:
     """Everything that is held now. `is_walked` says of an op whether the present pass walks it."""
-    search = _Histories(owns)
+    search = Histories(owns)
     found: dict[tuple[str, str], list[Held]] = defaultdict(list)
     for module in modules:
         search.start_with(vars(module))
     for each in search.run(frames):
-        found[(container(each.name), each.function)].append(each)
+        found[(search.container(each.name), each.function)].append(each)
     seen = (_sighting(held, search, timeline, is_walked) for held in found.values())
     return [each for each in seen if each is not None]
 
 
 def _sighting(
-    held: list[Held], search: _Histories, timeline: Timeline, is_walked: Callable[[int], bool]
+    held: list[Held], search: Histories, timeline: Timeline, is_walked: Callable[[int], bool]
 ) -> Sighting | None:
     numbers = sorted({each.number for each in held})
     sample = numbers if len(numbers) <= _SAMPLED else numbers[:: len(numbers) // _SAMPLED]
-    graph = _Graph([search.nodes[number] for number in sample])
+    graph = Graph([search.nodes[number] for number in sample])
     steps, by_optimizer = timeline.of(graph.leaves)
     now = len(steps)
     walked = [number for number in numbers if is_walked(number)]
@@ -116,7 +124,7 @@ def _sighting(
     old = [each for each in made if each < now]
     if not old:
         return None
-    name, first = container(held[0].name), held[0]
+    name, first = search.container(held[0].name), held[0]
     each_ops = len(numbers) / len(sample)
     return Sighting(
         name=name,
@@ -135,10 +143,10 @@ def _sighting(
 
 
 def _leads_before(node: Node, steps: "array[int]") -> bool:
-    return any(number < steps[-1] for number in _Graph([node]).numbers)
+    return any(number < steps[-1] for number in Graph([node]).numbers)
 
 
-class _Graph:
+class Graph:
     """What some ops lead to, as far as it is walked."""
 
     def __init__(self, roots: list[Node]) -> None:
@@ -160,8 +168,3 @@ class _Graph:
             if saves_values(node):
                 self.saved_bytes += about_bytes(node)
             stack.extend(each for each, _ in node.next_functions if each is not None)
-
-
-def container(name: str) -> str:
-    """Without what follows a position in a list: that is nothing that a user would write."""
-    return _POSITION.split(name, maxsplit=1)[0]

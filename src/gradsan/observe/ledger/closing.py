@@ -11,15 +11,15 @@ from gradsan.observe.ledger.accounts import Accounts
 from gradsan.observe.ledger.dropped import dropped_losses
 from gradsan.observe.ledger.gradients import Account, Given, Gradients
 from gradsan.observe.ledger.passlines import Line
-from gradsan.observe.ledger.wording import loss_at, optimizer_at, reads_gradients, user_files
+from gradsan.observe.ledger.wording import loss_at, optimizer_at, reads_gradients, user_files, user_modules
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.modules import module_names
 from gradsan.observe.passes import Passes
 from gradsan.observe.steps import Steps
 
 
-def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts) -> Course:
-    """How the run went."""
+def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts, number: int) -> Course:
+    """How the run went, which ended when the op counter stood at `number`."""
     lines, gradients = list(kept.lines.lines.values()), kept.gradients
     return Course(
         passes=passes.count,
@@ -30,6 +30,7 @@ def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts)
         lines=tuple(_pass_line(key, each, gradients, steps, recorder) for key, each in kept.lines.lines.items()),
         optimizers=tuple(_optimizer_line(key, each, steps) for key, each in gradients.accounts.items()),
         holdings=kept.holdings.facts(has_optimizers=bool(gradients.accounts)),
+        hoards=kept.hoards.facts(user_modules(recorder.ownership.owns), number),
         left_out=tuple(_left_out(kept)),
         cut_off=tuple(kept.unreached.facts()),
         dropped=tuple(each for log in recorder.threads() for each in dropped_losses(passes.all(), log)),

@@ -2,6 +2,7 @@
 
 import ast
 import linecache
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,7 +11,7 @@ from gradsan.lifecycle.location import Frame
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.statements import Store, calls, loads, stores, text
 
-_EMPTY = (ast.Constant, ast.Lambda)
+_SUBSCRIPT = re.compile(r"\[[^]]*\]")
 _MAKING_ANEW = frozenset(
     {"zeros", "ones", "empty", "full", "zeros_like", "list", "dict", "set", "deque", "defaultdict", "tensor", "Counter"}
 )
@@ -42,9 +43,9 @@ def feed_of(name: str, function: str, made: Frame | None, files: Iterable[str]) 
 
 
 def _feeds(name: str, function: str, file: str) -> Iterator[Feed]:
-    _, _, attribute = name.partition("[")[0].rpartition(".")
-    is_attribute = "." in name.partition("[")[0]
-    root = name.partition("[")[0].partition(".")[0]
+    plain = _SUBSCRIPT.sub("", name)
+    attribute, is_attribute = plain.rpartition(".")[2], "." in plain
+    root = plain.partition(".")[0]
     for placed in _statements(file):
         for store in stores(placed.statement):
             if is_attribute:

@@ -52,7 +52,8 @@ class Holdings:
         for each in told:
             fact, reach = _fact(each), each.sighting.reach
             is_other = all(reach.isdisjoint(other.reach) for other, _ in chosen)
-            if is_other and (fact.is_growing or fact.is_for_good):
+            is_same_line = any(fact.fed and fact.fed == other.fed for _, other in chosen)  # of another object's list
+            if is_other and not is_same_line and (fact.is_growing or fact.is_for_good):
                 chosen.append((each.sighting, fact))
         return tuple(fact for _, fact in chosen)
 

@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import FrameType
 from typing import Any
 
@@ -18,6 +19,7 @@ from gradsan.observe.passes import Begun, Look
 _REMEMBERED = 16  # retained passes whose graphs later passes are compared with
 _BEGINNINGS = 65_536  # passes of a line whose beginnings are kept
 _WALKS_FIRST, _WALKS_LAST = 8, 24
+_GAPS = 6  # passes whose distances tell what is usual
 _WEIGHED = (1, 3)  # passes of a line whose saved bytes are added up
 
 # What stands between the user's line and the engine where the user asked for the pass.
@@ -70,6 +72,7 @@ class PassLines:
     def __init__(self) -> None:
         self.lines: dict[tuple[int, int], Line] = {}  # by `key_of`
         self.steps = array("Q")  # the op counter at each step of an optimizer
+        self.latest = 0  # the op counter when the latest pass began
         self._kept: deque[Kept] = deque(maxlen=_REMEMBERED)
 
     def begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> Line | None:
@@ -82,6 +85,7 @@ class PassLines:
             kind = "backward" if note.accumulates else "grad"
             line = self.lines[key] = Line(note.caller.calls, kind, _is_direct(frame, note.caller.calls[-1][0]))
             line.first = time.perf_counter()
+        self.latest = note.begin
         line.passes += 1
         line.calls = note.caller.calls
         line.last = time.perf_counter()
@@ -92,6 +96,11 @@ class PassLines:
         if note.seen is not None:
             self._look(note, note.seen, line, tensors)
         return line
+
+    def usual_gap(self) -> int | None:
+        """How many ops are made from one pass of a line to its next, usually, where that is least; None: not known."""
+        gaps = (sorted(two - one for one, two in pairwise(line.begins[-_GAPS:])) for line in self.lines.values())
+        return min((each[len(each) // 2] for each in gaps if each), default=None)
 
     def ended(self, note: Begun, counter: int) -> None:
         """It has run."""

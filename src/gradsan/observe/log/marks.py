@@ -53,7 +53,10 @@ def leave(site: int) -> None:
             thread, words = _pen.open
             if thread != _this_thread():
                 words = _pen.switch()
-            words.append(_op_counter() << SITE_BITS | site)
+            number = _op_counter()
+            words.append(number << SITE_BITS | site)
+            if number > _pen.due:
+                _pen.ring(_getframe(1), number)
             if _len(words) > _room:
                 _pen.turn(_getframe(1).f_back)
         except Exception as error:  # noqa: BLE001 # as above

@@ -138,7 +138,10 @@ class Monitoring:
                     thread, words = pen.open
                     if thread != this_thread():
                         words = pen.switch()
-                    words.append(op_counter() << SITE_BITS | begin + left)
+                    number = op_counter()
+                    words.append(number << SITE_BITS | begin + left)
+                    if number > pen.due:
+                        pen.ring(getframe(1), number)
                     if size(words) > room:
                         pen.turn(getframe(1).f_back)
             except Exception as error:  # noqa: BLE001 # as above

@@ -10,6 +10,8 @@ from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.journal import BLOCK_WORDS, HEAD_BLOCKS, TAIL_BLOCKS, Block, Journal
 from gradsan.observe.log.sites import Sites
 
+NEVER = 1 << 62  # no op has this number
+
 # Threads come and go; the logs of those that ended are kept up to this many, the newest ones.
 _JOURNALS_AT_MOST = 64
 
@@ -44,6 +46,9 @@ class Pen:
         # The block of the thread that wrote last, with its identity: for one thread at work this spares the look-up
         # of a thread's own value, which costs as much as all the rest. A pair, so that no thread sees half a change.
         self.open: tuple[int, array[int]] = (0, array("Q"))
+        # A function that returns when the op counter is past `due` tells it, with its frame as long as that lives.
+        self.due = NEVER
+        self.ring: Callable[[FrameType, int], None] = lambda *_: None
         self.journals: list[Journal] = []
         self._on_failure = on_failure
         self._head_blocks = head_blocks

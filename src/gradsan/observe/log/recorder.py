@@ -11,7 +11,7 @@ from gradsan.lifecycle.location import Frame
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.journal import BLOCK_WORDS
 from gradsan.observe.log.lines import Lines
-from gradsan.observe.log.pen import Pen
+from gradsan.observe.log.pen import NEVER, Pen
 from gradsan.observe.log.sites import Sites
 from gradsan.observe.ownership import Ownership
 from gradsan.observe.private import private
@@ -120,6 +120,16 @@ class LineRecorder:
         if self._pen is not None:
             journal = self._pen.journal(threading.get_ident() if thread is None else thread)
         return None if journal is None else Lines(journal, self._sites, self.provenance)
+
+    @property
+    def due(self) -> int:
+        """The op number after which a function that returns is told of."""
+        return NEVER if self._pen is None else self._pen.due
+
+    def call_after(self, due: int, ring: Callable[[FrameType, int], None]) -> None:
+        """Call `ring` with the frame of any function of the user's that returns after op `due`, and with the number."""
+        if self._pen is not None:
+            self._pen.ring, self._pen.due = ring, due
 
     def records(self, code: CodeType) -> bool:
         """Whether the lines of a code object are recorded; on 3.11 not if it was running when recording began."""

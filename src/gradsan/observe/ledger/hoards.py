@@ -1,0 +1,194 @@
+"""Graphs that pile up between two passes and that none takes: a validation without `no_grad` that keeps its outputs.
+
+A step makes about as many ops as the one before. Where a function returns, or a pass begins, and many times as many
+have been made, the program's variables are looked through. What is found is a hoard only if nobody comes for it: its
+ops die without a pass. Losses that are stacked and back-propagated later live until then.
+"""
+
+import weakref
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from threading import get_ident
+from types import FrameType, ModuleType
+from typing import Any
+
+from gradsan.lifecycle.course import Hoard
+from gradsan.lifecycle.incident import Stack
+from gradsan.observe.graph import Node
+from gradsan.observe.ledger.budget import Budget
+from gradsan.observe.ledger.census import Graph, Histories
+from gradsan.observe.ledger.feeding import feed_of
+from gradsan.observe.ledger.passlines import PassLines
+from gradsan.observe.log.frames import frames_out
+from gradsan.observe.log.pen import NEVER
+from gradsan.observe.log.recorder import LineRecorder
+from gradsan.observe.naming.holders import Held
+from gradsan.observe.passes import Begun
+from gradsan.observe.private import has_compiled
+
+_TIMES = 6  # as many ops as a step makes
+_OPS = 48  # at least
+_GRAPHS = 8
+_SAMPLED = 8  # of them that are looked at
+_PENDING = 16
+_KEY = "gradsan"  # in an op's own dictionary
+
+
+class _Token:
+    """Dies with the op that it was put into: there are no weak references to ops."""
+
+    __slots__ = ("__weakref__",)
+
+
+@dataclass(slots=True)
+class _Suspect:
+    hoard: Hoard
+    key: tuple[str, str]
+    numbers: list[int]
+    tokens: "list[weakref.ref[_Token]]"
+
+    @property
+    def lives(self) -> bool:
+        return any(each() is not None for each in self.tokens)
+
+
+class Hoards:
+    """Of a process."""
+
+    def __init__(
+        self,
+        recorder: LineRecorder,
+        lines: PassLines,
+        budget: Budget,
+        files: Callable[[], set[str]],
+        fail: Callable[[Exception], None],
+    ) -> None:
+        self._recorder = recorder
+        self._lines = lines
+        self._budget = budget
+        self._files = files
+        self._fail = fail
+        self._thread = 0  # that asks for passes
+        self._pending: dict[tuple[str, str], _Suspect] = {}
+        self._found: dict[tuple[str, str], Hoard] = {}
+        self._taken: set[tuple[str, str]] = set()  # names whose graphs a pass came for
+
+    def pass_begins(self, note: Begun, frame: FrameType) -> None:
+        """See what became of the hoards so far, and whether there is another one; before the pass is entered."""
+        if not self._thread:
+            self._thread = note.thread
+            self._recorder.call_after(note.begin, self._function_returns)
+        for key, each in list(self._pending.items()):
+            if not each.lives:
+                self._confirm(self._pending.pop(key))
+            elif note.seen is None or any(map(note.seen.walks, each.numbers)):
+                del self._pending[key]
+                if note.seen is not None:
+                    self._taken.add(key)
+        if note.begin > self._recorder.due:
+            self._ring(frame, note.begin)
+
+    def _function_returns(self, frame: FrameType, number: int) -> None:
+        try:
+            self._ring(frame, number)
+        except Exception as error:  # noqa: BLE001 # whatever it is
+            self.close()
+            self._fail(error)
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._recorder.call_after(NEVER, lambda *_: None)
+
+    def _ring(self, frame: FrameType | None, number: int, modules: Sequence[ModuleType] = ()) -> None:
+        """The op counter stands at `number`: have many more ops been made since the last pass than a step makes?"""
+        usual = self._lines.usual_gap()
+        if usual is None or get_ident() != self._thread:
+            return
+        latest, needed = self._lines.latest, max(_OPS, _TIMES * usual)
+        made = number - latest
+        if made < needed:
+            self._recorder.call_after(latest + needed, self._function_returns)
+            return
+        self._recorder.call_after(number + made, self._function_returns)
+        if self._budget.allows() and not has_compiled():
+            with self._budget:
+                self._look(frames_out(frame), modules, latest)
+
+    def facts(self, modules: Sequence[ModuleType], number: int) -> tuple[Hoard, ...]:
+        """When all is over: what nobody came for."""
+        self._ring(None, number, modules)
+        self.close()
+        for each in self._pending.values():
+            self._confirm(each)
+        return tuple(hoard for key, hoard in self._found.items() if key not in self._taken)
+
+    def _confirm(self, suspect: _Suspect) -> None:
+        known = self._found.get(suspect.key)
+        if known is None or suspect.hoard.graphs > known.graphs:
+            self._found[suspect.key] = suspect.hoard
+
+    def _look(self, frames: Sequence[FrameType], modules: Sequence[ModuleType], latest: int) -> None:
+        search = Histories(self._recorder.ownership.owns)
+        for module in modules:
+            search.start_with(vars(module))
+        groups: dict[tuple[str, str], list[Held]] = defaultdict(list)
+        for each in search.run(frames):
+            if each.number >= latest:
+                groups[(search.container(each.name), each.function)].append(each)
+        claimed: set[int] = set()
+        for key, held in sorted(groups.items(), key=lambda each: (each[1][0].holder == "argument", each[1][0].depth)):
+            numbers = sorted({each.number for each in held})
+            is_new = len(numbers) >= _GRAPHS and claimed.isdisjoint(numbers) and len(self._pending) < _PENDING
+            if is_new and not any(key[0].startswith(each) for each in search.bounded):
+                suspect = self._suspect(key, held[0], [search.nodes[each] for each in numbers], latest)
+                if suspect is not None:
+                    claimed.update(numbers)
+                    self._pending[key] = suspect
+
+    def _suspect(self, key: tuple[str, str], first: Held, nodes: list[Node], latest: int) -> _Suspect | None:
+        sample = nodes[:: max(len(nodes) // _SAMPLED, 1)]
+        graphs = [Graph([node]) for node in sample]
+        if not _are_apart(graphs, latest):
+            return None
+        numbers = [node._sequence_nr() for node in sample]  # noqa: SLF001 # creation_number() costs a call more
+        made = [self._stack(number) for number in (numbers[0], numbers[-1])]
+        if not made[0] or not made[1] or made[0][-1] != made[1][-1]:
+            return None
+        feed = feed_of(key[0], key[1], made[1][-1], self._files())
+        share = len(nodes) / len(sample)
+        return _Suspect(
+            Hoard(
+                name=key[0] if feed is None else feed.name,
+                holder="item" if first.name != key[0] else first.holder,
+                function=key[1],
+                fed=() if feed is None else (feed.place,),
+                made=made[1],
+                graphs=len(nodes),
+                ops=int(sum(len(each.numbers) for each in graphs) * share),
+                saved_bytes=int(sum(each.saved_bytes for each in graphs) * share),
+            ),
+            key,
+            numbers,
+            [_mark(node) for node in sample],
+        )
+
+    def _stack(self, number: int) -> Stack:
+        lines = self._recorder.lines()
+        return () if lines is None else lines.stack_of(number) or ()
+
+
+def _are_apart(graphs: list[Graph], latest: int) -> bool:
+    """Whether these are results of the same forward, run again and again: no op is shared, but every parameter is."""
+    seen: set[int] = set()
+    for each in graphs:
+        if each.leaves != graphs[0].leaves or not seen.isdisjoint(each.numbers) or min(each.numbers) < latest:
+            return False
+        seen |= each.numbers
+    return bool(graphs[0].leaves)
+
+
+def _mark(node: Any) -> "weakref.ref[_Token]":  # noqa: ANN401 # autograd's ops have no public type
+    token = _Token()
+    node.metadata[_KEY] = token
+    return weakref.ref(token)
