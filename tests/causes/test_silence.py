@@ -9,6 +9,7 @@ from gradsan.lifecycle.course import (
     CutOff,
     DroppedLoss,
     Gave,
+    Hoard,
     Holding,
     LeftOut,
     OptimizerLine,
@@ -106,7 +107,8 @@ def test_pass_whose_gradients_no_step_uses_comes_too_late() -> None:
     late = Gave(used=0, wasted=5, step=at(6), reaches_others=False, may_be_read=False)
 
     assert codes(Course(lines=(replace(PASS, gave=late),))) == ["GS307"]
-    for other in (replace(late, used=1), replace(late, reaches_others=True), replace(late, may_be_read=True)):
+    assert codes(Course(lines=(replace(PASS, gave=replace(late, used=1)),))) == ["GS307"]  # an epoch's last, say
+    for other in (replace(late, used=3), replace(late, reaches_others=True), replace(late, may_be_read=True)):
         assert codes(Course(lines=(replace(PASS, gave=other),))) == []
 
 
@@ -131,8 +133,27 @@ def test_best_loss_is_kept_for_good() -> None:
 
 
 def test_leak_explains_a_retain() -> None:
-    """One story, not two."""
-    assert codes(Course(lines=(RETAINED,), holdings=(LIST,))) == ["GS301"]
+    """One story, not two; but only where it is about the same graphs."""
+    kept = replace(LIST, retained_by=(RETAINED.stack,))
+
+    assert codes(Course(lines=(RETAINED,), holdings=(kept,))) == ["GS301"]
+    assert codes(Course(lines=(RETAINED,), holdings=(LIST,))) == ["GS301", "GS302"]
+
+
+def test_hoard_of_one_call_leaks() -> None:
+    """A validation that keeps its outputs; one story with what a name goes on to keep."""
+    hoard = Hoard("outputs", "local", "validate", fed=at(9), made=at(9), graphs=40, ops=400, saved_bytes=8000)
+
+    assert codes(Course(hoards=(hoard,))) == ["GS301"]
+    assert codes(Course(hoards=(replace(hoard, name="losses"),), holdings=(LIST,))) == ["GS301"]
+
+
+def test_gradients_of_another_loss_are_to_be_cleared_too() -> None:
+    """A generator's pass leaves them in the discriminator."""
+    line = OptimizerLine(stack=at(10), name="opt", steps=20, cycles=19, piled=0, adding=())
+
+    assert codes(Course(optimizers=(replace(line, foreign=at(14), mixed=19),))) == ["GS303"]
+    assert codes(Course(optimizers=(line,))) == []
 
 
 def test_loss_overwritten_before_every_pass_is_unused() -> None:

@@ -109,6 +109,109 @@ def trains_too_late() -> None:
         late.backward()
 
 
+def adversaries() -> tuple[nn.Module, nn.Module, torch.optim.Optimizer, torch.optim.Optimizer]:
+    """A generator and a discriminator."""
+    torch.manual_seed(0)
+    generator, judge = nn.Linear(3, 4), nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 1))
+    return generator, judge, torch.optim.Adam(generator.parameters()), torch.optim.Adam(judge.parameters())
+
+
+def clears_the_judge_too_early() -> None:
+    """GS303: the generator's pass leaves gradients in the discriminator, whose own step takes them too."""
+    generator, judge, for_generator, for_judge = adversaries()
+    for _ in range(8):
+        fake = generator(torch.randn(6, 3))
+        (judge(fake.detach()).mean() - judge(torch.randn(6, 4)).mean()).backward()
+        for_judge.step()
+        for_judge.zero_grad()
+        for_generator.zero_grad()
+        (-judge(fake).mean()).backward()
+        for_generator.step()
+
+
+def clears_the_judge_in_time() -> None:
+    """What the generator's pass leaves is gone before it is used."""
+    generator, judge, for_generator, for_judge = adversaries()
+    for _ in range(8):
+        fake = generator(torch.randn(6, 3))
+        for_judge.zero_grad()
+        (judge(fake.detach()).mean() - judge(torch.randn(6, 4)).mean()).backward()
+        for_judge.step()
+        for_generator.zero_grad()
+        (-judge(fake).mean()).backward()
+        for_generator.step()
+
+
+def trains_an_encoder_with_two_heads() -> None:
+    """Its gradients come from both losses, each of whose heads has stepped already: that is meant."""
+    torch.manual_seed(0)
+    encoder, one, two = nn.Linear(3, 4), nn.Linear(4, 1), nn.Linear(4, 1)
+    optimizers = [torch.optim.SGD(each.parameters(), lr=0.1) for each in (one, two, encoder)]
+    for _ in range(8):
+        one(encoder(torch.randn(6, 3))).mean().backward()
+        optimizers[0].step()
+        two(encoder(torch.randn(6, 3))).mean().backward()
+        optimizers[1].step()
+        optimizers[2].step()
+        for each in optimizers:
+            each.zero_grad()
+
+
+def shares_an_encoder(*, clears: bool) -> None:
+    """Two optimizers have it, and each has a loss of its own."""
+    torch.manual_seed(0)
+    encoder, one, two = nn.Linear(3, 4), nn.Linear(4, 1), nn.Linear(4, 1)
+    first = torch.optim.SGD([*encoder.parameters(), *one.parameters()], lr=0.1)
+    second = torch.optim.SGD([*encoder.parameters(), *two.parameters()], lr=0.1)
+    for _ in range(8):
+        first.zero_grad()
+        one(encoder(torch.randn(6, 3))).mean().backward()
+        first.step()
+        if clears:
+            second.zero_grad()
+        else:
+            two.zero_grad()
+        two(encoder(torch.randn(6, 3))).mean().backward()
+        second.step()
+
+
+def shares_an_encoder_and_clears() -> None:
+    """Before each loss."""
+    shares_an_encoder(clears=True)
+
+
+def shares_an_encoder_and_forgets() -> None:
+    """GS303: the second step takes what the first one has taken already."""
+    shares_an_encoder(clears=False)
+
+
+def keeps_some_and_retains_others() -> None:
+    """GS301 and GS302, which have nothing to do with one another."""
+    generator, judge, for_generator, for_judge = adversaries()
+    history = []
+    for _ in range(12):
+        for_judge.zero_grad()
+        loss = judge(torch.randn(6, 4)).mean()
+        loss.backward()
+        for_judge.step()
+        history.append(loss)
+        for_generator.zero_grad()
+        generator(torch.randn(6, 3)).square().mean().backward(retain_graph=True)
+        for_generator.step()
+
+
+def keeps_what_it_retains() -> None:
+    """GS301 alone: that the graphs are whole is one more thing about those that are kept."""
+    model, opt = learner()
+    history = []
+    for _ in range(12):
+        loss = loss_of(model)
+        opt.zero_grad()
+        loss.backward(retain_graph=True)
+        opt.step()
+        history.append(loss)
+
+
 def validated(model: nn.Module) -> float:
     """Keeps its outputs until it returns."""
     outputs = []
@@ -155,6 +258,17 @@ def back_propagates_what_it_collected() -> None:
         opt.step()
 
 
+def collects_in_vain_at_the_end() -> None:
+    """The last episode is long, and over before its pass: that is no habit."""
+    model, opt = learner()
+    for n in range(6):
+        loss = unrolled(model, 40 if n == 5 else 2)
+        if n < 5:
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+
+
 @pytest.mark.parametrize(
     ("program", "expected"),
     [
@@ -168,7 +282,15 @@ def back_propagates_what_it_collected() -> None:
         (validates_with_history, "GS301"),
         (validates_without_history, None),
         (back_propagates_what_it_collected, None),
+        (collects_in_vain_at_the_end, None),
         (trains_too_late, "GS307"),
+        (clears_the_judge_too_early, "GS303"),
+        (clears_the_judge_in_time, None),
+        (trains_an_encoder_with_two_heads, None),
+        (shares_an_encoder_and_clears, None),
+        (shares_an_encoder_and_forgets, "GS303"),
+        (keeps_some_and_retains_others, "GS301 GS302"),
+        (keeps_what_it_retains, "GS301"),
     ],
     ids=lambda each: getattr(each, "__name__", each),
 )
@@ -177,7 +299,7 @@ def test_watched_program(program: Program, expected: str | None) -> None:
     with gradsan.watch(quiet=True) as watching:
         program()
 
-    assert [each.code for each in watching.diagnoses] == ([] if expected is None else [expected])
+    assert [each.code for each in watching.diagnoses] == (expected or "").split()
     assert watching.summary is not None
     assert watching.summary.passes > 0
 

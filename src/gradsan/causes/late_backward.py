@@ -2,10 +2,11 @@ from collections.abc import Iterator
 
 from gradsan.causes.cause import Cause, Example, Finding
 from gradsan.lifecycle.amounts import count
-from gradsan.lifecycle.course import Course
+from gradsan.lifecycle.course import Course, Gave
 from gradsan.report import Culprit
 
 _PASSES = 2  # that came too late, before it is a habit
+_MANY_TIMES = 4  # as many as those that a step took after all
 
 
 class LateBackward(Cause):
@@ -72,10 +73,10 @@ print(weight.tolist())
 
     @classmethod
     def recognise(cls, course: Course) -> Iterator[Finding]:
-        """Lines all of whose passes gave their gradients to parameters that no step took them from."""
+        """Lines whose passes gave their gradients to parameters that no step took them from, but for a few."""
         for line in course.lines:
             gave = line.gave
-            if gave is None or gave.used or gave.wasted < _PASSES or not line.is_direct:
+            if gave is None or gave.wasted < max(_PASSES, _MANY_TIMES * gave.used) or not line.is_direct:
                 continue
             if gave.reaches_others or gave.may_be_read or not gave.step:
                 continue
@@ -88,6 +89,14 @@ print(weight.tolist())
                 places={"changed": (gave.step, None), "used": (line.stack, None)},
                 culprit=Culprit(line.loss, "local") if line.loss else None,
                 evidence={"passes": line.passes, "followed": gave.wasted},
-                notes=(f"all {count(gave.wasted, 'pass', 'passes')} that were followed came too late",),
+                confidence="likely" if gave.used else "certain",
+                notes=(_came_too_late(gave),),
                 count=gave.wasted,
             )
+
+
+def _came_too_late(gave: Gave) -> str:
+    followed = gave.used + gave.wasted
+    if not gave.used:
+        return f"all {count(followed, 'pass', 'passes')} that were followed came too late"
+    return f"{gave.wasted} of {followed} passes that were followed came too late"

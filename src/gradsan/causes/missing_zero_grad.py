@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from gradsan.causes.cause import Cause, Example, Finding
-from gradsan.lifecycle.course import Course
+from gradsan.lifecycle.course import Course, OptimizerLine
 from gradsan.report import Culprit
 
 _CYCLES = 2  # in which gradients piled up, before it is a habit
@@ -66,16 +66,36 @@ for batch in torch.ones(3, 8, 3):
 
     @classmethod
     def recognise(cls, course: Course) -> Iterator[Finding]:
-        """Optimizers most of whose steps used gradients that the step before had used already."""
+        """Optimizers most of whose steps used gradients that were used before, or that another's loss left behind."""
         for each in course.optimizers:
-            if each.piled < _CYCLES or 2 * each.piled <= each.cycles or not each.stack:
-                continue
-            named = f"`{each.name}`" if each.name else "the optimizer"
-            yield Finding(
-                sentence=f"every step of {named} uses the gradients of the steps before as well: nothing clears them",
-                remedies=("zero-grad",),
-                places={"changed": (each.stack, None), "used": (each.adding, None)},
-                culprit=Culprit(each.name, "optimizer") if each.name else None,
-                evidence={"steps": each.steps, "followed": each.cycles, "piled_up": each.piled},
-                count=each.piled,
-            )
+            piles = each.piled >= _CYCLES and 2 * each.piled > each.cycles
+            if each.stack and (piles or each.foreign):
+                yield cls._piled(each) if piles else cls._left_behind(each)
+
+    @classmethod
+    def _left_behind(cls, each: OptimizerLine) -> Finding:
+        named = f"`{each.name}`" if each.name else "the optimizer"
+        return Finding(
+            sentence=(
+                f"every step of {named} also takes the gradients that another optimizer's loss has left in its "
+                "parameters: nothing clears them before its own backward pass"
+            ),
+            remedies=("zero-grad",),
+            places={"changed": (each.stack, None), "used": (each.foreign, None)},
+            culprit=Culprit(each.name, "optimizer") if each.name else None,
+            confidence="likely",
+            evidence={"steps": each.steps, "mixed": each.mixed},
+            count=each.mixed,
+        )
+
+    @classmethod
+    def _piled(cls, each: OptimizerLine) -> Finding:
+        named = f"`{each.name}`" if each.name else "the optimizer"
+        return Finding(
+            sentence=f"every step of {named} uses the gradients of the steps before as well: nothing clears them",
+            remedies=("zero-grad",),
+            places={"changed": (each.stack, None), "used": (each.adding, None)},
+            culprit=Culprit(each.name, "optimizer") if each.name else None,
+            evidence={"steps": each.steps, "followed": each.cycles, "piled_up": each.piled},
+            count=each.piled,
+        )

@@ -84,10 +84,10 @@ print("saved values still in memory:", Saved.alive)
     @classmethod
     def recognise(cls, course: Course) -> Iterator[Finding]:
         """Lines that keep graphs, none of which a later pass walked; not where that made a history grow, or a leak."""
-        leaks = any(each.is_growing for each in course.holdings)
+        leaking = {stack[-1] for each in course.holdings if each.is_growing for stack in each.retained_by}
         for line in course.lines:
             is_needless = line.retained and line.followed and not line.walked_again and line.is_direct
-            if is_needless and not line.grows and not leaks:
+            if is_needless and not line.grows and line.stack[-1] not in leaking:
                 yield cls._finding(line)
 
     @classmethod

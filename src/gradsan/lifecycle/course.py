@@ -85,6 +85,8 @@ class OptimizerLine:
     cycles: int  # from a step to the next, as far as they were followed and gradients arrived
     piled: int  # those in which gradients were added to what the step before had used already
     adding: Stack  # a pass that added to them
+    foreign: Stack = ()  # a pass of another optimizer's loss that left gradients here, which its steps then took too
+    mixed: int = 0  # in how many cycles
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ class Holding:
     is_bounded: bool  # it can hold so many and no more
     collects: bool  # the feeding line adds to what is there
     is_guarded: bool  # the feeding line replaces what is there only if that is beaten: the best so far, say
+    retained_by: tuple[Stack, ...] = ()  # lines that asked for passes which walked what it holds, and kept it
 
     @property
     def is_growing(self) -> bool:

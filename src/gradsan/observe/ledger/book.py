@@ -8,7 +8,7 @@ from gradsan.lifecycle.course import Course, CutOff
 from gradsan.observe.graph import ranges_of, reach, roots_of
 from gradsan.observe.ledger.accounts import Accounts
 from gradsan.observe.ledger.budget import Budget
-from gradsan.observe.ledger.carrying import carried_by
+from gradsan.observe.ledger.carrying import carried_by, round_begins
 from gradsan.observe.ledger.census import Timeline, sightings
 from gradsan.observe.ledger.cutting import find_cut
 from gradsan.observe.ledger.gradients import Gradients
@@ -170,7 +170,8 @@ class Ledger:
         lines = self._recorder.lines()
         if lines is not None and self._budget.allows():
             with self._budget:
-                line.carried = carried_by(tensors, line.begins[-2], frame, lines, self._recorder.ownership.owns)
+                since = round_begins(lines, frame, line.begins[-2])
+                line.carried = carried_by(tensors, since, frame, lines, self._recorder.ownership.owns)
 
     def _fail(self, error: Exception) -> None:
         self._is_open = False

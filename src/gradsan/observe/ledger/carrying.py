@@ -38,6 +38,16 @@ def carried_by(
     )
 
 
+def round_begins(lines: Lines, frame: FrameType, since: int) -> int:
+    """The op counter when the present round began, of the loop that goes round once a pass.
+
+    The pass before was at `since`. What a round makes after its pass (an average, say) belongs to that round, and is
+    carried into the next.
+    """
+    starts = (loop.start_of(loop.now) for loop in lines.rounds(frame))
+    return min((each for each in starts if each is not None and each >= since), default=since)
+
+
 def _newest_edge(below: dict[Node, tuple[Node, ...]], since: int) -> tuple[int, int] | None:
     """The creation numbers of an op of this step and of the older one that it builds on."""
     edges = (

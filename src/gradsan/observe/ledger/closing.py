@@ -28,9 +28,12 @@ def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts,
         peak_saved_bytes=max((each.saved_bytes for each in lines), default=0),
         retained_bytes=sum(each.saved_bytes for each in lines if each.followed and not each.walked_again),
         lines=tuple(_pass_line(key, each, gradients, steps, recorder) for key, each in kept.lines.lines.items()),
-        optimizers=tuple(_optimizer_line(key, each, steps) for key, each in gradients.accounts.items()),
-        holdings=kept.holdings.facts(has_optimizers=bool(gradients.accounts)),
-        hoards=kept.hoards.facts(user_modules(recorder.ownership.owns), number),
+        optimizers=tuple(_optimizer_line(key, each, steps, kept) for key, each in gradients.accounts.items()),
+        holdings=kept.holdings.facts(
+            has_optimizers=bool(gradients.accounts),
+            retaining=[(stack_of(each.calls), each.kept) for each in lines if each.kept],
+        ),
+        hoards=kept.hoards.facts(user_modules(recorder.ownership.owns), number, passes.all()),
         left_out=tuple(_left_out(kept)),
         cut_off=tuple(kept.unreached.facts()),
         dropped=tuple(each for log in recorder.threads() for each in dropped_losses(passes.all(), log)),
@@ -98,8 +101,9 @@ def _last_step(optimizer: int, steps: Steps) -> Stack:
     return () if last is None else last.stack
 
 
-def _optimizer_line(identity: int, account: Account, steps: Steps) -> OptimizerLine:
+def _optimizer_line(identity: int, account: Account, steps: Steps, kept: Accounts) -> OptimizerLine:
     stack, (cycles, piled) = _last_step(identity, steps), account.worst()
+    foreign, mixed = _foreign(account, kept)
     return OptimizerLine(
         stack=stack,
         name=optimizer_at(stack[-1]) if stack else None,
@@ -107,7 +111,27 @@ def _optimizer_line(identity: int, account: Account, steps: Steps) -> OptimizerL
         cycles=cycles,
         piled=piled,
         adding=stack_of(account.adding),
+        foreign=foreign,
+        mixed=mixed,
     )
+
+
+def _foreign(account: Account, kept: Accounts) -> tuple[Stack, int]:
+    """A pass through this optimizer's network into another's, which steps on it; and the loss of this one comes after.
+
+    As in a GAN, where the generator's pass leaves gradients in the discriminator. That network is then nearest to the
+    loss. Where it is farthest, as an encoder that serves several heads, both gradients are meant for it.
+    """
+    others = {leaf for each in kept.gradients.accounts.values() if each is not account for leaf in each.owned}
+    others -= account.owned
+    for (left, own), count in account.mixed.items():
+        passed, followed = kept.lines.lines.get(left), kept.lines.lines.get(own)
+        if passed is None or followed is None or not account.is_usual(count):
+            continue
+        is_through = passed.nearest in account.owned and not passed.reached.isdisjoint(others)
+        if is_through and followed.reached.isdisjoint(others):
+            return stack_of(passed.calls), count
+    return (), 0
 
 
 def stack_of(calls: Calls | tuple[Any, ...]) -> Stack:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gradsan.observe.callers import Calls
-from gradsan.observe.ledger.passlines import key_of
+from gradsan.observe.ledger.passlines import LineKey, key_of
 from gradsan.observe.passes import Begun
 
 _KEPT = 64  # passes of a line of which it is remembered what became of their gradients
@@ -30,6 +30,7 @@ class Given:
 
     calls: Calls
     is_followed: bool  # all optimizers were being watched then
+    steps: int = 0  # of all optimizers, before it
     used: int = 0
     wasted: int = 0
     late_for: set[int] = field(default_factory=set)  # ids of optimizers that had stepped before
@@ -49,6 +50,12 @@ class Account:
     numbers: "array[int]" = field(default_factory=lambda: array("Q"))  # the op counter at each of its steps
     watched: "list[_Watched]" = field(default_factory=list)
     doubts: list[tuple[int, Any]] = field(default_factory=list)
+    # Cycles of the first parameter in which a step took gradients of two lines, though others stepped in between.
+    mixed: Counter[tuple[LineKey, LineKey]] = field(default_factory=Counter)
+
+    def is_usual(self, cycles: int) -> bool:
+        """Whether so many cycles of the first parameter are a habit."""
+        return cycles > 1 and 2 * cycles > self.cycles.get(0, 0)
 
     def worst(self) -> tuple[int, int]:
         """Of the parameter that piled up most often: the cycles, and how many it did so in. Waits for devices."""
@@ -105,6 +112,20 @@ class _Watched:
         self.pending.append((given, parameter._version))  # type: ignore[union-attr]  # noqa: SLF001 # as above
         return True
 
+    def mixed(self) -> tuple[LineKey, LineKey] | None:
+        """The lines that gave what is there, the first and the last, where other optimizers stepped in between."""
+        (first, _), (last, _) = self.pending[0], self.pending[-1]
+        if self.place or first.steps == last.steps or not first.calls or not last.calls:
+            return None
+        lines = key_of(first.calls), key_of(last.calls)
+        return None if lines[0] == lines[1] else lines
+
+    def shared(self) -> None:
+        """Another optimizer, which has the parameter too, takes what is there."""
+        self.look()
+        parameter = self.ref()
+        self.is_stale = parameter is not None and parameter.grad is not None
+
     def used(self) -> None:
         """An optimizer takes what is there."""
         for given, _ in self.pending:
@@ -128,9 +149,10 @@ class Gradients:
 
     def __init__(self) -> None:
         self.accounts: dict[int, Account] = {}
-        self.given: dict[tuple[int, int], deque[Given]] = {}  # by line
+        self.given: dict[LineKey, deque[Given]] = {}  # by line
         self._steps = 0
         self._stepping = 0
+        self._share = False  # some optimizers have parameters in common
 
     def pass_begins(self) -> None:
         """Look at what was done since the last event."""
@@ -145,11 +167,11 @@ class Gradients:
             for each in account.watched:
                 if given is None:
                     is_followed = all(account.watched for account in self.accounts.values())
-                    given = Given(note.caller.calls, is_followed and not self._stepping)
+                    given = Given(note.caller.calls, is_followed and not self._stepping, self._steps)
                 if each.given(given) and each.is_piled:
                     account.adding = note.caller.calls
         if given is not None and note.caller.calls and given.is_followed:
-            self.given.setdefault(key_of(note), deque(maxlen=_KEPT)).append(given)
+            self.given.setdefault(key_of(note.caller.calls), deque(maxlen=_KEPT)).append(given)
 
     def step_begins(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
         """It takes what is there."""
@@ -157,6 +179,8 @@ class Gradients:
         account = self._account(optimizer)
         for each in account.watched:
             each.look()
+            if len(each.pending) > 1 and (lines := each.mixed()):
+                account.mixed[lines] += 1
             each.used()
 
     def step_ended(self, optimizer: Any, number: int) -> None:  # noqa: ANN401 # as above
@@ -168,8 +192,17 @@ class Gradients:
         if len(account.numbers) < _NUMBERS:
             account.numbers.append(number)
         self._settle(account)
+        if self._share and not self._stepping:
+            self._tell_others(account)
         resting = self._steps > _AT_FIRST and self._steps % _PAUSE > _IN_A_ROW
         account.watched = [] if resting else list(self._chosen(account, optimizer))
+
+    def _tell_others(self, account: Account) -> None:
+        for other in self.accounts.values():
+            if other is not account and not other.owned.isdisjoint(account.owned):
+                for each in other.watched:
+                    if id(each.ref()) in account.owned:
+                        each.shared()
 
     def _settle(self, account: Account) -> None:
         for each in account.watched:
@@ -203,6 +236,8 @@ class Gradients:
             found.sort(key=lambda each: (each.grad is None, each.numel()))
             account.parameters = [weakref.ref(each) for each in found]
             account.owned.update(map(id, found))
+            others = (each for each in self.accounts.values() if each is not account)
+            self._share = self._share or any(not each.owned.isdisjoint(account.owned) for each in others)
         count = len(account.parameters)
         for place in {0, account.steps % count} if count else ():
             parameter = account.parameters[place]()

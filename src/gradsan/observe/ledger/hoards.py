@@ -5,10 +5,12 @@ have been made, the program's variables are looked through. What is found is a h
 ops die without a pass. Losses that are stacked and back-propagated later live until then.
 """
 
+import sys
 import weakref
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from threading import get_ident
 from types import FrameType, ModuleType
 from typing import Any
@@ -24,7 +26,7 @@ from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.pen import NEVER
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.naming.holders import Held
-from gradsan.observe.passes import Begun
+from gradsan.observe.passes import Begun, PassNote
 from gradsan.observe.private import has_compiled
 
 _TIMES = 6  # as many ops as a step makes
@@ -32,6 +34,7 @@ _OPS = 48  # at least
 _GRAPHS = 8
 _SAMPLED = 8  # of them that are looked at
 _PENDING = 16
+_PASSES, _NUMBERS = 4, 20_000  # first and last ones, and the ops of theirs, whose lines are looked up at the end
 _KEY = "gradsan"  # in an op's own dictionary
 
 
@@ -91,7 +94,8 @@ class Hoards:
 
     def _function_returns(self, frame: FrameType, number: int) -> None:
         try:
-            self._ring(frame, number)
+            if sys.exc_info()[0] is None:  # else it does not return, but is left
+                self._ring(frame, number)
         except Exception as error:  # noqa: BLE001 # whatever it is
             self.close()
             self._fail(error)
@@ -103,7 +107,10 @@ class Hoards:
     def _ring(self, frame: FrameType | None, number: int, modules: Sequence[ModuleType] = ()) -> None:
         """The op counter stands at `number`: have many more ops been made since the last pass than a step makes?"""
         usual = self._lines.usual_gap()
-        if usual is None or get_ident() != self._thread:
+        if get_ident() != self._thread:
+            return
+        if usual is None:
+            self._recorder.call_after(number + _OPS, self._function_returns)
             return
         latest, needed = self._lines.latest, max(_OPS, _TIMES * usual)
         made = number - latest
@@ -115,13 +122,22 @@ class Hoards:
             with self._budget:
                 self._look(frames_out(frame), modules, latest)
 
-    def facts(self, modules: Sequence[ModuleType], number: int) -> tuple[Hoard, ...]:
-        """When all is over: what nobody came for."""
+    def facts(self, modules: Sequence[ModuleType], number: int, notes: Sequence[PassNote]) -> tuple[Hoard, ...]:
+        """When all is over: what nobody came for. `notes` are those of all passes."""
         self._ring(None, number, modules)
         self.close()
         for each in self._pending.values():
             self._confirm(each)
-        return tuple(hoard for key, hoard in self._found.items() if key not in self._taken)
+        found = [hoard for key, hoard in self._found.items() if key not in self._taken]
+        taken = self._taken_stacks(notes) if found else set()
+        return tuple(each for each in found if each.made not in taken)
+
+    def _taken_stacks(self, notes: Sequence[PassNote]) -> set[Stack]:
+        """Where ops were made that passes took. A program may end before a pass comes for the rest of them."""
+        seen = [each for each in notes if each.seen and each.walked and each.thread == self._thread]
+        pairs = (pair for note in (*seen[:_PASSES], *seen[-_PASSES:]) for pair in _ranges(note))
+        numbers = {number for start, stop in pairs for number in range(start, stop)}
+        return {self._stack(number) for number in islice(numbers, _NUMBERS)}
 
     def _confirm(self, suspect: _Suspect) -> None:
         known = self._found.get(suspect.key)
@@ -186,6 +202,11 @@ def _are_apart(graphs: list[Graph], latest: int) -> bool:
             return False
         seen |= each.numbers
     return bool(graphs[0].leaves)
+
+
+def _ranges(note: PassNote) -> Iterator[tuple[int, int]]:
+    walked = note.walked or ()
+    return zip(walked[::2], walked[1::2], strict=True)
 
 
 def _mark(node: Any) -> "weakref.ref[_Token]":  # noqa: ANN401 # autograd's ops have no public type

@@ -1,7 +1,7 @@
 """Follows what names hold from look to look: which go on collecting, and which keep one graph for good."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from gradsan.lifecycle.course import Count, HolderKind, Holding
@@ -9,6 +9,7 @@ from gradsan.lifecycle.incident import Stack
 from gradsan.observe.ledger.census import Sighting
 from gradsan.observe.ledger.feeding import Feed, feed_of
 from gradsan.observe.log.lines import Lines
+from gradsan.observe.passes import Look
 
 _NAMES = 64  # holders that are followed
 _LOOKS = 32  # counts of one holder that are kept
@@ -41,10 +42,13 @@ class Holdings:
             feed = feed_of(sighting.name, sighting.function, made[-1] if made else None, files)
             self._note(sighting, feed, made)
 
-    def facts(self, *, has_optimizers: bool) -> tuple[Holding, ...]:
-        """As plain facts. Passes stand for steps only in a program that has no optimizer at all.
+    def facts(
+        self, *, has_optimizers: bool, retaining: Sequence[tuple[Stack, Iterable[Look]]] = ()
+    ) -> tuple[Holding, ...]:
+        """As plain facts; `retaining`: lines whose passes kept their graphs, with what was seen of those.
 
-        Several names for the same graphs are one story: that of the name which collects them.
+        Passes stand for steps only in a program that has no optimizer at all. Several names for the same graphs are one
+        story: that of the name which collects them.
         """
         counted = [each for each in self._followed.values() if each.sighting.by_optimizer or not has_optimizers]
         told = sorted(counted, key=lambda each: (not each.collects, -len(each.sighting.steps), len(each.sighting.name)))
@@ -55,7 +59,7 @@ class Holdings:
             is_same_line = any(fact.fed and fact.fed == other.fed for _, other in chosen)  # of another object's list
             if is_other and not is_same_line and (fact.is_growing or fact.is_for_good):
                 chosen.append((each.sighting, fact))
-        return tuple(fact for _, fact in chosen)
+        return tuple(replace(fact, retained_by=_retained_by(sighting.reach, retaining)) for sighting, fact in chosen)
 
     def _note(self, sighting: Sighting, feed: Feed | None, made: Stack) -> None:
         key = (sighting.name, sighting.function)
@@ -68,6 +72,10 @@ class Holdings:
             known.sighting, known.feed, known.made = sighting, feed or known.feed, made or known.made
         known.counts.append(Count(sighting.step, len(sighting.steps), sighting.steps[0]))
         del known.counts[1 : len(known.counts) - _LOOKS]
+
+
+def _retained_by(reach: set[int], retaining: Sequence[tuple[Stack, Iterable[Look]]]) -> tuple[Stack, ...]:
+    return tuple(stack for stack, looks in retaining if any(look.walks(number) for look in looks for number in reach))
 
 
 def _fact(followed: _Followed) -> Holding:

@@ -16,6 +16,8 @@ from gradsan.observe.graph import about_bytes, reach, roots_of, saves_values
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.passes import Begun, Look
 
+LineKey = tuple[int, int]
+
 _REMEMBERED = 16  # retained passes whose graphs later passes are compared with
 _BEGINNINGS = 65_536  # passes of a line whose beginnings are kept
 _WALKS_FIRST, _WALKS_LAST = 8, 24
@@ -48,7 +50,9 @@ class Line:
     latest: "deque[Walk]" = field(default_factory=lambda: deque(maxlen=_WALKS_LAST))
     versions: dict[int, int] = field(default_factory=dict)  # of the leaves that its first pass reached
     reached: set[int] = field(default_factory=set)  # ids of leaves
+    nearest: int = 0  # the id of a leaf that is near to the loss
     carried: Carried | None = None
+    kept: "deque[Look]" = field(default_factory=lambda: deque(maxlen=_REMEMBERED))  # at passes that retained
 
     @property
     def seconds(self) -> float:
@@ -70,7 +74,7 @@ class PassLines:
     """Of a process."""
 
     def __init__(self) -> None:
-        self.lines: dict[tuple[int, int], Line] = {}  # by `key_of`
+        self.lines: dict[LineKey, Line] = {}  # by `key_of`
         self.steps = array("Q")  # the op counter at each step of an optimizer
         self.latest = 0  # the op counter when the latest pass began
         self._kept: deque[Kept] = deque(maxlen=_REMEMBERED)
@@ -79,7 +83,7 @@ class PassLines:
         """A pass is about to run."""
         if not note.caller.calls or note.outer is not None:
             return None
-        key = key_of(note)
+        key = key_of(note.caller.calls)
         line = self.lines.get(key)
         if line is None:
             kind = "backward" if note.accumulates else "grad"
@@ -113,12 +117,14 @@ class PassLines:
         line.looked += 1
         line.ops += ops
         line.reached.update(look.leaves)
+        line.nearest = next(iter(look.leaves), 0)
         for each in list(self._kept):
             if each.note.thread != note.thread or _meet(walked, each.look.walked, each.made):
                 each.line.walked_again += 1
                 self._kept.remove(each)
         if note.retains:
             line.followed += 1
+            line.kept.append(look)
             self._kept.append(Kept(note, look, line, (0, 0)))
         if line.passes in _WEIGHED:
             line.saved_bytes = sum(about_bytes(node) for node in reach(roots_of(tensors)) if saves_values(node))
@@ -136,9 +142,9 @@ class PassLines:
         return Walk(line.passes, ops, max(back, 0), updates)
 
 
-def key_of(note: Begun) -> tuple[int, int]:
+def key_of(calls: Calls) -> LineKey:
     """What tells the line that asked for a pass from others. Hashing a code object would hash all that is in it."""
-    code, line = note.caller.calls[-1]
+    code, line = calls[-1]
     return id(code), line
 
 

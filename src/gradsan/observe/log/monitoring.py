@@ -131,7 +131,7 @@ class Monitoring:
             except Exception as error:  # noqa: BLE001 # as above
                 pen.fail(error)
 
-        def leave(code: CodeType, _offset: int, _value: object) -> None:
+        def leave(code: CodeType, _offset: int, value: object) -> None:
             try:
                 begin = start_of.get(identity(code))
                 if begin is not None:
@@ -140,7 +140,7 @@ class Monitoring:
                         words = pen.switch()
                     number = op_counter()
                     words.append(number << SITE_BITS | begin + left)
-                    if number > pen.due:
+                    if number > pen.due and not isinstance(value, BaseException):  # which goes through
                         pen.ring(getframe(1), number)
                     if size(words) > room:
                         pen.turn(getframe(1).f_back)
