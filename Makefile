@@ -5,7 +5,7 @@
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, mended, trained; about ten minutes
 # make bench   what watching costs, as ratios; how fast source is checked
 # make test-all  the suite on every Python found, and on the oldest torch
-# make golden  rewrite the golden files and the JSON Schema, to be read in review
+# make golden  rewrite the golden files, the JSON Schema and what the documents show, to be read in review
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -47,7 +47,7 @@ test-all: .venv/test.stamp
 	$(BIN)/nox
 
 golden: .venv/test.stamp
-	$(BIN)/python -m pytest --update-golden -k 'golden or page or schema or text'
+	$(BIN)/python -m pytest --update-golden -k 'golden or page or schema or text or shown or picture'
 
 clean:
 	rm -rf .venv .venv-pyg .venv-dgl .nox .mypy_cache .pytest_cache .ruff_cache .hypothesis

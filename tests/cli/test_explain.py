@@ -51,7 +51,7 @@ def test_page_as_json_has_its_fields(workshop: Workshop) -> None:
     one = json.loads(workshop.gradsan("explain", "GS103", "--format", "json").stdout)
     every = json.loads(workshop.gradsan("explain", "--format", "json").stdout)
 
-    assert list(one) == ["code", "name", "severity", "summary", "explanation", "example", "fix", "unless"]
+    assert list(one) == ["code", "name", "severity", "summary", "explanation", "example", "fix", "unless", "tempting"]
     assert list(one["example"]) == ["program", "shows", "fixed", "fixed_shows"]
     assert one in every
     assert len(every) == len(all_causes())

@@ -34,10 +34,18 @@ def test_page_holds_all_that_its_cause_says(each: type[Cause]) -> None:
     text = page(each, width=80, color=False)
 
     flat = " ".join(text.split())
-    for part in (*each.explanation(), each.example.program, each.example.shows, each.fix, each.unless):
+    for part in (
+        *each.explanation(),
+        each.example.program,
+        each.example.shows,
+        each.fix,
+        each.unless,
+        each.tempting.price,
+    ):
         assert " ".join(part.split()) in flat
-    for line in set(each.example.fixed.splitlines()) - set(each.example.program.splitlines()):
-        assert f"    + {line}\n" in text
+    for changed in (each.example.fixed, each.tempting.program):
+        for line in set(changed.splitlines()) - set(each.example.program.splitlines()):
+            assert f"    + {line}\n" in text
 
 
 @pytest.mark.parametrize("each", all_causes(), ids=lambda each: each.code)

@@ -5,10 +5,10 @@ import functools
 import importlib
 import pkgutil
 
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.errors import UnknownCodeError
 
-__all__ = ["Cause", "Example", "all_causes", "cause"]
+__all__ = ["Cause", "Example", "Tempting", "all_causes", "cause"]
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -59,6 +59,33 @@ for batch in torch.ones(16, 3).split(8):
         "Not where one update is meant to come from several batches. Then either add the losses up and call backward "
         "once, after the loop, and start again from 0; or call `loss.backward()` for each batch and step after the "
         "last one. The gradients are the same, and the second way holds only one batch's graph in memory."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+torch.manual_seed(0)
+model = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+total = 0
+for batch in torch.ones(16, 3).split(8):
+    loss = model(batch).square().mean()
+    total += loss
+    opt.zero_grad()
+    (alone,) = torch.autograd.grad(loss, model.bias, retain_graph=True)
+    total.backward(retain_graph=True)
+    opt.step()
+    print(f"gradient {model.bias.grad.item():.3f}, of this loss alone {alone.item():.3f}")
+""",
+        shows="""\
+gradient -1.189, of this loss alone -1.189
+gradient -1.427, of this loss alone -0.238
+""",
+        price=(
+            "`retain_graph=True` lets the total be walked again, so every loss counts again in all later steps: the "
+            "hundredth update contains the gradient of the first batch for the hundredth time. Memory and time grow "
+            "with every step as well (GS305)."
+        ),
     )
 
     @classmethod

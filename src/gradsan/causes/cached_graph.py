@@ -1,4 +1,4 @@
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -74,6 +74,37 @@ for batch in torch.ones(2, 6, 4):
         "Not where the parameters behind it are not trained: then nothing goes out of date, and the cache should hold "
         "values only. Fill it under `torch.no_grad()`, or make the frequencies a buffer instead of a parameter. For "
         "evaluation a cache that lasts is right too, filled under `no_grad` and cleared when training resumes."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+speeds = torch.nn.Parameter(torch.ones(4))
+opt = torch.optim.SGD([speeds], lr=0.1)
+tables = {}
+
+
+def rotation(length):
+    if length not in tables:
+        tables[length] = torch.outer(torch.arange(length), speeds).cos()
+    return tables[length]
+
+
+for batch in torch.ones(2, 6, 4):
+    opt.zero_grad()
+    (batch * rotation(6)).sum().backward(retain_graph=True)
+    opt.step()
+    print("up to date:", rotation(6).equal(torch.outer(torch.arange(6), speeds).cos()))
+""",
+        shows="""\
+up to date: False
+up to date: False
+""",
+        price=(
+            "`retain_graph=True` hides that the cache is out of date. Every later step computes with the table of the "
+            "first one, while the parameter behind it moves on; a fresh program that loads the trained parameter "
+            "computes something else."
+        ),
     )
 
     @classmethod

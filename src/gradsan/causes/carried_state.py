@@ -1,4 +1,4 @@
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -50,6 +50,27 @@ for _ in range(2):
         "Not where the gradient is meant to flow through several steps. Then make those steps one: add up their losses "
         "and call backward once, at the end, and detach only there. `retain_graph=True` is no way out: every pass "
         "would walk all earlier steps, and after `optimizer.step()` PyTorch stops with the in-place error (GS201)."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+cell = torch.nn.RNNCell(3, 4)
+opt = torch.optim.SGD(cell.parameters(), lr=0.1)
+h = torch.zeros(1, 4)
+for _ in range(3):
+    h = cell(torch.ones(1, 3), h)
+    opt.zero_grad()
+    h.sum().backward(retain_graph=True)
+    opt.step()
+""",
+        shows="RuntimeError: one of the variables needed for gradient computation has been modified by an inplace",
+        price=(
+            "`retain_graph=True`, as the message advises, trades this error for the next. The third pass walks back "
+            "into the second step, whose graph saved a weight that `optimizer.step()` has changed since (GS201). "
+            "Without an optimizer, or where no weight was saved, it runs, and every step is slower and larger than the "
+            "one before (GS305)."
+        ),
     )
 
     @classmethod

@@ -23,6 +23,15 @@ class Example:
     fixed_shows: str = ""  # all that the mended program prints
 
 
+@dataclass(frozen=True, slots=True)
+class Tempting:
+    """What people try instead, as a change of the example, and its price. The tests run it."""
+
+    program: str
+    shows: str  # all that it prints, and how its error begins if it raises
+    price: str  # what is wrong with it, though it may look like a cure
+
+
 Places = dict[Role, tuple[Stack, int | None]]  # each with its step, where that says something
 
 
@@ -54,6 +63,7 @@ class Cause:
     example: ClassVar[Example]
     fix: ClassVar[str]  # what mends it
     unless: ClassVar[str]  # when that is the wrong thing to do, and what to do then
+    tempting: ClassVar[Tempting]
     # What the places of a diagnosis are to the story. A cause may say it in better words of its own.
     roles: ClassVar[dict[Role, str]] = {
         "made": "made",

@@ -1,4 +1,4 @@
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -59,6 +59,25 @@ x.sum().backward()
         "keeps state on `self`, no setting is enough: the block runs twice, and the second run starts from the changed "
         "state, so even `use_reentrant=False` can give a wrong gradient without an error. Pass the state in as an "
         "argument and return it."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+from torch.utils.checkpoint import checkpoint
+
+seeds = torch.ones(3, 3, requires_grad=True)
+words = seeds.tanh()
+x = torch.ones(2, 3, requires_grad=True)
+for _ in range(2):
+    x = checkpoint(lambda x: x @ words, x, use_reentrant=True)
+x.sum().backward(retain_graph=True)
+""",
+        shows="RuntimeError: Trying to backward through the graph a second time",
+        price=(
+            "`retain_graph=True` has no effect: it speaks for the graph that the outer pass walks, and the graph is "
+            "freed by the passes that the checkpoints start inside it. Taking the checkpoints out ends the error too, "
+            "at the price of the memory they were put in to save."
+        ),
     )
 
     @classmethod

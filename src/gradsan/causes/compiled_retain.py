@@ -1,4 +1,4 @@
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Donated, Incident
 from gradsan.report import FixKind
 
@@ -60,6 +60,27 @@ for _ in range(2):
         "the backward was compiled before, in this run or in an earlier one that the cache remembers, the second pass "
         "can return a wrong gradient without an error. Second derivatives stay impossible: compiled functions do not "
         "support double backward, so leave that part of the model uncompiled."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+model = torch.compile(net, backend="aot_eager")
+x = torch.ones(8, 3)
+model(x).mean().backward()
+torch._functorch.config.donated_buffer = False
+loss = model(x).mean()
+for _ in range(2):
+    loss.backward(retain_graph=True)
+""",
+        shows="",
+        price=(
+            "The setting that the message names, made where the error appears, switches the check off and not the "
+            "donation: the backward that an ordinary pass compiled still overwrites its buffers. `aot_eager` "
+            "overwrites nothing, so here it happens to work. With the default backend of torch 2.13, the second "
+            "pass returns a wrong gradient, without an error."
+        ),
     )
 
     @classmethod

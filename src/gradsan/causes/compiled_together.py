@@ -1,4 +1,4 @@
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -64,6 +64,29 @@ on_fake.backward()
         "twice, and eager mode would raise as well (GS102). Add the losses up, or pass `retain_graph=True` to the "
         "first call. Then each pass runs the whole compiled backward, for both outputs, and a function whose backward "
         "was already compiled by an ordinary pass may refuse the retained one (GS204)."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+critic = torch.nn.Linear(2, 1)
+
+
+@torch.compile(backend="aot_eager")
+def scores(real, fake):
+    return critic(real).mean(), critic(fake).mean()
+
+
+on_real, on_fake = scores(torch.ones(4, 2), torch.zeros(4, 2))
+on_real.backward(retain_graph=True)
+on_fake.backward()
+""",
+        shows="",
+        price=(
+            "`retain_graph=True` on the first call works, and doubles the work: each of the two passes runs the whole "
+            "compiled backward, for both outputs. It also depends on what came before. Where an ordinary pass has "
+            "compiled this backward already, PyTorch refuses the retained one (GS204)."
+        ),
     )
 
     @classmethod

@@ -1,4 +1,4 @@
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -63,6 +63,32 @@ for pair in ([0, 2], [1, 3]):
         "weights that make synthetic targets. Then compute it once under `torch.no_grad()`, or detach it. If it is too "
         "slow for every step, take fewer and larger steps: add up the losses of several batches and call backward "
         "once for all of them."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+table = torch.nn.Embedding(4, 2)
+adjacency = torch.full((4, 4), 0.25)
+opt = torch.optim.SGD(table.parameters(), lr=0.1)
+nodes = adjacency @ table.weight
+for pair in ([0, 2], [1, 3]):
+    user, item = nodes[pair]
+    loss = 1 - user.dot(item).sigmoid()
+    opt.zero_grad()
+    loss.backward(retain_graph=True)
+    opt.step()
+    print("up to date:", nodes.equal(adjacency @ table.weight))
+""",
+        shows="""\
+up to date: False
+up to date: False
+""",
+        price=(
+            "`retain_graph=True` keeps the graph, and with it the old values: from the second step on, the loss is "
+            "computed from `nodes` as they were before training began, and so is its gradient. No loss ever sees what "
+            "a step has done."
+        ),
     )
 
     @classmethod

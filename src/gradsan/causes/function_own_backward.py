@@ -1,4 +1,4 @@
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -77,6 +77,34 @@ out.var().backward()
         "Not where computing the inner graph again is too slow. Then pass `retain_graph=True` to the *inner* call; the "
         "inner graph stays in memory as long as the output's graph does. If only the two outer passes are the trouble, "
         "one backward over the sum of the losses walks the layer once and needs no change in it."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+
+class Soft(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        with torch.enable_grad():
+            ctx.x = x.detach().requires_grad_()
+            ctx.y = ctx.x.exp().log1p()
+        return ctx.y.detach()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return torch.autograd.grad(ctx.y, ctx.x, grad)
+
+
+out = Soft.apply(torch.ones(3, requires_grad=True))
+out.mean().backward(retain_graph=True)
+out.var().backward(retain_graph=True)
+""",
+        shows="RuntimeError: Trying to backward through the graph a second time",
+        price=(
+            "More `retain_graph=True` outside changes nothing: the inner call frees the inner graph at the first pass, "
+            "whatever the outer calls ask for."
+        ),
     )
 
     @classmethod

@@ -1,4 +1,4 @@
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -54,6 +54,25 @@ loss.backward()
         "There `create_graph=True` spends time and memory on second derivatives that nobody needs; use "
         "`retain_graph=True`, or take the gradient from a forward pass of its own. Prefer `autograd.grad` to "
         "`backward(create_graph=True)`: the latter ties each parameter and its `.grad` into a cycle that keeps memory."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+net = torch.nn.Sequential(torch.nn.Linear(1, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+x = torch.linspace(0, 1, 5).unsqueeze(1).requires_grad_()
+u = net(x)
+(slope,) = torch.autograd.grad(u.sum(), x, retain_graph=True)
+loss = (slope + u).square().mean()
+loss.backward()
+print("the slope is trained through:", slope.requires_grad)
+""",
+        shows="the slope is trained through: False\n",
+        price=(
+            "`retain_graph=True` ends the error and leaves the gradient a constant. The term made of it has a value, "
+            "shows in the log, and trains nothing: a physics-informed network learns without its physics, a penalty "
+            "does not penalise."
+        ),
     )
 
     @classmethod

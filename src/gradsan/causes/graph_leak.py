@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from gradsan.causes.cause import Cause, Example, Finding, Places
+from gradsan.causes.cause import Cause, Example, Finding, Places, Tempting
 from gradsan.lifecycle.amounts import count, size
 from gradsan.lifecycle.course import Course, Hoard, Holding
 from gradsan.report import Culprit
@@ -36,7 +36,7 @@ import torch
 weight = torch.nn.Parameter(torch.tensor(4.0))
 opt = torch.optim.SGD([weight], lr=0.25)
 running_loss = 0.0
-for _ in range(3):
+for _ in range(4):
     loss = weight.square()
     opt.zero_grad()
     loss.backward()
@@ -44,14 +44,14 @@ for _ in range(3):
     running_loss += loss
 print(running_loss)
 """,
-        shows="tensor(21., grad_fn=<AddBackward0>)\n",
+        shows="tensor(21.2500, grad_fn=<AddBackward0>)\n",
         fixed="""\
 import torch
 
 weight = torch.nn.Parameter(torch.tensor(4.0))
 opt = torch.optim.SGD([weight], lr=0.25)
 running_loss = 0.0
-for _ in range(3):
+for _ in range(4):
     loss = weight.square()
     opt.zero_grad()
     loss.backward()
@@ -59,7 +59,7 @@ for _ in range(3):
     running_loss += loss.item()
 print(running_loss)
 """,
-        fixed_shows="21.0\n",
+        fixed_shows="21.25\n",
     )
     fix = (
         "Note the number: `loss.item()`. On a GPU each `.item()` waits until the loss has been computed; where that "
@@ -69,6 +69,29 @@ print(running_loss)
     unless = (
         "Not where the total is to be back-propagated, as in gradient accumulation over a few batches or the losses of "
         "one sequence: there the history is the purpose. Call backward on it once, and begin the next total from 0."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+weight = torch.nn.Parameter(torch.tensor(4.0))
+opt = torch.optim.SGD([weight], lr=0.25)
+running_loss = 0.0
+for _ in range(4):
+    loss = weight.square()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    running_loss += loss
+    del loss
+print(running_loss)
+""",
+        shows="tensor(21.2500, grad_fn=<AddBackward0>)\n",
+        price=(
+            "`del loss`, `gc.collect()` and `torch.cuda.empty_cache()` remove a name, cycles and unused blocks. The "
+            "graphs are in use: the total leads to every one of them. Memory grows as before, and emptying the cache "
+            "makes each step slower on top."
+        ),
     )
 
     @classmethod

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from gradsan.causes.cause import Cause, Example, Finding, Places
+from gradsan.causes.cause import Cause, Example, Finding, Places, Tempting
 from gradsan.lifecycle.amounts import count
 from gradsan.lifecycle.course import Course, PassLine
 from gradsan.report import Culprit
@@ -43,7 +43,7 @@ def ops(node, seen):
 encoder = torch.nn.Linear(3, 2)
 opt = torch.optim.SGD(encoder.parameters(), lr=0.1)
 centre = torch.zeros(2)
-for batch in torch.ones(3, 8, 3):
+for batch in torch.ones(4, 8, 3):
     centre = 0.9 * centre + 0.1 * encoder(batch).mean(dim=0)
     loss = centre.square().sum()
     opt.zero_grad()
@@ -51,7 +51,7 @@ for batch in torch.ones(3, 8, 3):
     opt.step()
     print("ops in the graph:", ops(loss.grad_fn, set()))
 """,
-        shows="ops in the graph: 9\nops in the graph: 15\nops in the graph: 21\n",
+        shows="ops in the graph: 9\nops in the graph: 15\nops in the graph: 21\nops in the graph: 27\n",
         fixed="""\
 import torch
 
@@ -67,7 +67,7 @@ def ops(node, seen):
 encoder = torch.nn.Linear(3, 2)
 opt = torch.optim.SGD(encoder.parameters(), lr=0.1)
 centre = torch.zeros(2)
-for batch in torch.ones(3, 8, 3):
+for batch in torch.ones(4, 8, 3):
     centre = 0.9 * centre.detach() + 0.1 * encoder(batch).mean(dim=0)
     loss = centre.square().sum()
     opt.zero_grad()
@@ -75,7 +75,7 @@ for batch in torch.ones(3, 8, 3):
     opt.step()
     print("ops in the graph:", ops(loss.grad_fn, set()))
 """,
-        fixed_shows="ops in the graph: 9\nops in the graph: 9\nops in the graph: 9\n",
+        fixed_shows="ops in the graph: 9\nops in the graph: 9\nops in the graph: 9\nops in the graph: 9\n",
     )
     fix = (
         "Detach what is carried, where it enters the next step, and take `retain_graph=True` out. With the history "
@@ -85,6 +85,41 @@ for batch in torch.ones(3, 8, 3):
         "Not where the gradient should flow over several steps. Then choose how many: add up the losses of that "
         "window, call backward once at its end, step, and detach there. For a whole sequence this gives the full "
         "gradient, and each step is walked once."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+
+def ops(node, seen):
+    if node and node not in seen:
+        seen.add(node)
+        for earlier, _ in node.next_functions:
+            ops(earlier, seen)
+    return len(seen)
+
+
+encoder = torch.nn.Linear(3, 2)
+opt = torch.optim.SGD(encoder.parameters(), lr=0.1)
+centre = torch.zeros(2)
+for batch in torch.ones(4, 8, 3):
+    centre = 0.9 * centre.clone() + 0.1 * encoder(batch).mean(dim=0)
+    loss = centre.square().sum()
+    opt.zero_grad()
+    loss.backward(retain_graph=True)
+    opt.step()
+    print("ops in the graph:", ops(loss.grad_fn, set()))
+""",
+        shows="""\
+ops in the graph: 9
+ops in the graph: 16
+ops in the graph: 23
+ops in the graph: 30
+""",
+        price=(
+            "`clone()` copies the values and stays connected: it is one more op in every step. Only `detach()` cuts "
+            "the history off (`detach().clone()` where the values are edited afterwards)."
+        ),
     )
 
     @classmethod

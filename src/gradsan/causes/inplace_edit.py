@@ -1,4 +1,4 @@
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Edited, Incident
 from gradsan.report import FixKind
 
@@ -55,6 +55,23 @@ gates.sum().backward()
         "edited tensor is a parameter and the editor an optimizer, a copy is the wrong cure: the step came too early "
         "(GS201). Editing through `.data` is never the way: it is not counted, so the gradient is computed from the "
         "edited values without an error."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+layer = torch.nn.Linear(3, 4)
+gates = layer(torch.ones(8, 3)).sigmoid()
+with torch.no_grad():
+    gates[:, 0] = 0.0
+gates.sum().backward()
+""",
+        shows="RuntimeError: one of the variables needed for gradient computation has been modified by an inplace",
+        price=(
+            "`torch.no_grad()` around the edit keeps it out of the graph and changes nothing about the error: the "
+            "saved tensor is the edited one, and it counts its edits in any mode. `gates.data[:, 0] = …` is not "
+            "counted and does end the error; the gradient is then computed from the edited values."
+        ),
     )
 
     @classmethod

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from gradsan.causes.cause import Cause, Example, Finding
+from gradsan.causes.cause import Cause, Example, Finding, Tempting
 from gradsan.lifecycle.amounts import count
 from gradsan.lifecycle.course import Course, Gave
 from gradsan.report import Culprit
@@ -34,7 +34,7 @@ import torch
 
 weight = torch.nn.Parameter(torch.tensor([4.0, 4.0]))
 opt = torch.optim.SGD([weight], lr=0.25)
-for _ in range(2):
+for _ in range(4):
     opt.zero_grad()
     loss = weight[0].square()
     loss.backward()
@@ -43,13 +43,13 @@ for _ in range(2):
     penalty.backward()
 print(weight.tolist())
 """,
-        shows="[1.0, 4.0]\n",
+        shows="[0.25, 4.0]\n",
         fixed="""\
 import torch
 
 weight = torch.nn.Parameter(torch.tensor([4.0, 4.0]))
 opt = torch.optim.SGD([weight], lr=0.25)
-for _ in range(2):
+for _ in range(4):
     opt.zero_grad()
     loss = weight[0].square()
     loss.backward()
@@ -58,7 +58,7 @@ for _ in range(2):
     opt.step()
 print(weight.tolist())
 """,
-        fixed_shows="[1.0, 1.0]\n",
+        fixed_shows="[0.25, 0.25]\n",
     )
     fix = (
         "Move `step()` after the last backward pass of the round, or add the losses up and call backward once before "
@@ -69,6 +69,27 @@ print(weight.tolist())
         "its own: `zero_grad()`, its forward, its backward, `step()`. If its gradient was only to be looked at, take "
         "it with `torch.autograd.grad`, which leaves `.grad` alone. Where `zero_grad()` follows directly on `step()`, "
         "a late gradient is not lost but acts one round later; if that is meant, leave a comment."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+weight = torch.nn.Parameter(torch.tensor([4.0, 4.0]))
+opt = torch.optim.SGD([weight], lr=0.25)
+for _ in range(4):
+    opt.zero_grad()
+    loss = weight[0].square()
+    loss.backward()
+    opt.step()
+    penalty = 100 * weight[1].square()
+    penalty.backward()
+print(weight.tolist())
+""",
+        shows="[0.25, 4.0]\n",
+        price=(
+            "Turning up the weight of the late loss multiplies a gradient that is thrown away unread. The run is the "
+            "same to the last digit."
+        ),
     )
 
     @classmethod

@@ -1,4 +1,4 @@
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, WithoutHistory
 from gradsan.report import FixKind
 
@@ -55,6 +55,25 @@ loss.backward()
         "all parameters were frozen on purpose (`requires_grad=False`), unfreeze those that should learn. Where the "
         "decision itself must stay in the loss, it takes another estimator: a straight-through or Gumbel-softmax "
         "sample, or a policy gradient with `log_prob`."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+model = torch.nn.Linear(3, 2)
+x, labels = torch.ones(8, 3), torch.ones(8, dtype=torch.long)
+predicted = model(x).argmax(dim=1)
+loss = (predicted != labels).float().mean()
+loss.requires_grad_()
+loss.backward()
+print("gradient of the weight:", model.weight.grad)
+""",
+        shows="gradient of the weight: None\n",
+        price=(
+            "`loss.requires_grad_()` does what the message seems to ask for. The loss becomes a leaf of its own: the "
+            "pass begins and ends there, and no parameter receives anything. The program runs for as many epochs as it "
+            "is told to, and learns nothing."
+        ),
     )
 
     @classmethod

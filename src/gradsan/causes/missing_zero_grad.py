@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from gradsan.causes.cause import Cause, Example, Finding
+from gradsan.causes.cause import Cause, Example, Finding, Tempting
 from gradsan.lifecycle.course import Course, OptimizerLine
 from gradsan.report import Culprit
 
@@ -62,6 +62,28 @@ for batch in torch.ones(3, 8, 3):
         "Not between the batches of a gradient accumulation: there the pile is the purpose. Call `step()` and "
         "`zero_grad()` together, every k batches, and divide each loss by k if it is a mean. What is wrong is only a "
         "`step()` without a `zero_grad()` before the next."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+model = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.01)
+for batch in torch.ones(3, 8, 3):
+    loss = model(batch).mean()
+    loss.backward()
+    opt.step()
+    print("gradient of the bias:", model.bias.grad.item())
+""",
+        shows="""\
+gradient of the bias: 1.0
+gradient of the bias: 2.0
+gradient of the bias: 3.0
+""",
+        price=(
+            "A lower learning rate calms the swings and leaves their cause: the gradients still add up, each step "
+            "still contains all steps before it. It takes ten times as long to go wrong in the same way."
+        ),
     )
 
     @classmethod

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from gradsan.causes.cause import Cause, Example, Finding
+from gradsan.causes.cause import Cause, Example, Finding, Tempting
 from gradsan.lifecycle.amounts import count, size
 from gradsan.lifecycle.course import Course, PassLine
 from gradsan.report import Culprit
@@ -79,6 +79,37 @@ print("saved values still in memory:", Saved.alive)
         "Not on a pass whose graph is walked again only sometimes: in some branch, every tenth step, under a debugging "
         "flag. Then let the argument follow the same condition. With several losses of one forward it belongs on "
         "every call but the last, so often it is only the last one that has to lose it."
+    )
+    tempting = Tempting(
+        program="""\
+import gc
+
+import torch
+
+
+class Saved:
+    alive = 0
+
+    def __init__(self, tensor):
+        self.tensor = tensor.detach()
+        Saved.alive += 1
+
+    def __del__(self):
+        Saved.alive -= 1
+
+
+model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+with torch.autograd.graph.saved_tensors_hooks(Saved, lambda saved: saved.tensor):
+    loss = model(torch.ones(8, 3)).square().mean()
+loss.backward(retain_graph=True)
+gc.collect()
+print("saved values still in memory:", Saved.alive)
+""",
+        shows="saved values still in memory: 5\n",
+        price=(
+            "`gc.collect()` frees nothing: `loss` still leads to the graph, and the pass was told to keep its values. "
+            "Smaller batches do make room, and pay for a flag that nobody needs with slower training."
+        ),
     )
 
     @classmethod

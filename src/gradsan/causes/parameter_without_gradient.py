@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from gradsan.causes.cause import Cause, Example, Finding
+from gradsan.causes.cause import Cause, Example, Finding, Tempting
 from gradsan.lifecycle.course import Course, CutOff, Cutting
 from gradsan.report import Culprit
 
@@ -40,10 +40,12 @@ import torch
 
 net = torch.nn.ModuleDict({"encoder": torch.nn.Linear(3, 4), "head": torch.nn.Linear(4, 1)})
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
-code = net["encoder"](torch.ones(8, 3)).tanh().detach()
-loss = net["head"](code).square().mean()
-loss.backward()
-opt.step()
+for batch in torch.ones(4, 8, 3):
+    code = net["encoder"](batch).tanh().detach()
+    loss = net["head"](code).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
 print("without gradient:", [name for name, each in net.named_parameters() if each.grad is None])
 """,
         shows="without gradient: ['encoder.weight', 'encoder.bias']\n",
@@ -52,10 +54,12 @@ import torch
 
 net = torch.nn.ModuleDict({"encoder": torch.nn.Linear(3, 4), "head": torch.nn.Linear(4, 1)})
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
-code = net["encoder"](torch.ones(8, 3)).tanh()
-loss = net["head"](code).square().mean()
-loss.backward()
-opt.step()
+for batch in torch.ones(4, 8, 3):
+    code = net["encoder"](batch).tanh()
+    loss = net["head"](code).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
 print("without gradient:", [name for name, each in net.named_parameters() if each.grad is None])
 """,
         fixed_shows="without gradient: []\n",
@@ -70,6 +74,27 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
         "reader looks for it: `requires_grad_(False)` on its parameters, and only the others for the optimizer. A "
         "parameter that just this batch did not need (another branch, another expert) is no mistake; it receives its "
         "gradient later."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+net = torch.nn.ModuleDict({"encoder": torch.nn.Linear(3, 4), "head": torch.nn.Linear(4, 1)})
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for batch in torch.ones(4, 8, 3):
+    code = net["encoder"](batch).tanh().detach().requires_grad_()
+    loss = net["head"](code).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+print("without gradient:", [name for name, each in net.named_parameters() if each.grad is None])
+""",
+        shows="without gradient: ['encoder.weight', 'encoder.bias']\n",
+        price=(
+            "`requires_grad_()` behind the cut gives `code` a gradient of its own, and that is where it ends: the "
+            "tensor is a leaf, with no way back to the encoder. The program looks repaired, and trains as much as "
+            "before."
+        ),
     )
 
     @classmethod

@@ -1,4 +1,4 @@
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -62,6 +62,31 @@ for _ in range(2):
         "`.grad`. After `optimizer.step()` that is wrong: the kept graph still belongs to the old parameters, so "
         "every pass returns the same old gradient, or PyTorch stops with the in-place error (GS201). If a guard "
         "skipped the lines that compute this step's loss, skip the update too (GS110)."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+torch.manual_seed(0)
+model = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.ones(8, 3), torch.ones(8, 1)
+loss = (model(x) - y).square().mean()
+for _ in range(2):
+    opt.zero_grad()
+    loss.backward(retain_graph=True)
+    opt.step()
+    print(f"loss {loss:.3f}, gradient of the bias {model.bias.grad.item():.3f}")
+""",
+        shows="""\
+loss 2.543, gradient of the bias -3.189
+loss 2.543, gradient of the bias -3.189
+""",
+        price=(
+            "`retain_graph=True` ends the error, and the training with it: every pass walks the graph of the first "
+            "parameters again, so loss and gradient stay what they were, however many steps are made. Where a layer "
+            "saved a weight, PyTorch stops with the in-place error instead (GS201)."
+        ),
     )
 
     @classmethod

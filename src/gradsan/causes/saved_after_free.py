@@ -1,6 +1,6 @@
 from typing import ClassVar
 
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, ReadAfterFree
 from gradsan.report import FixKind
 
@@ -59,6 +59,23 @@ loss.backward()
         "If the value has to be seen at the moment the pass uses it, read it in a hook on the operation "
         "(`out.grad_fn.register_prehook`): there it is not freed yet. In a short debugging run `retain_graph=True` "
         "on the pass also keeps it readable; take it out again afterwards, since it keeps all other saved values too."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+layer = torch.nn.Linear(3, 2)
+out = layer(torch.ones(4, 3)).exp()
+loss = out.mean()
+loss.backward(retain_graph=True)
+largest = out.grad_fn._saved_result.max()
+""",
+        shows="",
+        price=(
+            "`retain_graph=True` on the pass keeps the value readable, together with every other saved value of the "
+            "graph, for as long as `out` or `loss` lives: the memory of the whole forward, to look at one tensor. In a "
+            "training loop that is the peak of two steps instead of one (GS302)."
+        ),
     )
 
     @classmethod

@@ -1,4 +1,4 @@
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -59,6 +59,28 @@ opt.step()
         "and costs memory only until the last one. If a loss must not train the shared part at all, give its head "
         "`features.detach()`. If an optimizer steps between the two passes, run the forward again for the second: the "
         "kept graph belongs to the old parameters (GS201)."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+net = torch.nn.ModuleDict({"trunk": torch.nn.Linear(3, 4), "age": torch.nn.Linear(4, 1), "size": torch.nn.Linear(4, 1)})
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+features = net["trunk"](torch.ones(8, 3)).relu()
+loss_age = net["age"](features).square().mean()
+loss_size = net["size"](features.detach()).square().mean()
+loss_age.backward()
+learnt = net["trunk"].weight.grad.clone()
+loss_size.backward()
+print("the trunk learns from loss_size:", not learnt.equal(net["trunk"].weight.grad))
+opt.step()
+""",
+        shows="the trunk learns from loss_size: False\n",
+        price=(
+            "A `detach()` on the way to the second loss ends the error because that loss no longer reaches the shared "
+            "part: the trunk is trained for one task only, and nothing says so. `retain_graph=True` on the first call "
+            "is right about the gradients, but keeps all saved values and walks the trunk twice."
+        ),
     )
 
     @classmethod

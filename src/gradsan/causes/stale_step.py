@@ -1,4 +1,4 @@
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -62,6 +62,32 @@ for batch in torch.ones(10, 3).split(4):
         "needs more than one sample); then remove the guard. In distributed training a rank that skips a step by "
         "itself leaves the others waiting for its gradients: let all ranks skip together, or run the batch and give "
         "its loss the weight 0. For a NaN only skipping helps, since 0 times NaN is NaN."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+encoder, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+opt = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
+for batch in torch.ones(10, 3).split(4):
+    if len(batch) == 4:
+        features = encoder(batch).relu()
+    loss = head(features).square().mean()
+    opt.zero_grad()
+    loss.backward(retain_graph=True)
+    opt.step()
+    print(len(batch), "samples came,", len(features), "trained")
+""",
+        shows="""\
+4 samples came, 4 trained
+4 samples came, 4 trained
+2 samples came, 4 trained
+""",
+        price=(
+            "`retain_graph=True` (and `features.detach()` likewise) makes the odd step train once more on what the "
+            "batch before left behind. Nothing raises any more, so nobody learns that a guard was open; every graph is "
+            "now kept for the sake of one step an epoch."
+        ),
     )
 
     @classmethod

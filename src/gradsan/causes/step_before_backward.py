@@ -1,4 +1,4 @@
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Edited, Incident
 from gradsan.report import FixKind
 
@@ -65,6 +65,30 @@ opt.step()
         "Not where the second loss is meant to see the updated parameters, as in a generator that plays against the "
         "improved discriminator. Then run its forward again after the step, as far back as parameters have changed. "
         "Updating through `.data` gets past the check and computes with mixed values, without a word."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+trunk = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 4))
+age, size = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+opt = torch.optim.SGD([*trunk.parameters(), *age.parameters(), *size.parameters()], lr=0.1)
+features = trunk(torch.ones(8, 3))
+age(features).square().mean().backward(retain_graph=True)
+loss = size(features).square().mean()
+(right,) = torch.autograd.grad(loss, trunk[0].weight, retain_graph=True)
+for each in trunk.parameters():
+    each.data -= 0.1 * each.grad
+(mixed,) = torch.autograd.grad(loss, trunk[0].weight)
+print("the gradient is right:", mixed.equal(right))
+""",
+        shows="the gradient is right: False\n",
+        price=(
+            "Updating by hand through `.data` is not counted as an edit, so the check has nothing to compare and the "
+            "error ends. The pass now multiplies activations of the old weights with the new weights: a gradient of no "
+            "function at all, without a word. `clone()` on the features does not help either; the weight is what was "
+            "changed."
+        ),
     )
 
     @classmethod

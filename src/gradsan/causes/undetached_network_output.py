@@ -1,4 +1,4 @@
-from gradsan.causes.cause import Cause, Example
+from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -63,6 +63,30 @@ opt_g.step()
         "Not in the loss that is meant to train the first network through the second: detach there, and the generator "
         "learns nothing (GS203, GS306). Where the same output is used for several updates of its maker, make it anew "
         "for each. Where both losses should train both networks, add them up and call backward once (GS102)."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+generator, critic = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)
+opt_g = torch.optim.SGD(generator.parameters(), lr=0.1)
+opt_c = torch.optim.SGD(critic.parameters(), lr=0.1)
+fake = generator(torch.ones(8, 2)).tanh()
+loss_c = critic(fake).square().mean()
+loss_c.backward(retain_graph=True)
+print("the critic's loss trains the generator:", generator.weight.grad is not None)
+opt_c.step()
+loss_g = (critic(fake) - 1).square().mean()
+loss_g.backward()
+opt_g.step()
+""",
+        shows="the critic's loss trains the generator: True\n",
+        price=(
+            "`retain_graph=True` on the first pass ends the error, but that pass still walks through the generator. "
+            "What it leaves in the generator's `.grad` is added to the generator's own gradient: it also learns to "
+            "please the critic's loss, the opposite of what it is there for, unless it is cleared in between. And each "
+            "pass pays for a network it should not touch."
+        ),
     )
 
     @classmethod

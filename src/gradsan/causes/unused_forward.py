@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterator
 
-from gradsan.causes.cause import Cause, Example, Finding
+from gradsan.causes.cause import Cause, Example, Finding, Tempting
 from gradsan.lifecycle.amounts import count
 from gradsan.lifecycle.course import Course, DroppedLoss, LeftOut
 from gradsan.report import Culprit
@@ -63,6 +63,26 @@ print(weight.tolist())
     unless = (
         "Not where the loss is only looked at: validation, a curve, an early stop. Then nothing has to be "
         "back-propagated, and the forward belongs under `torch.no_grad()`, which saves the memory of the graph."
+    )
+    tempting = Tempting(
+        program="""\
+import torch
+
+weight = torch.nn.Parameter(torch.zeros(3))
+opt = torch.optim.SGD([weight], lr=1.0)
+for sample in torch.eye(3):
+    loss = 1 - weight.dot(sample)
+opt.zero_grad()
+loss.backward(retain_graph=True)
+opt.step()
+print(weight.tolist())
+""",
+        shows="[0.0, 0.0, 1.0]\n",
+        price=(
+            "`retain_graph=True`, recommended for this loop in articles, keeps the last graph in memory and changes "
+            "nothing else: there was no second pass, and the other losses are gone. Only the last batch trains, as "
+            "before."
+        ),
     )
 
     @classmethod

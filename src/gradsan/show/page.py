@@ -36,6 +36,10 @@ def page(cause: type[Cause], *, width: int, color: bool) -> str:
     if cause.example.fixed_shows:
         text.append("\n  It then prints\n\n").append_text(_block(cause.example.fixed_shows))
     text.append_text(_heading("When not to")).append_text(_prose(cause.unless, width))
+    text.append_text(_heading("Tempting, and wrong")).append_text(_prose(cause.tempting.price, width))
+    text.append("\n").append_text(_changes(cause.example.program, cause.tempting.program))
+    if cause.tempting.shows:
+        text.append("\n  It then shows\n\n").append_text(_shown(cause.tempting.shows))
     return rendered(text, color=color)
 
 
@@ -70,6 +74,7 @@ def _fields(cause: type[Cause]) -> dict[str, object]:
         "example": asdict(cause.example),
         "fix": cause.fix,
         "unless": cause.unless,
+        "tempting": asdict(cause.tempting),
     }
 
 
@@ -101,11 +106,17 @@ def _block(program: str) -> Text:
 
 def _outcome(cause: type[Cause]) -> Text:
     if cause.severity == "error":
-        quoted = Text(textwrap.indent(f"{cause.example.shows.rstrip()} …", "    ") + "\n", SEVERITY["error"])
-        return Text("\n  PyTorch stops it with\n\n").append_text(quoted)
+        return Text("\n  PyTorch stops it with\n\n").append_text(_shown(cause.example.shows))
     if not cause.example.shows:
         return Text("\n  Nothing is raised, and nothing is printed.\n")
-    return Text("\n  Nothing is raised. It prints\n\n").append_text(_block(cause.example.shows))
+    return Text("\n  Nothing is raised. It prints\n\n").append_text(_shown(cause.example.shows))
+
+
+def _shown(printed: str) -> Text:
+    """What a program prints; the beginning of an error ends in no line break."""
+    if printed.endswith("\n"):
+        return _block(printed)
+    return Text(textwrap.indent(f"{printed} …", "    ") + "\n", SEVERITY["error"])
 
 
 def _changes(program: str, fixed: str) -> Text:
@@ -122,6 +133,6 @@ def _diff(program: str, fixed: str) -> Iterator[str]:
     """Lines that begin with `- `, `+ ` or two blanks, and a gap wherever lines of the program were left out."""
     difference = difflib.unified_diff(program.splitlines(), fixed.splitlines(), n=_CONTEXT, lineterm="")
     for line in list(difference)[2:]:
-        if line.startswith("@@ -1"):
+        if line.startswith(("@@ -1,", "@@ -1 ")):
             continue
         yield _GAP if line.startswith("@@") else f"{line[0]} {line[1:]}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).parents[1]
+PROJECT = Path(__file__).parents[2]
 SHOWN = re.compile(r"<!-- from: gradsan (?P<command>[^\n]*) -->\n```text\n(?P<output>.*?)```", re.DOTALL)
 
 
