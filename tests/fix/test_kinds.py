@@ -552,6 +552,14 @@ def main():
     )
 
 
+def test_loss_that_is_left_out_is_not_added_to_itself(tmp_path: Path) -> None:
+    """It is no total that is overwritten."""
+    case = Case(tmp_path, "for x in data:\n    penalty = f(x)\n    loss = g(x)\n    loss.backward()\n")
+    found = case.diagnosis("GS304", "penalty", evidence={"parameters_alone": 0}, made=case.at("f(x)"))
+
+    assert case.mended("combine-losses", found) is None
+
+
 @pytest.mark.parametrize(("derived", "mends"), [("self.raw.exp()", True), ("self.raw[:size].exp()", False)])
 def test_what_a_constructor_derived_is_computed_where_it_is_read(tmp_path: Path, derived: str, *, mends: bool) -> None:
     """If the object alone is enough for that."""

@@ -212,6 +212,86 @@ def keeps_what_it_retains() -> None:
         history.append(loss)
 
 
+class TwoLosses(nn.Module):
+    """A forward with a loss of its own beside the output."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.encoder, self.head = nn.Linear(4, 6), nn.Linear(6, 1)
+        self.sparsity_loss: torch.Tensor | None = None
+
+    def losses(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        """By name."""
+        code = self.encoder(x)
+        return {"task_loss": self.head(code).square().mean(), "sparsity_loss": code.abs().mean()}
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Notes one of them."""
+        losses = self.losses(x)
+        self.sparsity_loss = losses["sparsity_loss"]
+        return losses["task_loss"]
+
+
+def leaves_an_item_out() -> None:
+    """GS304: of a dict."""
+    model = TwoLosses()
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(6):
+        losses = model.losses(torch.randn(5, 4))
+        opt.zero_grad()
+        losses["task_loss"].backward()
+        opt.step()
+
+
+def sums_all_items_up() -> None:
+    """And logs them one by one."""
+    model = TwoLosses()
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(6):
+        losses = model.losses(torch.randn(5, 4))
+        opt.zero_grad()
+        torch.stack(list(losses.values())).sum().backward()
+        opt.step()
+        assert losses["sparsity_loss"].item() > 0
+
+
+def logs_the_other_items() -> None:
+    """A metric is no loss."""
+    model = TwoLosses()
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(6):
+        losses = model.losses(torch.randn(5, 4))
+        opt.zero_grad()
+        losses["task_loss"].backward()
+        opt.step()
+        assert all(value.item() >= 0 for value in losses.values())
+
+
+def leaves_an_attribute_out() -> None:
+    """GS304: nothing reads it."""
+    model = TwoLosses()
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(6):
+        loss = model(torch.randn(5, 4))
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+
+def leaves_the_last_of_a_list_out() -> None:
+    """GS304: its head is never trained."""
+    torch.manual_seed(0)
+    trunk, heads = nn.Linear(4, 6), nn.ModuleList(nn.Linear(6, 1) for _ in range(3))
+    opt = torch.optim.SGD([*trunk.parameters(), *heads.parameters()], lr=0.1)
+    for _ in range(6):
+        features = trunk(torch.randn(5, 4))
+        losses = [head(features).square().mean() for head in heads]
+        opt.zero_grad()
+        torch.stack(losses[:-1]).sum().backward()
+        opt.step()
+
+
 def validated(model: nn.Module) -> float:
     """Keeps its outputs until it returns."""
     outputs = []
@@ -291,6 +371,11 @@ def collects_in_vain_at_the_end() -> None:
         (shares_an_encoder_and_forgets, "GS303"),
         (keeps_some_and_retains_others, "GS301 GS302"),
         (keeps_what_it_retains, "GS301"),
+        (leaves_an_item_out, "GS304"),
+        (sums_all_items_up, None),
+        (logs_the_other_items, None),
+        (leaves_an_attribute_out, "GS304"),
+        (leaves_the_last_of_a_list_out, "GS304"),
     ],
     ids=lambda each: getattr(each, "__name__", each),
 )

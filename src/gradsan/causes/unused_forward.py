@@ -93,7 +93,7 @@ print(weight.tolist())
             if each.dropped and is_habit and each.takes_last and not each.is_chosen:
                 yield cls._overwritten(each)
         for loss in course.left_out:
-            is_dead = not loss.is_read and _NAMED.search(loss.name) is not None
+            is_dead = not loss.is_read and _is_called_a_loss(loss)
             if loss.seen >= _SEEN and not loss.is_used and (is_dead or loss.alone):
                 yield cls._forgotten(loss)
 
@@ -122,9 +122,14 @@ print(weight.tolist())
             sentence=f"`{loss.name}` is computed in every step and left out of the backward pass{why}",
             remedies=("combine-losses",),
             places={"made": (loss.made, None)},
-            culprit=Culprit(loss.name, "local"),
+            culprit=Culprit(loss.name, loss.holder),
             confidence="likely",
             evidence={"steps": loss.seen, "parameters_alone": len(loss.alone)},
             notes=(f"the pass of the other loss is at line {loss.sibling[-1].line}",) if loss.sibling else (),
             count=loss.seen,
         )
+
+
+def _is_called_a_loss(loss: LeftOut) -> bool:
+    """By itself, or where it is made; but a name with a dash before it says that it is not wanted."""
+    return not loss.name.startswith("_") and any(_NAMED.search(each) for each in (loss.name, loss.called))

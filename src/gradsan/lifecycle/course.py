@@ -178,6 +178,8 @@ class LeftOut:
     is_used: bool  # something else is done with it than noting its value
     alone: tuple[str, ...]  # parameters of optimizers that only this loss reaches
     sibling: Stack  # the pass of the other loss
+    holder: HolderKind = "local"
+    called: str = ""  # what the line that made it calls it
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ def drafts(program: Program) -> Iterator[Draft]:
     """Two calls in one block become one; a loop that calls backward on every term adds the terms up."""
     diagnosis = program.diagnosis
     if diagnosis.code == "GS304":
-        yield from _keep_every_term(program)
+        if "parameters_alone" not in diagnosis.evidence:  # else it is not overwritten, but left out of the sum
+            yield from _keep_every_term(program)
         return
     if diagnosis.freed is None or diagnosis.used is None:
         return

@@ -161,10 +161,7 @@ class Ledger:
                     self._kept.unreached.cut(CutOff(names, module, 0, found.how, found.at, found.name), each)
 
     def _files(self) -> set[str]:
-        owns = self._recorder.ownership.owns
-        return user_files(owns) | {
-            code.co_filename for each in self._kept.lines.lines.values() for code, _ in each.calls
-        }
+        return user_files(self._recorder.ownership.owns) | self._kept.lines.files
 
     def _name_carrier(self, line: Line, tensors: Sequence[Any], frame: FrameType) -> None:
         lines = self._recorder.lines()

@@ -34,7 +34,7 @@ def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts,
             retaining=[(stack_of(each.calls), each.kept) for each in lines if each.kept],
         ),
         hoards=kept.hoards.facts(user_modules(recorder.ownership.owns), number, passes.all()),
-        left_out=tuple(_left_out(kept)),
+        left_out=tuple(_left_out(kept, recorder)),
         cut_off=tuple(kept.unreached.facts()),
         dropped=tuple(each for log in recorder.threads() for each in dropped_losses(passes.all(), log)),
     )
@@ -89,11 +89,12 @@ def _may_be_read(wasted: list[Given], recorder: LineRecorder) -> bool:
     return reads_gradients(files | user_files(owns))
 
 
-def _left_out(kept: Accounts) -> list[LeftOut]:
+def _left_out(kept: Accounts, recorder: LineRecorder) -> list[LeftOut]:
     owned = {leaf for each in kept.gradients.accounts.values() for leaf in each.owned}
     reached = {leaf for each in kept.lines.lines.values() for leaf in each.reached}
     names = module_names() if owned - reached else {}
-    return kept.siblings.facts(owned, reached, lambda leaf: names.get(leaf, "a parameter"))
+    files = user_files(recorder.ownership.owns) | kept.lines.files
+    return kept.siblings.facts(owned, reached, lambda leaf: names.get(leaf, "a parameter"), files)
 
 
 def _last_step(optimizer: int, steps: Steps) -> Stack:

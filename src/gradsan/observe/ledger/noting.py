@@ -2,10 +2,11 @@
 
 import ast
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from gradsan.lifecycle.location import Frame
 from gradsan.observe.log.loops import Loop
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -33,21 +34,59 @@ class Uses:
         return any(not noted and loop.holds(line) for line, noted in self.read)
 
 
+_UNKNOWN = Uses(((0, False),))  # as if it were used
+
+
 def uses_of(name: str, file: str, function: str, line: int) -> Uses:
     """Everything that the function around a line does with a variable, but for that line itself."""
     scope = _scope(file, function.rpartition(".")[2], line)
     if scope is None:
-        return Uses(((0, False),))  # not known: as if it were used
+        return _UNKNOWN
     return Uses(tuple(_reads(name, scope, line, noted=False)))
 
 
-def _reads(name: str, node: ast.AST, line: int, *, noted: bool) -> Iterator[tuple[int, bool]]:
+def uses_of_item(variable: str, key: str | int, asking: Frame, made: int) -> Uses:
+    """Everything that a function does with one item of a variable, or with all of it; but for the line `made`."""
+    scope = _scope(asking.file, asking.function.rpartition(".")[2], asking.line)
+    if scope is None:
+        return _UNKNOWN
+    others = {
+        id(node.value)
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value != key
+    }
+    return Uses(tuple(_reads(variable, scope, made, noted=False, apart=others)))
+
+
+def uses_of_attribute(name: str, files: Iterable[str]) -> Uses:
+    """Everything that some files do with attributes of that name."""
+    found = ((node, noted) for file in files for node, noted in _attributes_read(file) if node.attr == name)
+    return Uses(tuple((node.lineno, noted) for node, noted in found))
+
+
+@lru_cache(maxsize=64)
+def _attributes_read(file: str) -> tuple[tuple[ast.Attribute, bool], ...]:
+    tree = _tree(file)
+    return () if tree is None else tuple(_loaded_attributes(tree, noted=False))
+
+
+def _loaded_attributes(node: ast.AST, *, noted: bool) -> Iterator[tuple[ast.Attribute, bool]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Attribute) and isinstance(child.ctx, ast.Load):
+            yield child, noted
+        yield from _loaded_attributes(child, noted=noted or _notes(child))
+
+
+def _reads(
+    name: str, node: ast.AST, line: int, *, noted: bool, apart: frozenset[int] | set[int] = frozenset()
+) -> Iterator[tuple[int, bool]]:
+    """Where a variable is read, but for a line and for the nodes in `apart` (by id)."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Name) and child.id == name and isinstance(child.ctx, ast.Load):
-            if child.lineno != line:
+            if child.lineno != line and id(child) not in apart:
                 yield child.lineno, noted
         else:
-            yield from _reads(name, child, line, noted=noted or _notes(child))
+            yield from _reads(name, child, line, noted=noted or _notes(child), apart=apart)
 
 
 def _notes(node: ast.AST) -> bool:
@@ -61,12 +100,19 @@ def _notes(node: ast.AST) -> bool:
 
 @lru_cache(maxsize=256)
 def _scope(file: str, function: str, line: int) -> ast.AST | None:
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = _tree(file)
+    if tree is None:
         return None
     if function == "<module>":
         return tree
     nodes = [each for each in ast.walk(tree) if isinstance(each, _FUNCTIONS) and each.name == function]
     around = [each for each in nodes if each.lineno <= line <= (each.end_lineno or each.lineno)]
     return max(around, key=lambda each: each.lineno, default=None)
+
+
+@lru_cache(maxsize=64)
+def _tree(file: str) -> ast.Module | None:
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None

@@ -101,6 +101,11 @@ class PassLines:
             self._look(note, note.seen, line, tensors)
         return line
 
+    @property
+    def files(self) -> set[str]:
+        """In which there are calls that lead to passes."""
+        return {code.co_filename for each in self.lines.values() for code, _ in each.calls}
+
     def usual_gap(self) -> int | None:
         """How many ops are made from one pass of a line to its next, usually, where that is least; None: not known."""
         gaps = (sorted(two - one for one, two in pairwise(line.begins[-_GAPS:])) for line in self.lines.values())
