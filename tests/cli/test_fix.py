@@ -198,3 +198,24 @@ def test_fix_is_proved_by_running_the_mended_program(tmp_path: Path) -> None:
     )
     assert (tmp_path / "train.py").read_text(encoding="utf-8") == expected
     assert sorted(each.name for each in tmp_path.iterdir()) == ["train.py"]
+
+
+def test_any_command_proves_a_fix_if_it_starts_python(tmp_path: Path) -> None:
+    """A script of the shell, a makefile, a launcher: what they start is watched."""
+    (tmp_path / "train.py").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "run.sh").write_text('cd "$(dirname "$0")" && python train.py\n', encoding="utf-8")
+
+    done = fix(tmp_path, "--verify", "LR=0.1 sh run.sh")
+
+    assert "combine-losses at train.py:10: clean" in done.stderr
+    assert done.returncode == 1  # nothing is written
+
+
+def test_command_without_python_is_said_to_prove_nothing(tmp_path: Path) -> None:
+    """Better than a proof that nothing stands behind."""
+    (tmp_path / "train.py").write_text(PROGRAM, encoding="utf-8")
+
+    done = fix(tmp_path, "--verify", "echo train")
+
+    assert done.returncode == 2
+    assert "no Python program was seen" in done.stderr

@@ -32,6 +32,9 @@ class Model:
     async def other(self): pass; y = 2
 
     z = 3
+    a = 1; b = 'ü'; c = 3  # crowded
+    if z: a = 2
+    else: a = 3; b = 4;
 
 
 def last():
@@ -55,7 +58,7 @@ def test_functions_without_a_wanted_line_are_one_line_each() -> None:
     assert "torch.no_grad" not in text
 
 
-@given(st.sets(st.integers(1, 25)))
+@given(st.sets(st.integers(1, 28)))
 def test_nothing_is_lost(wanted: set[int]) -> None:
     """Whatever is left out, the lines it stands for are the file's."""
     lines = condense(source(), wanted)
@@ -78,3 +81,28 @@ def test_statement_added_beside_a_function_left_out_leaves_it_whole(number: int)
     added = [line for line in result if "added" in line]
     assert len(added) == 1
     assert [line for line in result if "added" not in line] == list(source().lines)
+
+
+def test_crowded_line_is_spread_out_only_where_it_is_edited() -> None:
+    """Its statements are then written one a line; other crowded lines stay as they are."""
+    number = SOURCE.splitlines().index("    a = 1; b = 'ü'; c = 3  # crowded") + 1
+    tree = Tree("x.py", source(), condense(source(), {number}))
+    draft = Draft()
+    draft.insert_after(tree, tree.statements_at(number)[1], "added = True")
+
+    result = "".join(edited(source().lines, draft.edits()))
+
+    spread_out = "    a = 1\n    b = 'ü'\n    added = True\n    c = 3  # crowded\n"
+    assert result == SOURCE.replace("    a = 1; b = 'ü'; c = 3  # crowded\n", spread_out)
+
+
+def test_block_on_the_line_of_its_header_gets_lines_of_its_own() -> None:
+    """With the file's own indentation; an `else` likewise."""
+    tree = Tree("x.py", source(), condense(source(), {1}))
+    number = SOURCE.splitlines().index("    else: a = 3; b = 4;") + 1
+    draft = Draft()
+    draft.remove(tree, tree.statements_at(number)[-1])
+
+    result = "".join(edited(source().lines, draft.edits()))
+
+    assert result == SOURCE.replace("    else: a = 3; b = 4;\n", "    else:\n        a = 3\n")

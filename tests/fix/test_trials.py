@@ -1,11 +1,14 @@
 """A trial is the user's program, elsewhere, with some files changed."""
 
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
-from gradsan.fix.scratch import lay_out
-from gradsan.fix.trials import Command, Trial, UnusableCommandError, command_of, cut_off, same_gradients
+from gradsan.fix.commands import UnusableCommandError, command_of
+from gradsan.fix.gradients import Steps, cut_off, same_gradients
+from gradsan.fix.scratch import Layout
 
 
 def test_changed_files_are_copies_and_everything_else_is_linked(tmp_path: Path) -> None:
@@ -19,7 +22,7 @@ def test_changed_files_are_copies_and_everything_else_is_linked(tmp_path: Path) 
     (root / "package" / "other.py").write_text("other\n", encoding="utf-8")
     scratch.mkdir()
 
-    lay_out(scratch, root, {"package/model.py": b"new\n"}, "train.py")
+    Layout(root).lay_out(scratch, {"package/model.py": b"new\n"})
 
     assert (scratch / "package" / "model.py").read_text(encoding="utf-8") == "new\n"
     assert (root / "package" / "model.py").read_text(encoding="utf-8") == "old\n"
@@ -28,39 +31,54 @@ def test_changed_files_are_copies_and_everything_else_is_linked(tmp_path: Path) 
     assert (scratch / "data").is_symlink()
 
 
+def test_folders_with_source_are_folders_however_deep_and_environments_are_not(tmp_path: Path) -> None:
+    """A script may look for its project above itself, where only a folder leads back to the copy."""
+    for file in ("tools/deep/run.py", "data/images/one.png", "env/pyvenv.cfg", "env/lib/site.py", "__pycache__/a.py"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_bytes(b"")
+
+    assert Layout(tmp_path).folders == {Path(), Path("tools"), Path("tools/deep")}
+
+
 @pytest.mark.parametrize(
-    ("words", "command"),
+    ("words", "line"),
     [
-        ("python train.py --epochs 1", Command((), ("train.py", "--epochs", "1"))),
-        ("python3.11 -W error -u -m pkg.train x", Command(("-W", "error", "-u"), ("-m", "pkg.train", "x"))),
-        ("train.py", Command((), ("train.py",))),
+        ("python train.py --epochs 1", "PYTHON train.py --epochs 1"),
+        ("python3.11 -W error -u -m pkg.train x", "PYTHON -W error -u -m pkg.train x"),
+        ("CUDA_VISIBLE_DEVICES= LR=0.1 python3 train.py", "CUDA_VISIBLE_DEVICES= LR=0.1 PYTHON train.py"),
+        ("train.py", "PYTHON train.py"),
+        ("torchrun --nproc-per-node 2 train.py", "torchrun --nproc-per-node 2 train.py"),
+        ("make train && pytest 'tests/a b'", "make train && pytest 'tests/a b'"),
+        ("python ROOT/train.py", "PYTHON train.py"),
+        (["python", "train.py", "a b"], "PYTHON train.py 'a b'"),
     ],
 )
-def test_command_is_a_python_program(words: str, command: Command) -> None:
-    """With Python's own options before it."""
-    assert command_of(words) == command
+def test_command_is_what_a_user_would_type(tmp_path: Path, words: str | list[str], line: str) -> None:
+    """`python` is the one that runs gradsan, and files are those of the scratch directory."""
+    words = words.replace("ROOT", str(tmp_path)) if isinstance(words, str) else words
+
+    assert command_of(words, tmp_path) == line.replace("PYTHON", shlex.quote(sys.executable))
 
 
-@pytest.mark.parametrize("words", ["make train", "python", "python -c 'x'", "python -m"])
-def test_command_that_is_none_is_refused(words: str) -> None:
+@pytest.mark.parametrize("words", ["", "python", "python ../train.py", "python /elsewhere/train.py"])
+def test_command_that_proves_nothing_is_refused(tmp_path: Path, words: str) -> None:
     """Before anything is run."""
     with pytest.raises(UnusableCommandError):
-        command_of(words)
+        command_of(words, tmp_path)
 
 
-def ended(*gradients: list[list[float] | None], status: int = 0) -> Trial:
+def ended(*gradients: list[list[float] | None]) -> Steps:
     """A run whose only optimizer was given these, step after step."""
-    return Trial(status, (), tuple({"optimizer": 0, "gradients": each} for each in gradients), "")
+    return [{"optimizer": 0, "gradients": each} for each in gradients]
 
 
 def test_gradients_are_compared_step_by_step() -> None:
-    """A little rounding is allowed; a reference that failed says nothing."""
+    """A little rounding is allowed."""
     one, close, other = [[1.0, 2.0]], [[1.0 + 1e-7, 2.0]], [[1.5, 2.0]]
 
     assert same_gradients(ended([*one]), ended([*close])) is True
     assert same_gradients(ended([*one]), ended([*other])) is False
     assert same_gradients(ended([*one], [*one]), ended([*one])) is False
-    assert same_gradients(ended([*one]), ended([*one], status=1)) is None
 
 
 def test_parameter_that_is_no_longer_trained_is_noticed() -> None:
@@ -74,4 +92,4 @@ def test_parameter_that_is_no_longer_trained_is_noticed() -> None:
 def test_nothing_outside_the_working_directory_is_laid_out(tmp_path: Path) -> None:
     """It would be the user's own file that is overwritten."""
     with pytest.raises(ValueError, match="working directory"):
-        lay_out(tmp_path, tmp_path, {str(tmp_path / "train.py"): b""})
+        Layout(tmp_path).lay_out(tmp_path, {str(tmp_path / "train.py"): b""})

@@ -111,7 +111,10 @@ up to date: False
     def explains(cls, incident: Incident) -> bool:
         """Whether this is what happened."""
         loop = incident.repetition if isinstance(incident, SecondPass) else None
-        return loop is not None and loop.made == "earlier" and loop.maker_runs <= 1
+        if loop is None or loop.made != "earlier":
+            return False
+        # A cache with several keys fills in several rounds; what a step leaves behind by mistake is always the latest.
+        return loop.maker_runs <= 1 or (loop.maker_ran_since and not loop.maker_ran_now)
 
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all

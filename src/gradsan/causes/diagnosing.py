@@ -3,7 +3,7 @@
 import hashlib
 import linecache
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gradsan.causes import all_causes
@@ -22,7 +22,9 @@ from gradsan.lifecycle.incident import (
 from gradsan.lifecycle.location import Frame, Location
 from gradsan.report import Confidence, Culprit, Diagnosis, Fix, FixKind, PathOp, RaisedError, Safety
 
-# What a fix of each kind does, for whoever has to make it by hand.
+# What a fix of each kind does, for whoever has to make it by hand. `same-gradients`: at every step, each optimizer is
+# given what a run with all graphs kept would give it. What is computed anew after a step, or at another time than the
+# program did it, sees other parameters than that run; and a gradient that becomes part of the loss adds a term to it.
 _TITLES: dict[FixKind, tuple[str, Safety]] = {
     "recompute": ("run the forward again before the later pass", "same-gradients"),
     "combine-losses": ("add the losses up and call backward once", "same-gradients"),
@@ -30,11 +32,11 @@ _TITLES: dict[FixKind, tuple[str, Safety]] = {
     "reset-state": ("give the state its initial value at the step's boundary", "changes-gradients"),
     "no-grad": ("compute it under `torch.no_grad()`", "changes-gradients"),
     "item": ("keep the number, not the tensor: `.item()`", "changes-gradients"),
-    "move-into-loop": ("compute it anew in every round, inside the loop", "same-gradients"),
-    "reorder": ("make all backward passes before the optimizers step", "same-gradients"),
+    "move-into-loop": ("compute it anew in every round, inside the loop", "changes-gradients"),
+    "reorder": ("make all backward passes before the optimizers step", "changes-gradients"),
     "remove-backward": ("remove the pass that is not needed", "changes-gradients"),
     "retain-graph": ("give the earlier pass `retain_graph=True`, and never the last one", "same-gradients"),
-    "create-graph": ("give the earlier call `create_graph=True`", "same-gradients"),
+    "create-graph": ("give the earlier call `create_graph=True`", "changes-gradients"),
     "remove-retain": ("leave `retain_graph=True` out: the gradients stay the same", "same-gradients"),
     "zero-grad": ("call `zero_grad()` once for every `step()`", "changes-gradients"),
     "clone": ("edit a copy, or use the form of the operation that returns a new tensor", "same-gradients"),
@@ -84,7 +86,7 @@ def diagnose(incident: Incident, error: RaisedError, named: Named | None, belief
         culprit=None if named is None else named.culprit,
         evidence=_evidence(incident),
         notes=(*beliefs, *_notes(incident, cause)),
-        fixes=tuple(fix_of(kind, cause) for kind in cause.remedies(incident)),
+        fixes=tuple(_claimed(fix_of(kind, cause), incident) for kind in cause.remedies(incident)),
         used=places.used,
         freed=places.freed,
         made=places.made,
@@ -94,6 +96,15 @@ def diagnose(incident: Incident, error: RaisedError, named: Named | None, belief
         path=tuple(map(_path_op, path.ops)),
         elided=path.left_out,
     )
+
+
+def _claimed(fix: Fix, incident: Incident) -> Fix:
+    """Not claiming the same gradients, where a run with all graphs kept fails too, or sees old values."""
+    if isinstance(incident, SecondPass):
+        is_later = fix.kind == "recompute" and incident.updated_between
+    else:
+        is_later = not isinstance(incident, ReadAfterFree)  # keeping graphs does not undo an edit, or bring back a cut
+    return replace(fix, safety="changes-gradients") if is_later else fix
 
 
 def fix_of(kind: FixKind, cause: type[Cause]) -> Fix:

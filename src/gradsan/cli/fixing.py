@@ -12,15 +12,17 @@ import click
 
 from gradsan.cli.codes import selection
 from gradsan.cli.output import ColorChoice, wants_color, width, write
+from gradsan.cli.rechecking import Rechecker
 from gradsan.cli.version import version
 from gradsan.errors import GradsanError
 from gradsan.fix.applying import mended, unwritten
 from gradsan.fix.applying import write as write_files
+from gradsan.fix.commands import UnusableCommandError, command_of
 from gradsan.fix.editing import ChangedFileError, OverlappingEditsError, unified_diff
 from gradsan.fix.proposing import with_edits
 from gradsan.fix.proving import Prover
 from gradsan.fix.source import parse
-from gradsan.fix.trials import Command, Trial, Workshop, command_of
+from gradsan.fix.trials import Trial, Workshop
 from gradsan.fix.trusting import is_sure
 from gradsan.report import Diagnosis, Fix, Report
 
@@ -69,11 +71,13 @@ class Fixing:
         self._told = told
         self._root = Path.cwd()
         self._wants: Callable[[str], bool] = selection(wishes.select, wishes.ignore)
+        self._rechecker = Rechecker(self._root, ())
 
     def run(self) -> int:
         """Find, prove, show, write; the status says whether something is left."""
         report = self._report()
         known = list(report.diagnoses) if report is not None else self._checked()
+        self._rechecker = Rechecker(self._root, known if report is None else ())
         known = [each for each in known if self._wants(each.code)]
         told = self._proved(report, known) if self._wishes.verify else self._proposed(known)
         changed, left = self._agreed(told)
@@ -131,16 +135,25 @@ class Fixing:
         """With what the files say when it is made together with those that are to be made already."""
         fixes = [one.fix for one in (*told, new) if one.fix is not None and (one is new or one.changed is not None)]
         try:
-            return replace(new, changed=mended([edit for fix in fixes for edit in fix.edits], self._root))
+            changed = mended([edit for fix in fixes for edit in fix.edits], self._root)
         except (OverlappingEditsError, ChangedFileError) as error:
             return replace(new, why=str(error))
+        if self._rechecker.persists(new.diagnosis, changed):
+            return replace(new, why="not made: the source would still have the problem")
+        return replace(new, changed=changed)
 
     def _proved(self, report: Report | None, known: Sequence[Diagnosis]) -> list[_Told]:
         """By running the program as it is, and then with each remedy until one holds."""
         passes = self._wishes.passes or (_PASSES_OF_A_REPORT if self._wishes.command is None else None)
-        workshop = Workshop(self._root, self._command(report), seconds=self._wishes.timeout, passes=passes)
+        command = self._command(report)
+        workshop = Workshop(self._root, command, seconds=self._wishes.timeout, passes=passes)
         self._say("running the program as it is")
         before = workshop.run({})
+        if not before.watched and before.status is not None:
+            raise UnusableCommandError(
+                f"no Python program was seen in {command!r} (status {before.status})",
+                "it must start the Python that gradsan is installed for; it said: " + before.last_words[-300:].strip(),
+            )
         seen = [each for each in before.diagnoses if self._wants(each.code)]
         if not seen and before.status != 0:
             self._say(f"the program fails for a reason that gradsan has nothing to say about:\n{before.last_words}")
@@ -156,7 +169,13 @@ class Fixing:
 
     def _prove(self, diagnosis: Diagnosis, workshop: Workshop, before: Trial, changed: Changed) -> _Told:
         self._say(f"{diagnosis.code} {diagnosis.name}: {diagnosis.message}")
-        prover = Prover(workshop, before, lambda line: self._say(f"  {line}"), unsafe=self._wishes.unsafe)
+        prover = Prover(
+            workshop,
+            before,
+            tell=lambda line: self._say(f"  {line}"),
+            persists=self._rechecker.persists,
+            unsafe=self._wishes.unsafe,
+        )
         proof = prover.prove(diagnosis, changed)
         if proof is None:
             why = "no remedy holds" if prover.failed else _NO_EDIT
@@ -169,7 +188,7 @@ class Fixing:
         fix = replace(proof.fixes[0], diff=self._diff(changed, proof.changed))
         return _Told(prover.marked(diagnosis, fix), fix, dict(proof.changed), why)
 
-    def _command(self, report: Report | None) -> Command:
+    def _command(self, report: Report | None) -> str:
         if self._wishes.command is not None:
             return command_of(self._wishes.command, self._root)
         if report is not None and report.torch is not None and report.argv:

@@ -63,7 +63,7 @@ def command(  # noqa: PLR0913 # one for each option
     program = Module(named, arguments) if as_module else find_script(named, arguments)
     _demand_torch(program)
     reporting = Reporting(
-        tuple(program.argv),
+        ("-m", named, *arguments) if as_module else tuple(program.argv),
         form=form,
         output=output,
         quiet=quiet,

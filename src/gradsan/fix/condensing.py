@@ -5,9 +5,10 @@ two; the others are shortened to a line each, and every line remembers where in 
 """
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from gradsan.fix.crowding import spread
 from gradsan.fix.source import Source
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -20,30 +21,43 @@ class Line:
     text: str
     first: int  # from 1
     full: tuple[str, ...]  # as the file has them; more than one only where a function was left out
+    is_piece: bool = False  # of a crowded line: the first piece stands for all of it, the others for nothing
 
     @property
     def last(self) -> int:
         """The last of the lines it stands for."""
-        return self.first + len(self.full) - 1
+        return self.first + max(len(self.full), 1) - 1
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it is the rest of a line that began above it."""
+        return not self.full
 
 
 def condense(source: Source, wanted: Collection[int]) -> tuple[Line, ...]:
     """The lines of the file, with all functions shortened in which none of the wanted lines stands."""
-    lines = []
+    lines: list[Line] = []
     number = 1
+    crowded = spread(source)
     for function in _unwanted(source.tree, wanted):
         first, last = _first_line(function), function.end_lineno or function.lineno
         if first < number or not _stands_alone(source, function):
             continue
-        lines += _whole(source, number, first)
+        lines += _whole(source, crowded, number, first)
         lines.append(Line(_shortened(source, function), first, source.lines[first - 1 : last]))
         number = last + 1
-    lines += _whole(source, number, len(source.lines) + 1)
+    lines += _whole(source, crowded, number, len(source.lines) + 1)
     return tuple(lines)
 
 
-def _whole(source: Source, first: int, end: int) -> list[Line]:
-    return [Line(source.lines[n - 1], n, (source.lines[n - 1],)) for n in range(first, end)]
+def _whole(source: Source, crowded: Mapping[int, Sequence[str]], first: int, end: int) -> Iterator[Line]:
+    for number in range(first, end):
+        line = source.lines[number - 1]
+        if number not in crowded:
+            yield Line(line, number, (line,))
+            continue
+        for place, piece in enumerate(crowded[number]):
+            yield Line(piece, number, (line,) if place == 0 else (), is_piece=True)
 
 
 def _unwanted(tree: ast.AST, wanted: Collection[int]) -> Iterator[Function]:

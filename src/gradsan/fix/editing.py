@@ -23,31 +23,42 @@ def edits_between(file: str, old: Sequence[Line], new: Sequence[str]) -> tuple[E
     is part of it, so that there is always something that can be compared with the file.
     """
     matcher = difflib.SequenceMatcher(None, [line.text for line in old], new, autojunk=False)
-    written: list[tuple[str, ...]] = [(text,) for text in new]
-    for start, new_start, size in matcher.get_matching_blocks():
-        written[new_start : new_start + size] = [line.full for line in old[start : start + size]]
+    place = {  # in the new text, of every old line that stays
+        start + n: new_start + n for start, new_start, size in matcher.get_matching_blocks() for n in range(size)
+    }
+    kept = {number: old[index] for index, number in place.items()}
     edits = []
-    for first, last, new_first, new_last in _hunks(matcher, len(old)):
+    for first, last in _hunks(matcher, old):
+        new_first = 0 if first == 0 else place[first - 1] + 1
+        new_last = len(new) if last == len(old) else place[last]
         before = [text for line in old[first:last] for text in line.full]
-        after = [text for texts in written[new_first:new_last] for text in texts]
+        after = [text for n in range(new_first, new_last) for text in _written(new[n], kept.get(n))]
         edits.append(Edit(file, old[first].first, old[last - 1].last, _joined(before), _joined(after)))
     return tuple(edits)
 
 
-def _hunks(matcher: "difflib.SequenceMatcher[str]", lines: int) -> list[tuple[int, int, int, int]]:
-    """The stretches that differ, in the old and in the new; those that share a line are one."""
-    found: list[tuple[int, int, int, int]] = []
-    for tag, first, last, new_first, new_last in matcher.get_opcodes():
+def _written(text: str, kept: Line | None) -> tuple[str, ...]:
+    """A line of the new text as the file is to have it: in full, but a piece of a crowded line by itself."""
+    return (text,) if kept is None or kept.is_piece else kept.full
+
+
+def _hunks(matcher: "difflib.SequenceMatcher[str]", old: Sequence[Line]) -> list[tuple[int, int]]:
+    """The stretches of the old text that differ; those that share a line are one. Crowded lines change as a whole."""
+    found: list[tuple[int, int]] = []
+    for tag, first, last, _, _ in matcher.get_opcodes():
         if tag == "equal":
             continue
-        hunk = (first, last, new_first, new_last)
         if tag != "replace":
-            below = last < lines
-            hunk = (first - (not below), last + below, new_first - (not below), new_last + below)
-        if found and found[-1][1] > hunk[0]:
+            below = last < len(old) and (first == 0 or not old[last].is_piece or old[last].goes_on)
+            first, last = first - (not below), last + below  # noqa: PLW2901 # the line beside it, at best a plain one
+        while first > 0 and old[first].goes_on:
+            first -= 1  # noqa: PLW2901 # where the line begins
+        while last < len(old) and old[last].goes_on:
+            last += 1  # noqa: PLW2901 # where it ends
+        if found and found[-1][1] >= first:
             above = found.pop()
-            hunk = (above[0], hunk[1], above[2], hunk[3])
-        found.append(hunk)
+            first, last = min(above[0], first), max(above[1], last)  # noqa: PLW2901 # both
+        found.append((first, last))
     return found
 
 

@@ -89,6 +89,11 @@ def loaded(root: cst.CSTNode, wanted: str) -> list[cst.BaseExpression]:
     return found
 
 
+def same_text(node: cst.CSTNode, code: str) -> bool:
+    """Whether it is written like this, whatever the quotes and spaces."""
+    return _plain(text(node)) == _plain(code)
+
+
 def _plain(code: str) -> str:
     """The same for every way of writing it: `d['x']` and `d["x"]`."""
     return code.replace("'", '"').replace(" ", "")

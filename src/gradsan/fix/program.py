@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradsan.fix.condensing import condense
+from gradsan.fix.meaning import meant
 from gradsan.fix.source import Source, parse, read
 from gradsan.fix.tree import Statement, Tree
 from gradsan.lifecycle.location import Frame, Location
@@ -68,13 +69,31 @@ class Program:
 
     def places(self, location: Location | None) -> list[Place | None]:
         """The statements of a stack, outermost first; None for a frame whose file is not to be edited."""
-        return [] if location is None else [self.place(frame) for frame in frames(location)]
+        if location is None:
+            return []
+        stack = frames(location)
+        called = [each.function.rpartition(".")[2] for each in stack[1:]]
+        return [self._place(frame, location, callee) for frame, callee in zip(stack, [*called, None], strict=True)]
 
-    def place(self, frame: Frame) -> Place | None:
-        """The statement that a frame stands at."""
+    def apart(self, one: Location | None, other: Location | None) -> int | None:
+        """The index of the outermost frame in which two stacks stand at different statements of one function."""
+        if one is None or other is None:
+            return None
+        ours, theirs = frames(one), frames(other)
+        if ours != theirs:
+            return parting(one, other)
+        last = len(ours) - 1  # two statements of one line, or the same
+        mine, yours = self.places(one)[last], self.places(other)[last]
+        return last if mine is not None and yours is not None and mine.statement is not yours.statement else None
+
+    def _place(self, frame: Frame, location: Location, callee: str | None) -> Place | None:
+        """The statement that a frame stands at: which of several on one line, the story tells."""
         tree = self.tree(frame.file)
-        statement = None if tree is None else tree.statement_at(frame.line)
-        return None if tree is None or statement is None else Place(tree, statement, frame)
+        crowd = [] if tree is None else tree.statements_at(frame.line)
+        if tree is None or not crowd:
+            return None
+        statement = crowd[0] if len(crowd) == 1 else meant(crowd, self.diagnosis, location, callee)
+        return Place(tree, statement, frame)
 
     def _read(self, file: str) -> Source | None:
         path = (self._root / file).resolve()

@@ -4,17 +4,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from gradsan.fix.applying import mended
+from gradsan.fix.gradients import cut_off, same_gradients
 from gradsan.fix.program import Program
 from gradsan.fix.proposing import candidates
 from gradsan.fix.ranking import ranked
-from gradsan.fix.trials import Trial, Workshop, cut_off, same_gradients
-from gradsan.report import Diagnosis, Edit, Fix, FixKind
+from gradsan.fix.trials import Trial, Workshop
+from gradsan.report import Diagnosis, Fix, FixKind
 
 _DEEPEST = 4  # edits one after the other: what an edit uncovers may need one too
 _TRIALS = 24
-
-# Kinds that leave every gradient as a run with all graphs kept would have it; others change what is computed.
-_SAME: frozenset[FixKind] = frozenset({"combine-losses", "retain-graph"})
 
 Changed = Mapping[str, bytes]
 
@@ -26,26 +24,34 @@ class Proof:
     changed: Changed
     fixes: tuple[Fix, ...]
     cut_off: tuple[str, ...]  # parameters that receive no gradient any more
-    same_gradients: bool | None  # None: not claimed, or nothing to compare with
+
+    @property
+    def same_gradients(self) -> bool:
+        """Whether every optimizer is given what a run with all graphs kept gives it, at every step."""
+        return all(fix.safety == "same-gradients" for fix in self.fixes)
 
 
 @dataclass
 class Prover:
-    """One search. `tell` hears of every trial; `before` is how the program ran as it is."""
+    """One search.
+
+    `tell` hears of every trial; `before` is how the program ran as it is; `persists` says whether the source alone
+    still shows a problem, given what the files would say.
+    """
 
     workshop: Workshop
     before: Trial
     tell: Callable[[str], None]
+    persists: Callable[[Diagnosis, Changed], bool] = lambda _diagnosis, _changed: False
     unsafe: bool = False
     failed: list[str] = field(default_factory=list)  # what was tried in vain, in a line each
     _tried: set[FixKind] = field(default_factory=set)
     _seen: list[Changed] = field(default_factory=list)  # programs that were tried; two edits may undo one another
     _trials: int = 0
-    _reference: Trial | None = None
 
     def prove(self, diagnosis: Diagnosis, changed: Changed) -> Proof | None:
         """The first way that ends clean, where there is one."""
-        return next(self._ways(diagnosis, dict(changed), ()), None)
+        return next(self._ways(diagnosis, _Stage(self.before, dict(changed), self.workshop)), None)
 
     def marked(self, diagnosis: Diagnosis, proved: Fix | None) -> Diagnosis:
         """The diagnosis with what is known of its fixes now: the proved one first, and those that failed."""
@@ -53,58 +59,85 @@ class Prover:
         known = [replace(fix, verified=False) if fix.kind in self._tried else fix for fix in others]
         return replace(diagnosis, fixes=(*(() if proved is None else (proved,)), *known))
 
-    def _ways(self, diagnosis: Diagnosis, changed: dict[str, bytes], so_far: tuple[Fix, ...]) -> Iterator[Proof]:
-        program = Program(diagnosis, self.workshop.root, changed=changed)
+    def _ways(self, diagnosis: Diagnosis, stage: "_Stage") -> Iterator[Proof]:
+        program = Program(diagnosis, self.workshop.root, changed=stage.changed)
         for fix in ranked(diagnosis.fixes, program):
-            uncovered: list[tuple[Diagnosis, dict[str, bytes], Fix]] = []
+            uncovered: list[tuple[Diagnosis, _Stage]] = []
             for edits in candidates(fix.kind, program):
                 if self._trials >= _TRIALS:
                     return
-                files = mended(edits, self.workshop.root, changed)
+                files = mended(edits, self.workshop.root, stage.changed)
                 if files in self._seen:
                     continue
                 self._seen.append(files)
-                trial = self._try(fix, edits, files)
                 made = Fix(fix.kind, fix.title, fix.safety, edits, verified=True)
-                if trial.is_clean and (proof := self._judged(diagnosis, made, files, trial, so_far)) is not None:
+                trial = self._try(made, files, diagnosis)
+                if trial is None:
+                    continue
+                if trial.is_clean and (proof := self._judged(made, files, trial, stage)) is not None:
                     yield proof
                 left = next((each for each in trial.diagnoses if not _same(each, diagnosis)), None)
                 if left is not None and len(trial.diagnoses) == 1:
-                    uncovered.append((left, files, made))
-            if len(so_far) + 1 < _DEEPEST:
-                for left, files, made in uncovered:
-                    yield from self._ways(left, files, (*so_far, made))
+                    uncovered.append((left, _Stage(trial, files, self.workshop, (*stage.fixes, made))))
+            if len(stage.fixes) + 1 < _DEEPEST:
+                for left, reached in uncovered:
+                    yield from self._ways(left, reached)
 
-    def _try(self, fix: Fix, edits: tuple[Edit, ...], files: Changed) -> Trial:
+    def _try(self, fix: Fix, files: Changed, diagnosis: Diagnosis) -> Trial | None:
+        """How the program runs with it; None where the source still shows the problem, and need not be run."""
         self._trials += 1
         self._tried.add(fix.kind)
-        places = ", ".join(f"{edit.file}:{edit.line}" for edit in edits)
+        places = ", ".join(f"{edit.file}:{edit.line}" for edit in fix.edits)
+        if self.persists(diagnosis, files):
+            self._fail(f"{fix.kind} at {places}: the source still has the problem")
+            return None
         trial = self.workshop.run(files)
-        outcome = _outcome(trial)
-        self.tell(f"{fix.kind} at {places}: {outcome}")
-        if not trial.is_clean:
-            self.failed.append(f"{fix.kind} at {places}: {outcome}")
+        if trial.is_clean:
+            self.tell(f"{fix.kind} at {places}: clean")
+        else:
+            self._fail(f"{fix.kind} at {places}: {_outcome(trial)}")
         return trial
 
-    def _judged(
-        self, diagnosis: Diagnosis, fix: Fix, files: Changed, trial: Trial, so_far: tuple[Fix, ...]
-    ) -> Proof | None:
+    def _judged(self, fix: Fix, files: Changed, trial: Trial, stage: "_Stage") -> Proof | None:
         """A clean run is not enough: parameters must still be trained, and a claim must hold."""
-        lost = tuple(cut_off(trial, self.before))
+        lost = tuple(cut_off(trial.steps, self.before.steps))
         if lost and not self.unsafe:
-            self.failed.append(f"{fix.kind}: {len(lost)} trained parameters would receive no gradient (--unsafe)")
-            self.tell(self.failed[-1])
+            self._fail(f"{fix.kind}: {len(lost)} trained parameters would receive no gradient (--unsafe)")
             return None
-        same = None
-        if fix.kind in _SAME and diagnosis.severity == "error" and not so_far:
-            if self._reference is None:
-                self._reference = self.workshop.run({}, retain=True)
-            same = same_gradients(trial, self._reference)
-            if same is False:
-                self.failed.append(f"{fix.kind}: the gradients are not those of the program with all graphs kept")
-                self.tell(self.failed[-1])
+        if fix.safety == "same-gradients":
+            reference = stage.reference()
+            if reference is None:
+                fix = replace(fix, safety="changes-gradients")
+            elif not same_gradients(trial.steps, reference.steps):
+                self._fail(f"{fix.kind}: the gradients are not those of the program with all graphs kept")
                 return None
-        return Proof(files, (*so_far, fix), lost, same)
+        return Proof(files, (*stage.fixes, fix), lost)
+
+    def _fail(self, line: str) -> None:
+        self.failed.append(line)
+        self.tell(line)
+
+
+@dataclass
+class _Stage:
+    """A program on the way to a clean one: as it is, or with some fixes made."""
+
+    ran: Trial
+    changed: dict[str, bytes]
+    workshop: Workshop
+    fixes: tuple[Fix, ...] = ()
+    _retained: Trial | None = None
+
+    def reference(self) -> Trial | None:
+        """How it runs with all graphs kept; None where it raises even so, and says nothing about gradients.
+
+        A program that ran to its end gives the same gradients either way.
+        """
+        if self.ran.status == 0:
+            return self.ran
+        if self._retained is None:
+            self._retained = self.workshop.run(self.changed, retain=True)
+        return self._retained if self._retained.status == 0 else None
 
 
 def _same(one: Diagnosis, other: Diagnosis) -> bool:

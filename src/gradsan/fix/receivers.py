@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import libcst as cst
 
+from gradsan.fix.calls import called_name
 from gradsan.fix.expressions import nodes, text
-from gradsan.fix.passes import called_name
 from gradsan.fix.program import Place
 
 _LIBRARIES = ("torch", "nn", "F", "functional", "np", "math", "super")

@@ -54,9 +54,17 @@ class Tree:
         )
 
     def statement_at(self, line: int) -> Statement | None:
-        """The innermost statement that the line belongs to."""
+        """The innermost statement that the line belongs to; the first of them where it is crowded."""
+        return next(iter(self.statements_at(line)), None)
+
+    def statements_at(self, line: int) -> list[Statement]:
+        """The innermost statement that the line belongs to; more than one where the line is crowded."""
         found = [each for each in self.statements if self.line(each) <= line <= self.end_line(each)]
-        return min(found, key=lambda each: (self.end_line(each) - self.line(each), -self.line(each)), default=None)
+        begun = [each for each in found if self.line(each) == line]
+        crowd = [each for each in begun if self.lines[self._spans[each].start.line - 1].is_piece]
+        if len(crowd) > 1:
+            return crowd
+        return sorted(found, key=lambda each: (self.end_line(each) - self.line(each), -self.line(each)))[:1]
 
     def block(self, statement: Statement) -> Sequence[Statement]:
         """The statements that stand beside it, itself included."""

@@ -58,6 +58,7 @@ class Repetition:
     maker_runs: int  # in how many of the known rounds the making line ran
     maker_ran_now: bool  # whether it ran in the present round
     made_in_outer_round: bool  # there is a loop around this one, and its present round made it
+    maker_ran_since: bool = False  # it made something else later on, and that is not what was used
 
 
 @dataclass(frozen=True, slots=True)

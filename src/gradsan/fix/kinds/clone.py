@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from gradsan.fix.calls import argument, without_argument
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import nodes, simple, small, text
-from gradsan.fix.passes import argument, without_argument
+from gradsan.fix.expressions import loaded, method, nodes, simple, small, text
 from gradsan.fix.program import Place, Program
 
 _OPERATORS = {"+=": "+", "-=": "-", "*=": "*", "/=": "/", "@=": "@", "**=": "**", "//=": "//", "%=": "%"}
@@ -18,10 +18,23 @@ _WITHOUT_TWIN = frozenset(
 
 
 def drafts(program: Program) -> Iterator[Draft]:
-    """The line that edits it."""
+    """The line that edits it; else the line that saved it, which then saves a copy."""
     for place in reversed(program.places(program.diagnosis.changed)):
         if place is not None:
             yield from _out_of_place(place)
+            break
+    yield from _saving_a_copy(program)
+
+
+def _saving_a_copy(program: Program) -> Iterator[Draft]:
+    culprit = program.diagnosis.culprit
+    for place in reversed(program.places(program.diagnosis.made)):
+        loads = [] if place is None or culprit is None else loaded(place.statement, culprit.name)
+        if place is not None and loads and isinstance(place.statement, cst.SimpleStatementLine):
+            draft = Draft()
+            for load in loads:
+                draft.replace(place.tree, load, method(load, "clone"))
+            yield draft
             return
 
 
@@ -37,6 +50,11 @@ def _out_of_place(place: Place) -> Iterator[Draft]:
             | cst.AugAssign(target=cst.Subscript(value=base))
         ) if isinstance(base, cst.Name | cst.Attribute):
             draft.insert_before(place.tree, place.statement, f"{text(base)} = {text(base)}.clone()")
+            yield draft
+        case (
+            cst.Expr(value=cst.Call(func=cst.Attribute(value=base, attr=cst.Name(value="copy_")), args=[only])) as edit
+        ) if isinstance(base, cst.Attribute):  # of a plain name, others may have the same tensor
+            draft.replace(place.tree, edit, small(f"{text(base)} = {text(only.value)}"))
             yield draft
         case cst.Expr(value=cst.Call(func=cst.Attribute(value=base, attr=cst.Name(value=name))) as call) as edit if (
             _edits(name) and isinstance(base, cst.Name | cst.Attribute)

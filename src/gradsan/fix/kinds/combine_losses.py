@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from gradsan.fix.calls import asks_for_pass, called_name, without_argument
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, bracketed, call_of, loaded, nodes, simple, small, text
 from gradsan.fix.flow import between
-from gradsan.fix.passes import asks_for_pass, called_name, without_argument
-from gradsan.fix.program import Place, Program, frames, parting
+from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement, Tree
 
 _NAMES = ("total_loss", "loss_sum", "summed_loss")
@@ -23,11 +23,10 @@ def drafts(program: Program) -> Iterator[Draft]:
         return
     if diagnosis.freed is None or diagnosis.used is None:
         return
-    if frames(diagnosis.freed) == frames(diagnosis.used):
-        yield from _after_the_loop(program.places(diagnosis.used)[-1])
-        return
-    apart = parting(diagnosis.freed, diagnosis.used)
+    apart = program.apart(diagnosis.freed, diagnosis.used)
     if apart is None:
+        if frames(diagnosis.freed) == frames(diagnosis.used):
+            yield from _after_the_loop(program.places(diagnosis.used)[-1])
         return
     first, last = program.places(diagnosis.freed)[apart], program.places(diagnosis.used)[apart]
     if first is not None and last is not None:

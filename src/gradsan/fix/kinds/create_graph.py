@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from gradsan.fix.calls import argument, with_argument, without_argument
 from gradsan.fix.drafting import Draft
-from gradsan.fix.passes import argument, asking_call, with_argument, without_argument
+from gradsan.fix.passes import asking_call
 from gradsan.fix.program import Program
 
 

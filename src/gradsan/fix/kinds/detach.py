@@ -9,7 +9,7 @@ from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import loaded, method, nodes, simple, small, targets, text
 from gradsan.fix.flow import may_be_none, reads
 from gradsan.fix.kinds.remove_retain import stop_retaining
-from gradsan.fix.program import Place, Program, frames, parting
+from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.receivers import seen_from
 from gradsan.fix.tree import Statement, Tree
 from gradsan.lifecycle.location import Location
@@ -30,6 +30,8 @@ def drafts(program: Program) -> Iterator[Draft]:
     if diagnosis.code == "GS106" and diagnosis.evidence.get("earlier_pass_trains") == "others":
         yield from _in_one_loss(program, name, earlier=True)
         return
+    if diagnosis.code == "GS106":
+        yield from _where_handed_over(program, name)
     use = _use(program, name)
     if diagnosis.code == "GS106" and use is None:
         yield from _in_one_loss(program, name, earlier=False)
@@ -44,7 +46,7 @@ def drafts(program: Program) -> Iterator[Draft]:
 def _where_made(program: Program, name: str) -> Iterator[Draft]:
     """The statement of the outer function that made it, before the loop."""
     made, used = program.diagnosis.made, program.diagnosis.used
-    apart = None if made is None or used is None else parting(made, used)
+    apart = program.apart(made, used)
     place = None if apart is None else program.places(made)[apart]
     if place is None:
         return
@@ -59,11 +61,28 @@ def _where_made(program: Program, name: str) -> Iterator[Draft]:
             yield draft
 
 
+def _where_handed_over(program: Program, name: str) -> Iterator[Draft]:
+    """Where the call that made and freed it returns: nobody behind that line can use its history."""
+    made, freed, used = program.diagnosis.made, program.diagnosis.freed, program.diagnosis.used
+    if made is None or freed is None or used is None:
+        return
+    shared = _shared(made, freed)
+    for index, place in enumerate(program.places(made)[:shared]):
+        if place is None or index >= len(frames(used)) or frames(used)[index].function != place.frame.function:
+            continue
+        match simple(place.statement):
+            case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if text(target) == name:
+                draft = Draft()
+                draft.replace(place.tree, value, method(value, "detach"))
+                yield draft
+                return
+
+
 def _in_one_loss(program: Program, name: str, *, earlier: bool) -> Iterator[Draft]:
     """What uses it above the earlier pass, or between the two, in the function that made it."""
     made, freed, used = program.diagnosis.made, program.diagnosis.freed, program.diagnosis.used
     later = freed if earlier else used
-    apart = None if made is None or later is None else parting(made, later)
+    apart = program.apart(made, later)
     if apart is None:
         return
     making, passing = program.places(made)[apart], program.places(later)[apart]

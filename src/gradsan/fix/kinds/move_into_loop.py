@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from gradsan.fix.calls import asks_for_pass, called_name
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, call_of, loaded_names, simple
 from gradsan.fix.flow import dependents
-from gradsan.fix.passes import asks_for_pass, called_name
-from gradsan.fix.program import Place, Program, parting
+from gradsan.fix.program import Place, Program
 from gradsan.fix.tree import Statement, Tree
 
 
@@ -19,7 +19,7 @@ def drafts(program: Program) -> Iterator[Draft]:
         yield from _update_into_the_loop(program)
         return
     made, used = diagnosis.made, diagnosis.used
-    apart = None if made is None or used is None else parting(made, used)
+    apart = program.apart(made, used)
     if apart is None:
         return
     making, passing = program.places(made)[apart], program.places(used)[apart]

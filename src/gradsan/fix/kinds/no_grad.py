@@ -1,21 +1,23 @@
 """Compute a whole statement without recording it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
+from gradsan.fix.calls import called_name
 from gradsan.fix.drafting import Draft
-from gradsan.fix.program import Place, Program, parting
+from gradsan.fix.expressions import nodes
+from gradsan.fix.program import Program
 
 
 def drafts(program: Program) -> Iterator[Draft]:
     """The statement that makes it; for a history that is only kept, the function that measures."""
     diagnosis = program.diagnosis
     if diagnosis.code == "GS301":
-        yield from _around_the_function(program)
+        yield from _around_what_measures(program)
         return
     made, used = diagnosis.made, diagnosis.used
-    apart = None if made is None or used is None else parting(made, used)
+    apart = program.apart(made, used)
     place = None if apart is None else program.places(made)[apart]
     if place is not None and isinstance(place.statement, cst.SimpleStatementLine):
         draft = Draft()
@@ -27,21 +29,37 @@ def drafts(program: Program) -> Iterator[Draft]:
         yield draft
 
 
-def _around_the_function(program: Program) -> Iterator[Draft]:
+def _around_what_measures(program: Program) -> Iterator[Draft]:
+    """The function that feeds the holder, or the loop, where it only measures."""
     diagnosis = program.diagnosis
     for place in (*reversed(program.places(diagnosis.held)), *reversed(program.places(diagnosis.made))):
-        function = None if place is None else place.tree.scope(place.statement)
-        if place is not None and isinstance(function, cst.FunctionDef) and _only_measures(place, function):
-            draft = Draft()
+        if place is None:
+            continue
+        function = place.tree.scope(place.statement)
+        draft = Draft()
+        if isinstance(function, cst.FunctionDef) and _only_measures(function, [function]):
             draft.replace(place.tree, function, function.with_changes(decorators=[*function.decorators, _decorator()]))
             yield draft
             return
+        for loop in place.tree.loops(place.statement):
+            block = list(place.tree.block(loop))
+            if loop in block and _only_measures(loop, block[: block.index(loop)]):
+                bare = loop.with_changes(leading_lines=())
+                inside = cst.With([cst.WithItem(_call())], cst.IndentedBlock([bare]), leading_lines=loop.leading_lines)
+                draft.replace(place.tree, loop, inside)
+                yield draft
+                return
 
 
-def _only_measures(place: Place, function: cst.FunctionDef) -> bool:
-    """Whether nothing in the function asks for a pass."""
-    code = place.tree.module.code_for_node(function)
-    return "backward" not in code and ".grad" not in code and ".eval()" in code
+def _only_measures(node: cst.CSTNode, where: Sequence[cst.CSTNode]) -> bool:
+    """Whether nothing in it asks for a pass, and the model was last told that it is being evaluated."""
+    called = [called_name(each) for each in nodes(node) if isinstance(each, cst.Call)]
+    if any("backward" in name or name in {"grad", "step"} for name in called):
+        return False
+    modes = [called_name(each) for one in where for each in nodes(one) if isinstance(each, cst.Call)]
+    if isinstance(node, cst.FunctionDef):
+        return "eval" in modes
+    return next((name for name in reversed(modes) if name in {"eval", "train"}), None) == "eval"
 
 
 def _call() -> cst.Call:

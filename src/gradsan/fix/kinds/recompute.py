@@ -6,7 +6,7 @@ import libcst as cst
 
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, bracketed, loaded, loaded_names, nodes, simple, text
-from gradsan.fix.program import Place, Program, parting
+from gradsan.fix.program import Place, Program
 from gradsan.lifecycle.location import Location
 
 _CACHES = ("cache", "lru_cache", "cached_property")
@@ -19,7 +19,7 @@ def drafts(program: Program) -> Iterator[Draft]:
         return
     yield from _attribute_written_out(program)
     made, used = program.diagnosis.made, program.diagnosis.used
-    apart = None if made is None or used is None else parting(made, used)
+    apart = program.apart(made, used)
     if apart is None:
         return
     making = program.places(made)[apart]

@@ -6,7 +6,7 @@ import libcst as cst
 
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import call_of
-from gradsan.fix.program import Place, Program, frames, parting
+from gradsan.fix.program import Place, Program, frames
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -18,7 +18,7 @@ def drafts(program: Program) -> Iterator[Draft]:
     if frames(freed)[-1] != frames(used)[-1]:
         place = places[-1]
     else:
-        apart = parting(freed, used)
+        apart = program.apart(freed, used)
         place = None if apart is None else places[apart]
     if place is not None and _only_passes(place):
         draft = Draft()

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from gradsan.fix.calls import argument, without_argument
 from gradsan.fix.drafting import Draft
-from gradsan.fix.passes import argument, pass_call, without_argument
+from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from gradsan.fix.drafting import Draft
-from gradsan.fix.program import Place, Program, parting
+from gradsan.fix.program import Place, Program
 from gradsan.lifecycle.location import Location
 
 
@@ -32,7 +32,7 @@ def drafts(program: Program) -> Iterator[Draft]:
 
 def _side_by_side(program: Program, one: Location | None, other: Location | None) -> tuple[Place, Place] | None:
     """The statements of both in the function in which their calls part, where they stand in one block."""
-    apart = None if one is None or other is None else parting(one, other)
+    apart = program.apart(one, other)
     if apart is None:
         return None
     ours, theirs = program.places(one)[apart], program.places(other)[apart]

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from gradsan.fix.calls import argument, with_argument
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import text
-from gradsan.fix.passes import argument, asking_call, with_argument
+from gradsan.fix.passes import asking_call
 from gradsan.fix.program import Place, Program, frames
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from gradsan.fix.calls import with_argument
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import nodes, text
-from gradsan.fix.passes import with_argument
 from gradsan.fix.program import Program
 from gradsan.fix.tree import Tree
 

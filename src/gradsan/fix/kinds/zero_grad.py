@@ -6,7 +6,7 @@ import libcst as cst
 
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import call_of, text
-from gradsan.fix.program import Program, parting
+from gradsan.fix.program import Program
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -14,7 +14,7 @@ def drafts(program: Program) -> Iterator[Draft]:
     used, changed = program.diagnosis.used, program.diagnosis.changed
     if used is None or changed is None:
         return
-    apart = parting(used, changed)
+    apart = program.apart(used, changed)
     if apart is None:
         return
     above, stepping = program.places(used)[apart], program.places(changed)[apart]

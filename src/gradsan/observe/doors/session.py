@@ -45,8 +45,10 @@ class Session:
         own_hooks: bool = True,
         keeps_ledger: bool = False,
         lines: bool = True,
+        arriving: Callable[[], None] | None = None,
     ) -> None:
         self._wants = wants
+        self._arriving = arriving  # called when torch has come, before anything of it is watched
         self.sanitizer = Sanitizer(include=include, exclude=exclude, wants=wants, tell=tell, lines=lines)
         self.uncaught = Findings()  # of errors that ended the program or a thread
         self._own_hooks = own_hooks
@@ -107,6 +109,8 @@ class Session:
         return next((each for each in found if each is not None), None)
 
     def _begin(self) -> None:
+        if self._arriving is not None:
+            self._arriving()
         self.sanitizer.start()
         self._undo.callback(_before(threading, "excepthook", lambda args: self.ended_by(args.exc_value)))
         if self._own_hooks:

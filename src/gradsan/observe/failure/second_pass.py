@@ -101,6 +101,7 @@ def _repetition(graph: Graph, path: list[Node], freeing: PassNote, scene: Scene)
             # A generator that the loop draws from: its first item is made while the header is evaluated.
             when = "earlier"
         outer = loops[place - 1] if place else None
+        born = loop.round_of(made)
         repetition = Repetition(
             header=loop.frame,
             now=loop.now,
@@ -109,6 +110,7 @@ def _repetition(graph: Graph, path: list[Node], freeing: PassNote, scene: Scene)
             maker_runs=len(rounds),
             maker_ran_now=loop.now in rounds,
             made_in_outer_round=outer is not None and outer.round_of(made) == outer.now,
+            maker_ran_since=born is not None and any(born < each < loop.now for each in rounds),
         )
         return repetition, loop
     return None

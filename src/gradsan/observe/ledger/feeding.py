@@ -63,8 +63,9 @@ def _feeds(name: str, function: str, file: str) -> Iterator[Feed]:
 
 
 def _sees(function: str, holding: str) -> bool:
-    """Whether code of one function means the variable of another: its own, or that of a function around it."""
-    return holding in {"<module>", function} or function.startswith(f"{holding}.<locals>.")
+    """Whether code of one function means the variable of another: its own, or that of a function around both."""
+    around, inner, _ = holding.rpartition(".<locals>.")
+    return holding in {"<module>", function} or function.startswith((f"{holding}.<locals>.", f"{around}{inner}" or "."))
 
 
 def _brings_something(store: Store) -> bool:
