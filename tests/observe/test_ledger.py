@@ -407,6 +407,30 @@ def test_gradients_are_bit_identical() -> None:
     assert all(torch.equal(one, two) for one, two in zip(plain, watched, strict=True))
 
 
+def test_peak_counts_all_graphs_that_are_alive_at_once() -> None:
+    """Two losses that stand side by side weigh twice as much as one."""
+
+    def trained(*, together: bool) -> int | None:
+        model, opt = learner()
+        with gradsan.watch(quiet=True) as watching:
+            for _ in range(6):
+                opt.zero_grad()
+                first = loss_of(model)
+                if not together:
+                    first.backward()
+                second = loss_of(model)
+                if together:
+                    first.backward()
+                second.backward()
+                opt.step()
+        return None if watching.summary is None else watching.summary.peak_saved_bytes
+
+    alone = trained(together=False)
+
+    assert alone is not None
+    assert trained(together=True) == 2 * alone
+
+
 def test_installing_alone_looks_for_no_silent_problem(capsys: pytest.CaptureFixture[str]) -> None:
     """It explains errors, and nothing else."""
     gradsan.install()

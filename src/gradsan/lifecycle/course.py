@@ -201,7 +201,7 @@ class Course:
     passes: int = 0
     steps: int = 0
     ops: int = 0  # about: walked by all passes together
-    peak_saved_bytes: int = 0  # about: of the largest pass, with what was retained beside it
+    peak_saved_bytes: int = 0  # about: the most that was seen alive at once, when passes began
     retained_bytes: int = 0  # about: kept by passes that retained
     lines: tuple[PassLine, ...] = ()
     optimizers: tuple[OptimizerLine, ...] = ()

@@ -9,7 +9,7 @@ from gradsan.observe.graph import ranges_of, reach, roots_of
 from gradsan.observe.ledger.accounts import Accounts
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.ledger.carrying import carried_by, round_begins
-from gradsan.observe.ledger.census import Timeline, sightings
+from gradsan.observe.ledger.census import Histories, Timeline, sightings
 from gradsan.observe.ledger.cutting import find_cut
 from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.hoards import Hoards
@@ -25,6 +25,7 @@ from gradsan.observe.passes import Begun, Passes
 from gradsan.observe.steps import Steps
 
 _STEPS_KEPT = 1_000_000
+_WEIGHED = 3  # the pass of a line at which all that is alive is weighed
 # When live holders are looked through: after so many passes; then later and later, but sooner if something is held.
 _FIRST_LOOK = 3
 _LATER, _SOONER = 3.0, 1.25
@@ -122,6 +123,10 @@ class Ledger:
         ran = self._kept.unreached.heard()
         if ran:
             self._look_for_cuts(ran, note, tensors, line)
+        if line.passes == _WEIGHED and note.seen and self._budget.allows():
+            with self._budget:
+                search = Histories(self._recorder.ownership.owns).look_through(frames_out(frame), ())
+                self._kept.lines.weigh(search.nodes.values(), note, self._passes.before(self._passes.note(note)))
         if self._passes.count > self._next_look and note.seen:
             self._take_census(note, frame)
         if note.seen and line.carried is None and _grows(line):
@@ -140,7 +145,8 @@ class Ledger:
             )
             modules = [] if frame is not None else user_modules(owns)
             walks = self._passes.note(note).walks if note is not None else lambda _: False
-            seen = sightings(frames_out(frame), modules, timeline, owns, walks)
+            search = Histories(owns).look_through(frames_out(frame), modules)
+            seen = sightings(search, timeline, walks)
             if seen:
                 self._kept.holdings.add(seen, self._recorder.lines(), self._files())
             self._next_look = int(self._passes.count * (_SOONER if seen else _LATER)) + 1

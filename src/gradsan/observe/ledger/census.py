@@ -11,7 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, Self
 
 from gradsan.observe.graph import Node, about_bytes, leaves_of, saves_values
 from gradsan.observe.naming.holders import Held, Search
@@ -63,8 +63,17 @@ class Histories(Search):
     def __init__(self, owns: Callable[[str], bool]) -> None:
         super().__init__(owns)
         self.nodes: dict[int, Node] = {}
+        self.groups: dict[tuple[str, str], list[Held]] = defaultdict(list)  # by container, and function
         self.bounded: set[str] = set()
         self._modules: set[str] = set()  # by the names that lead to them
+
+    def look_through(self, frames: Sequence[FrameType], modules: Sequence[ModuleType]) -> Self:
+        """Find them all."""
+        for module in modules:
+            self.start_with(vars(module))
+        for each in self.run(frames):
+            self.groups[(self.container(each.name), each.function)].append(each)
+        return self
 
     def _judge(self, tensor: Any) -> tuple[int, bool] | None:  # noqa: ANN401 # a tensor
         try:
@@ -91,21 +100,9 @@ class Histories(Search):
         return name[: next((each for each in places if name[:each] not in self._modules), len(name))]
 
 
-def sightings(
-    frames: Sequence[FrameType],
-    modules: Sequence[ModuleType],
-    timeline: Timeline,
-    owns: Callable[[str], bool],
-    is_walked: Callable[[int], bool],
-) -> list[Sighting]:
+def sightings(search: Histories, timeline: Timeline, is_walked: Callable[[int], bool]) -> list[Sighting]:
     """Everything that is held now. `is_walked` says of an op whether the present pass walks it."""
-    search = Histories(owns)
-    found: dict[tuple[str, str], list[Held]] = defaultdict(list)
-    for module in modules:
-        search.start_with(vars(module))
-    for each in search.run(frames):
-        found[(search.container(each.name), each.function)].append(each)
-    seen = (_sighting(held, search, timeline, is_walked) for held in found.values())
+    seen = (_sighting(held, search, timeline, is_walked) for held in search.groups.values())
     return [each for each in seen if each is not None]
 
 

@@ -21,19 +21,22 @@ from gradsan.observe.steps import Steps
 def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts, number: int) -> Course:
     """How the run went, which ended when the op counter stood at `number`."""
     lines, gradients = list(kept.lines.lines.values()), kept.gradients
+    hoards = kept.hoards.facts(user_modules(recorder.ownership.owns), number, passes.all())
     return Course(
         passes=passes.count,
         steps=steps.count,
         ops=sum(each.ops * each.passes // max(each.looked, 1) for each in lines),
-        peak_saved_bytes=max((each.saved_bytes for each in lines), default=0),
-        retained_bytes=sum(each.saved_bytes for each in lines if each.followed and not each.walked_again),
+        peak_saved_bytes=max(
+            kept.lines.peak, *(each.saved_bytes for each in lines), *(each.saved_bytes for each in hoards), 0
+        ),
+        retained_bytes=sum(each.saved_bytes for each in lines if each.retained),
         lines=tuple(_pass_line(key, each, gradients, steps, recorder) for key, each in kept.lines.lines.items()),
         optimizers=tuple(_optimizer_line(key, each, steps, kept) for key, each in gradients.accounts.items()),
         holdings=kept.holdings.facts(
             has_optimizers=bool(gradients.accounts),
             retaining=[(stack_of(each.calls), each.kept) for each in lines if each.kept],
         ),
-        hoards=kept.hoards.facts(user_modules(recorder.ownership.owns), number, passes.all()),
+        hoards=hoards,
         left_out=tuple(_left_out(kept, recorder)),
         cut_off=tuple(kept.unreached.facts()),
         dropped=tuple(each for log in recorder.threads() for each in dropped_losses(passes.all(), log)),

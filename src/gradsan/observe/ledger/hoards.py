@@ -7,7 +7,6 @@ ops die without a pass. Losses that are stacked and back-propagated later live u
 
 import sys
 import weakref
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -145,16 +144,10 @@ class Hoards:
             self._found[suspect.key] = suspect.hoard
 
     def _look(self, frames: Sequence[FrameType], modules: Sequence[ModuleType], latest: int) -> None:
-        search = Histories(self._recorder.ownership.owns)
-        for module in modules:
-            search.start_with(vars(module))
-        groups: dict[tuple[str, str], list[Held]] = defaultdict(list)
-        for each in search.run(frames):
-            if each.number >= latest:
-                groups[(search.container(each.name), each.function)].append(each)
+        search = Histories(self._recorder.ownership.owns).look_through(frames, modules)
         claimed: set[int] = set()
-        for key, held in sorted(groups.items(), key=lambda each: (each[1][0].holder == "argument", each[1][0].depth)):
-            numbers = sorted({each.number for each in held})
+        for key, held in sorted(search.groups.items(), key=_nearness):
+            numbers = sorted({each.number for each in held if each.number >= latest})
             is_new = len(numbers) >= _GRAPHS and claimed.isdisjoint(numbers) and len(self._pending) < _PENDING
             if is_new and not any(key[0].startswith(each) for each in search.bounded):
                 suspect = self._suspect(key, held[0], [search.nodes[each] for each in numbers], latest)
@@ -192,6 +185,12 @@ class Hoards:
     def _stack(self, number: int) -> Stack:
         lines = self._recorder.lines()
         return () if lines is None else lines.stack_of(number) or ()
+
+
+def _nearness(group: tuple[tuple[str, str], list[Held]]) -> tuple[bool, int]:
+    """Whose own it is comes before those who were given it."""
+    first = group[1][0]
+    return first.holder == "argument", first.depth
 
 
 def _are_apart(graphs: list[Graph], latest: int) -> bool:

@@ -4,7 +4,7 @@ import time
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from types import FrameType
@@ -12,9 +12,10 @@ from typing import Any
 
 from gradsan.lifecycle.course import Carried, Walk
 from gradsan.observe.callers import Calls
-from gradsan.observe.graph import about_bytes, reach, roots_of, saves_values
+from gradsan.observe.graph import Node, about_bytes, reach, roots_of, saves_values
+from gradsan.observe.ledger.weighing import live_bytes
 from gradsan.observe.log.frames import frames_out
-from gradsan.observe.passes import Begun, Look
+from gradsan.observe.passes import Begun, Look, PassNote
 
 LineKey = tuple[int, int]
 
@@ -76,6 +77,7 @@ class PassLines:
     def __init__(self) -> None:
         self.lines: dict[LineKey, Line] = {}  # by `key_of`
         self.steps = array("Q")  # the op counter at each step of an optimizer
+        self.peak = 0  # about: bytes of saved values that were seen alive at once
         self.latest = 0  # the op counter when the latest pass began
         self._kept: deque[Kept] = deque(maxlen=_REMEMBERED)
 
@@ -100,6 +102,13 @@ class PassLines:
         if note.seen is not None:
             self._look(note, note.seen, line, tensors)
         return line
+
+    def weigh(self, roots: Iterable[Node], note: Begun, notes: Sequence[PassNote]) -> None:
+        """Add up what is alive when a pass begins: `roots` are the ops behind all that the program holds."""
+        line = self.lines[key_of(note.caller.calls)]
+        since = line.begins[-2] if len(line.begins) > 1 else 0
+        retained = [look for each in self.lines.values() for look in each.kept]
+        self.peak = max(self.peak, live_bytes(roots, since, notes, retained))
 
     @property
     def files(self) -> set[str]:
