@@ -348,6 +348,32 @@ def test_step_moves_behind_the_pass_that_needs_the_old_parameters(tmp_path: Path
     )
 
 
+def test_step_that_comes_again_below_the_pass_is_made_once(tmp_path: Path) -> None:
+    """Two in a row would take the same gradients twice, and what clears them between the passes would lose some."""
+    source = """\
+def main():
+    opt.zero_grad()
+    a.backward(retain_graph=True)
+    opt.step()
+    opt.zero_grad()
+    b.backward()
+    opt.step()
+"""
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS201", changed=case.at("opt.step"), used=case.at("b.backward"))
+
+    assert (
+        case.mended("reorder", found)
+        == """\
+def main():
+    opt.zero_grad()
+    a.backward(retain_graph=True)
+    b.backward()
+    opt.step()
+"""
+    )
+
+
 def test_superfluous_pass_is_taken_out_where_the_calls_part(tmp_path: Path) -> None:
     """Both passes are one line of a wrapper, which other callers need."""
     source = "def main():\n    first(loss)\n    engine.backward(loss)\n\ndef wrapped(loss):\n    loss.backward()\n"
@@ -522,6 +548,34 @@ def test_state_that_is_assigned_below_the_pass_is_detached_there(tmp_path: Path)
     found = case.diagnosis("GS103", "h", made=enters, enters=enters, used=case.at("backward"))
 
     assert case.mended("detach", found) == source + "        h = h.detach()\n"
+
+
+def test_state_that_a_call_below_the_pass_writes_is_detached_there(tmp_path: Path) -> None:
+    """The line that made it stands in a method; the call of it, below the pass."""
+    source = """\
+class Bank:
+    def update(self, features):
+        self.vectors = mix(self.vectors, features)
+def main():
+    for x in data:
+        loss = bank(net(x))
+        loss.backward()
+        bank.update(x)
+        log()
+"""
+    case = Case(tmp_path, source)
+    found = case.diagnosis(
+        "GS103",
+        "self.vectors",
+        made=case.at("bank.update", "mix"),
+        enters=case.at("bank(net"),
+        used=case.at("backward"),
+        evidence={"reached_as": "bank.vectors", "reached_in": "main", "holds": "tensor"},
+    )
+
+    assert case.mended("detach", found) == source.replace(
+        "        log()", "        bank.vectors = bank.vectors.detach()\n        log()"
+    )
 
 
 def test_update_that_saw_the_last_loss_only_moves_into_the_loop(tmp_path: Path) -> None:

@@ -186,6 +186,46 @@ def test_pass_that_freed_what_was_read_is_the_one_that_walked_it(tmp_path: Path)
     assert diagnosis.freed.source == "act.sum().backward()"
 
 
+def test_closure_on_what_was_computed_outside_is_computed_once(tmp_path: Path) -> None:
+    """LBFGS moves the parameters between two calls of its closure, within one step."""
+    program = """
+def fit(model, x, y):
+    opt = torch.optim.LBFGS(model.parameters(), max_iter=3)
+    for _ in range(2):
+        predicted = model(x)
+
+        def closure():
+            opt.zero_grad()
+            loss = F.mse_loss(predicted, y)
+            loss.backward()
+            return loss
+
+        opt.step(closure)
+
+fit(nn.Linear(3, 1), torch.randn(6, 3), torch.randn(6, 1))
+"""
+    assert diagnosis_of(tmp_path, program).code == "GS104"
+
+
+def test_what_was_made_below_a_pass_was_made_in_the_step_of_that_pass(tmp_path: Path) -> None:
+    """A memory that is written at the end of a round, and read in the next one."""
+    program = """
+net, bank = nn.Linear(3, 3), torch.zeros(2, 3)
+for _ in range(3):
+    features = net(torch.ones(2, 3)).tanh()
+    loss = (features * bank).sum() + features.sum()
+    loss.backward()
+    bank = 0.5 * bank + features
+"""
+    diagnosis = diagnosis_of(tmp_path, program)
+
+    assert diagnosis.code == "GS103"
+    assert diagnosis.freed is not None
+    assert diagnosis.made is not None
+    assert diagnosis.used is not None
+    assert (diagnosis.made.step, diagnosis.freed.step, diagnosis.used.step) == (1, 1, 2)
+
+
 TRAINER = """
 import torch
 

@@ -160,7 +160,8 @@ class Fixing:
         told: list[_Told] = []
         changed: Changed = {}
         for diagnosis in [*seen, *(each for each in known if not any(_is_same(each, one) for one in seen))]:
-            if diagnosis in seen and changed:  # the program ran clean: nothing that the run showed is left
+            # The program ran clean: nothing that the run showed is left, and maybe nothing that the source showed.
+            if changed and (diagnosis in seen or (report is None and not self._rechecker.persists(diagnosis, changed))):
                 told.append(_Told(diagnosis, None, changed, "gone with it"))
                 continue
             told.append(self._prove(diagnosis, workshop, before, changed))

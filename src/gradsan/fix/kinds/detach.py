@@ -237,16 +237,19 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
         statements = detaching(reached, holds, place.tree.source)
         if statements and not isinstance(simple(place.statement), cst.Return):
             draft = Draft()
-            draft.insert_after(place.tree, _last_assignment(place, reached), *statements)
+            draft.insert_after(place.tree, _last_writing(program, place, reached), *statements)
             yield _without_retaining(program, draft)
         return
 
 
-def _last_assignment(place: Place, name: str) -> Statement:
-    """The pass, or what is assigned to the name below it in the same block: what is cut must be what is carried on."""
+def _last_writing(program: Program, place: Place, name: str) -> Statement:
+    """The pass, or what gives the name a value below it in the same block: what is cut must be what is carried on."""
     block = list(place.tree.block(place.statement))
     below = block[block.index(place.statement) + 1 :] if place.statement in block else []
-    return next((each for each in reversed(below) if name in map(text, targets(each))), place.statement)
+    makers = [each.statement for each in program.places(program.diagnosis.made) if each is not None]
+    return next(
+        (each for each in reversed(below) if each in makers or name in map(text, targets(each))), place.statement
+    )
 
 
 def _before_the_loop(program: Program, name: str, use: Place) -> Iterator[Draft]:

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from gradsan.fix.drafting import Draft
+from gradsan.fix.expressions import call_of, text
 from gradsan.fix.program import Place, Program
+from gradsan.fix.tree import Statement
 from gradsan.lifecycle.location import Location
 
 
@@ -24,10 +26,39 @@ def drafts(program: Program) -> Iterator[Draft]:
     pair = _side_by_side(program, diagnosis.changed, diagnosis.used)
     if pair is not None:
         stepping, passing = pair
+        block = list(stepping.tree.block(stepping.statement))
+        step, later = block.index(stepping.statement), block.index(passing.statement)
         draft = Draft()
-        draft.remove(stepping.tree, stepping.statement)
-        draft.insert_after(passing.tree, passing.statement, stepping.statement)
+        for each in [stepping.statement, *_clearings(stepping.statement, block[step + 1 : later])]:
+            draft.remove(stepping.tree, each)
+        if not any(
+            _is_same_call(stepping.statement, each) for each in block[later + 1 :]
+        ):  # else it steps there anyway
+            draft.insert_after(passing.tree, passing.statement, stepping.statement)
         yield draft
+
+
+def _clearings(step: Statement, between: list[Statement]) -> list[Statement]:
+    """Calls that would clear what the earlier pass gave, before the step has taken it."""
+    optimizer = _receiver(step)
+    return [each for each in between if optimizer is not None and _called(each) == (optimizer, "zero_grad")]
+
+
+def _is_same_call(one: Statement, other: Statement) -> bool:
+    return _called(one) is not None and _called(one) == _called(other)
+
+
+def _receiver(statement: Statement) -> str | None:
+    called = _called(statement)
+    return None if called is None else called[0]
+
+
+def _called(statement: Statement) -> tuple[str, str] | None:
+    """The object and the method of `object.method(…)`."""
+    match call_of(statement):
+        case cst.Call(func=cst.Attribute(value=owner, attr=name)):
+            return text(owner), name.value
+    return None
 
 
 def _side_by_side(program: Program, one: Location | None, other: Location | None) -> tuple[Place, Place] | None:

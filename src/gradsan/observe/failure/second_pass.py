@@ -1,9 +1,10 @@
 """A pass came upon ops that an earlier pass had freed: which, by whom, and in which round of which loop."""
 
 from bisect import bisect_left
+from dataclasses import replace
 from typing import Any
 
-from gradsan.lifecycle.incident import Kinship, Owners, Repetition, SecondPass, Stack
+from gradsan.lifecycle.incident import Kinship, OpFact, Owners, Repetition, SecondPass, Stack
 from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, runs, way
 from gradsan.observe.graph import about_bytes, leaves_of, loss_chain, saves_values
 from gradsan.observe.log.lines import Lines, Unknown
@@ -31,7 +32,7 @@ def second_pass(scene: Scene) -> SecondPass | None:
         failing=pass_fact(scene.note),
         freeing=pass_fact(freeing),
         path=way(path, graph, freed_by, scene),
-        made=op_fact(path[crossing], graph, freed_by, scene),
+        made=_made(op_fact(path[crossing], graph, freed_by, scene), repetition, scene),
         enters=op_fact(path[crossing - 1], graph, freed_by, scene) if crossing else None,
         kinship=_kinship(graph, scene, fresh=bool(fresh)),
         repetition=repetition[0] if repetition else None,
@@ -79,12 +80,18 @@ def _crossing(
     return next((index for index, node in enumerate(path) if graph.number.get(node, start) < start), freed)
 
 
+def _made(fact: OpFact, repetition: tuple[Repetition, Rounds] | None, scene: Scene) -> OpFact:
+    """With the step of its own round: what an earlier round made below its pass was not made for the next one."""
+    is_earlier = repetition is not None and repetition[0].made == "earlier"
+    return replace(fact, step=fact.step - 1) if is_earlier and fact.step == scene.note.step > 1 else fact
+
+
 def _repetition(graph: Graph, path: list[Node], freeing: PassNote, scene: Scene) -> tuple[Repetition, Rounds] | None:
     """The innermost loop of steps in which the two passes fall into different rounds."""
     if scene.lines is None:
         return None
     loops = scene.lines.rounds()
-    updated = bool(scene.steps.since(freeing.index))
+    updated = _updated(freeing, graph, scene)
     made = next(graph.number[node] for node in path if node in graph.number and freeing.walks(graph.number[node]))
     for place in reversed(range(len(loops))):
         loop = loops[place]
