@@ -44,7 +44,7 @@ def open_shop(seed: int = 0) -> Shop:
         basket: dict[int, None] = {}  # a set that keeps its order
         size = rng.randint(*BOUGHT)
         while len(basket) < size:
-            choice = kinds[rng.choice(liked)] if rng.random() < 0.9 else range(ITEMS)  # noqa: PLR2004 # one in ten is a whim
+            choice = kinds[rng.choice(liked)] if rng.random() < 0.9 else range(ITEMS)  # one in ten is a whim
             basket[rng.choices(choice, [popularity[item] for item in choice])[0]] = None
         purchases = [(user, item) for item in basket]
         rng.shuffle(purchases)

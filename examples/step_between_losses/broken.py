@@ -48,6 +48,7 @@ def train(epochs: int) -> None:
             optimizer.zero_grad()
             loss_rebuilt.backward(retain_graph=True)
             optimizer.step()
+            optimizer.zero_grad()
             loss_label.backward()
             optimizer.step()
             totals += torch.tensor([loss_rebuilt.item(), loss_label.item()]) / len(loader)
