@@ -78,3 +78,19 @@ def test_interrupted_training_still_dies_of_its_interrupt(tmp_path: Path) -> Non
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
     assert done.returncode == -signal.SIGINT
+
+
+@pytest.mark.parametrize("ending", ["", "\n"], ids=["within a line", "at its end"])
+def test_summary_begins_a_line_of_its_own(tmp_path: Path, ending: str) -> None:
+    """A progress display that ended within its line is not run on, and no empty line is left behind another."""
+    (tmp_path / "train.py").write_text(
+        PROGRAM.format(comment="").replace("retain_graph=True", "")
+        + f"import sys\nprint('\\repoch 5/5', end={ending!r}, file=sys.stderr, flush=True)\n"
+    )
+    command = [sys.executable, "-m", "gradsan", "run", "train.py"]
+
+    with (tmp_path / "log").open("w") as log:
+        subprocess.run(command, cwd=tmp_path, stdout=log, stderr=log, check=True)
+
+    last = (tmp_path / "log").read_bytes().rpartition(b"\repoch 5/5")[2]
+    assert last.startswith(b"\ngradsan: nothing found (5 passes")

@@ -13,6 +13,7 @@ from typing import Literal, Self, get_args
 from gradsan.cli.output import ColorChoice, UnwritableOutputError, wants_color, width, write
 from gradsan.cli.version import version
 from gradsan.observe.doors.session import Conclusion, Session, take_over, uninstall
+from gradsan.observe.doors.speaking import speak
 from gradsan.observe.sanitizer import say
 from gradsan.report import Diagnosis, Report, Summary
 
@@ -68,10 +69,8 @@ class Reporting:
     def _put(self, text: str) -> None:
         if self._output is not None:
             write(text, self._output)
-        elif text and sys.stderr is not None:
-            with suppress(Exception):  # what the program printed stands before what is said about it
-                sys.stdout.flush()
-            sys.stderr.write(text)
+        else:
+            speak(text)
 
     def _rendered(self, found: Iterable[Diagnosis], summary: Summary | None) -> str:
         report = Report(

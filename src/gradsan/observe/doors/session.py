@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradsan.errors import TorchMissingError
 from gradsan.observe.arrival import is_installed, is_loaded, when_loaded
+from gradsan.observe.doors.speaking import speak
 from gradsan.observe.doors.uncaught import without_ours
 from gradsan.observe.findings import Findings
 from gradsan.observe.sanitizer import Sanitizer, diagnosis_on, say
@@ -241,10 +242,10 @@ def _conclude(session: Session, watching: Watch, *, quiet: bool) -> None:
         watching.summary = concluded.summary
         for each in concluded.silent:
             watching._found.add(each)  # noqa: SLF001 # as above
-        if not quiet and concluded.summary is not None and sys.stderr is not None:
+        if not quiet and concluded.summary is not None:
             from gradsan.show.text import closing
 
-            sys.stderr.write(closing(concluded.summary, concluded.silent, width=100, color=False))
+            speak(closing(concluded.summary, concluded.silent, width=100, color=False))
 
 
 def explain(error: BaseException) -> Diagnosis | None:
