@@ -76,6 +76,8 @@ class Cause:
     }
 
     titles: ClassVar[dict[FixKind, str]] = {}  # what a kind of fix means here, where it is not what it means elsewhere
+    # For a silent cause: kinds of fix that leave every gradient as it is.
+    keeping_gradients: ClassVar[frozenset[FixKind]] = frozenset()
 
     # Its place among the questions that tell the causes of an error apart: contexts that change the answer come first.
     # None: no error of PyTorch's has this cause.

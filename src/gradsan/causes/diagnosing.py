@@ -99,17 +99,19 @@ def diagnose(incident: Incident, error: RaisedError, named: Named | None, belief
 
 
 def _claimed(fix: Fix, incident: Incident) -> Fix:
-    """Not claiming the same gradients, where a run with all graphs kept fails too, or sees old values."""
-    if isinstance(incident, SecondPass):
-        is_later = fix.kind == "recompute" and incident.updated_between
-    else:
-        is_later = not isinstance(incident, ReadAfterFree)  # keeping graphs does not undo an edit, or bring back a cut
-    return replace(fix, safety="changes-gradients") if is_later else fix
+    """Not claiming the same gradients for a forward that is run again after parameters have changed."""
+    if fix.kind == "recompute" and isinstance(incident, SecondPass) and incident.updated_between:
+        return replace(fix, safety="changes-gradients")
+    return fix
 
 
 def fix_of(kind: FixKind, cause: type[Cause]) -> Fix:
     """A fix of this kind, in the words of a cause."""
     title, safety = _TITLES[kind]
+    # A program that runs is mended so that it trains otherwise, but for what only costs memory; and one that edits or
+    # cuts what a pass needs fails with all graphs kept, too: there is nothing that gradients could be the same as.
+    if cause.asked is None or cause.code.startswith("GS2"):
+        safety = "same-gradients" if kind in cause.keeping_gradients else "changes-gradients"
     return Fix(kind, cause.titles.get(kind, title), safety)
 
 

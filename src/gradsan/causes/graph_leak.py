@@ -29,6 +29,7 @@ class GraphLeak(Cause):
     severity = "warning"
     summary = "history is kept alive step after step by a total or a list of losses"
     roles = Cause.roles | {"held": "kept, with all its history"}
+    keeping_gradients = frozenset({"item", "detach", "no-grad"})
     example = Example(
         program="""\
 import torch

@@ -25,6 +25,7 @@ class NeedlessRetain(Cause):
     severity = "warning"
     summary = "`retain_graph=True` that no later pass used, and the memory it costs"
     roles = Cause.roles | {"used": "keeps the graph for nobody"}
+    keeping_gradients = frozenset({"remove-retain"})
     example = Example(
         program="""\
 import torch
