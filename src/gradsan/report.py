@@ -81,6 +81,9 @@ class Effects:
 
     saved_bytes: int | None = None  # kept at the peak, with the fix applied
     parameters_cut_off: tuple[str, ...] = ()  # they would receive no gradient any more
+    kept_bytes: int | None = None  # still kept when the pass is over: what every step adds
+    walked_ops: int | None = None  # by the pass
+    parameters_changed: tuple[str, ...] | None = None  # they would receive another gradient; None: not to be told
 
 
 @dataclass(frozen=True, slots=True)

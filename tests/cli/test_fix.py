@@ -219,3 +219,14 @@ def test_command_without_python_is_said_to_prove_nothing(tmp_path: Path) -> None
 
     assert done.returncode == 2
     assert "no Python program was seen" in done.stderr
+
+
+def test_problem_that_nothing_mends_does_not_keep_another_from_being_mended(tmp_path: Path) -> None:
+    """Each is proved by a run that shows nothing new; what is not selected is left alone, and hinders nobody."""
+    (tmp_path / "train.py").write_text(TWO_PROBLEMS, encoding="utf-8")
+
+    done = fix(tmp_path, "--write", "--verify", "python train.py", "--select", "GS301")
+
+    expected = TWO_PROBLEMS.replace("history.append(loss)", "history.append(loss.item())")
+    assert (done.returncode, (tmp_path / "train.py").read_text(encoding="utf-8")) == (0, expected), done.stderr
+    assert "every optimizer is given the same gradients" in " ".join(done.stdout.split())

@@ -55,6 +55,8 @@ def command(  # noqa: PLR0913 # one for each option
     """
     from gradsan.cli.fixing import Fixing, Wishes
 
+    if not paths and verify is not None and verify.endswith(".json"):  # `--verify report.json`: no command, a report
+        paths, verify = (Path(verify),), _DEFAULT
     wishes = Wishes(
         paths=paths,
         write=write or ask,

@@ -20,7 +20,7 @@ from gradsan.fix.applying import write as write_files
 from gradsan.fix.commands import UnusableCommandError, command_of
 from gradsan.fix.editing import ChangedFileError, OverlappingEditsError, unified_diff
 from gradsan.fix.proposing import with_edits
-from gradsan.fix.proving import Prover
+from gradsan.fix.proving import Prover, kind_of
 from gradsan.fix.source import parse
 from gradsan.fix.trials import Trial, Workshop
 from gradsan.fix.trusting import is_sure
@@ -146,33 +146,69 @@ class Fixing:
         """By running the program as it is, and then with each remedy until one holds."""
         passes = self._wishes.passes or (_PASSES_OF_A_REPORT if self._wishes.command is None else None)
         command = self._command(report)
-        workshop = Workshop(self._root, command, seconds=self._wishes.timeout, passes=passes)
+        workshop = Workshop(self._root, command, seconds=self._wishes.timeout, passes=passes, wants=self._wants)
         self._say("running the program as it is")
         before = workshop.run({})
-        if not before.watched and before.status is not None:
+        self._demand_a_run(before, command)
+        told: list[_Told] = []
+        changed: Changed = {}
+        now = before  # how the program runs with all fixes so far
+        for diagnosis in before.diagnoses:
+            alike = [each for each in now.diagnoses if kind_of(each) == kind_of(diagnosis)]
+            left = diagnosis if diagnosis in alike else next(iter(alike), None)
+            one, now = self._proved_one(left, diagnosis, workshop, (before, now), changed)
+            told.append(one)
+            changed = one.changed or changed
+        for diagnosis in known:
+            if any(_is_same(diagnosis, one) for one in before.diagnoses):
+                continue
+            if report is not None:  # nothing would be proved by running a program that does not have it
+                told.append(_Told(diagnosis, None, None, "the program was run again, and did not show it"))
+                continue
+            left = self._rechecker.renewed(diagnosis, changed)
+            one, now = self._proved_one(left, diagnosis, workshop, (before, now), changed)
+            told.append(one)
+            changed = one.changed or changed
+        return told
+
+    def _proved_one(
+        self,
+        left: Diagnosis | None,
+        diagnosis: Diagnosis,
+        workshop: Workshop,
+        ran: tuple[Trial, Trial],
+        changed: Changed,
+    ) -> tuple[_Told, Trial]:
+        """What becomes of a diagnosis, which is `left` now: other fixes may have moved it, or mended it too."""
+        if left is None:
+            return _Told(diagnosis, None, changed, "gone with it"), ran[1]
+        return self._prove(left, workshop, ran, changed)
+
+    def _demand_a_run(self, before: Trial, command: str) -> None:
+        """Say what is wrong with a first run that can prove nothing."""
+        if before.status is None:
+            raise UnusableCommandError(
+                f"the program did not end within {self._wishes.timeout:g} seconds",
+                "let it do less, or end it after so many passes with --passes, or give it longer with --timeout",
+            )
+        if not before.watched:
             raise UnusableCommandError(
                 f"no Python program was seen in {command!r} (status {before.status})",
                 "it must start the Python that gradsan is installed for; it said: " + before.last_words[-300:].strip(),
             )
-        seen = [each for each in before.diagnoses if self._wants(each.code)]
-        if not seen and before.status != 0:
+        if before.status != 0 and not before.diagnoses:
             self._say(f"the program fails for a reason that gradsan has nothing to say about:\n{before.last_words}")
-        told: list[_Told] = []
-        changed: Changed = {}
-        for diagnosis in [*seen, *(each for each in known if not any(_is_same(each, one) for one in seen))]:
-            # The program ran clean: nothing that the run showed is left, and maybe nothing that the source showed.
-            if changed and (diagnosis in seen or (report is None and not self._rechecker.persists(diagnosis, changed))):
-                told.append(_Told(diagnosis, None, changed, "gone with it"))
-                continue
-            told.append(self._prove(diagnosis, workshop, before, changed))
-            changed = told[-1].changed or changed
-        return told
 
-    def _prove(self, diagnosis: Diagnosis, workshop: Workshop, before: Trial, changed: Changed) -> _Told:
+    def _prove(
+        self, diagnosis: Diagnosis, workshop: Workshop, ran: tuple[Trial, Trial], changed: Changed
+    ) -> tuple[_Told, Trial]:
+        """What becomes of it, and how the program runs then. `ran`: as it is, and with all fixes so far."""
+        before, now = ran
         self._say(f"{diagnosis.code} {diagnosis.name}: {diagnosis.message}")
         prover = Prover(
             workshop,
             before,
+            now,
             tell=lambda line: self._say(f"  {line}"),
             persists=self._rechecker.persists,
             unsafe=self._wishes.unsafe,
@@ -180,14 +216,14 @@ class Fixing:
         proof = prover.prove(diagnosis, changed)
         if proof is None:
             why = "no remedy holds" if prover.failed else _NO_EDIT
-            return _Told(prover.marked(diagnosis, None), None, None, why)
-        why = "verified: the program ran, and nothing was found"
+            return _Told(prover.marked(diagnosis, None), None, None, why), now
+        why = "verified: the program ran, and nothing " + ("new " if proof.ran.diagnoses else "") + "was found"
         if proof.same_gradients:
             why += "; every optimizer is given the same gradients as with all graphs kept"
         if proof.cut_off:
             why += f"; {len(proof.cut_off)} parameters receive no gradient any more"
         fix = replace(proof.fixes[0], diff=self._diff(changed, proof.changed))
-        return _Told(prover.marked(diagnosis, fix), fix, dict(proof.changed), why)
+        return _Told(prover.marked(diagnosis, fix), fix, dict(proof.changed), why), proof.ran
 
     def _command(self, report: Report | None) -> str:
         if self._wishes.command is not None:

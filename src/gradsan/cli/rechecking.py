@@ -7,8 +7,12 @@ from pathlib import Path
 from gradsan.causes.silence import places_of
 from gradsan.check.diagnoses import merged
 from gradsan.check.running import check_files
+from gradsan.fix.proving import kind_of
 from gradsan.fix.scratch import Layout
+from gradsan.fix.trials import at_home
 from gradsan.report import Diagnosis
+
+Changed = Mapping[str, bytes]
 
 
 class Rechecker:
@@ -16,25 +20,27 @@ class Rechecker:
 
     def __init__(self, root: Path, found: Iterable[Diagnosis]) -> None:
         self._root = root
-        self._found = [_key(each) for each in found]
+        self._found = [kind_of(each) for each in found]
 
-    def persists(self, diagnosis: Diagnosis, changed: Mapping[str, bytes]) -> bool:
+    def persists(self, diagnosis: Diagnosis, changed: Changed) -> bool:
         """Whether as many problems of this kind are left. What only a run has shown, only a run can refute."""
-        key = _key(diagnosis)
-        if key not in self._found:
+        kind = kind_of(diagnosis)
+        if kind not in self._found:
             return False
+        left = [kind_of(each) for each in self._again(diagnosis, changed)]
+        return left.count(kind) >= self._found.count(kind)
+
+    def renewed(self, diagnosis: Diagnosis, changed: Changed) -> Diagnosis | None:
+        """The diagnosis with the lines that it has now; None where it is gone."""
+        if not changed:
+            return diagnosis
+        return next((each for each in self._again(diagnosis, changed) if kind_of(each) == kind_of(diagnosis)), None)
+
+    def _again(self, diagnosis: Diagnosis, changed: Changed) -> list[Diagnosis]:
         files = {*changed, *(place.file for place in places_of(diagnosis))}
         with tempfile.TemporaryDirectory(prefix="gradsan-", ignore_cleanup_errors=True) as folder:
             scratch = Path(folder).resolve()
             Layout(self._root).lay_out(scratch, changed)
             outcome = check_files([str(scratch / file) for file in files if not Path(file).is_absolute()], None, jobs=1)
-            left = [_key(each) for each in merged(each for one in outcome.checked for each in one.diagnoses)]
-        return left.count(key) >= self._found.count(key)
-
-
-def _key(diagnosis: Diagnosis) -> tuple[str, str, str, str]:
-    """The same while lines shift and are rewritten: the cause, the name, and the function."""
-    place = next(iter(places_of(diagnosis)), None)
-    name = "" if diagnosis.culprit is None else diagnosis.culprit.name
-    where = ("", "") if place is None else (Path(place.file).name, place.function or "")
-    return diagnosis.code, name, *where
+            found = merged(each for one in outcome.checked for each in one.diagnoses)
+            return [at_home(each, (scratch, self._root)) for each in found]

@@ -1,8 +1,11 @@
 """Finds the fix that holds: tries the remedies of a diagnosis in their order, and runs the program with each."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 
+from gradsan.causes.silence import places_of
 from gradsan.fix.applying import mended
 from gradsan.fix.gradients import cut_off, same_gradients
 from gradsan.fix.program import Program
@@ -24,6 +27,7 @@ class Proof:
     changed: Changed
     fixes: tuple[Fix, ...]
     cut_off: tuple[str, ...]  # parameters that receive no gradient any more
+    ran: Trial  # how it ran; what is still found there was found before
 
     @property
     def same_gradients(self) -> bool:
@@ -35,12 +39,13 @@ class Proof:
 class Prover:
     """One search.
 
-    `tell` hears of every trial; `before` is how the program ran as it is; `persists` says whether the source alone
-    still shows a problem, given what the files would say.
+    `before` is how the program ran as it is, `now` with the fixes that other problems have got already; `tell` hears of
+    every trial; `persists` says whether the source alone still shows a problem, given what the files would say.
     """
 
     workshop: Workshop
     before: Trial
+    now: Trial
     tell: Callable[[str], None]
     persists: Callable[[Diagnosis, Changed], bool] = lambda _diagnosis, _changed: False
     unsafe: bool = False
@@ -48,10 +53,12 @@ class Prover:
     _tried: set[FixKind] = field(default_factory=set)
     _seen: list[Changed] = field(default_factory=list)  # programs that were tried; two edits may undo one another
     _trials: int = 0
+    _known: tuple[Diagnosis, ...] = ()  # problems of the program that are not this search's
 
     def prove(self, diagnosis: Diagnosis, changed: Changed) -> Proof | None:
-        """The first way that ends clean, where there is one."""
-        return next(self._ways(diagnosis, _Stage(self.before, dict(changed), self.workshop)), None)
+        """The first way that ends without this problem and without a new one, where there is one."""
+        self._known = tuple(each for each in self.now.diagnoses if each is not diagnosis)
+        return next(self._ways(diagnosis, _Stage(self.now, dict(changed), self.workshop)), None)
 
     def marked(self, diagnosis: Diagnosis, proved: Fix | None) -> Diagnosis:
         """The diagnosis with what is known of its fixes now: the proved one first, and those that failed."""
@@ -63,25 +70,29 @@ class Prover:
         program = Program(diagnosis, self.workshop.root, changed=stage.changed)
         for fix in ranked(diagnosis.fixes, program):
             uncovered: list[tuple[Diagnosis, _Stage]] = []
-            for edits in candidates(fix.kind, program):
-                if self._trials >= _TRIALS:
-                    return
-                files = mended(edits, self.workshop.root, stage.changed)
-                if files in self._seen:
-                    continue
-                self._seen.append(files)
-                made = Fix(fix.kind, fix.title, fix.safety, edits, verified=True)
-                trial = self._try(made, files, diagnosis)
-                if trial is None:
-                    continue
-                if trial.is_clean and (proof := self._judged(made, files, trial, stage)) is not None:
-                    yield proof
-                left = next((each for each in trial.diagnoses if not _same(each, diagnosis)), None)
-                if left is not None and len(trial.diagnoses) == 1:
-                    uncovered.append((left, _Stage(trial, files, self.workshop, (*stage.fixes, made))))
+            for made, files, trial in self._tries(fix, program, stage):
+                new = beyond(trial.diagnoses, self._known)
+                if trial.status == 0 and not new:
+                    if (proof := self._judged(made, files, trial, stage)) is not None:
+                        yield proof
+                elif len(new) == 1 and not _same(new[0], diagnosis):
+                    uncovered.append((new[0], _Stage(trial, files, self.workshop, (*stage.fixes, made))))
             if len(stage.fixes) + 1 < _DEEPEST:
                 for left, reached in uncovered:
                     yield from self._ways(left, reached)
+
+    def _tries(self, fix: Fix, program: Program, stage: "_Stage") -> Iterator[tuple[Fix, dict[str, bytes], Trial]]:
+        """Every way of making a fix, and how the program runs with it."""
+        for edits in candidates(fix.kind, program):
+            if self._trials >= _TRIALS:
+                return
+            files = mended(edits, self.workshop.root, stage.changed)
+            if files not in self._seen:
+                self._seen.append(files)
+                made = replace(fix, edits=edits, diff="", verified=True)
+                trial = self._try(made, files, program.diagnosis)
+                if trial is not None:
+                    yield made, files, trial
 
     def _try(self, fix: Fix, files: Changed, diagnosis: Diagnosis) -> Trial | None:
         """How the program runs with it; None where the source still shows the problem, and need not be run."""
@@ -91,11 +102,13 @@ class Prover:
         if self.persists(diagnosis, files):
             self._fail(f"{fix.kind} at {places}: the source still has the problem")
             return None
+        self.tell(f"{fix.kind} at {places}: running the program with it")
         trial = self.workshop.run(files)
-        if trial.is_clean:
+        new = beyond(trial.diagnoses, self._known)
+        if trial.status == 0 and not new:
             self.tell(f"{fix.kind} at {places}: clean")
         else:
-            self._fail(f"{fix.kind} at {places}: {_outcome(trial)}")
+            self._fail(f"{fix.kind} at {places}: {_outcome(trial, new)}")
         return trial
 
     def _judged(self, fix: Fix, files: Changed, trial: Trial, stage: "_Stage") -> Proof | None:
@@ -111,7 +124,7 @@ class Prover:
             elif not same_gradients(trial.steps, reference.steps):
                 self._fail(f"{fix.kind}: the gradients are not those of the program with all graphs kept")
                 return None
-        return Proof(files, (*stage.fixes, fix), lost)
+        return Proof(files, (*stage.fixes, fix), lost, trial)
 
     def _fail(self, line: str) -> None:
         self.failed.append(line)
@@ -147,11 +160,31 @@ def _same(one: Diagnosis, other: Diagnosis) -> bool:
     return one.code == other.code and one.culprit == other.culprit and lines is not False
 
 
-def _outcome(trial: Trial) -> str:
+def beyond(found: Iterable[Diagnosis], known: Iterable[Diagnosis]) -> list[Diagnosis]:
+    """Those that were not known: more of a kind than there were, be it at other lines."""
+    left = Counter(map(kind_of, known))
+    new = []
+    for each in found:
+        if left[kind_of(each)] > 0:
+            left[kind_of(each)] -= 1
+        else:
+            new.append(each)
+    return new
+
+
+def kind_of(diagnosis: Diagnosis) -> tuple[str, str, str, str]:
+    """The same while lines shift and are rewritten: the cause, the name, and the function."""
+    place = next(iter(places_of(diagnosis)), None)
+    name = "" if diagnosis.culprit is None else diagnosis.culprit.name
+    where = ("", "") if place is None else (PurePath(place.file).name, place.function or "")
+    return diagnosis.code, name, *where
+
+
+def _outcome(trial: Trial, new: Iterable[Diagnosis]) -> str:
     if trial.status is None:
         return "it took too long"
-    if trial.diagnoses:
-        return "found " + ", ".join(f"{each.code} {each.name}" for each in trial.diagnoses)
+    if new:
+        return "found " + ", ".join(f"{each.code} {each.name}" for each in new)
     if trial.status != 0:
         last = trial.last_words.strip().splitlines()
         return f"it ended with status {trial.status}" + (f" ({last[-1][:120]})" if last else "")

@@ -6,10 +6,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from gradsan.fix.arrangement import Arrangement
 from gradsan.fix.gradients import Steps
@@ -27,17 +29,21 @@ class Trial:
     last_words: str  # the end of what it said
     watched: int = 1  # processes that were seen
 
-    @property
-    def is_clean(self) -> bool:
-        """Whether it ran to its end, or as far as it was let, and nothing was found."""
-        return self.status == 0 and not self.diagnoses
-
 
 class Workshop:
     """Where trials are made: the user's working directory, which stays as it is."""
 
-    def __init__(self, root: Path, command: str, *, seconds: float, passes: int | None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        command: str,
+        *,
+        seconds: float,
+        passes: int | None,
+        wants: Callable[[str], bool] = lambda _: True,
+    ) -> None:
         self.root = root
+        self._wants = wants
         self._layout = Layout(root)
         self._command = command
         self._seconds = seconds
@@ -57,7 +63,8 @@ class Workshop:
             found = _diagnoses(reports, told)
             if not found and status != 0:  # a test runner or a launcher lives on, and says that something failed
                 found = _diagnoses(caught, told)
-            return Trial(status, found, _steps(told.notes), said[-2000:], len(reports))
+            wanted = tuple(each for each in found if self._wants(each.code))
+            return Trial(status, wanted, _steps(told.notes), said[-2000:], len(reports))
 
     def _start(self, told: Arrangement) -> tuple[int | None, str]:
         process = subprocess.Popen(  # noqa: S602 # the user's own command, as they would type it
@@ -101,20 +108,24 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 
 def _diagnoses(reports: Iterable[Path], told: Arrangement) -> tuple[Diagnosis, ...]:
-    """What the processes of a trial found, in the files of the working directory, be it as copies or as links."""
+    """What the processes of a trial found."""
     from gradsan.show.json import read
 
     found: dict[str, Diagnosis] = {}
     for report in reports:
-        text = report.read_text(encoding="utf-8")
-        for home in (told.scratch, told.root):
-            text = text.replace(json.dumps(f"{home}{os.sep}")[1:-1], "")
-        report.write_text(text, encoding="utf-8")
         for each in read(report).diagnoses:
             known = found.setdefault(each.fingerprint, each)
             if known is not each:  # another rank ran into the same
                 found[each.fingerprint] = replace(known, count=known.count + each.count)
-    return tuple(found.values())
+    return tuple(at_home(each, (told.scratch, told.root)) for each in found.values())
+
+
+def at_home(diagnosis: Diagnosis, homes: Iterable[Path]) -> Diagnosis:
+    """With the files named from the working directory, be it that a copy was read, or a link."""
+    text = msgspec.json.encode(diagnosis).decode()
+    for home in homes:
+        text = text.replace(json.dumps(f"{home}{os.sep}", ensure_ascii=False)[1:-1], "")
+    return msgspec.json.decode(text, type=Diagnosis)
 
 
 def _steps(notes: Path) -> Steps:

@@ -48,7 +48,14 @@ def _consequences(kind: FixKind, recording: Recording) -> Consequences | None:
 def _with_effects(fix: Fix, told: Consequences | None) -> Fix:
     if told is None or told.failure is not None:
         return fix
-    return replace(fix, effects=Effects(told.peak_saved_bytes, tuple(dict.fromkeys(told.lost))))
+    effects = Effects(
+        saved_bytes=told.peak_saved_bytes,
+        parameters_cut_off=tuple(dict.fromkeys(told.lost)),
+        kept_bytes=told.left_saved_bytes,
+        walked_ops=told.walked,
+        parameters_changed=None if told.changed is None else tuple(dict.fromkeys(told.changed)),
+    )
+    return replace(fix, effects=effects)
 
 
 def _fails(told: Consequences | None) -> bool:

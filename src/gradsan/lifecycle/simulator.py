@@ -23,6 +23,8 @@ class Consequences:
     failure: Failure | None
     failing_pass: Pass | None
     peak_saved_bytes: int
+    left_saved_bytes: int  # when all is over
+    walked: int  # ops, by the last pass
     growth: int  # bytes a step
     walk_growth: int  # ops a pass
     lost: tuple[str, ...]  # leaves that receive no gradient any more
@@ -57,6 +59,8 @@ def replay(life: Life, change: Change) -> Consequences:
         failure=outcome.failed.failure if outcome.failed else None,
         failing_pass=outcome.failed.asked if outcome.failed else None,
         peak_saved_bytes=outcome.peak_saved_bytes,
+        left_saved_bytes=outcome.left.saved_bytes,
+        walked=len(outcome.walks[-1].executed) if outcome.walks else 0,
         growth=outcome.growth,
         walk_growth=outcome.walk_growth,
         lost=tuple(names[leaf] for leaf in lost),

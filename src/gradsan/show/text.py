@@ -43,6 +43,11 @@ def proposal(diagnosis: Diagnosis, diff: str, why: str, *, width: int, color: bo
         text.append(f"  {_place(place)}", "cyan").append(f"  {place.source or ''}\n")
     for fix in diagnosis.fixes[:1] if diff else diagnosis.fixes:
         text.append_text(_fix("fix" if fix is diagnosis.fixes[0] else "or", fix, width))
+        if fix.effects.walked_ops is not None:
+            text.append_text(_labelled("then", _consequences(fix.effects), width))
+    for note in diagnosis.notes:
+        if note.startswith("not `"):  # why it is not the remedy that comes to mind
+            text.append_text(_labelled("note", note, width))
     for line in diff.splitlines():
         text.append(f"  {line}".rstrip() + "\n", DIFF.get(line[:1], ""))
     text.append_text(_labelled("so", why, width))
@@ -197,6 +202,17 @@ def _effects(effects: Effects) -> str:
     lost = effects.parameters_cut_off
     cut = f"no gradient any more for {', '.join(lost)}" if lost else "every parameter still receives its gradient"
     return f"the error ends; about {size(effects.saved_bytes or 0)} of saved values at the peak; {cut}"
+
+
+def _consequences(effects: Effects) -> str:
+    """The same in full, for whoever is to choose."""
+    others = effects.parameters_changed
+    told = _effects(effects).split("; ")
+    told[1:1] = [f"the pass walks {count(effects.walked_ops or 0, 'op')}"]
+    told[2] += f", {size(effects.kept_bytes or 0)} of them still kept when it is over"
+    if others:
+        told.append(f"another gradient than with all graphs kept for {count(len(others), 'parameter')}")
+    return "; ".join(told)
 
 
 def _edit(edit: Edit) -> Text:

@@ -15,6 +15,7 @@ _SUBSCRIPT = re.compile(r"\[[^]]*\]")
 _MAKING_ANEW = frozenset(
     {"zeros", "ones", "empty", "full", "zeros_like", "list", "dict", "set", "deque", "defaultdict", "tensor", "Counter"}
 )
+_SOME_CLOSURE = "<a function within another>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,10 @@ class _Placed:
 
 def feed_of(name: str, function: str, made: Frame | None, files: Iterable[str]) -> Feed | None:
     """What feeds a holder of that name. `made` is the line that made the newest tensor in it."""
+    files = list(files)
     found = [feed for file in files for feed in _feeds(name, function, file)]
+    if not found:  # a function that was made elsewhere has it, and is a variable here
+        found = [feed for file in files for feed in _feeds(name, _SOME_CLOSURE, file)]
     own = [each for each in found if made is not None and (each.place.file, each.place.line) == (made.file, made.line)]
     ranked = sorted(own or found, key=lambda each: (not each.collects, not each.is_guarded))
     return ranked[0] if ranked else None
@@ -63,9 +67,10 @@ def _feeds(name: str, function: str, file: str) -> Iterator[Feed]:
 
 
 def _sees(function: str, holding: str) -> bool:
-    """Whether code of one function means the variable of another: its own, or that of a function around both."""
-    around, inner, _ = holding.rpartition(".<locals>.")
-    return holding in {"<module>", function} or function.startswith((f"{holding}.<locals>.", f"{around}{inner}" or "."))
+    """Whether code of one function means the variable of another: its own, or that of a function around it."""
+    if holding == _SOME_CLOSURE:
+        return ".<locals>." in function
+    return holding in {"<module>", function} or function.startswith(f"{holding}.<locals>.")
 
 
 def _brings_something(store: Store) -> bool:
