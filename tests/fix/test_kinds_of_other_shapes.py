@@ -1,0 +1,241 @@
+"""The same fixes where programs are written otherwise: crowded lines, meters, dicts that are returned, loops that measure."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fix.programs import Case
+from gradsan.fix.program import Program
+from gradsan.fix.ranking import ranked
+from gradsan.report import Fix
+
+ONE_LINE = """\
+def main():
+    for x in data:
+        rec, sup = losses(x)
+        opt.zero_grad(); rec.backward(); sup.backward(); opt.step()
+"""
+
+
+def test_losses_of_one_line_are_combined(tmp_path: Path) -> None:
+    """Both passes stand on one line; the edit gives every statement a line of its own."""
+    case = Case(tmp_path, ONE_LINE)
+    # Places are told apart by identity: a run makes two of them for one line.
+    found = case.diagnosis("GS102", "code", freed=case.at("rec.backward"), used=case.at("rec.backward"))
+
+    mended = case.mended("combine-losses", found)
+
+    assert mended == ONE_LINE.replace(
+        "opt.zero_grad(); rec.backward(); sup.backward(); opt.step()",
+        "opt.zero_grad()\n        (rec + sup).backward()\n        opt.step()",
+    )
+
+
+def test_gradients_are_cleared_above_a_pass_that_shares_its_line_with_the_step(tmp_path: Path) -> None:
+    """And in a block that stands on the line of its header."""
+    source = "def main():\n    for x in data: loss = f(x); loss.backward(); opt.step()\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS303", "opt", used=case.at("backward"), changed=case.at("backward"))
+
+    mended = case.mended("zero-grad", found)
+
+    body = "".join(f"        {line}\n" for line in ("loss = f(x)", "opt.zero_grad()", "loss.backward()", "opt.step()"))
+    assert mended == "def main():\n    for x in data:\n" + body
+
+
+METER = """\
+def main():
+    for x in data:
+        opt.zero_grad()
+        meter.update(criterion(model(x)))
+        loss = meter.average
+        loss.backward()
+        opt.step()
+
+def inner_1(self, value):
+    self.total = self.total + value
+"""
+
+
+def test_meter_gets_the_number_and_the_loss_is_back_propagated(tmp_path: Path) -> None:
+    """The total lies in the meter; what was to be trained on is what the meter was given."""
+    case = Case(tmp_path, METER)
+    adds = case.at("meter.update", "self.total = self.total")
+    found = case.diagnosis("GS105", "self.total", made=adds, enters=adds, used=case.at("loss.backward"))
+
+    mended = case.mended("item", found)
+
+    assert mended == METER.replace(
+        "        meter.update(criterion(model(x)))\n        loss = meter.average\n",
+        "        loss = criterion(model(x))\n        meter.update(loss.item())\n",
+    )
+
+
+def test_total_may_be_an_item(tmp_path: Path) -> None:
+    """The story names the dict."""
+    source = 'def main():\n    for x in data:\n        m["loss"] += loss\n        m["loss"].backward()\n'
+    case = Case(tmp_path, source)
+    adds = case.at("+=")
+    found = case.diagnosis("GS105", "m", made=adds, enters=adds, used=case.at("backward"))
+
+    mended = case.mended("item", found)
+
+    assert mended == source.replace("+= loss", "+= loss.item()").replace('m["loss"].backward', "loss.backward")
+
+
+LOGS = """\
+def main():
+    for batch in data:
+        logs.append(step(batch))
+
+def inner_1(batch):
+    loss = criterion(batch)
+    loss.backward()
+    return {"loss": loss, "size": len(batch)}
+"""
+
+
+def test_number_is_taken_where_the_loss_enters_what_is_returned(tmp_path: Path) -> None:
+    """A dict has no `item`."""
+    case = Case(tmp_path, LOGS)
+    found = case.diagnosis("GS301", "logs", held=case.at("append"), made=case.at("append", "criterion"))
+
+    assert case.mended("item", found) == LOGS.replace('"loss": loss,', '"loss": loss.item(),')
+
+
+def test_only_the_loss_of_several_things_that_are_kept_becomes_a_number(tmp_path: Path) -> None:
+    """The others may be anything."""
+    source = "def main():\n    for x in data:\n        loss = f(x)\n        kept.append((step, loss, x))\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS301", "kept", held=case.at("append"), made=case.at("loss = f"))
+
+    assert case.mended("item", found) == source.replace("(step, loss, x)", "(step, loss.item(), x)")
+
+
+LOST = """\
+def main():
+    losses, total = [], 0.0
+    for x in data:
+        losses.append(f(x))
+        total += f(x).item()
+    loss = torch.tensor(BUILT)
+    loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("built", "joined", "kept"),
+    [
+        ("losses", "torch.stack(losses)", "f(x).item()"),
+        ("losses, requires_grad=True", "torch.stack(losses)", "f(x).item()"),
+        ("total / len(data)", "total / len(data)", "f(x)"),
+    ],
+)
+def test_tensor_that_is_built_of_others_keeps_their_history(
+    tmp_path: Path, built: str, joined: str, kept: str
+) -> None:
+    """`torch.tensor` copies values: tensors are stacked, and numbers stay the tensors they were taken from."""
+    source = LOST.replace("BUILT", built)
+    case = Case(tmp_path, source)
+
+    mended = case.mended("re-attach", case.diagnosis("GS203", "loss", cut=case.at("torch.tensor")))
+
+    assert mended == source.replace(f"torch.tensor({built})", joined).replace("f(x).item()", kept)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "cut"),
+    [
+        ("    with torch.no_grad():\n        z = f(x)\n", "    z = f(x)\n", "z = f"),
+        ("    with torch.no_grad():\n        z = f(x)\n", "    z = f(x)\n", "with"),
+        ("    with torch.no_grad(), timer():\n        z = f(x)\n", "    with timer():\n        z = f(x)\n", "z = f"),
+    ],
+)
+def test_what_is_to_be_trained_is_recorded_again(tmp_path: Path, before: str, after: str, cut: str) -> None:
+    """The cut may be told at the block or within it."""
+    source = f"def main():\n{before}    return z\n"
+    case = Case(tmp_path, source)
+
+    assert case.mended("re-attach", case.diagnosis("GS306", "z", cut=case.at(cut))) == source.replace(before, after)
+
+
+def test_decorator_that_switches_recording_off_is_taken_away(tmp_path: Path) -> None:
+    """The others stay."""
+    source = "@timed\n@torch.no_grad()\ndef main():\n    z = f(x)\n    return z\n"
+    case = Case(tmp_path, source)
+
+    mended = case.mended("re-attach", case.diagnosis("GS306", "z", cut=case.at("z = f")))
+
+    assert mended == source.replace("@torch.no_grad()\n", "")
+
+
+MEASURED = """\
+def main():
+    model.train()
+    for x in train:
+        f(x).backward()
+    model.eval()
+    for x in held_out:
+        total += f(x)
+"""
+
+
+def test_loop_that_only_measures_needs_no_graph(tmp_path: Path) -> None:
+    """That is better than to take the numbers out of graphs; the loop that trains is another."""
+    case = Case(tmp_path, MEASURED)
+    found = case.diagnosis("GS301", "total", held=case.at("total +="), made=case.at("total +="))
+    fixes = (Fix("item", "", "same-gradients"), Fix("no-grad", "", "same-gradients"))
+
+    first = ranked(fixes, Program(replace(found, fixes=fixes), tmp_path))[0]
+
+    assert first.kind == "no-grad"
+    assert case.mended("no-grad", found) == MEASURED.replace(
+        "    for x in held_out:\n        total += f(x)\n",
+        "    with torch.no_grad():\n        for x in held_out:\n            total += f(x)\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("loop", "first"), [("for x in loader:", "move-into-loop"), ("for x in views(batch):", "combine-losses")]
+)
+def test_loop_over_batches_trains_on_each_and_one_within_a_step_on_their_sum(
+    tmp_path: Path, loop: str, first: str
+) -> None:
+    """What a step's loop goes over comes from that step."""
+    source = f"def main():\n    for batch in epochs:\n        {loop}\n            loss = f(x)\n        loss.backward()\n"
+    case = Case(tmp_path, source + "        opt.step()\n")
+    fixes = (Fix("combine-losses", "", "changes-gradients"), Fix("move-into-loop", "", "changes-gradients"))
+    found = replace(case.diagnosis("GS304", "loss", made=case.at("loss = f")), fixes=fixes)
+
+    assert ranked(fixes, Program(found, tmp_path))[0].kind == first
+
+
+def test_output_that_a_call_has_trained_on_already_is_detached_where_it_is_handed_over(tmp_path: Path) -> None:
+    """All that follows may read it as often as it likes."""
+    source = "def main():\n    rewards = rm.fit(x)\n    loss = g(rewards, rewards.mean())\n    loss.backward()\n"
+    case = Case(tmp_path, source + "def inner_1(x):\n    scores = net(x)\n    scores.sum().backward()\n")
+    found = case.diagnosis(
+        "GS106",
+        "rewards",
+        made=case.at("rm.fit", "net(x)"),
+        freed=case.at("rm.fit", "scores.sum"),
+        enters=case.at("loss = g"),
+        used=case.at("loss.backward"),
+    )
+
+    mended = case.mended("detach", found)
+
+    assert mended is not None
+    assert mended.startswith(source.replace("rm.fit(x)", "rm.fit(x).detach()"))
+
+
+def test_tensor_that_must_be_edited_in_place_is_saved_as_a_copy(tmp_path: Path) -> None:
+    """Where the edit has no form that returns a new one."""
+    source = "def main():\n    y = x @ memory\n    memory.zero_()\n    y.sum().backward()\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis(
+        "GS202", "memory", made=case.at("y = x"), changed=case.at("zero_"), used=case.at("backward")
+    )
+
+    assert case.mended("clone", found) == source.replace("x @ memory", "x @ memory.clone()")
