@@ -1,4 +1,4 @@
-"""The same fixes where programs are written otherwise: crowded lines, meters, dicts that are returned, loops that measure."""
+"""The same fixes where programs are written otherwise: crowded lines, meters, returned dicts, loops that measure."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -132,9 +132,7 @@ def main():
         ("total / len(data)", "total / len(data)", "f(x)"),
     ],
 )
-def test_tensor_that_is_built_of_others_keeps_their_history(
-    tmp_path: Path, built: str, joined: str, kept: str
-) -> None:
+def test_tensor_that_is_built_of_others_keeps_their_history(tmp_path: Path, built: str, joined: str, kept: str) -> None:
     """`torch.tensor` copies values: tensors are stacked, and numbers stay the tensors they were taken from."""
     source = LOST.replace("BUILT", built)
     case = Case(tmp_path, source)
@@ -203,7 +201,9 @@ def test_loop_over_batches_trains_on_each_and_one_within_a_step_on_their_sum(
     tmp_path: Path, loop: str, first: str
 ) -> None:
     """What a step's loop goes over comes from that step."""
-    source = f"def main():\n    for batch in epochs:\n        {loop}\n            loss = f(x)\n        loss.backward()\n"
+    source = (
+        f"def main():\n    for batch in epochs:\n        {loop}\n            loss = f(x)\n        loss.backward()\n"
+    )
     case = Case(tmp_path, source + "        opt.step()\n")
     fixes = (Fix("combine-losses", "", "changes-gradients"), Fix("move-into-loop", "", "changes-gradients"))
     found = replace(case.diagnosis("GS304", "loss", made=case.at("loss = f")), fixes=fixes)
@@ -234,8 +234,6 @@ def test_tensor_that_must_be_edited_in_place_is_saved_as_a_copy(tmp_path: Path) 
     """Where the edit has no form that returns a new one."""
     source = "def main():\n    y = x @ memory\n    memory.zero_()\n    y.sum().backward()\n"
     case = Case(tmp_path, source)
-    found = case.diagnosis(
-        "GS202", "memory", made=case.at("y = x"), changed=case.at("zero_"), used=case.at("backward")
-    )
+    found = case.diagnosis("GS202", "memory", made=case.at("y = x"), changed=case.at("zero_"), used=case.at("backward"))
 
     assert case.mended("clone", found) == source.replace("x @ memory", "x @ memory.clone()")
