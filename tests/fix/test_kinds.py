@@ -462,6 +462,27 @@ def test_whatever_holds_the_tensors_all_of_them_are_detached(
     assert case.mended("detach", found) == (None if statements is None else f"{source}        {statements}\n")
 
 
+@pytest.mark.parametrize(
+    ("states", "added"),
+    [
+        (("lower.h", "upper.h"), "        lower.h = lower.h.detach()\n        upper.h = upper.h.detach()\n"),
+        (
+            ("net.cells[0].h", "net.cells[1].h"),
+            "        for layer in net.cells:\n            layer.h = layer.h.detach()\n",
+        ),
+    ],
+)
+def test_state_of_every_layer_is_detached(tmp_path: Path, states: tuple[str, str], added: str) -> None:
+    """Cut in one of them, the pass would walk into the past through the other."""
+    source = "def main():\n    for x in data:\n        loss = net(x)\n        loss.backward()\n"
+    case = Case(tmp_path, source)
+    enters = case.at("net(x)")
+    evidence = {"holds": "tensor", "reached_as": states[0], "reached_beside": states[1], "reached_in": "main"}
+    found = case.diagnosis("GS103", "self.h", made=enters, enters=enters, used=case.at("backward"), evidence=evidence)
+
+    assert case.mended("detach", found) == source + added
+
+
 def test_state_of_a_closure_is_detached_above_the_loop_that_reads_it(tmp_path: Path) -> None:
     """The function that asks for passes has no name for it."""
     source = """\

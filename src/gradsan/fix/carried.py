@@ -1,9 +1,12 @@
 """What a name holds, and the code that detaches it: a tensor, or tensors in a tuple, a list, a dict, a record."""
 
 import ast
+import re
+from collections.abc import Sequence
 
 from gradsan.fix.source import Source
 
+_ITEM_OF = re.compile(r"(.*)\[\d+\](\.\w+)")  # `model.layers[0].state`
 _ITEM = {"tuple": "each", "list": "each", "dict": "value"}
 
 
@@ -46,6 +49,31 @@ def detaching(name: str, holds: str, source: Source) -> list[str]:
         return [f"for index, each in enumerate({name}):\n    {name}[index] = each.detach()\n"]
     code = detached(name, holds)
     return [] if code is None else [f"{name} = {code}"]
+
+
+def detaching_all(names: Sequence[str], holds: str, source: Source) -> list[str]:
+    """The same for the state of several objects; a loop where they are the items of one list."""
+    lists = dict.fromkeys(_ITEM_OF.sub(r"\1", name) for name in names)
+    statements: list[str] = []
+    for place in lists:
+        items = [name for name in names if _ITEM_OF.sub(r"\1", name) == place]
+        if len(items) == 1:
+            statements += detaching(items[0], holds, source)
+            continue
+        attribute = _ITEM_OF.fullmatch(items[0])
+        layer = _unused(source)
+        inner = [] if attribute is None else detaching(f"{layer}{attribute[2]}", holds, source)
+        if inner:
+            statements.append(f"for {layer} in {place}:\n" + "".join(f"    {each}\n" for each in inner))
+    return statements
+
+
+def _unused(source: Source) -> str:
+    """A name for a loop that means nothing else in the file."""
+    names = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
+    return next(
+        each for each in ("layer", "part", *(f"part_{n}" for n in range(2, len(names) + 3))) if each not in names
+    )
 
 
 def _replace(source: Source) -> str | None:

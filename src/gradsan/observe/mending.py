@@ -1,20 +1,17 @@
 """What only a running program can tell of where its source is to be mended. Read, never run: no property, no method."""
 
-import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any
 
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.observe.log.lines import Lines
+from gradsan.observe.reaching import inside, reached
 from gradsan.report import Culprit
 
 _DEPTH = 3  # attributes between a variable and the object that holds the state
-_OBJECTS = 3_000
 _OPS = 400  # whose lines are looked up
 _LINES = 60
-_UNHELD = 3  # references to a snapshot that nobody else holds: the frame's, a local, and the count's own
 
 
 def evidence(
@@ -31,9 +28,12 @@ def evidence(
     if culprit is not None:
         live = [each for each in reversed(frames) if owns(each.f_code.co_filename)]
         for frame in live:
-            reached = _reached(culprit.name, frame, incident)
-            if reached is not None:
-                found |= {"reached_as": reached[0], "reached_in": frame.f_code.co_qualname, "holds": _holds(reached[1])}
+            there = reached(culprit.name, frame, incident)
+            if there is not None:
+                here = frame.f_code.co_qualname
+                found |= {"reached_as": there.written, "reached_in": here, "holds": _holds(there.held)}
+                if there.beside:
+                    found["reached_beside"] = "\n".join(there.beside)
                 break
     return found
 
@@ -45,77 +45,6 @@ def _graph_lines(incident: SecondPass, lines: Lines) -> str:
         for frame in lines.stack_of(number) or ():
             places[f"{frame.file}:{frame.line}"] = None
     return "\n".join(list(places)[:_LINES])
-
-
-def _reached(name: str, frame: FrameType, incident: Incident) -> tuple[str, object] | None:
-    """How this function writes what the culprit's name means, and what it holds now."""
-    variables = frame.f_locals
-    # Before Python 3.13 this leaves a snapshot that keeps tensors alive; it is cleared, unless the program has it too.
-    is_ours = bool(frame.f_code.co_flags & 1) and type(variables) is dict and sys.getrefcount(variables) <= _UNHELD
-    try:
-        root, *attributes = name.split(".")
-        if "[" in name:
-            return None
-        if root != "self" or not attributes:
-            return _follow(name, variables.get(root), attributes) if root in variables else None
-        owners = _classes_of(incident)
-        if frame.f_code.co_qualname.rpartition(".")[0] in owners:
-            found = _follow(name, variables.get("self"), attributes)
-            if found is not None:
-                return found
-        for path, each in _objects(variables):
-            if type(each).__qualname__ in owners and (found := _follow(path, each, attributes, named=False)):
-                return found
-        return None
-    finally:
-        if is_ours:
-            variables.clear()
-
-
-def _classes_of(incident: Incident) -> set[str]:
-    """The classes in whose methods `self` may have been said."""
-    enters = getattr(incident, "enters", None) or getattr(incident, "made", None)
-    return {frame.function.rpartition(".")[0] for frame in (enters.stack if enters is not None else ())} - {""}
-
-
-def _follow(name: str, each: object, attributes: list[str], *, named: bool = True) -> tuple[str, object] | None:
-    for attribute in attributes:
-        inner = dict(_inside(each))
-        if attribute not in inner:
-            return None
-        each = inner[attribute]
-        name = name if named else f"{name}.{attribute}"
-    return name, each
-
-
-def _objects(variables: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """The objects within reach of a function's variables, nearest first, and how to write them."""
-    layer: list[tuple[str, object]] = [(name, each) for name, each in list(variables.items()) if name.isidentifier()]
-    seen: set[int] = set()
-    for _ in range(_DEPTH):
-        further = []
-        for path, each in layer:
-            if id(each) in seen or len(seen) > _OBJECTS:
-                continue
-            seen.add(id(each))
-            yield path, each
-            further += [(f"{path}.{name}", inner) for name, inner in _inside(each)]
-        layer = further
-
-
-def _inside(each: object) -> Iterator[tuple[str, object]]:
-    """Attributes that lie there; a module's parts too."""
-    try:
-        attributes = object.__getattribute__(each, "__dict__")
-    except AttributeError:
-        return
-    if type(attributes) is not dict:
-        return
-    for name, value in list(attributes.items()):
-        if name in {"_modules", "_buffers"} and type(value) is dict:
-            yield from ((key, inner) for key, inner in list(value.items()) if key.isidentifier())
-        else:
-            yield name, value
 
 
 def _holds(each: object, depth: int = 0) -> str:
@@ -147,7 +76,7 @@ def _record(each: object) -> str:
 
     if isinstance(each, torch.nn.Module):
         return "something"
-    fields = dict(_inside(each))
+    fields = dict(inside(each))
     tensors = [name for name, value in fields.items() if torch.Tensor in type(value).__mro__]
     settings = getattr(type(each), "__dataclass_params__", None)
     if settings is not None and settings.frozen:

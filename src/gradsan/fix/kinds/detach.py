@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from gradsan.fix.carried import detached, detaching
+from gradsan.fix.carried import detached, detaching, detaching_all
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import loaded, method, nodes, simple, small, targets, text
 from gradsan.fix.flow import may_be_none, reads
@@ -226,15 +226,17 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
     for place in reversed(program.places(program.diagnosis.used)):
         if place is None:
             continue
+        beside: list[str] = []
         if evidence.get("reached_in") == place.frame.function:
             reached = str(evidence["reached_as"])
+            beside = str(evidence.get("reached_beside", "")).splitlines()
         elif _knows(program, place, name):
             reached = name
         elif (told := _seen_from(program, place, name)) is not None:
             reached = told
         else:
             continue
-        statements = detaching(reached, holds, place.tree.source)
+        statements = detaching_all([reached, *beside], holds, place.tree.source)
         if statements and not isinstance(simple(place.statement), cst.Return):
             draft = Draft()
             draft.insert_after(place.tree, _last_writing(program, place, reached), *statements)

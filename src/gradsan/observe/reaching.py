@@ -1,0 +1,152 @@
+"""How a live function writes what a name means in another one: a layer's `self.h` is `model.layers[0].h` to the loop.
+
+Read, never run: no property, no method.
+"""
+
+import dis
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import CodeType, FrameType
+from typing import Any
+
+from gradsan.lifecycle.incident import Incident
+
+_DEPTH = 4  # attributes and items between a variable and the object that holds the state
+_OBJECTS = 3_000
+_ITEMS = 50  # of one list or tuple
+_UNHELD = 3  # references to a snapshot that nobody else holds: the frame's, a local, and the count's own
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What a function would write, and what it holds now."""
+
+    written: str
+    held: object
+    beside: tuple[str, ...] = ()  # the same of other objects of the class, where that has a history too
+
+
+def reached(name: str, frame: FrameType, incident: Incident) -> Reached | None:
+    """How this function writes what the culprit's name means; None where it cannot."""
+    variables = frame.f_locals
+    # Before Python 3.13 this leaves a snapshot that keeps tensors alive; it is cleared, unless the program has it too.
+    is_ours = bool(frame.f_code.co_flags & 1) and type(variables) is dict and sys.getrefcount(variables) <= _UNHELD
+    try:
+        root, *attributes = name.split(".")
+        if "[" in name:
+            return None
+        if root != "self" or not attributes:
+            return _follow(name, variables.get(root), attributes) if root in variables else None
+        owners = _classes_of(incident)
+        if frame.f_code.co_qualname.rpartition(".")[0] in owners:
+            found = _follow(name, variables.get("self"), attributes)
+            if found is not None:
+                return found
+        return _first_of(_in_objects(variables, frame.f_code, owners, attributes))
+    finally:
+        if is_ours:
+            variables.clear()
+
+
+def inside(each: object) -> Iterator[tuple[str, object]]:
+    """Attributes that lie there; a module's parts too."""
+    try:
+        attributes = object.__getattribute__(each, "__dict__")
+    except AttributeError:
+        return
+    if type(attributes) is not dict:
+        return
+    for name, value in list(attributes.items()):
+        if name in {"_modules", "_buffers"} and type(value) is dict:
+            yield from ((key, inner) for key, inner in list(value.items()))
+        else:
+            yield name, value
+
+
+def _first_of(found: list[Reached]) -> Reached | None:
+    """Of several layers of a kind, each has a state: what holds for one of them holds for all."""
+    carrying = [each for each in found if _has_history(each.held)]
+    if not carrying:
+        return found[0] if found else None
+    first, *others = carrying
+    return Reached(first.written, first.held, tuple(each.written for each in others))
+
+
+def _in_objects(variables: Mapping[str, Any], code: CodeType, owners: set[str], attributes: list[str]) -> list[Reached]:
+    return [
+        found
+        for path, each in _objects(variables, _loop_variables(code))
+        if type(each).__qualname__ in owners and (found := _follow(path, each, attributes, named=False)) is not None
+    ]
+
+
+def _classes_of(incident: Incident) -> set[str]:
+    """The classes in whose methods `self` may have been said."""
+    enters = getattr(incident, "enters", None) or getattr(incident, "made", None)
+    return {frame.function.rpartition(".")[0] for frame in (enters.stack if enters is not None else ())} - {""}
+
+
+def _follow(name: str, each: object, attributes: list[str], *, named: bool = True) -> Reached | None:
+    for attribute in attributes:
+        inner = dict(inside(each))
+        if attribute not in inner:
+            return None
+        each = inner[attribute]
+        name = name if named else f"{name}.{attribute}"
+    return Reached(name, each)
+
+
+def _objects(variables: Mapping[str, Any], passing: set[str]) -> Iterator[tuple[str, object]]:
+    """The objects within reach of a function's variables, nearest first, and how to write them."""
+    named = [(name, each) for name, each in list(variables.items()) if name.isidentifier()]
+    layer: list[tuple[str, object]] = sorted(named, key=lambda each: each[0] in passing)
+    seen: set[int] = set()
+    for _ in range(_DEPTH):
+        further = []
+        for path, each in layer:
+            if id(each) in seen or len(seen) > _OBJECTS:
+                continue
+            seen.add(id(each))
+            yield path, each
+            further += [(f"{path}{step}", inner) for step, inner in _steps(each)]
+        layer = further
+
+
+def _steps(each: object) -> Iterator[tuple[str, object]]:
+    """What is one attribute or one item away; the parts of a `ModuleList` are items."""
+    if type(each) in {list, tuple}:
+        yield from ((f"[{index}]", item) for index, item in enumerate(each[:_ITEMS]))  # type: ignore[index]
+        return
+    for name, inner in inside(each):
+        if name.isidentifier():
+            yield f".{name}", inner
+        elif name.isdigit():
+            yield f"[{name}]", inner
+
+
+def _loop_variables(code: CodeType) -> set[str]:
+    """The names that loops bind: another thing in every round, and written only where nothing else is."""
+    found: set[str] = set()
+    instructions = list(dis.get_instructions(code))
+    for place, each in enumerate(instructions):
+        if each.opname != "FOR_ITER":
+            continue
+        for following in instructions[place + 1 :]:
+            if following.opname.startswith("STORE_"):
+                found.add(str(following.argval))
+            elif not following.opname.startswith("UNPACK_"):
+                break
+    return found
+
+
+def _has_history(each: object, depth: int = 0) -> bool:
+    import torch
+
+    if type(each) is torch.Tensor:  # of a subclass, asking could run its code
+        return each.requires_grad and not each.is_leaf
+    if depth > _DEPTH:
+        return False
+    if type(each) is dict:
+        return any(_has_history(value, depth + 1) for value in each.values())
+    return type(each) in {list, tuple} and any(_has_history(value, depth + 1) for value in each)  # type: ignore[attr-defined]
