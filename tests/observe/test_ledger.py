@@ -219,7 +219,7 @@ class TwoLosses(nn.Module):
         super().__init__()
         torch.manual_seed(0)
         self.encoder, self.head = nn.Linear(4, 6), nn.Linear(6, 1)
-        self.sparsity_loss: torch.Tensor | None = None
+        self.penalty: torch.Tensor | None = None
 
     def losses(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
         """By name."""
@@ -229,7 +229,7 @@ class TwoLosses(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Notes one of them."""
         losses = self.losses(x)
-        self.sparsity_loss = losses["sparsity_loss"]
+        self.penalty = losses["sparsity_loss"]
         return losses["task_loss"]
 
 
@@ -289,6 +289,19 @@ def leaves_the_last_of_a_list_out() -> None:
         losses = [head(features).square().mean() for head in heads]
         opt.zero_grad()
         torch.stack(losses[:-1]).sum().backward()
+        opt.step()
+
+
+def cuts_off_what_feeds_a_compiled_head() -> None:
+    """GS306: told without a hook, which would have the head compiled anew."""
+    torch.manual_seed(0)
+    encoder, head = nn.Linear(4, 6), nn.Linear(6, 1)
+    compiled = torch.compile(head, backend="eager")
+    opt = torch.optim.SGD([*encoder.parameters(), *head.parameters()], lr=0.1)
+    for _ in range(6):
+        features = encoder(torch.randn(5, 4)).detach()
+        opt.zero_grad()
+        compiled(features).square().mean().backward()
         opt.step()
 
 
@@ -372,6 +385,7 @@ def collects_in_vain_at_the_end() -> None:
         (keeps_some_and_retains_others, "GS301 GS302"),
         (keeps_what_it_retains, "GS301"),
         (leaves_an_item_out, "GS304"),
+        (cuts_off_what_feeds_a_compiled_head, "GS306"),
         (sums_all_items_up, None),
         (logs_the_other_items, None),
         (leaves_an_attribute_out, "GS304"),

@@ -121,6 +121,8 @@ class Ledger:
             since = line.begins[-2] if len(line.begins) > 1 else 0
             self._kept.siblings.pass_begins(note, note.seen, frame, since, self._recorder.lines())
         ran = self._kept.unreached.heard()
+        if self._kept.unreached.unheard:
+            ran = self._ran_by_name(frame, line)
         if ran:
             self._look_for_cuts(ran, note, tensors, line)
         if line.passes == _WEIGHED and note.seen and self._budget.allows():
@@ -150,6 +152,17 @@ class Ledger:
             if seen:
                 self._kept.holdings.add(seen, self._recorder.lines(), self._files())
             self._next_look = int(self._passes.count * (_SOONER if seen else _LATER)) + 1
+
+    def _ran_by_name(self, frame: FrameType, line: Line) -> list[Ran]:
+        from gradsan.observe.ledger.called import ran_by_name
+
+        wanted, self._kept.unreached.unheard = self._kept.unreached.unheard, set()
+        lines = self._recorder.lines()
+        if lines is None or not self._budget.allows():
+            return []
+        since = line.begins[-2] if len(line.begins) > 1 else 0
+        with self._budget:
+            return ran_by_name(wanted, frames_out(frame), self._recorder.ownership.owns, lines, since)
 
     def _look_for_cuts(self, ran: list[Ran], note: Begun, tensors: Sequence[Any], line: Line) -> None:
         lines = self._recorder.lines()

@@ -60,20 +60,21 @@ def uses_of_item(variable: str, key: str | int, asking: Frame, made: int) -> Use
 
 def uses_of_attribute(name: str, files: Iterable[str]) -> Uses:
     """Everything that some files do with attributes of that name."""
-    found = ((node, noted) for file in files for node, noted in _attributes_read(file) if node.attr == name)
-    return Uses(tuple((node.lineno, noted) for node, noted in found))
+    return Uses(tuple((line, noted) for file in files for read, line, noted in _attributes_read(file) if read == name))
 
 
 @lru_cache(maxsize=64)
-def _attributes_read(file: str) -> tuple[tuple[ast.Attribute, bool], ...]:
+def _attributes_read(file: str) -> tuple[tuple[str, int, bool], ...]:
     tree = _tree(file)
     return () if tree is None else tuple(_loaded_attributes(tree, noted=False))
 
 
-def _loaded_attributes(node: ast.AST, *, noted: bool) -> Iterator[tuple[ast.Attribute, bool]]:
+def _loaded_attributes(node: ast.AST, *, noted: bool) -> Iterator[tuple[str, int, bool]]:
+    """Names that are read after a dot, or may be, as in `getattr(module, "name")`."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Attribute) and isinstance(child.ctx, ast.Load):
-            yield child, noted
+        match child:
+            case ast.Attribute(attr=name, ctx=ast.Load()) | ast.Constant(value=str(name)):
+                yield name, child.lineno, noted
         yield from _loaded_attributes(child, noted=noted or _notes(child))
 
 

@@ -52,6 +52,7 @@ class Unreached:
 
     owns: Callable[[str], bool]
     ran: list[Ran] = field(default_factory=list)
+    unheard: set[int] = field(default_factory=set)  # parameters whose modules must not be listened to, but looked for
     _waiting: dict[int, _Waiting] = field(default_factory=dict)
     _cuts: list[_Cut] = field(default_factory=list)
     _stop: Callable[[], None] | None = None
@@ -77,8 +78,14 @@ class Unreached:
         waiting = self._waiting.get(id(optimizer))
         if waiting is None or not waiting.parameters or waiting.steps not in _LISTENED:
             return
-        if self._stop is None and not has_compiled():
-            self._listen({key for each in self._waiting.values() for key in each.parameters})
+        if has_compiled():
+            self.unheard = self._wanted
+        elif self._stop is None:
+            self._listen(self._wanted)
+
+    @property
+    def _wanted(self) -> set[int]:
+        return {key for each in self._waiting.values() for key in each.parameters}
 
     def heard(self) -> list[Ran]:
         """Which of their modules have run since; listening ends."""

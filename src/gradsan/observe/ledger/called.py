@@ -1,0 +1,85 @@
+"""Which modules ran, told from the lines that called them by name: where modules must not be listened to.
+
+A hook on a module makes `torch.compile` compile anew whatever has it inside.
+"""
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import FrameType
+from typing import Any
+
+from gradsan.observe.ledger.spans import end_of
+from gradsan.observe.ledger.unreached import Ran
+from gradsan.observe.living import instances
+from gradsan.observe.log.lines import Lines
+from gradsan.observe.naming.holders import variables
+from gradsan.observe.naming.selection import last_name
+from gradsan.observe.naming.statements import calls
+from gradsan.observe.naming.trace import Execution, Trace
+
+_WRAPPER = "_orig_mod"  # under which a compiled module keeps the one that was compiled
+
+
+def ran_by_name(
+    wanted: set[int], frames: Sequence[FrameType], owns: Callable[[str], bool], lines: Lines, since: int
+) -> list[Ran]:
+    """Runs of modules with these parameters (by id) since op `since`; more than one where several lines may have."""
+    from torch import nn
+
+    modules = instances(nn.Module)
+    above = {id(child): (each, key) for each in modules for key, child in each._modules.items() if child is not None}  # noqa: SLF001 # without running the user's code
+    variable_names = _named_modules([each for each in frames if owns(each.f_code.co_filename)], nn.Module)
+    trace = Trace(lines, since, None, ())
+    found = []
+    for module in modules:
+        own = [(key, id(each)) for key, each in module._parameters.items() if id(each) in wanted]  # noqa: SLF001 # as above
+        if own:
+            keys, identities = zip(*own, strict=True)
+            names = set(_names(module, above, variable_names))
+            for each in _calling(trace, names):
+                number = each.number if end_of(each, trace) > each.number else None
+                found.append(Ran(keys, identities, each.frames(), number))
+    return found
+
+
+def _names(module: Any, above: dict[int, tuple[Any, str]], variable_names: dict[int, set[str]]) -> Iterator[str]:  # noqa: ANN401 # an nn.Module
+    """What the module, or one that it is part of, may be called by."""
+    seen: set[int] = set()
+    while id(module) not in seen:
+        seen.add(id(module))
+        yield from variable_names.get(id(module), ())
+        if id(module) in above:
+            module, key = above[id(module)]
+            if not key.isdigit() and key != _WRAPPER:
+                yield key
+
+
+def _named_modules(frames: Iterable[FrameType], kind: type) -> dict[int, set[str]]:
+    """The variables and attributes that are modules, by the module's id."""
+    snapshots: list[dict[str, Any]] = []
+    found: dict[int, set[str]] = {}
+    try:
+        for frame in frames:
+            named = [*variables(frame, snapshots), *frame.f_globals.items()]
+            objects = [value for name, value in named if name == "self"]
+            held = (vars(each).items() for each in objects if type(getattr(each, "__dict__", None)) is dict)
+            for name, value in (*named, *(pair for pairs in held for pair in pairs)):
+                if isinstance(value, kind):
+                    found.setdefault(id(value), set()).add(name)
+    finally:
+        for snapshot in snapshots:
+            snapshot.clear()
+    return found
+
+
+def _calling(trace: Trace, names: set[str]) -> list[Execution]:
+    """The statements that call something of such a name, the latest run of each."""
+    found: dict[tuple[str, int], Execution] = {}
+    for each in trace.executions:
+        if any(_is_called(statement, names) for statement in each.statements):
+            found[(each.call.code.file, each.line)] = each
+    return list(found.values())
+
+
+def _is_called(statement: ast.stmt, names: set[str]) -> bool:
+    return any(last_name(call) in names for call in calls(statement))
