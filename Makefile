@@ -2,7 +2,7 @@
 # make test    everything that CI checks
 # make prove   100,000 random programs, in PyTorch and in the model
 # make explore other random programs for the line log; CI always takes the same
-# make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, mended, trained; about ten minutes
+# make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, mended, trained, in a few minutes
 # make bench   what watching costs, as ratios; how fast source is checked
 # make test-all  the suite on every Python found, and on the oldest torch
 # make golden  rewrite the golden files, the JSON Schema and what the documents show, to be read in review

@@ -1,12 +1,17 @@
 """What the documents show is what the commands print."""
 
+import os
 import re
+import shlex
 import subprocess
 import sys
 from functools import cache
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+from rich.text import Text
 
 from documents.press import run
 
@@ -14,9 +19,12 @@ PROJECT = Path(__file__).parents[2]
 # What a page shows is what a command of gradsan or a program prints, or that program itself.
 SHOWN = re.compile(r"<!-- from: (?P<source>[^\n]*) -->\n```(?P<language>text|python)\n(?P<output>.*?)```", re.DOTALL)
 MYTHS = PROJECT / "docs" / "myths"
+PICTURE = PROJECT / "docs" / "pictures" / "explanation.svg"
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "examples/README.md", "examples/lightgcn/README.md"]
+DOCUMENTS += sorted(each.relative_to(PROJECT).as_posix() for each in (PROJECT / "docs").rglob("*.md"))
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/myths.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/getting-started.md", "docs/myths.md"])
 def test_shown_output_is_what_the_command_prints(document: str, request: pytest.FixtureRequest) -> None:
     """A reader who types the command sees what the page shows; `make golden` rewrites the page."""
     text = (PROJECT / document).read_text(encoding="utf-8")
@@ -43,16 +51,52 @@ def test_every_program_about_a_myth_is_shown_with_what_it_prints() -> None:
         assert {f"python {name}", f"gradsan run {name}"} & sources
 
 
+def test_picture_is_what_the_command_prints(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """The colours of `gradsan explain`, letter by letter."""
+    report = str(tmp_path / "report.json")
+    _gradsan("run", "--format", "json", "--output", report, "examples/own_cell/broken.py")
+    story = _gradsan("explain", report, "--color", "always").stdout
+    console = Console(record=True, width=100, file=StringIO(), force_terminal=True, force_jupyter=False)
+
+    console.print(Text("$ gradsan explain report.json\n").append_text(Text.from_ansi(story)))
+    drawn = console.export_svg(title="gradsan", unique_id="gradsan")
+
+    if request.config.getoption("--update-golden"):
+        PICTURE.write_text(drawn, encoding="utf-8")
+    assert drawn == PICTURE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_lead_somewhere(document: str) -> None:
+    """To a file that is there."""
+    file = PROJECT / document
+    prose = re.sub(r"```.*?```", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", prose):
+        assert (file.parent / target).exists(), target
+
+
 def _content(source: str) -> str:
-    first, *words = source.split()
+    first, *words = shlex.split(source)
     if not words:
         return (PROJECT / first).read_text(encoding="utf-8")
     if first == "python":
         return _printed_by_programs()[words[0]]
-    command = [sys.executable, "-m", "gradsan", *words]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
-    _, found, story = done.stderr.partition("\nGS")  # below the program's own traceback
+    return _printed(*words)
+
+
+@cache
+def _printed(*words: str) -> str:
+    """What a command of gradsan tells: a story below a traceback, or its answer."""
+    done = _gradsan(*words)
+    _, found, story = done.stderr.partition("\nGS")
     return "GS" + story if found else done.stdout
+
+
+def _gradsan(*words: str) -> subprocess.CompletedProcess[str]:
+    """The command in the root of the project, on a terminal of 100 columns."""
+    command = [sys.executable, "-m", "gradsan", *words]
+    environment = os.environ | {"COLUMNS": "100", "OMP_NUM_THREADS": "1"}
+    return subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
 
 
 @cache

@@ -2,6 +2,8 @@
 
 import linecache
 import os
+import subprocess
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -57,3 +59,16 @@ def test_include_and_exclude_take_prefixes_and_globs(tmp_path: Path) -> None:
     assert not ownership.owns(str(tmp_path / "generated" / "deep" / "model.py"))
     assert not ownership.owns(str(tmp_path / "message_pb2.py"))
     assert ownership.owns(str(tmp_path / "model.py"))
+
+
+def test_gradsan_imported_through_a_link_is_not_the_users(tmp_path: Path) -> None:
+    """It would write down its own writing, without end."""
+    package = Path(gradsan.__file__).parent
+    (tmp_path / "gradsan").symlink_to(package)
+    program = "from gradsan.observe import ownership; print(ownership.Ownership().owns(ownership.__file__))"
+
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
+    )
+
+    assert done.stdout == "False\n"
