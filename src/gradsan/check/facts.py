@@ -3,11 +3,11 @@
 import ast
 from dataclasses import dataclass
 
-from gradsan.check.graph import Edge, Label, Leaf, LoopRun, Moment, Op, Pass
+from gradsan.check.graph import Edge, Label, Leaf, LoopRun, Moment, Op, Pass, Site
 from gradsan.check.spots import spot, stack_of
 from gradsan.check.troubles import KeptDonated, NoHistory, OldValue, ReadFreed, SecondWalk, Trouble
 from gradsan.check.walking import Reached, peeled, terms, way_to
-from gradsan.check.world import World, older_round
+from gradsan.check.world import Assumed, World, older_round
 from gradsan.lifecycle.incident import (
     Donated,
     Edited,
@@ -24,6 +24,8 @@ from gradsan.lifecycle.incident import (
     When,
     WithoutHistory,
 )
+
+_LEADING_OUT = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,19 +138,26 @@ def _repetition(trouble: SecondWalk, made: Op, label: Label | None, world: World
 
 def _left_out(made: Op, label: Label | None, round_of_run: Moment, world: World) -> bool:
     """Whether an assumption kept the line that made it from running again, and not the cache that it fills."""
-    codes = {site.code for site in made.site.outwards()}
     name = "" if label is None else label.name.rsplit(".", 1)[-1].split("[")[0]
     return any(
-        code in codes
-        and moment[: len(round_of_run)] == round_of_run
-        and _names_in(test).isdisjoint({name, *world.stored_under.get(id(test), ())})
-        for test, code, moment in world.assumptions
+        moment[: len(round_of_run)] == round_of_run
+        and any(_decides_over(statement, site) for site in made.site.outwards() if site.code == code)
+        and _asked_in(statement).isdisjoint({name, *world.stored_under.get(id(statement), ())})
+        for statement, code, moment in world.assumptions
     )
 
 
-def _names_in(test: ast.AST) -> set[str]:
-    names = {each.id for each in ast.walk(test) if isinstance(each, ast.Name)} if isinstance(test, ast.expr) else set()
-    return names | {each.attr for each in ast.walk(test) if isinstance(each, ast.Attribute)}
+def _decides_over(statement: Assumed, site: Site) -> bool:
+    """Whether what was assumed of a statement can keep a line of the same function from running."""
+    return isinstance(statement, ast.Try) or any(
+        node is site.node or isinstance(node, _LEADING_OUT) for node in ast.walk(statement)
+    )
+
+
+def _asked_in(statement: Assumed) -> set[str]:
+    asked = list(ast.walk(statement.test)) if isinstance(statement, ast.If) else []
+    names = {each.id for each in asked if isinstance(each, ast.Name)}
+    return names | {each.attr for each in asked if isinstance(each, ast.Attribute)}
 
 
 def parting(earlier: Moment, later: Moment) -> tuple[LoopRun, int, int, int] | None:

@@ -195,7 +195,7 @@ def _leaks_history(each: Collecting, *, closed: bool, kept: frozenset[Op]) -> bo
     if each.total:
         if each.op.walked:
             return False
-        fed = [edge.op for edge in each.op.edges]
+        fed = [_unscaled(edge.op) for edge in each.op.edges]
         done = all(_walked_at_once(op, each) for op in fed if op.walked) and any(op.walked for op in fed)
         unused = not each.op.users and each.op not in kept and not any(op.walked for op in fed)
         forgotten = closed and each.op.scalar and unused
@@ -205,6 +205,13 @@ def _leaks_history(each: Collecting, *, closed: bool, kept: frozenset[Op]) -> bo
     if all(op.walked for op in each.ops):
         return True
     return closed and not any(op.walked or op.users for op in each.ops)
+
+
+def _unscaled(op: Op) -> Op:
+    """What a number was multiplied with: `loss * len(batch)` is fed, and the pass took the loss."""
+    while not op.walked and op.scalar and len(op.edges) == 1:
+        op = op.edges[0].op
+    return op
 
 
 def _walked_at_once(op: Op, each: Collecting) -> bool:

@@ -121,12 +121,12 @@ class Statements(Imports, Binding, Expressions):
 
     def _do_If(self, node: ast.If) -> str | None:
         known = self.known(node.test)
-        if known is not None:
-            return self.execute(node.body if known else node.orelse)
-        taken = self.condition(node, node.test)
-        self.world.assumptions.append((node.test, self.frame.code, self.world.moment))
-        stored = self.world.stored_under.setdefault(id(node.test), set())
+        stored = self.world.stored_under.setdefault(id(node), set())
         with self.world.noting(stored):
+            if known is not None:
+                return self.execute(node.body if known else node.orelse)
+            taken = self.condition(node, node.test)
+            self.world.assumptions.append((node, self.frame.code, self.world.moment))
             return self._assuming(node.body if taken else node.orelse)
 
     def _assuming(self, body: list[ast.stmt]) -> str | None:

@@ -33,6 +33,8 @@ from gradsan.check.troubles import (
 from gradsan.check.values import Optimizer
 from gradsan.check.walking import Reached, reach
 
+Assumed = ast.If | ast.Try  # a statement that goes one way or the other
+
 
 @dataclass(slots=True, eq=False)
 class World:
@@ -56,10 +58,10 @@ class World:
     collecting: dict[tuple[int, int], Collecting] = field(default_factory=dict)
     cuts: list[Cut] = field(default_factory=list)
     cut_into: list[tuple[Cut, Op]] = field(default_factory=list)
-    stored_under: dict[int, set[str]] = field(default_factory=dict)  # what was set in a branch, by its condition
+    stored_under: dict[int, set[str]] = field(default_factory=dict)  # what was set in a branch, by its statement
     noted: list[set[str]] = field(default_factory=list)
     log: list[list[Op]] = field(default_factory=list)  # ops made by the generators that are run ahead
-    assumptions: list[tuple[ast.AST, Code, Moment]] = field(default_factory=list)  # conditions that were not known
+    assumptions: list[tuple[Assumed, Code, Moment]] = field(default_factory=list)  # whose conditions were not known
 
     def made(self, op: Op) -> Op:
         """Note an op."""

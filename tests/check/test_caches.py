@@ -1,0 +1,42 @@
+"""A cache that is filled once is told from a step that was skipped."""
+
+import pytest
+
+from gradsan.check.reading import check_content
+
+PROGRAM = """
+import torch
+from torch import nn
+
+class Rotary(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.frequencies = nn.Parameter(torch.ones(4))
+        self.tables = None
+
+    def forward(self, x):
+        if self.tables is None or len(self.tables[0]) != len(x):
+            angles = torch.arange(len(x))[:, None] * self.frequencies
+            self.tables = (angles.cos(), angles.sin())
+        cos, sin = self.tables
+        return x * cos + x * sin
+
+model = Rotary()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(9):
+    {guard}
+    loss = model(torch.randn(3, 4)).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    if step % 10 == 0:
+        print(loss.item())
+"""
+
+
+@pytest.mark.parametrize("guard", ["pass", "if step == 7: print(step)"])
+def test_condition_that_decides_over_nothing_leaves_a_cache_a_cache(guard: str) -> None:
+    """It asks about what it fills; whether something is printed has nothing to do with it."""
+    (found,) = check_content("program.py", PROGRAM.format(guard=guard).encode()).diagnoses
+
+    assert found.code == "GS109"
