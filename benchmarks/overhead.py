@@ -1,7 +1,7 @@
 """What watching costs: a step of training with the line log, the sanitizer, or anomaly mode, against a plain step.
 
 They are taken in turns within one run, many times; printed are the median ratios to the plain neighbour, with
-quartiles. `python benchmarks/overhead.py [ROUNDS] [DEVICE]`.
+quartiles. `python benchmarks/overhead.py [ROUNDS] [DEVICE] [MODEL…]`.
 """
 
 import gc
@@ -18,7 +18,9 @@ from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.sanitizer import Sanitizer
 
 ROUNDS = 30
+MEASURED = 0.3  # seconds of each mode in a round: silent problems are followed in windows, and some are to fall into it
 FIRST_LOOKS = 1.5  # seconds: what the search for silent problems is granted at a run's start has been spent by then
+DISTURBED = 1.5
 MODELS = (mlp, small_mlp, lstm, transformer, conv, lightgcn, tiny_ops)
 
 
@@ -57,22 +59,31 @@ MODES: dict[str, Callable[[], AbstractContextManager[object]]] = {
 }
 
 
-def seconds(step: Step, repeats: int, synchronize: Callable[[], None]) -> float:
-    """The time of a few steps, once the device is done with them."""
+def seconds(step: Step, repeats: int, synchronize: Callable[[], None], together: int) -> float:
+    """The time of a step, on average. What took half as long again as most was disturbed from outside, and is left out.
+
+    `together`: how many are timed at once; a device is waited for only after those.
+    """
+    times = []
     synchronize()
-    begun = time.perf_counter()
-    for _ in range(repeats):
-        step()
-    synchronize()
-    return time.perf_counter() - begun
+    for _ in range(max(1, repeats // together)):
+        begun = time.perf_counter()
+        for _ in range(together):
+            step()
+        synchronize()
+        times.append((time.perf_counter() - begun) / together)
+    usual = statistics.median(times)
+    return statistics.fmean(each for each in times if each <= DISTURBED * usual)
 
 
-def ratios(make: Callable[[], Step], rounds: int, synchronize: Callable[[], None]) -> dict[str, list[float]]:
+def ratios(
+    make: Callable[[], Step], rounds: int, synchronize: Callable[[], None], together: int
+) -> dict[str, list[float]]:
     """For every mode, its time against the plain one of the same round; the order changes from round to round."""
     step = make()
     for _ in range(5):
         step()
-    repeats = max(1, int(0.1 / max(seconds(step, 1, synchronize), 1e-6)))
+    repeats = max(2, int(MEASURED / max(seconds(step, 3, synchronize, 1), 1e-6)))
     found: dict[str, list[float]] = {mode: [] for mode in MODES}
     modes = list(MODES)
     for turn in range(rounds):
@@ -80,12 +91,12 @@ def ratios(make: Callable[[], Step], rounds: int, synchronize: Callable[[], None
         for mode in modes[turn % len(modes) :] + modes[: turn % len(modes)]:
             with MODES[mode]():
                 begun = time.perf_counter()
-                for _ in range(max(8, repeats // 2)):  # past the passes that are always walked
+                for _ in range(max(8, repeats // 4)):  # past the passes that are always walked
                     step()
                 while mode == "run" and time.perf_counter() - begun < FIRST_LOOKS:
                     step()
                 gc.collect()
-                times[mode] = seconds(step, repeats, synchronize)
+                times[mode] = seconds(step, repeats, synchronize, together)
         for mode in modes:
             found[mode].append(times[mode] / times["plain"])
     return found
@@ -102,10 +113,11 @@ def main() -> None:
     print(
         f"Python {sys.version.split()[0]}, torch {torch.__version__}, {device}, median of {rounds} ratios (quartiles)"
     )
-    for make in MODELS:
-        few = max(6, rounds // 4) if make is tiny_ops else rounds
+    wanted = sys.argv[3:]
+    for make in (each for each in MODELS if not wanted or each.__name__ in wanted):
+        few = max(3, rounds // 4) if make is tiny_ops else rounds
         row = f"{make.__name__:12}"
-        for mode, values in ratios(make, few, synchronize).items():
+        for mode, values in ratios(make, few, synchronize, 10 if device == "cuda" else 1).items():
             if mode != "plain":
                 low, middle, high = statistics.quantiles(values, n=4)
                 row += f"   {mode} {middle:6.3f}x ({low:.3f} to {high:.3f})"

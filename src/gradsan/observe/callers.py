@@ -1,29 +1,37 @@
-"""Who called: the user's part of a call stack, known again by the addresses in it.
+"""Who called: the user's part of a call stack, told from the line log where that is sure to know it.
 
-A program asks for its passes and steps from few places, again and again. So only the first time is a stack read with
-its names and lines; after that it is found by its code objects and the offsets in them, in about a microsecond.
+A program asks for its passes and steps from few lines, again and again, and reading a stack each time would cost more
+than all else that is noted. Where lines are recorded, the log holds the stack already: it is enough to note how far the
+log was written. That is done once the log and the interpreter have been seen to agree on a line; everywhere else the
+stack is read, and known again by the addresses in it.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.log.frames import frames_out
-from gradsan.observe.ownership import Ownership
+from gradsan.observe.log.journal import Page
+from gradsan.observe.log.recorder import LineRecorder
+from gradsan.observe.log.sites import SITE_MASK
+
+T = TypeVar("T")
 
 Calls = tuple[tuple[CodeType, int], ...]  # code and line, outermost first
 
 Apart = Callable[[Callable[[], Any]], Any]
 
+# Calls of their own on 3.11 only; the function that they stand in is at their line.
+_COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
 _KNOWN_AT_MOST = 1024  # stacks; recursion can make any number of them
 _id = id  # the program may put another in its place
 
 
 @dataclass(slots=True)
 class Caller:
-    """A call stack that was met."""
+    """A call stack that was read."""
 
     calls: Calls  # the user's
     codes: tuple[CodeType, ...] = field(repr=False)  # of all its frames: held, so that their addresses stay their own
@@ -40,19 +48,39 @@ class Caller:
         return tuple(Frame(code.co_filename, line, code.co_qualname) for code, line in self.calls)
 
 
+UNREAD = Caller((), ())  # in place of one that only the log knows
+
+
+class Place(NamedTuple):
+    """A moment of the log."""
+
+    page: int
+    events: int  # how many were written on that page
+
+
+class Sure(dict[int, T], Generic[T]):
+    """By the number of a line in the log: what is kept of lines where the log is sure to know the stack."""
+
+
 class Callers:
-    """The call stacks that were met.
+    """The call stacks of a process.
 
     `apart` calls a function in such a way that nothing of what it does is compiled with the program.
     """
 
-    def __init__(self, ownership: Ownership, apart: Apart = lambda call: call()) -> None:
-        self._ownership = ownership
+    def __init__(self, recorder: LineRecorder, apart: Apart = lambda call: call()) -> None:
+        self._recorder = recorder
         self._apart = apart
         self._known: dict[tuple[int, ...], Caller] = {}
 
+    def sure(self) -> Sure[Any]:
+        """To be filled by `is_sure`; it is empty again when recording ends."""
+        lines: Sure[Any] = Sure()
+        self._recorder.when_stopped.append(lines.clear)
+        return lines
+
     def of(self, frame: FrameType | None) -> Caller:
-        """The caller that this frame is the innermost of."""
+        """The caller that this frame is the innermost of, as the interpreter has it."""
         addresses: list[int] = []
         add, each = addresses.append, frame
         while each is not None:
@@ -62,13 +90,27 @@ class Callers:
         key = tuple(addresses)
         return self._known.get(key) or self._apart(lambda: self._meet(key, frame))
 
+    def is_sure(self, caller: Caller, words: Page) -> bool:
+        """Whether the log ends with a line of the user's, and has the stack that was read just now."""
+        recorder = self._recorder
+        if not recorder.recording or not words or not recorder.is_at_line(words[-1] & SITE_MASK):
+            return False
+        return recorder.stack_at(words.ordinal, len(words)) == caller.stack
+
+    def stack_at(self, place: Place) -> tuple[Frame, ...] | None:
+        """The user's calls at a moment of the log; None: it is no longer kept."""
+        return self._recorder.stack_at(*place)
+
     def _meet(self, key: tuple[int, ...], frame: FrameType | None) -> Caller:
         frames = frames_out(frame)
-        owns = self._ownership.owns
-        caller = Caller(
-            tuple((each.f_code, each.f_lineno or 0) for each in reversed(frames) if owns(each.f_code.co_filename)),
-            tuple({each.f_code for each in frames}),
-        )
+        calls: list[tuple[CodeType, int]] = []
+        for each in reversed(frames):
+            if self._recorder.ownership.owns(each.f_code.co_filename):
+                code, line = each.f_code, each.f_lineno or 0
+                if calls and code.co_name in _COMPREHENSIONS:
+                    code = calls.pop()[0]
+                calls.append((code, line))
+        caller = Caller(tuple(calls), tuple({each.f_code for each in frames}))
         if len(self._known) >= _KNOWN_AT_MOST:
             self._known.clear()
         self._known[key] = caller

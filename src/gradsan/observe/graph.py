@@ -93,6 +93,11 @@ def leaves_of(nodes: Iterable[Node]) -> Iterator[Any]:
                 yield leaf
 
 
+def version_of(tensor: Any) -> int:  # noqa: ANN401 # a tensor
+    """How often a tensor was edited, as autograd counts it."""
+    return 0 if tensor.is_inference() else int(tensor._version)  # noqa: SLF001 # such a tensor counts nothing
+
+
 def parameters_behind(node: Node, below: dict[Node, tuple[Node, ...]]) -> list[Any]:
     """The leaves among an op's inputs, also through ops that only re-arrange them."""
     behind: list[Node] = []

@@ -7,19 +7,24 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from types import FrameType
 from typing import Any, NamedTuple
 
 from gradsan.lifecycle.location import Frame
-from gradsan.observe.callers import Apart, Caller, Callers
-from gradsan.observe.graph import leading_to, leaves_of, loss_chain, ranges_of, reach, roots_of
+from gradsan.observe.callers import UNREAD, Apart, Caller, Callers, Place, Sure
+from gradsan.observe.graph import leading_to, leaves_of, loss_chain, ranges_of, reach, roots_of, version_of
+from gradsan.observe.log.journal import Page
+from gradsan.observe.log.sites import SITE_MASK
 
 # A site's first passes are always walked; after that, walking all of them together may cost this share of the time.
 _WALKED_AT_FIRST = 6
-_SHARE = 0.005
+_SHARE = 0.003
 # Notes kept for each line that asks for passes: its first ones, and its last ones.
 _FIRST, _LAST = 4, 48
+_BEGINS = 65_536  # beginnings of a line's passes
+_FAILED = 256  # passes of which it is remembered that they raised
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +58,39 @@ class Begun(NamedTuple):
     order: int  # from 0: the n-th pass of the process
     thread: int
     begin: int
-    caller: Caller
+    made: int  # how many ops had been made since the pass of its line before
+    site: "Site"
+    caller: Caller  # `UNREAD`: the log knows
+    page: int  # of the log
+    events: int  # on that page
     accumulates: bool  # False: `autograd.grad`
     retains: bool
     creates: bool  # a graph of the gradients
     step: int  # from 1: the n-th pass of its line
     outer: int | None  # the pass that it ran inside of
-    look: Look | None  # at its own graph, or at that of a pass like it
+    look: Look | None  # the latest at a pass of its line
 
     @property
     def seen(self) -> Look | None:
         """What was seen of its own graph."""
         return self.look if self.look is not None and self.look.order == self.order else None
 
+    @property
+    def like(self) -> Look | None:
+        """What was seen of its own graph, or of one that is like it."""
+        return self.look if self.look is not None and self.look.made == self.made else self.seen
 
-_new_tuple = tuple.__new__  # past the checks of a named tuple's own constructor, which cost more than the rest
+    @property
+    def since(self) -> int:
+        """The op counter at the pass of its line before."""
+        return self.begin - self.made
 
 
-@dataclass(frozen=True, slots=True)
+# Past a named tuple's own constructor, which costs more than all the rest, and which `torch.compile` would look at.
+new_begun = tuple.__new__
+
+
+@dataclass(frozen=True)
 class PassNote:
     """One pass, in plain numbers."""
 
@@ -81,7 +101,7 @@ class PassNote:
     retains: bool
     step: int
     outer: int | None
-    stack: tuple[Frame, ...]  # the user's calls that led to it
+    read_stack: Callable[[], tuple[Frame, ...]] = field(repr=False)
     line: tuple[int, int] | None
     failed: bool
     seen: bool  # whether its graph was looked at; otherwise all that is said of it is inferred
@@ -90,12 +110,11 @@ class PassNote:
     leaves: dict[int, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, begun: Begun, *, failed: bool) -> "PassNote":
+    def of(cls, begun: Begun, read_stack: Callable[[], tuple[Frame, ...]], *, failed: bool) -> "PassNote":
         """What is known of a pass, with what can be inferred."""
-        look = begun.look
-        seen = look is not None and look.order == begun.order
+        look, seen = begun.like, begun.seen
         walked, losses = (
-            (None, ()) if look is None else look.moved(begun.begin) if not seen else (look.walked, look.losses)
+            (None, ()) if look is None else look.moved(begun.begin) if seen is None else (look.walked, look.losses)
         )
         return cls(
             index=begun.order,
@@ -105,14 +124,19 @@ class PassNote:
             retains=begun.retains,
             step=begun.step,
             outer=begun.outer,
-            stack=begun.caller.stack,
-            line=begun.caller.line,
+            read_stack=read_stack,
+            line=begun.site.line,
             failed=failed,
-            seen=seen,
+            seen=seen is not None,
             losses=losses,
             walked=walked,
-            leaves=look.leaves if look is not None and seen else {},
+            leaves={} if seen is None else seen.leaves,
         )
+
+    @cached_property
+    def stack(self) -> tuple[Frame, ...]:
+        """The user's calls that led to it."""
+        return self.read_stack()
 
     def walks(self, number: int) -> bool:
         """Whether it ran the op with this number, made before it."""
@@ -126,22 +150,34 @@ class PassNote:
         return (self.walked[0], self.walked[-1]) if self.walked else (0, 0)
 
 
-@dataclass(slots=True)
-class _Site:
+@dataclass(slots=True, eq=False)
+class Site:
     """A line that asks for passes."""
 
+    line: tuple[int, int] | None
+    caller: Caller  # as it was first read
+    is_one: bool = True  # it has never been read to be called in another way
     passes: int = 0
+    due: int = 0  # how many passes it has when the next is to be looked at
     begin: int = 0  # of its last pass
+    begins: "array[int]" = field(default_factory=lambda: array("Q"))  # of passes that ran inside of no other
+    forgotten: int = 0  # how many of those are no longer kept
     first: list[Begun] = field(default_factory=list)
     last: "deque[Begun]" = field(default_factory=lambda: deque(maxlen=_LAST))
     look: Look | None = None  # the latest at one of its passes
-    due: int = 0  # the pass to look at next
+
+    @property
+    def agreed(self) -> tuple[Frame, ...]:
+        """The calls that are sure to have led to each of its passes."""
+        stack = self.caller.stack
+        return stack if self.is_one else stack[-1:]
 
 
 class Passes:
     """The notes of a process.
 
-    `apart` calls a function in such a way that nothing of what it does is compiled with the program.
+    `apart` calls a function in such a way that nothing of what it does is compiled with the program. Most passes are
+    noted by `observe/engine.py`, in the way in which `begin` does it but without a look and without reading the stack.
     """
 
     def __init__(
@@ -150,57 +186,68 @@ class Passes:
         op_counter: Callable[[], int],
         apart: Apart = lambda call: call(),
     ) -> None:
+        self.counter = op_counter
+        self.sure: Sure[Site] = callers.sure()
+        self.orders = count()  # draws a number in one move, whichever thread asks
+        self.running: dict[int, int | None] = {}  # by thread, the innermost pass that runs there
+        self.count = 0
         self._callers = callers
-        self._counter = op_counter
         self._apart = apart
-        self._sites: dict[tuple[int, int] | None, _Site] = {}
-        self._indexes = count()  # draws a number in one move, whichever thread asks
-        self._running: dict[int, int] = {}  # by thread, the index of the innermost pass that runs there
-        self._failed: deque[int] = deque(maxlen=256)
+        self._sites: dict[tuple[int, int] | None, Site] = {}
+        self._failed: dict[int, Caller] = {}
         self._started = time.perf_counter()
         self._cost = 0.0  # of the latest look, in seconds
-        self.count = 0
 
     def begin(
-        self, tensors: Sequence[Any], args: tuple[Any, ...], named: dict[str, Any], frame: FrameType | None
+        self, tensors: Sequence[Any], args: tuple[Any, ...], named: dict[str, Any], frame: FrameType | None, words: Page
     ) -> Begun:
-        """A pass is about to run. Most programs come through here once a step, so it does as little as it can."""
+        """A pass is about to run, of a line that is new or is to be looked at, or where the log is not sure."""
         caller = self._callers.of(frame)
         site = caller.site or self._site(caller)
-        thread, begin, index = _this_thread(), self._counter(), next(self._indexes)
-        running = self._running
-        outer = running.get(thread)
+        thread, begin, order = _this_thread(), self.counter(), next(self.orders)
+        outer = self.running.get(thread)
         site.passes = step = site.passes + 1
         made, site.begin = begin - site.begin, begin
-        look = site.look
-        if step >= site.due:
-            look = self._apart(lambda: self._looked(tensors, args, named, (index, begin, made)))
-            site.look = look
-            site.due = step + 1 if step < _WALKED_AT_FIRST else step + self._pause()
-        elif look is not None and look.made != made:
-            look = None
+        if step > site.due:
+            site.look = self._apart(lambda: self._looked(tensors, args, named, (order, begin, made)))
+            site.due = step if step < _WALKED_AT_FIRST else step + self._pause() - 1
+            if step == _WALKED_AT_FIRST and self._apart(lambda: self._callers.is_sure(caller, words)):
+                self.sure[words[-1] & SITE_MASK] = site
+        if outer is None:
+            site.begins.append(begin)
+            if len(site.begins) > _BEGINS:
+                site.forgotten += _BEGINS // 2
+                del site.begins[: _BEGINS // 2]
         # By place, as `torch.autograd.backward` and `torch.autograd.grad` give it; by name from anyone else.
         retains = bool(args[1] if len(args) > 1 else named.get("retain_graph"))
         creates = bool(args[2] if len(args) > 2 else named.get("create_graph"))  # noqa: PLR2004 # by place
-        accumulates = bool(named.get("accumulate_grad"))
-        begun = _new_tuple(Begun, (index, thread, begin, caller, accumulates, retains, creates, step, outer, look))
+        gives = bool(named.get("accumulate_grad"))
+        note = (order, thread, begin, made, site, caller, words.ordinal, len(words), gives, retains, creates)
+        begun = new_begun(Begun, (*note, step, outer, site.look))
         (site.last if step > _FIRST else site.first).append(begun)
-        running[thread] = index
-        self.count = index + 1
+        self.running[thread] = order
+        self.count = order + 1
         return begun
 
-    def end(self, begun: Begun, *, failed: bool = False) -> None:
-        """It has run, or raised."""
-        if begun.outer is None:
-            self._running.pop(begun.thread, None)
-        else:
-            self._running[begun.thread] = begun.outer
-        if failed:
-            self._failed.append(begun.order)
+    def failed(self, begun: Begun, frame: FrameType | None) -> Begun:
+        """It has raised, and `frame` still stands where it began: what is known of it, with the stack as it was."""
+        caller = self._callers.of(frame) if begun.caller is UNREAD else begun.caller
+        self._failed[begun.order] = caller
+        if len(self._failed) > _FAILED:
+            del self._failed[next(iter(self._failed))]
+        return begun._replace(caller=caller)
 
     def note(self, begun: Begun) -> PassNote:
         """What is known of a pass."""
-        return PassNote.of(begun, failed=begun.order in self._failed)
+        failed = self._failed.get(begun.order)
+        caller = begun.caller if failed is None else failed
+
+        def read_stack() -> tuple[Frame, ...]:
+            if caller is not UNREAD:
+                return caller.stack
+            return self._callers.stack_at(Place(begun.page, begun.events)) or begun.site.agreed
+
+        return PassNote.of(begun, read_stack, failed=failed is not None)
 
     def all(self) -> list[PassNote]:
         """What is still known of the passes so far, oldest first."""
@@ -220,8 +267,13 @@ class Passes:
             return note.step
         return None if site.last and following is site.last[0] and following.step > _FIRST + 1 else following.step
 
-    def _site(self, caller: Caller) -> _Site:
-        site = caller.site = self._sites.setdefault(caller.line, _Site())
+    def _site(self, caller: Caller) -> Site:
+        site = self._sites.get(caller.line)
+        if site is None:
+            site = self._sites[caller.line] = Site(caller.line, caller)
+        elif site.caller.calls != caller.calls:
+            site.is_one = False
+        caller.site = site
         return site
 
     def _looked(
@@ -237,7 +289,7 @@ class Passes:
         if inputs:
             inclusive = bool(named.get("accumulate_grad"))
             runs = leading_to(below, _targets(inputs, below), inclusive=inclusive)
-        leaves = {id(leaf): leaf._version for leaf in leaves_of(below)}  # noqa: SLF001 # how autograd counts edits
+        leaves = {id(leaf): version_of(leaf) for leaf in leaves_of(below)}
         look = Look(*when, losses, ranges_of(runs), leaves)
         self._cost = _now() - started
         return look

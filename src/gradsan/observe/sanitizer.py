@@ -3,14 +3,17 @@
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradsan.observe.attention import Attention
 from gradsan.observe.callers import Callers
 from gradsan.observe.compilation import compiles_to_nothing, stay_out
+from gradsan.observe.engine import Engine, watched_engine
 from gradsan.observe.findings import Findings
+from gradsan.observe.log.journal import Page
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.passes import Begun, Passes
 from gradsan.observe.patience import Patience
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     from gradsan.observe.ledger.book import Ledger
 
 T = TypeVar("T")
-Engine = Callable[..., Any]
 
 _CHECKPOINT = "torch/utils/checkpoint.py"
 _TELLING = 80  # characters of a message that tell one kind of error from another
@@ -68,9 +70,12 @@ class Sanitizer:
         self._may_adopt = threading.Lock()  # taken once, by the first of all threads
         self._switch_compiler: Callable[[object], object] = lambda _: None
         self._patience = Patience()
+        self.attention = Attention()
         self._passes: Passes | None = None
         self._steps: Steps | None = None
         self._wants_ledger = False
+        self._close_ledger = ExitStack()
+        self._undo.push(self._close_ledger)
         self._ledger: Ledger | None = None
 
     def prepare(self) -> None:
@@ -96,6 +101,8 @@ class Sanitizer:
     def close_ledger(self) -> "Course | None":
         """How the run went, if a ledger was kept; it is kept no longer."""
         ledger, self._ledger, self._wants_ledger = self._ledger, None, False
+        self.attention.is_on = False
+        self._close_ledger.close()
         return None if ledger is None else self._guarded(ledger.close)
 
     @property
@@ -108,14 +115,15 @@ class Sanitizer:
         if found.engine_owner is None or found.op_counter is None or not found.node_numbers:
             self._tell("errors are not explained: " + "; ".join(found.missing))
             return
-        callers = Callers(self.recorder.ownership, self._apart)
-        passes = self._passes = Passes(callers, found.op_counter, self._apart)
-        self._steps = Steps(callers, found.op_counter, passes)
-        self.recorder.start()
         self._undo.callback(self.recorder.stop)
+        self.recorder.start()
+        callers = Callers(self.recorder, self._apart)
+        passes = self._passes = Passes(callers, found.op_counter, self._apart)
+        self._steps = Steps(callers, passes, self._apart)
+        self.attention.is_watching = True
         self._undo.callback(stay_out())
         self._switch_compiler = compiler_switch()
-        self._watch_engine(found.engine_owner, found.engine_name)
+        self._watch_engine(found.engine_owner, found.engine_name, passes)
         self._watch_optimizers(self._steps)
         if self._wants_ledger:
             self._open_ledger()
@@ -123,7 +131,7 @@ class Sanitizer:
     def stop(self) -> None:
         """Put everything back."""
         self._guarded(self._undo.close)
-        self._passes = None
+        self._passes, self.attention.is_watching = None, False
 
     @property
     def has_seen_passes(self) -> bool:
@@ -146,37 +154,9 @@ class Sanitizer:
             self._guarded(lambda: self._examine_raised(error, passes))
         return diagnosis_on(error)
 
-    def _watch_engine(self, owner: Any, name: str) -> None:  # noqa: ANN401, C901 # a module; flat for speed
+    def _watch_engine(self, owner: Any, name: str, passes: Passes) -> None:  # noqa: ANN401 # a module
         engine: Engine = getattr(owner, name)
-
-        getframe = sys._getframe  # noqa: SLF001 # the only way to a frame
-
-        # Flat, because every step of every program comes through here: a call more would be felt.
-        def watched(tensors: Any, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as the engine's entry has it
-            passes, ledger, begun = self._passes, self._ledger, None
-            if passes is not None:
-                try:
-                    if passes.count == 0:
-                        self._adopt()
-                    begun = passes.begin(tensors, args, named, getframe(1))
-                    if ledger is not None:
-                        self._apart(lambda: ledger.pass_begins(begun, tensors, getframe(3)))  # who called this
-                except Exception as error:  # noqa: BLE001 # whatever it is
-                    self._give_up(error)
-            try:
-                result = engine(tensors, *args, **named)
-            except BaseException as error:
-                if passes is not None and begun is not None:
-                    self._failed(error, tensors, begun, passes)
-                raise
-            if passes is not None and begun is not None:
-                try:
-                    passes.end(begun)
-                    if ledger is not None:
-                        self._apart(lambda: ledger.pass_ended(begun))
-                except Exception as error:  # noqa: BLE001 # as above
-                    self._give_up(error)
-            return result
+        watched = watched_engine(engine, self, passes, self.recorder.pen)
 
         def put_back() -> None:
             if getattr(owner, name) is watched:  # else another tool stands before it, and may call it once more
@@ -185,61 +165,93 @@ class Sanitizer:
         setattr(owner, name, watched)
         self._undo.callback(put_back)
 
+    def begins(
+        self, tensors: Sequence[Any], args: tuple[Any, ...], named: dict[str, Any], frame: FrameType, words: Page
+    ) -> Begun | None:
+        """A pass is about to run that is not like others, or is attended to."""
+        passes, ledger = self._passes, self._ledger
+        if passes is None:
+            return None
+        if passes.count == 0:
+            self._adopt()
+        begun = passes.begin(tensors, args, named, frame, words)
+        if ledger is not None:
+            self._apart(lambda: ledger.pass_begins(begun, tensors, frame))
+        return begun
+
+    def ended(self, begun: Begun) -> None:
+        """Such a pass has run."""
+        ledger = self._ledger
+        if ledger is not None:
+            self._guarded(lambda: ledger.pass_ended(begun))
+
     def _watch_optimizers(self, steps: Steps) -> None:
-        from torch.compiler import is_compiling
+        from torch.compiler import is_dynamo_compiling
         from torch.optim.optimizer import register_optimizer_step_post_hook
+
+        note, attention = steps.noting(self.recorder.pen), self.attention
 
         @compiles_to_nothing
         def stepped(optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as torch calls it
-            if is_compiling():  # a compiled step is not noted; that the parameters changed is seen all the same
+            if is_dynamo_compiling():  # a compiled step is not noted; that the parameters changed is seen all the same
                 return
-            if self._passes is None:
-                return
-            try:
-                steps.note(optimizer)
-                ledger = self._ledger
-                if ledger is not None:
-                    self._apart(lambda: ledger.step_ended(optimizer))
-            except Exception as error:  # noqa: BLE001 # whatever it is
-                self._give_up(error)
+            if attention.is_watching:
+                try:
+                    note(optimizer)
+                    if attention.is_on:
+                        self._stepped(optimizer)
+                    elif attention.rests:
+                        attention.rests -= 1
+                        attention.is_on = attention.rests == 0
+                except Exception as error:  # noqa: BLE001 # whatever it is
+                    self.give_up(error)
 
         self._undo.callback(register_optimizer_step_post_hook(stepped).remove)
 
+    def _stepped(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        ledger = self._ledger
+        if ledger is not None:
+            self._apart(lambda: ledger.step_ended(optimizer))
+
     def _open_ledger(self) -> None:
-        from torch.compiler import is_compiling
+        from torch.compiler import is_dynamo_compiling
         from torch.optim.optimizer import register_optimizer_step_pre_hook
 
         from gradsan.observe.ledger.book import Ledger
 
-        passes, steps, counter = self._passes, self._steps, private().op_counter
+        passes, steps, counter, attention = self._passes, self._steps, private().op_counter, self.attention
         if passes is None or steps is None or counter is None:
             return
 
         @compiles_to_nothing
         def steps_now(optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as torch calls it
+            if is_dynamo_compiling():
+                return
             ledger = self._ledger
-            if ledger is not None and not is_compiling():
+            if attention.is_on and ledger is not None:
                 self._guarded(lambda: ledger.step_begins(optimizer))
 
-        self._ledger = Ledger(passes, steps, self.recorder, counter, self._tell)
-        self._undo.callback(register_optimizer_step_pre_hook(steps_now).remove)
+        self._ledger = Ledger(passes, steps, self.recorder, counter, attention, self._tell)
+        attention.wake()
+        self._close_ledger.callback(register_optimizer_step_pre_hook(steps_now).remove)
 
     def _adopt(self) -> None:
         """Before the first pass, take in what was defined before gradsan came."""
         if self._may_adopt.acquire(blocking=False):
             self._guarded(self.recorder.adopt)
 
-    def _failed(self, error: BaseException, tensors: Any, begun: Begun, passes: Passes) -> None:  # noqa: ANN401 # as above
-        steps = self._steps
-        if steps is None:
+    def failed(self, error: BaseException, tensors: Sequence[Any], begun: Begun, frame: FrameType) -> None:
+        """A pass has raised."""
+        passes, steps = self._passes, self._steps
+        if passes is None or steps is None:
             return
 
         def explain() -> None:
-            passes.end(begun, failed=True)
+            failing = passes.failed(begun, frame)
             if isinstance(error, RuntimeError) and self.explain(error) is None:
-                failure = (begun.caller.line, str(error)[:_TELLING])
+                failure = (failing.site.line, str(error)[:_TELLING])
                 diagnosis = self._patience.explain(
-                    failure, lambda: self._diagnosed(error, tuple(tensors), begun, passes, steps)
+                    failure, lambda: self._diagnosed(error, tuple(tensors), failing, passes, steps)
                 )
                 if diagnosis is not None:
                     self._attach(error, diagnosis)
@@ -310,7 +322,7 @@ class Sanitizer:
         try:
             return self._apart(act)
         except Exception as error:  # noqa: BLE001 # whatever it is
-            self._give_up(error)
+            self.give_up(error)
             return None
 
     def _apart(self, act: Callable[[], T]) -> T:
@@ -321,10 +333,11 @@ class Sanitizer:
         finally:
             self._switch_compiler(compiler)
 
-    def _give_up(self, error: Exception) -> None:
+    def give_up(self, error: Exception) -> None:
+        """An error of our own: say so in one line, and watch no more."""
         if isinstance(error, RecursionError):  # the program is near its own limit, and this was too deep for it
             return
-        self._passes = None
+        self._passes, self.attention.is_watching = None, False
         self._tell(f"errors are no longer explained: {_shown(error)}")
 
     def _tell(self, line: str) -> None:

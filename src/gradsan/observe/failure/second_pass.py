@@ -6,7 +6,7 @@ from typing import Any
 
 from gradsan.lifecycle.incident import Kinship, OpFact, Owners, Repetition, SecondPass, Stack
 from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, runs, way
-from gradsan.observe.graph import about_bytes, leaves_of, loss_chain, saves_values
+from gradsan.observe.graph import about_bytes, leaves_of, loss_chain, saves_values, version_of
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.log.rounds import BEFORE, Repeats, Rounds
 from gradsan.observe.passes import PassNote
@@ -167,7 +167,8 @@ def _updated(freeing: PassNote, graph: Graph, scene: Scene) -> bool:
     """Whether a parameter was changed since: by an optimizer, or by hand."""
     if scene.steps.since(freeing.index):
         return True
-    return any(freeing.leaves.get(id(leaf), leaf._version) != leaf._version for leaf in leaves_of(graph.below))  # noqa: SLF001 # how autograd counts edits
+    leaves = {id(leaf): version_of(leaf) for leaf in leaves_of(graph.below)}
+    return any(freeing.leaves.get(leaf, version) != version for leaf, version in leaves.items())
 
 
 def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene) -> Owners:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradsan.lifecycle.incident import SavedValue, Suspect
 from gradsan.observe.failure.scene import Graph, Node, Scene, op_fact
-from gradsan.observe.graph import REARRANGING, parameters_behind, saves_values
+from gradsan.observe.graph import REARRANGING, parameters_behind, saves_values, version_of
 
 _AT_MOST = 24
 _TAKERS_AT_MOST = 8
@@ -37,7 +37,7 @@ def is_seen_through(leaf: Any, value: SavedValue) -> bool:  # noqa: ANN401 # a t
     is_view = value.op is not None
     if is_view and value.op not in REARRANGING:
         return False
-    return bool(leaf._version == value.version and (is_view or leaf.numel() == prod(value.shape)))  # noqa: SLF001 # how autograd counts edits
+    return version_of(leaf) == value.version and (is_view or leaf.numel() == prod(value.shape))
 
 
 def bare(name: str) -> str:

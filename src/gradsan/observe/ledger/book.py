@@ -5,6 +5,7 @@ from types import FrameType
 from typing import Any
 
 from gradsan.lifecycle.course import Course, CutOff
+from gradsan.observe.attention import Attention
 from gradsan.observe.graph import ranges_of, reach, roots_of
 from gradsan.observe.ledger.accounts import Accounts
 from gradsan.observe.ledger.budget import Budget
@@ -24,7 +25,9 @@ from gradsan.observe.modules import module_names
 from gradsan.observe.passes import Begun, Passes
 from gradsan.observe.steps import Steps
 
-_STEPS_KEPT = 1_000_000
+# Every step of an optimizer is followed at first; then some in a row, with pauses. Without any, passes are followed.
+_STEPS_AT_FIRST, _STEPS_IN_A_ROW, _PAUSE = 96, 24, 488
+_PASSES_AT_FIRST = 256
 _WEIGHED = 3  # the pass of a line at which all that is alive is weighed
 # When live holders are looked through: after so many passes; then later and later, but sooner if something is held.
 _FIRST_LOOK = 3
@@ -40,25 +43,28 @@ class Ledger:
         steps: Steps,
         recorder: LineRecorder,
         op_counter: Callable[[], int],
+        attention: Attention,
         tell: Callable[[str], None],
     ) -> None:
         self._passes = passes
         self._steps = steps
         self._recorder = recorder
         self._counter = op_counter
+        self._attention = attention
         self._tell = tell
         self._is_open = True
         self._budget = Budget()
-        lines = PassLines()
+        lines = PassLines(steps)
         self._kept = Accounts(
             lines=lines,
             gradients=Gradients(),
             holdings=Holdings(),
-            hoards=Hoards(recorder, lines, self._budget, self._files, self._fail),
+            hoards=Hoards(recorder, lines, self._budget, self._files, self._fail, attention.wake),
             siblings=Siblings(),
             unreached=Unreached(recorder.ownership.owns),
         )
         self._next_look = _FIRST_LOOK
+        self._told, self._enough = 0, _STEPS_AT_FIRST
 
     def pass_begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> None:
         """A pass is about to run."""
@@ -90,11 +96,11 @@ class Ledger:
         """It has stepped."""
         if self._is_open:
             try:
-                number = self._counter()
-                self._kept.gradients.step_ended(optimizer, number)
+                self._kept.gradients.step_ended(optimizer)
                 self._kept.unreached.step_ended(optimizer)
-                if len(self._kept.lines.steps) < _STEPS_KEPT:
-                    self._kept.lines.steps.append(number)
+                self._told += 1
+                if self._told >= self._enough and self._may_rest:
+                    self._rest(_PAUSE)
             except Exception as error:  # noqa: BLE001 # as above
                 self._fail(error)
 
@@ -118,21 +124,31 @@ class Ledger:
         if line is None:
             return
         if note.seen:
-            since = line.begins[-2] if len(line.begins) > 1 else 0
-            self._kept.siblings.pass_begins(note, note.seen, frame, since, self._recorder.lines())
+            self._kept.siblings.pass_begins(note, note.seen, frame, self._recorder.lines())
         ran = self._kept.unreached.heard()
         if self._kept.unreached.unheard:
-            ran = self._ran_by_name(frame, line)
+            ran = self._ran_by_name(frame, note)
         if ran:
-            self._look_for_cuts(ran, note, tensors, line)
+            self._look_for_cuts(ran, note, tensors)
         if line.passes == _WEIGHED and note.seen and self._budget.allows():
             with self._budget:
                 search = Histories(self._recorder.ownership.owns).look_through(frames_out(frame), ())
                 self._kept.lines.weigh(search.nodes.values(), note, self._passes.before(self._passes.note(note)))
         if self._passes.count > self._next_look and note.seen:
             self._take_census(note, frame)
+        if self._passes.count > _PASSES_AT_FIRST and not self._steps.count and self._may_rest:
+            self._rest(1)
         if note.seen and line.carried is None and _grows(line):
-            self._name_carrier(line, tensors, frame)
+            self._name_carrier(line, note, tensors, frame)
+
+    @property
+    def _may_rest(self) -> bool:
+        return self._attention.is_on and not self._kept.hoards.is_waiting and not self._kept.unreached.has_cuts
+
+    def _rest(self, steps: int) -> None:
+        self._told, self._enough = 0, _STEPS_IN_A_ROW
+        self._kept.gradients.rest()
+        self._attention.rest(steps)
 
     def _take_census(self, note: Begun | None, frame: FrameType | None) -> None:
         if not self._budget.allows():
@@ -140,9 +156,13 @@ class Ledger:
         with self._budget:
             owns = self._recorder.ownership.owns
             timeline = Timeline(
-                owned=[(each.owned, each.numbers) for each in self._kept.gradients.accounts.values()],
+                owned=[
+                    (each.owned, self._steps.numbers_of(key)) for key, each in self._kept.gradients.accounts.items()
+                ],
                 reached=[
-                    (each.reached, each.begins) for each in self._kept.lines.lines.values() if each.kind == "backward"
+                    (each.reached, each.site.begins)
+                    for each in self._kept.lines.lines.values()
+                    if each.kind == "backward"
                 ],
             )
             modules = [] if frame is not None else user_modules(owns)
@@ -153,28 +173,26 @@ class Ledger:
                 self._kept.holdings.add(seen, self._recorder.lines(), self._files())
             self._next_look = int(self._passes.count * (_SOONER if seen else _LATER)) + 1
 
-    def _ran_by_name(self, frame: FrameType, line: Line) -> list[Ran]:
+    def _ran_by_name(self, frame: FrameType, note: Begun) -> list[Ran]:
         from gradsan.observe.ledger.called import ran_by_name
 
         wanted, self._kept.unreached.unheard = self._kept.unreached.unheard, set()
         lines = self._recorder.lines()
         if lines is None or not self._budget.allows():
             return []
-        since = line.begins[-2] if len(line.begins) > 1 else 0
         with self._budget:
-            return ran_by_name(wanted, frames_out(frame), self._recorder.ownership.owns, lines, since)
+            return ran_by_name(wanted, frames_out(frame), self._recorder.ownership.owns, lines, note.since)
 
-    def _look_for_cuts(self, ran: list[Ran], note: Begun, tensors: Sequence[Any], line: Line) -> None:
+    def _look_for_cuts(self, ran: list[Ran], note: Begun, tensors: Sequence[Any]) -> None:
         lines = self._recorder.lines()
         if lines is None or not note.accumulates:
             return
         walked = note.seen.walked if note.seen is not None else ranges_of(reach(roots_of(tensors)))
-        since = line.begins[-2] if len(line.begins) > 1 else 0
         with self._budget:
             modules = module_names()
             for each in ran:
                 module = modules.get(each.identities[0], "")
-                found = find_cut(each, set(module.split(".")), walked, lines, since)
+                found = find_cut(each, set(module.split(".")), walked, lines, note.since)
                 if found is not None:
                     names = tuple(f"{module}.{key}" if module else key for key in each.keys)
                     self._kept.unreached.cut(CutOff(names, module, 0, found.how, found.at, found.name), each)
@@ -182,11 +200,11 @@ class Ledger:
     def _files(self) -> set[str]:
         return user_files(self._recorder.ownership.owns) | self._kept.lines.files
 
-    def _name_carrier(self, line: Line, tensors: Sequence[Any], frame: FrameType) -> None:
+    def _name_carrier(self, line: Line, note: Begun, tensors: Sequence[Any], frame: FrameType) -> None:
         lines = self._recorder.lines()
         if lines is not None and self._budget.allows():
             with self._budget:
-                since = round_begins(lines, frame, line.begins[-2])
+                since = round_begins(lines, frame, note.since)
                 line.carried = carried_by(tensors, since, frame, lines, self._recorder.ownership.owns)
 
     def _fail(self, error: Exception) -> None:

@@ -38,7 +38,7 @@ def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts,
         ),
         hoards=hoards,
         left_out=tuple(_left_out(kept, recorder)),
-        cut_off=tuple(kept.unreached.facts()),
+        cut_off=tuple(kept.unreached.facts(steps.count_of)),
         dropped=tuple(each for log in recorder.threads() for each in dropped_losses(passes.all(), log)),
     )
 
@@ -111,7 +111,7 @@ def _optimizer_line(identity: int, account: Account, steps: Steps, kept: Account
     return OptimizerLine(
         stack=stack,
         name=optimizer_at(stack[-1]) if stack else None,
-        steps=account.steps,
+        steps=steps.count_of(identity),
         cycles=cycles,
         piled=piled,
         adding=stack_of(account.adding),

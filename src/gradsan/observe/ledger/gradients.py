@@ -6,7 +6,6 @@ value; on a device that would have to wait for it, the question is left there un
 """
 
 import weakref
-from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -18,10 +17,7 @@ from gradsan.observe.passes import Begun
 
 _KEPT = 64  # passes of a line of which it is remembered what became of their gradients
 _LARGEST = 1_000_000  # elements of a gradient that is looked at
-_NUMBERS = 1_000_000  # steps of which it is remembered when they were
 _DOUBTS = 16  # answers of a device that are waited for at the end
-# Every cycle is followed at first; then some in a row, with pauses.
-_AT_FIRST, _IN_A_ROW, _PAUSE = 96, 24, 512  # steps of all optimizers
 
 
 @dataclass(slots=True, eq=False)
@@ -41,13 +37,12 @@ class Account:
     """One optimizer."""
 
     ref: "weakref.ref[Any]"
-    steps: int = 0
+    steps: int = 0  # that were attended to
     cycles: dict[int, int] = field(default_factory=dict)  # by the place of a parameter: those that were followed
     piled: dict[int, int] = field(default_factory=dict)  # likewise: those in which it piled up
     adding: Calls = ()
     parameters: "list[weakref.ref[Any]]" = field(default_factory=list)
     owned: set[int] = field(default_factory=set)  # ids of its parameters
-    numbers: "array[int]" = field(default_factory=lambda: array("Q"))  # the op counter at each of its steps
     watched: "list[_Watched]" = field(default_factory=list)
     doubts: list[tuple[int, Any]] = field(default_factory=list)
     # Cycles of the first parameter in which a step took gradients of two lines, though others stepped in between.
@@ -150,7 +145,7 @@ class Gradients:
     def __init__(self) -> None:
         self.accounts: dict[int, Account] = {}
         self.given: dict[LineKey, deque[Given]] = {}  # by line
-        self._steps = 0
+        self._steps = 0  # that were attended to
         self._stepping = 0
         self._share = False  # some optimizers have parameters in common
 
@@ -183,19 +178,22 @@ class Gradients:
                 account.mixed[lines] += 1
             each.used()
 
-    def step_ended(self, optimizer: Any, number: int) -> None:  # noqa: ANN401 # as above
-        """A cycle is over, and another begins; the op counter stands at `number`."""
+    def step_ended(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """A cycle is over, and another begins."""
         self._stepping = max(self._stepping - 1, 0)
         self._steps += 1
         account = self._account(optimizer)
         account.steps += 1
-        if len(account.numbers) < _NUMBERS:
-            account.numbers.append(number)
         self._settle(account)
         if self._share and not self._stepping:
             self._tell_others(account)
-        resting = self._steps > _AT_FIRST and self._steps % _PAUSE > _IN_A_ROW
-        account.watched = [] if resting else list(self._chosen(account, optimizer))
+        account.watched = list(self._chosen(account, optimizer))
+
+    def rest(self) -> None:
+        """Nothing is told of for a while."""
+        self._stepping = 0
+        for account in self.accounts.values():
+            account.watched = []
 
     def _tell_others(self, account: Account) -> None:
         for other in self.accounts.values():
@@ -249,7 +247,7 @@ def _can_be_watched(parameter: Any) -> bool:  # noqa: ANN401 # a tensor
     import torch
 
     plain = type(parameter) in {torch.Tensor, torch.nn.Parameter}  # a distributed one would talk to its peers
-    return plain and parameter.requires_grad and parameter.numel() <= _LARGEST
+    return plain and parameter.requires_grad and not parameter.is_inference() and parameter.numel() <= _LARGEST
 
 
 def _holds_something(grad: Any) -> Any:  # noqa: ANN401 # a tensor

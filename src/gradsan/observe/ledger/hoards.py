@@ -65,12 +65,14 @@ class Hoards:
         budget: Budget,
         files: Callable[[], set[str]],
         fail: Callable[[Exception], None],
+        attend: Callable[[], None],
     ) -> None:
         self._recorder = recorder
         self._lines = lines
         self._budget = budget
         self._files = files
         self._fail = fail
+        self._attend = attend  # have every pass told of
         self._thread = 0  # that asks for passes
         self._pending: dict[tuple[str, str], _Suspect] = {}
         self._found: dict[tuple[str, str], Hoard] = {}
@@ -90,6 +92,11 @@ class Hoards:
                     self._taken.add(key)
         if note.begin > self._recorder.due:
             self._ring(frame, note.begin)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is yet to be seen what becomes of a hoard."""
+        return bool(self._pending)
 
     def _function_returns(self, frame: FrameType, number: int) -> None:
         try:
@@ -154,6 +161,7 @@ class Hoards:
                 if suspect is not None:
                     claimed.update(numbers)
                     self._pending[key] = suspect
+                    self._attend()
 
     def _suspect(self, key: tuple[str, str], first: Held, nodes: list[Node], latest: int) -> _Suspect | None:
         sample = nodes[:: max(len(nodes) // _SAMPLED, 1)]

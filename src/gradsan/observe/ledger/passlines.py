@@ -1,26 +1,28 @@
 """The lines that ask for passes: what they keep, what is walked again, how far back they reach."""
 
 import time
-from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradsan.lifecycle.course import Carried, Walk
 from gradsan.observe.callers import Calls
 from gradsan.observe.graph import Node, about_bytes, reach, roots_of, saves_values
 from gradsan.observe.ledger.weighing import live_bytes
 from gradsan.observe.log.frames import frames_out
-from gradsan.observe.passes import Begun, Look, PassNote
+from gradsan.observe.passes import Begun, Look, PassNote, Site
+from gradsan.observe.steps import Steps
+
+if TYPE_CHECKING:
+    from array import array
 
 LineKey = tuple[int, int]
 
 _REMEMBERED = 16  # retained passes whose graphs later passes are compared with
-_BEGINNINGS = 65_536  # passes of a line whose beginnings are kept
 _WALKS_FIRST, _WALKS_LAST = 8, 24
 _GAPS = 6  # passes whose distances tell what is usual
 _WEIGHED = (1, 3)  # passes of a line whose saved bytes are added up
@@ -36,17 +38,18 @@ class Line:
     calls: Calls
     kind: str
     is_direct: bool
-    passes: int = 0
-    retained: int = 0
-    differentiable: int = 0
+    site: Site
+    told: int = 0  # passes that were attended to
+    retaining: int = 0  # of those, and likewise
+    creating: int = 0
     followed: int = 0
     walked_again: int = 0
     saved_bytes: int = 0
     looked: int = 0
     ops: int = 0  # of all passes that were looked at
-    first: float = 0.0
+    first: float = 0.0  # when the first pass began
     last: float = 0.0
-    begins: "array[int]" = field(default_factory=lambda: array("Q"))
+    until: int = 0  # how many passes there were at `last`
     walks: list[Walk] = field(default_factory=list)
     latest: "deque[Walk]" = field(default_factory=lambda: deque(maxlen=_WALKS_LAST))
     versions: dict[int, int] = field(default_factory=dict)  # of the leaves that its first pass reached
@@ -56,9 +59,39 @@ class Line:
     kept: "deque[Look]" = field(default_factory=lambda: deque(maxlen=_REMEMBERED))  # at passes that retained
 
     @property
+    def passes(self) -> int:
+        """How many it has asked for, those that ran inside of others not counted."""
+        return self.site.forgotten + len(self.site.begins)
+
+    @property
+    def retained(self) -> int:
+        """About how many of them kept the graph."""
+        return round(self.retaining * self.passes / self.told) if self.told else 0
+
+    @property
+    def differentiable(self) -> int:
+        """About how many of them were asked to make a graph of the gradients."""
+        return round(self.creating * self.passes / self.told) if self.told else 0
+
+    @property
     def seconds(self) -> float:
         """On average from one pass to the next."""
-        return (self.last - self.first) / (self.passes - 1) if self.passes > 1 else 0.0
+        return (self.last - self.first) / (self.until - 1) if self.until > 1 else 0.0
+
+    def has_kept_for(self, note: Begun, walked: "array[int]") -> bool:
+        """Whether a pass walks what one of this line's latest kept, of those that were not looked at themselves."""
+        unseen = (each for each in list(self.site.last)[-_REMEMBERED:] if each.retains and each.seen is None)
+        return any(
+            each.order < note.order
+            and each.thread == note.thread
+            and each.like is not None
+            and _meet(walked, each.like.moved(each.begin)[0], (0, 0))
+            for each in unseen
+        )
+
+    def passes_since(self, number: int) -> int:
+        """How many passes began after the op counter stood there."""
+        return len(self.site.begins) - bisect_right(self.site.begins, number)
 
 
 @dataclass(slots=True, eq=False)
@@ -74,11 +107,10 @@ class Kept:
 class PassLines:
     """Of a process."""
 
-    def __init__(self) -> None:
+    def __init__(self, steps: Steps) -> None:
         self.lines: dict[LineKey, Line] = {}  # by `key_of`
-        self.steps = array("Q")  # the op counter at each step of an optimizer
+        self._steps = steps
         self.peak = 0  # about: bytes of saved values that were seen alive at once
-        self.latest = 0  # the op counter when the latest pass began
         self._kept: deque[Kept] = deque(maxlen=_REMEMBERED)
 
     def begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> Line | None:
@@ -89,35 +121,36 @@ class PassLines:
         line = self.lines.get(key)
         if line is None:
             kind = "backward" if note.accumulates else "grad"
-            line = self.lines[key] = Line(note.caller.calls, kind, _is_direct(frame, note.caller.calls[-1][0]))
+            is_direct = _is_direct(frame, note.caller.calls[-1][0])
+            line = self.lines[key] = Line(note.caller.calls, kind, is_direct, note.site)
             line.first = time.perf_counter()
-        self.latest = note.begin
-        line.passes += 1
         line.calls = note.caller.calls
-        line.last = time.perf_counter()
-        if len(line.begins) < _BEGINNINGS:
-            line.begins.append(note.begin)
-        line.retained += note.retains
-        line.differentiable += note.creates
+        line.last, line.until = time.perf_counter(), line.passes
+        line.told += 1
+        line.retaining += note.retains
+        line.creating += note.creates
         if note.seen is not None:
             self._look(note, note.seen, line, tensors)
         return line
 
     def weigh(self, roots: Iterable[Node], note: Begun, notes: Sequence[PassNote]) -> None:
         """Add up what is alive when a pass begins: `roots` are the ops behind all that the program holds."""
-        line = self.lines[key_of(note.caller.calls)]
-        since = line.begins[-2] if len(line.begins) > 1 else 0
         retained = [look for each in self.lines.values() for look in each.kept]
-        self.peak = max(self.peak, live_bytes(roots, since, notes, retained))
+        self.peak = max(self.peak, live_bytes(roots, note.since, notes, retained))
 
     @property
     def files(self) -> set[str]:
         """In which there are calls that lead to passes."""
         return {code.co_filename for each in self.lines.values() for code, _ in each.calls}
 
+    @property
+    def latest(self) -> int:
+        """The op counter when the latest pass began."""
+        return max((each.site.begin for each in self.lines.values()), default=0)
+
     def usual_gap(self) -> int | None:
         """How many ops are made from one pass of a line to its next, usually, where that is least; None: not known."""
-        gaps = (sorted(two - one for one, two in pairwise(line.begins[-_GAPS:])) for line in self.lines.values())
+        gaps = (sorted(two - one for one, two in pairwise(line.site.begins[-_GAPS:])) for line in self.lines.values())
         return min((each[len(each) // 2] for each in gaps if each), default=None)
 
     def ended(self, note: Begun, counter: int) -> None:
@@ -136,6 +169,9 @@ class PassLines:
             if each.note.thread != note.thread or _meet(walked, each.look.walked, each.made):
                 each.line.walked_again += 1
                 self._kept.remove(each)
+        for other in self.lines.values():
+            if other.retaining and other.has_kept_for(note, walked):
+                other.walked_again += 1
         if note.retains:
             line.followed += 1
             line.kept.append(look)
@@ -147,8 +183,8 @@ class PassLines:
 
     def _walk(self, look: Look, line: Line, ops: int) -> Walk:
         oldest = look.walked[0] if ops else look.begin
-        back = line.passes - 1 - bisect_right(line.begins, oldest) if len(line.begins) < _BEGINNINGS else 0
-        updates = len(self.steps) - bisect_left(self.steps, oldest)
+        back = line.passes_since(oldest) - 1
+        updates = self._steps.made_since(oldest)
         if not line.versions:
             line.versions = dict(look.leaves)
         elif not updates and any(line.versions.get(leaf, now) != now for leaf, now in look.leaves.items()):

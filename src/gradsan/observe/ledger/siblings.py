@@ -42,8 +42,8 @@ class Siblings:
         self._found: dict[tuple[str, int, str], _Sibling] = {}
         self._recent: deque[Look] = deque(maxlen=_RECENT)
 
-    def pass_begins(self, note: Begun, look: Look, frame: FrameType, since: int, lines: Lines | None) -> None:
-        """Look for losses in the frame that asks for a pass; `since`: the op counter at its line's pass before."""
+    def pass_begins(self, note: Begun, look: Look, frame: FrameType, lines: Lines | None) -> None:
+        """Look for losses in the frame that asks for a pass."""
         for each in self._found.values():
             each.taken = each.taken or any(map(look.walks, each.numbers))
         self._recent.append(look)
@@ -53,7 +53,7 @@ class Siblings:
         while asking is not None and asking.f_code is not note.caller.calls[-1][0]:
             asking = asking.f_back
         if asking is not None:
-            self._look(note, asking, since, lines)
+            self._look(note, asking, lines)
 
     def facts(
         self, owned: set[int], reached: set[int], name_of: Callable[[int], str], files: Iterable[str]
@@ -79,14 +79,14 @@ class Siblings:
             )
         return found
 
-    def _look(self, note: Begun, frame: FrameType, since: int, lines: Lines) -> None:
+    def _look(self, note: Begun, frame: FrameType, lines: Lines) -> None:
         snapshots: list[dict[str, Any]] = []
         try:
             left: dict[int, tuple[list[Way], Any]] = {}
             taken: set[str] = set()  # variables some of whose items a pass took
             for way, tensor in losses_beside(frame, snapshots):
                 number = tensor.grad_fn._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
-                if not since <= number < note.begin:
+                if not note.since <= number < note.begin:
                     continue
                 if any(each.walks(number) for each in self._recent):
                     taken.update([way.variable] if way.key is not None else [])

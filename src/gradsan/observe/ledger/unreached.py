@@ -102,8 +102,13 @@ class Unreached:
             if mine:
                 self._cuts.append(_Cut(fact, identity, mine))
 
-    def facts(self) -> list[CutOff]:
-        """Those that are still without a gradient when all is over; one for each cut."""
+    @property
+    def has_cuts(self) -> bool:
+        """Whether any was found that seems to be cut off: then each step is to be told of."""
+        return bool(self._cuts)
+
+    def facts(self, steps_of: Callable[[int], int]) -> list[CutOff]:
+        """Those that are still without a gradient when all is over; one for each cut. `steps_of` an optimizer."""
         found: dict[Stack, CutOff] = {}
         for each in self._cuts:
             waiting = self._waiting[each.optimizer]
@@ -114,7 +119,7 @@ class Unreached:
             found[fact.cut] = CutOff(
                 parameters=tuple(names),
                 module=fact.module,
-                steps=waiting.steps,
+                steps=steps_of(each.optimizer),
                 how=fact.how,
                 cut=fact.cut,
                 name=fact.name,

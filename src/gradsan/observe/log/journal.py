@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from gradsan.observe.log.activations import Machine
 from gradsan.observe.log.frames import LINE_MASK
@@ -26,13 +27,30 @@ OPEN_END = 1 << 40  # where the last span ends: no op has this number
 Stack = tuple[int, "Stack"] | None
 
 
+if TYPE_CHECKING:
+    _Words = array[int]
+else:  # 3.11 does not know its items
+    _Words = array
+
+
+class Page(_Words):
+    """A block's words, with a number of their own: two plain numbers then say where in the log something was."""
+
+    __slots__ = ("ordinal",)
+
+    ordinal: int  # from 1
+
+    def __init__(self, *_: object) -> None:
+        self.ordinal = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """A stretch of the log that can be read alone."""
 
     number: int  # the op counter when it began
     stack: tuple[int, ...]  # sites of the lines at which the user's calls stood then, outermost first
-    words: "array[int]" = field(default_factory=lambda: array("Q"))
+    words: Page = field(default_factory=lambda: Page("Q"))
     tokens: "array[int]" = field(default_factory=lambda: array("Q"))  # frame identities, one a generator event
 
 
@@ -190,6 +208,18 @@ def spans_of(sites: Sites, block: Block, stop: int | None) -> Iterator[Span]:
             stack = _after(sites, stack, site, tokens)
     if stop is None or stop > begun:
         yield Span(begun, OPEN_END if stop is None else stop, stack)
+
+
+def stack_after(sites: Sites, block: Block, events: int) -> tuple[int, ...]:
+    """Where the user's calls stood after so many events of a block, outermost first."""
+    stack, tokens = _linked(block.stack), iter(block.tokens[:])
+    for word in block.words[:events]:
+        stack = _after(sites, stack, word & SITE_MASK, tokens)
+    found = []
+    while stack is not None:
+        site, stack = stack
+        found.append(site)
+    return tuple(reversed(found))
 
 
 def _ended(blocks: tuple[Block, ...], after: int | None) -> Iterator[tuple[Block, int | None]]:

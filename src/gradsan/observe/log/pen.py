@@ -4,10 +4,11 @@ import sys
 import threading
 from array import array
 from collections.abc import Callable
+from itertools import count
 from types import FrameType
 
 from gradsan.observe.log.frames import frames_out
-from gradsan.observe.log.journal import BLOCK_WORDS, HEAD_BLOCKS, TAIL_BLOCKS, Block, Journal
+from gradsan.observe.log.journal import BLOCK_WORDS, HEAD_BLOCKS, TAIL_BLOCKS, Block, Journal, Page
 from gradsan.observe.log.sites import Sites
 
 NEVER = 1 << 62  # no op has this number
@@ -20,7 +21,7 @@ class Here(threading.local):
     """The calling thread's open block. It begins full, so that a thread's first event begins its first real one."""
 
     def __init__(self, room: int) -> None:
-        self.words = array("Q", bytes(8 * room))
+        self.words = Page("Q", bytes(8 * room))
         self.tokens = array("Q")
         self.journal: Journal | None = None
         self.turning = False
@@ -45,12 +46,13 @@ class Pen:
         self.here = Here(room)
         # The block of the thread that wrote last, with its identity: for one thread at work this spares the look-up
         # of a thread's own value, which costs as much as all the rest. A pair, so that no thread sees half a change.
-        self.open: tuple[int, array[int]] = (0, array("Q"))
+        self.open: tuple[int, Page] = (0, Page("Q"))
         # A function that returns when the op counter is past `due` tells it, with its frame as long as that lives.
         self.due = NEVER
         self.ring: Callable[[FrameType, int], None] = lambda *_: None
         self.journals: list[Journal] = []
         self._on_failure = on_failure
+        self._pages = count(1)
         self._head_blocks = head_blocks
         self._tail_blocks = tail_blocks
 
@@ -62,6 +64,7 @@ class Pen:
         here.turning = True
         try:
             block = Block(self.op_counter(), self._stack(frame))
+            block.words.ordinal = next(self._pages)
             here.words, here.tokens = block.words, block.tokens
             self.open = (threading.get_ident(), block.words)
             if here.journal is None:
@@ -70,7 +73,7 @@ class Pen:
         finally:
             here.turning = False
 
-    def switch(self) -> "array[int]":
+    def switch(self) -> Page:
         """This thread's open block, when another thread wrote last."""
         words = self.here.words
         self.open = (threading.get_ident(), words)
@@ -80,6 +83,11 @@ class Pen:
         """An error of our own: recording ends, the program goes on."""
         if not isinstance(error, RecursionError):  # a program near its limit is about to fail by itself
             self._on_failure(error)
+
+    def block(self, page: int) -> Block | None:
+        """The block whose words are that page, if it is kept whole."""
+        every = (block for journal in self.journals for block in journal.blocks)
+        return next((block for block in every if block.words.ordinal == page), None)
 
     def journal(self, thread: int) -> Journal | None:
         """The log of a thread, the newest of that identity."""

@@ -9,10 +9,10 @@ from typing import Protocol
 
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.log.frames import frames_out
-from gradsan.observe.log.journal import BLOCK_WORDS
+from gradsan.observe.log.journal import BLOCK_WORDS, stack_after
 from gradsan.observe.log.lines import Lines
-from gradsan.observe.log.pen import NEVER, Pen
-from gradsan.observe.log.sites import Sites
+from gradsan.observe.log.pen import Pen
+from gradsan.observe.log.sites import Kind, Sites
 from gradsan.observe.ownership import Ownership
 from gradsan.observe.private import private
 
@@ -61,15 +61,16 @@ class LineRecorder:
         self._counter = op_counter
         self._sites = Sites()
         self._room = room
-        self._pen: Pen | None = None
+        self.pen = Pen(self._sites, lambda: 0, self._fail, room=room)
         self._way: _Way | None = None
+        self.when_stopped: list[Callable[[], object]] = []  # whoever reads the log as it is written
 
     def prepare(self) -> None:
         """Before torch is there, whose ops the log counts: have what is compiled from now on ready for `start()`."""
         if self._way is None and self._wanted:
             self._sites = Sites()
-            self._pen = Pen(self._sites, lambda: 0, self._fail, room=self._room)
-            self._way = way = _way(self._pen, self.ownership)
+            self.pen = Pen(self._sites, lambda: 0, self._fail, room=self._room)
+            self._way = way = _way(self.pen, self.ownership)
             self._attempt(way.prepare)
 
     def start(self) -> None:
@@ -81,9 +82,9 @@ class LineRecorder:
             self._decline("lines are not recorded: " + "; ".join(private().missing))
             return
         self.prepare()
-        if self._way is None or self._pen is None:
+        if self._way is None:
             return
-        self._pen.op_counter = counter
+        self.pen.op_counter = counter
         self.recording = self._attempt(self._way.start)
         if self.recording:
             self.provenance = _PROVENANCE
@@ -101,6 +102,8 @@ class LineRecorder:
     def stop(self) -> None:
         """End, leave nothing behind; what was recorded can still be asked."""
         way, self._way, self.recording = self._way, None, False
+        for each in self.when_stopped:
+            each()
         if way is not None:
             way.stop()
 
@@ -116,20 +119,17 @@ class LineRecorder:
 
     def lines(self, thread: int | None = None) -> Lines | None:
         """The log of a thread (`threading.get_ident()`; this one if not given); `None` if it ran no user's code."""
-        journal = None
-        if self._pen is not None:
-            journal = self._pen.journal(threading.get_ident() if thread is None else thread)
+        journal = self.pen.journal(threading.get_ident() if thread is None else thread)
         return None if journal is None else Lines(journal, self._sites, self.provenance)
 
     @property
     def due(self) -> int:
         """The op number after which a function that returns is told of."""
-        return NEVER if self._pen is None else self._pen.due
+        return self.pen.due
 
     def call_after(self, due: int, ring: Callable[[FrameType, int], None]) -> None:
         """Call `ring` with the frame of any function of the user's that returns after op `due`, and with the number."""
-        if self._pen is not None:
-            self._pen.ring, self._pen.due = ring, due
+        self.pen.ring, self.pen.due = ring, due
 
     def records(self, code: CodeType) -> bool:
         """Whether the lines of a code object are recorded; on 3.11 not if it was running when recording began."""
@@ -137,8 +137,18 @@ class LineRecorder:
 
     def threads(self) -> tuple[Lines, ...]:
         """The logs of all threads, oldest first, also of threads that ended."""
-        journals = [] if self._pen is None else self._pen.journals
-        return tuple(Lines(journal, self._sites, self.provenance) for journal in journals)
+        return tuple(Lines(journal, self._sites, self.provenance) for journal in self.pen.journals)
+
+    def stack_at(self, page: int, events: int) -> tuple[Frame, ...] | None:
+        """The user's calls after so many events of a page of the log, outermost first; None: it is no longer kept."""
+        block = self.pen.block(page)
+        if block is None:
+            return None
+        return tuple(self._sites.frame(site) for site in stack_after(self._sites, block, events))
+
+    def is_at_line(self, site: int) -> bool:
+        """Whether a site of the log is a line of the user's."""
+        return bool(site) and self._sites[site][0] is Kind.LINE
 
     def stack(self, frame: FrameType | None) -> tuple[Frame, ...]:
         """The user's part of a live call stack, outermost first, named as the log names it."""

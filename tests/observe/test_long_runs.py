@@ -1,0 +1,123 @@
+"""Runs longer than those that are attended to all the time: what is found in them, what it costs in memory."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import nn
+
+import gradsan
+from gradsan.observe.ledger import book
+
+history: list[torch.Tensor] = []  # to be found also when the run is over
+
+Program = Callable[[], None]
+
+_STEPS = book._STEPS_AT_FIRST + 2 * book._PAUSE + 40  # noqa: SLF001 # two rests, and then some
+
+
+def learner() -> tuple[nn.Module, torch.optim.Optimizer]:
+    """A model and its optimizer."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 1))
+    return model, torch.optim.SGD(model.parameters(), lr=0.01)
+
+
+def trains() -> None:
+    """Rightly."""
+    model, opt = learner()
+    for _ in range(_STEPS):
+        opt.zero_grad()
+        loss = model(torch.randn(5, 4)).square().mean()
+        loss.backward()
+        opt.step()
+
+
+def accumulates() -> None:
+    """Rightly too."""
+    model, opt = learner()
+    for step in range(_STEPS):
+        loss = model(torch.randn(5, 4)).square().mean()
+        loss.backward()
+        if step % 4 == 3:
+            opt.step()
+            opt.zero_grad()
+
+
+def never_clears() -> None:
+    """GS303."""
+    model, opt = learner()
+    for _ in range(_STEPS):
+        loss = model(torch.randn(5, 4)).square().mean()
+        loss.backward()
+        opt.step()
+
+
+def keeps_losses() -> None:
+    """GS301."""
+    model, opt = learner()
+    history.clear()
+    for _ in range(_STEPS):
+        opt.zero_grad()
+        loss = model(torch.randn(5, 4)).square().mean()
+        loss.backward()
+        opt.step()
+        history.append(loss)
+
+
+def retains_for_nobody() -> None:
+    """GS302."""
+    model, opt = learner()
+    for _ in range(_STEPS):
+        opt.zero_grad()
+        loss = model(torch.randn(5, 4)).square().mean()
+        loss.backward(retain_graph=True)
+        opt.step()
+
+
+def retains_for_another_pass_at_times() -> None:
+    """Rightly: now and then the graph is walked again."""
+    model, opt = learner()
+    for step in range(_STEPS):
+        opt.zero_grad()
+        loss = model(torch.randn(5, 4)).square().mean()
+        loss.backward(retain_graph=True)
+        if step % 100 == 99:  # never among the first
+            opt.zero_grad()
+            loss.backward()
+        opt.step()
+
+
+@pytest.mark.parametrize(
+    ("program", "code"),
+    [
+        (trains, None),
+        (accumulates, None),
+        (never_clears, "GS303"),
+        (keeps_losses, "GS301"),
+        (retains_for_nobody, "GS302"),
+        (retains_for_another_pass_at_times, None),
+    ],
+    ids=lambda each: getattr(each, "__name__", None),
+)
+def test_silent_problem_of_a_long_run_is_found(program: Program, code: str | None) -> None:
+    """Though most of its steps are not attended to."""
+    with gradsan.watch() as watch:
+        # A thread, because on 3.11 the functions that are running now are not recorded.
+        thread = threading.Thread(target=program)
+        thread.start()
+        thread.join()
+
+    assert [each.code for each in watch.diagnoses] == ([] if code is None else [code])
+
+
+def test_numbers_of_a_long_run_are_those_of_all_steps() -> None:
+    """Not only of those that were attended to."""
+    with gradsan.watch() as watch:
+        thread = threading.Thread(target=keeps_losses)
+        thread.start()
+        thread.join()
+
+    (found,) = watch.diagnoses
+    assert found.evidence["graphs"] == pytest.approx(_STEPS, abs=1)
