@@ -20,8 +20,6 @@ ROW = re.compile(
     re.MULTILINE,
 )
 LARGER = {"lightgcn"}  # has a test of its own
-# What is right there depends on what is meant, which no program says: are the samples independent?
-MENDED_OTHERWISE = {"spiking_membrane"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ def test_broken_half_is_explained_and_mended(label: Label, tmp_path: Path, warm:
     assert (best["kind"], best["verified"], done.returncode) == (label.fix, True, 0), done.stderr
     mended, fixed = warm.run(Path(script)), warm.run(EXAMPLES / label.pair / "fixed.py")
     assert (mended.status, fixed.status) == (0, 0)
-    assert mended.stdout == fixed.stdout or label.pair in MENDED_OTHERWISE
+    assert mended.stdout == fixed.stdout
 
 
 @pytest.mark.parametrize("label", LABELS, ids=lambda label: label.pair)

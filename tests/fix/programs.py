@@ -20,10 +20,10 @@ class Case:
         self.lines = source.splitlines()
         (folder / MAIN).write_text(source, encoding="utf-8")
 
-    def at(self, *texts: str, function: str = "main") -> Location:
+    def at(self, *texts: str, function: str = "main", inner: str = "") -> Location:
         """The place that a call chain leads to: each line by a text it has, outermost first."""
         numbers = [next(n for n, line in enumerate(self.lines, 1) if text in line) for text in texts]
-        names = [function, *(f"inner_{n}" for n in range(1, len(texts)))]
+        names = [function, *(inner or f"inner_{n}" for n in range(1, len(texts)))]
         stack = tuple(Frame(MAIN, number, name) for number, name in zip(numbers, names, strict=True))
         last = numbers[-1]
         return Location(MAIN, last, function=names[-1], source=self.lines[last - 1].strip(), stack=stack)

@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from textwrap import indent
 
 from gradsan.fix.source import Source
 
@@ -51,21 +52,19 @@ def detaching(name: str, holds: str, source: Source) -> list[str]:
     return [] if code is None else [f"{name} = {code}"]
 
 
-def detaching_all(names: Sequence[str], holds: str, source: Source) -> list[str]:
-    """The same for the state of several objects; a loop where they are the items of one list."""
-    lists = dict.fromkeys(_ITEM_OF.sub(r"\1", name) for name in names)
-    statements: list[str] = []
-    for place in lists:
+def for_each(names: Sequence[str], source: Source, statements: Callable[[str], list[str]]) -> list[str]:
+    """What is to be done with the state of several objects; a loop where they are the items of one list."""
+    found: list[str] = []
+    for place in dict.fromkeys(_ITEM_OF.sub(r"\1", name) for name in names):
         items = [name for name in names if _ITEM_OF.sub(r"\1", name) == place]
-        if len(items) == 1:
-            statements += detaching(items[0], holds, source)
-            continue
         attribute = _ITEM_OF.fullmatch(items[0])
+        if len(items) == 1 or attribute is None:
+            found += statements(items[0])
+            continue
         layer = _unused(source)
-        inner = [] if attribute is None else detaching(f"{layer}{attribute[2]}", holds, source)
-        if inner:
-            statements.append(f"for {layer} in {place}:\n" + "".join(f"    {each}\n" for each in inner))
-    return statements
+        if inner := statements(f"{layer}{attribute[2]}"):
+            found.append(f"for {layer} in {place}:\n" + indent("".join(f"{each.rstrip()}\n" for each in inner), "    "))
+    return found
 
 
 def _unused(source: Source) -> str:

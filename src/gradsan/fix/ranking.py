@@ -1,8 +1,13 @@
 """What the source tells about which remedy is meant, where the run alone could not."""
 
+import ast
+
+import libcst as cst
+
 from gradsan.fix.expressions import assigned_names, loaded_names
 from gradsan.fix.flow import dependents
 from gradsan.fix.kinds import move_into_loop, no_grad
+from gradsan.fix.kinds.reset_state import resetting_method
 from gradsan.fix.program import Program
 from gradsan.report import Fix, FixKind
 
@@ -12,6 +17,8 @@ def ranked(fixes: tuple[Fix, ...], program: Program) -> tuple[Fix, ...]:
     kinds = {fix.kind for fix in fixes}
     first: FixKind | None = None
     match program.diagnosis.code:
+        case "GS103" if "reset-state" in kinds and _belongs_to_its_batch(program):
+            first = "reset-state"
         case "GS107" if {"create-graph", "retain-graph"} <= kinds:
             first = "create-graph" if _gradient_enters_the_loss(program) else "retain-graph"
         case "GS301" if "no-grad" in kinds and next(no_grad.drafts(program), None) is not None:
@@ -19,6 +26,35 @@ def ranked(fixes: tuple[Fix, ...], program: Program) -> tuple[Fix, ...]:
         case "GS304" if {"combine-losses", "move-into-loop"} <= kinds and _takes_batches(program):
             first = "move-into-loop"
     return fixes if first is None else tuple(sorted(fixes, key=lambda fix: fix.kind != first))
+
+
+def _belongs_to_its_batch(program: Program) -> bool:
+    """Whether a layer's state means nothing to the next batch: they come shuffled, and its class knows how to reset it.
+
+    A memory outlives the batch too, but is no part of the forward itself: something else writes it.
+    """
+    made = program.diagnosis.made
+    if made is None or not (made.function or "").endswith(".forward") or resetting_method(program) is None:
+        return False
+    for place in reversed(program.places(program.diagnosis.used)):
+        loops = [] if place is None else place.tree.loops(place.statement)
+        if place is not None and loops:
+            taken = loaded_names(loops[0].iter) if isinstance(loops[0], cst.For) else set()
+            return bool(taken & _shuffled(place.tree.source.tree))
+    return False
+
+
+def _shuffled(tree: ast.Module) -> set[str]:
+    """The names of what is made with `shuffle=True`."""
+    return {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        for keyword in node.value.keywords
+        if keyword.arg == "shuffle" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _takes_batches(program: Program) -> bool:

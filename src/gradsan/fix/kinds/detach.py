@@ -1,10 +1,11 @@
 """Cut the history of exactly the tensors that carry the old graph, where they cross over."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import libcst as cst
 
-from gradsan.fix.carried import detached, detaching, detaching_all
+from gradsan.fix.carried import detached, detaching, for_each
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import loaded, method, nodes, simple, small, targets, text
 from gradsan.fix.flow import may_be_none, reads
@@ -236,7 +237,8 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
             reached = told
         else:
             continue
-        statements = detaching_all([reached, *beside], holds, place.tree.source)
+        source = place.tree.source
+        statements = for_each([reached, *beside], source, partial(detaching, holds=holds, source=source))
         if statements and not isinstance(simple(place.statement), cst.Return):
             draft = Draft()
             draft.insert_after(place.tree, _last_writing(program, place, reached), *statements)

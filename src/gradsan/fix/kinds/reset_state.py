@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import loaded, simple, text
 from gradsan.fix.program import Program
@@ -18,6 +19,7 @@ def drafts(program: Program) -> Iterator[Draft]:
         return
     if diagnosis.culprit is None or diagnosis.enters is None:
         return
+    yield from _by_its_own_method(program)
     name = diagnosis.culprit.name
     for place in reversed(program.places(diagnosis.used)):
         if place is None or isinstance(simple(place.statement), cst.Return):
@@ -34,6 +36,51 @@ def drafts(program: Program) -> Iterator[Draft]:
         draft.insert_after(place.tree, place.statement, f"{reached} = {initial}")
         yield draft
         return
+
+
+def _by_its_own_method(program: Program) -> Iterator[Draft]:
+    """Below the pass, `layer.reset()`: what the class itself has for that, for every layer that carries."""
+    diagnosis = program.diagnosis
+    method = resetting_method(program)
+    for place in reversed(program.places(diagnosis.used)):
+        if method is None or place is None or diagnosis.evidence.get("reached_in") != place.frame.function:
+            continue
+        beside = str(diagnosis.evidence.get("reached_beside", "")).splitlines()
+        states = [str(diagnosis.evidence["reached_as"]), *beside]
+
+        def call(state: str) -> list[str]:
+            return [f"{state.rpartition('.')[0]}.{method}()"]
+
+        draft = Draft()
+        draft.insert_after(place.tree, place.statement, *for_each(states, place.tree.source, call))
+        yield draft
+        return
+
+
+def resetting_method(program: Program) -> str | None:
+    """The method of the state's class that gives it a new value, and needs nothing for it."""
+    diagnosis = program.diagnosis
+    enters, culprit = diagnosis.enters, diagnosis.culprit
+    source = None if enters is None else program.source(enters.file)
+    if enters is None or culprit is None or source is None or not culprit.name.startswith("self."):
+        return None
+    owner = (enters.function or "").rpartition(".")[0]
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ClassDef) and node.name == owner:
+            methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
+            return next((each.name for each in methods if _resets(each, culprit.name)), None)
+    return None
+
+
+def _resets(method: ast.FunctionDef, state: str) -> bool:
+    """Whether it only sets the state, and not from what it was."""
+    given = method.args
+    needs = len(given.posonlyargs + given.args) - len(given.defaults) > 1 or given.kwonlyargs
+    if needs or method.name.startswith("__") or method.decorator_list:
+        return False
+    read = {ast.unparse(each) for each in ast.walk(method) if isinstance(getattr(each, "ctx", None), ast.Load)}
+    written = {ast.unparse(each) for each in ast.walk(method) if isinstance(getattr(each, "ctx", None), ast.Store)}
+    return state in written and state not in read
 
 
 def _emptied(program: Program) -> Iterator[Draft]:

@@ -1,0 +1,64 @@
+"""State that belongs to its own batch is reset; state that is to go on is detached."""
+
+from pathlib import Path
+
+import pytest
+
+from fix.programs import Case
+from gradsan.fix.program import Program
+from gradsan.fix.ranking import ranked
+from gradsan.report import Diagnosis, Fix
+
+SOURCE = """\
+class Layer:
+    def forward(self, x):
+        self.charge = leak(self.charge) + self.weights(x)
+    def reset(self):
+        self.charge = torch.zeros(self.size)
+def main():
+    loader = DataLoader(samples, batch_size=4, shuffle=True)
+    for x in loader:
+        loss = upper(lower(x))
+        loss.backward()
+"""
+FIXES = (Fix("detach", "cut", "changes-gradients"), Fix("reset-state", "reset", "changes-gradients"))
+
+
+def carried(case: Case, function: str = "Layer.forward") -> Diagnosis:
+    """The charge of two layers, from one batch to the next."""
+    place = case.at("upper(lower", "leak(", inner=function)
+    evidence = {
+        "holds": "tensor",
+        "reached_as": "lower.charge",
+        "reached_beside": "upper.charge",
+        "reached_in": "main",
+    }
+    return case.diagnosis("GS103", "self.charge", made=place, enters=place, used=case.at("backward"), evidence=evidence)
+
+
+def test_class_is_asked_to_reset_its_own_state(tmp_path: Path) -> None:
+    """That of every layer that carries some."""
+    case = Case(tmp_path, SOURCE)
+
+    assert case.mended("reset-state", carried(case)) == SOURCE + "        lower.reset()\n        upper.reset()\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "function", "first"),
+    [
+        ("", "", "Layer.forward", "reset-state"),
+        (", shuffle=True", "", "Layer.forward", "detach"),  # a text, chunk after chunk
+        ("def reset(self)", "def reset(self, size)", "Layer.forward", "detach"),
+        ("def forward(self, x)", "def remember(self, x)", "Layer.remember", "detach"),  # a memory is to stay
+        ("torch.zeros(self.size)", "0 * self.charge", "Layer.forward", "detach"),  # the history would stay
+    ],
+)
+def test_state_is_reset_where_the_next_batch_has_nothing_to_do_with_it(
+    tmp_path: Path, old: str, new: str, function: str, first: str
+) -> None:
+    """The batches come shuffled, and the layer has a method for it."""
+    case = Case(tmp_path, SOURCE.replace(old, new) if old else SOURCE)
+
+    best, _ = ranked(FIXES, Program(carried(case, function), tmp_path))
+
+    assert best.kind == first
