@@ -27,7 +27,7 @@ def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts,
         steps=steps.count,
         ops=sum(each.ops * each.passes // max(each.looked, 1) for each in lines),
         peak_saved_bytes=max(
-            kept.lines.peak, *(each.saved_bytes for each in lines), *(each.saved_bytes for each in hoards), 0
+            kept.lines.peak, *(each.heaviest for each in lines), *(each.saved_bytes for each in hoards), 0
         ),
         retained_bytes=sum(each.saved_bytes for each in lines if each.retained),
         lines=tuple(_pass_line(key, each, gradients, steps, recorder) for key, each in kept.lines.lines.items()),

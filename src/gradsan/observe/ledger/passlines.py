@@ -47,6 +47,8 @@ class Line:
     saved_bytes: int = 0
     looked: int = 0
     ops: int = 0  # of all passes that were looked at
+    most: int = 0  # of one of them
+    weighed: int = 0  # of the one whose saved bytes were added up
     first: float = 0.0  # when the first pass began
     last: float = 0.0
     until: int = 0  # how many passes there were at `last`
@@ -72,6 +74,11 @@ class Line:
     def differentiable(self) -> int:
         """About how many of them were asked to make a graph of the gradients."""
         return round(self.creating * self.passes / self.told) if self.told else 0
+
+    @property
+    def heaviest(self) -> int:
+        """About the saved bytes of its largest pass, if an op saves as much there as elsewhere."""
+        return self.saved_bytes * self.most // max(self.weighed, 1)
 
     @property
     def seconds(self) -> float:
@@ -163,6 +170,7 @@ class PassLines:
         ops = sum(walked[1::2]) - sum(walked[::2])
         line.looked += 1
         line.ops += ops
+        line.most = max(line.most, ops)
         line.reached.update(look.leaves)
         line.nearest = next(iter(look.leaves), 0)
         for each in list(self._kept):
@@ -178,6 +186,7 @@ class PassLines:
             self._kept.append(Kept(note, look, line, (0, 0)))
         if line.passes in _WEIGHED:
             line.saved_bytes = sum(about_bytes(node) for node in reach(roots_of(tensors)) if saves_values(node))
+            line.weighed = ops
         walk = self._walk(look, line, ops)
         (line.walks if len(line.walks) < _WALKS_FIRST else line.latest).append(walk)
 
