@@ -269,3 +269,38 @@ def test_rounds_of_a_librarys_trainer_are_the_calls_it_makes(code: str, name: st
     assert diagnosis.code == code
     assert diagnosis.culprit is not None
     assert diagnosis.culprit.name == name
+
+
+@pytest.mark.parametrize(
+    "rounds",
+    [
+        "sum(step(nodes, x) for x in torch.ones(4, 3))",
+        "[step(nodes, x) for x in torch.ones(4, 3)]",
+        "sum(\n    step(nodes, x)\n    for x in torch.ones(4, 3)\n)",
+        "[\n    step(nodes, x)\n    for x in torch.ones(4, 3)\n]",
+    ],
+)
+def test_a_comprehension_is_a_loop(rounds: str, tmp_path: Path) -> None:
+    """On one line or on several."""
+    program = f"""\
+weight = nn.Parameter(torch.ones(3, 3))
+optimizer = torch.optim.SGD([weight], lr=0.1)
+
+
+def step(nodes, x):
+    loss = (nodes @ x).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+nodes = weight.exp()
+{rounds}
+"""
+
+    found = diagnosis_of(tmp_path, program)
+
+    assert found.code == "GS104"
+    assert found.culprit is not None
+    assert found.culprit.name == "nodes"

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from itertools import islice
 
 from gradsan.observe.log.frames import LINE_BITS, LINE_MASK
-from gradsan.observe.log.loops import Loop, loops_of
+from gradsan.observe.log.loops import Loop, comprehending, loops_of
 from gradsan.observe.log.sites import SITE_BITS, SITE_MASK, Code, Kind, Sites
 
 # Generators that were dropped half-way never say so; those asleep longest are forgotten first.
 _ASLEEP_AT_MOST = 4096
 
 Headers = dict[int, tuple[Loop, ...]]  # by line, the loops whose header has that line
+Statements = dict[int, int]  # by line, the first line of its statement, where a comprehension makes lines go round
 
 
 class Track:
@@ -48,15 +49,17 @@ class Track:
 class Activation:
     """One live call."""
 
-    __slots__ = ("awaiting", "calls", "code", "headers", "line", "tracks")
+    __slots__ = ("awaiting", "calls", "code", "headers", "line", "statements", "tracks")
 
-    def __init__(self, code: Code | None, line: int, headers: Headers) -> None:
+    def __init__(self, code: Code | None, line: int, headers: Headers, statements: Statements) -> None:
         self.code = code  # `None`: the thread itself, below every call of the user's
         self.line = line
         self.headers = headers
+        self.statements = statements
         self.tracks: dict[Loop, Track] | None = None
         self.awaiting: Loop | None = None  # entered, its first round not begun
-        # What the present line has called, this time. One call is a number only: most lines call a function once.
+        # What the present line has called, this time; all lines of a comprehension count as one. One call is a number
+        # only: most lines call a function once.
         self.calls: dict[Code, Track | int] | None = None
 
     def track_of(self, loop: Loop) -> Track | None:
@@ -94,6 +97,12 @@ class Activation:
                 tracks[loop] = Track(entered=False)
             tracks[loop].begin(number, keep=keep)
 
+    def goes_round(self, before: int, line: int) -> bool:
+        """Whether it came from one line to another, or the same, within a comprehension."""
+        if line == before:
+            return line not in self.headers
+        return self.statements.get(before, before) == self.statements.get(line, line)
+
     def enters(self, callee: Code, number: int, *, keep: bool) -> None:
         """The present line has called a function of the user's, itself or through a library."""
         calls = self.calls
@@ -112,7 +121,7 @@ class Activation:
 
     def copy(self) -> "Activation":
         """The same, to be continued apart."""
-        twin = Activation(self.code, self.line, self.headers)
+        twin = Activation(self.code, self.line, self.headers, self.statements)
         twin.awaiting = self.awaiting
         if self.tracks is not None:
             twin.tracks = {loop: track.copy() for loop, track in self.tracks.items()}
@@ -126,9 +135,9 @@ class Machine:
 
     def __init__(self, sites: Sites) -> None:
         self._sites = sites
-        self._headers: dict[Code, Headers] = {}
+        self._read: dict[Code, tuple[Headers, Statements]] = {}
         self._asleep: dict[int, Activation] = {}  # by the token of the generator's frame
-        self.stack = [Activation(None, 0, {})]
+        self.stack = [Activation(None, 0, {}, {})]
 
     def copy(self) -> "Machine":
         """The same, to be continued apart."""
@@ -161,7 +170,9 @@ class Machine:
             if kind is line_kind:
                 if top.code is not code:
                     top = self._align(code, line)
-                before, top.line, top.calls = top.line, line, None
+                before, top.line = top.line, line
+                if top.calls is not None and not top.goes_round(before, line):
+                    top.calls = None
                 if line in top.headers or top.awaiting is not None:
                     top.reach(before, line, word >> SITE_BITS, keep=keep)
             elif kind is enter_kind:
@@ -178,10 +189,10 @@ class Machine:
                 self._resume(code, next(token), surely=kind is Kind.RESUME)
 
     def _push(self, code: Code, line: int) -> Activation:
-        headers = self._headers.get(code)
-        if headers is None:
-            headers = self._headers[code] = _headers_of(code)
-        activation = Activation(code, line, headers)
+        read = self._read.get(code)
+        if read is None:
+            read = self._read[code] = _headers_of(code), comprehending(code.file)
+        activation = Activation(code, line, *read)
         self.stack.append(activation)
         return activation
 

@@ -1,4 +1,4 @@
-"""The `for` and `while` statements of a source file, by the function that they stand in."""
+"""The loops of a source file: `for` and `while`, by the function that they stand in, and comprehensions."""
 
 import ast
 import linecache
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 MODULE = "<module>"
@@ -41,10 +42,23 @@ def loops_of(file: str, function: str, first: int) -> tuple[Loop, ...]:
 
 
 @lru_cache(maxsize=64)
+def comprehending(file: str) -> dict[int, int]:
+    """The lines of statements over several lines in which a comprehension goes round, with each statement's first."""
+    tree = _tree(file)
+    statements = () if tree is None else (each for each in ast.walk(tree) if isinstance(each, ast.stmt))
+    return {
+        line: each.lineno
+        for each in statements
+        if each.lineno != each.end_lineno and not hasattr(each, "body")
+        if any(isinstance(part, _COMPREHENSIONS) for part in ast.walk(each))
+        for line in range(each.lineno, (each.end_lineno or each.lineno) + 1)
+    }
+
+
+@lru_cache(maxsize=64)
 def _by_function(file: str) -> dict[tuple[str, int], list[Loop]]:
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = _tree(file)
+    if tree is None:
         return {}
     found: dict[tuple[str, int], list[Loop]] = {}
     scopes: list[tuple[tuple[str, int], ast.AST]] = [((MODULE, 0), tree)]
@@ -58,6 +72,13 @@ def _by_function(file: str) -> dict[tuple[str, int], list[Loop]]:
                 mine.append(Loop(node.lineno, node.body[0].lineno, node.body[-1].end_lineno or node.lineno))
         mine.sort(key=lambda loop: (loop.header, -loop.last))
     return found
+
+
+def _tree(file: str) -> ast.Module | None:
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _inside(scope: ast.AST) -> Iterator[ast.AST]:
