@@ -118,6 +118,33 @@ def main():
     assert case.mended("detach", found) == source.replace(loss, f"{loss}.detach()")
 
 
+def test_output_of_another_network_goes_by_the_name_that_the_calling_function_gave_it(tmp_path: Path) -> None:
+    """What both losses share is a local of the call; one of its two results enters the loss that must not train it."""
+    source = """\
+def act(state):
+    mean = policy(state)
+    return mean + noise, density(mean)
+def main():
+    action, chance = act(state)
+    first = critic(action).mean()
+    first.backward()
+    second = (chance - critic(action)).mean()
+    second.backward()
+"""
+    case = Case(tmp_path, source)
+    found = case.diagnosis(
+        "GS106",
+        "mean",
+        made=case.at("= act(state)", "policy"),
+        enters=case.at("= act(state)", "density"),
+        freed=case.at("first.backward"),
+        used=case.at("second.backward"),
+        evidence={"earlier_pass_trains": "others"},
+    )
+
+    assert case.mended("detach", found) == source.replace("first = critic(action)", "first = critic(action.detach())")
+
+
 def test_of_two_calls_in_one_statement_the_one_that_freed_it_gets_the_detached_output(tmp_path: Path) -> None:
     """Detached in the other, too, the maker would not train any more."""
     source = """\

@@ -665,6 +665,27 @@ main()
 """,
     ),
     _program(
+        "an object that is called, beside a library's",
+        "self.value",
+        """
+class Smoother:
+    def __init__(self):
+        self.value = None
+
+    def __call__(self, loss):
+        self.value = loss if self.value is None else 0.9 * self.value + 0.1 * loss
+        return self.value
+
+def main():
+    model, smooth = nn.Sequential(nn.Linear(3, 1), nn.Tanh()), Smoother()
+    for _ in range(3):
+        loss = smooth(F.mse_loss(model(torch.ones(2, 3)), torch.zeros(2, 1)))
+        loss.backward()
+
+main()
+""",
+    ),
+    _program(
         "an optimizer's closure that keeps the features",
         "phi",
         """

@@ -207,6 +207,30 @@ fit(nn.Linear(3, 1), torch.randn(6, 3), torch.randn(6, 1))
     assert diagnosis_of(tmp_path, program).code == "GS104"
 
 
+@pytest.mark.parametrize("written", ["sum({})", "sum([{}])", "list({})", "max({})"])
+def test_steps_of_one_line_are_rounds_too(tmp_path: Path, written: str) -> None:
+    """A comprehension runs them itself; of a generator's items, each is asked for by the line that takes them."""
+    taken = written.format("step(h) for _ in range(3)")
+    program = f"""
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+
+def step(h):
+    loss = h.pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    return loss.item()
+
+def main():
+    h = torch.tanh(net(torch.ones(2, 3)))
+    print({taken})
+
+main()
+"""
+    assert diagnosis_of(tmp_path, program).code == "GS104"
+
+
 def test_what_was_made_below_a_pass_was_made_in_the_step_of_that_pass(tmp_path: Path) -> None:
     """A memory that is written at the end of a round, and read in the next one."""
     program = """

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 
 import libcst as cst
 
@@ -92,17 +93,20 @@ def _in_one_loss(program: Program, name: str, *, earlier: bool) -> Iterator[Draf
         return
     tree = making.tree
     first, last = tree.line(before.statement), tree.line(passing.statement)
-    draft, found = Draft(), False
-    for statement in tree.statements:
-        if first < tree.line(statement) <= last:
-            loads = _loads(statement, name)
+    lines = [each for each in tree.statements if first < tree.line(each) <= last]
+    # What is named may be inside of the call that made it; here it goes by what that call gave back.
+    for names in ([name], [text(each) for each in targets(making.statement)]):
+        draft, found = Draft(), False
+        for statement, each in product(lines, names):
+            loads = _loads(statement, each)
             if statement is passing.statement:  # it may make both passes: `train_critic(fake), train_maker(fake)`
                 loads = _given_to(_callee(later, apart), loads, tree)
             for load in loads:
                 draft.replace(tree, load, method(load, "detach"))
                 found = True
-    if found:
-        yield draft
+        if found:
+            yield draft
+            return
 
 
 def _callee(place: Location | None, index: int) -> str | None:

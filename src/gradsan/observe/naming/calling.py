@@ -11,6 +11,7 @@ from gradsan.observe.naming.statements import LIBRARIES, Path, calls
 from gradsan.observe.naming.trace import Call, Execution
 
 PASSES = frozenset({"backward", "grad", "manual_backward"})
+_TELLING = 3  # letters of a name that are no accident
 _BEHIND_OBJECTS = frozenset({"forward", "__call__"})
 _EARLIER_AT_MOST = 5_000
 
@@ -118,7 +119,17 @@ def _object_called(call: Call, written: list[ast.Call]) -> ast.Call | None:
         return fitting[0] if len(alike) == 1 else None
     if len(fitting) == len(objects):
         return fitting[objects.index(call)]
+    # Some of them are a library's, as `nn.Sequential`; an object is often called after its class.
+    alikes = [each for each in fitting if _is_called_after(each, scope.owner or "")]
+    if len(alikes) == len(alike):
+        return alikes[alike.index(call)]
     return fitting[alike.index(call)] if len(alike) <= len(fitting) else None
+
+
+def _is_called_after(node: ast.Call, owner: str) -> bool:
+    """Whether an object's name has that of its class in it, or the other way round: `smooth` for a `Smoother`."""
+    name = (last_name(node) or "").replace("_", "").lower()
+    return len(name) >= _TELLING and (name in owner.lower() or owner.lower() in name)
 
 
 def is_library(node: ast.Call) -> bool:
