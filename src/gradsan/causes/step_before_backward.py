@@ -110,4 +110,6 @@ print("the gradient is right:", mixed.equal(right))
             return ("detach", "recompute")  # old state leads back over the step's boundary
         if isinstance(incident, Edited) and incident.when == "before":
             return ("move-into-loop", "recompute")
+        if isinstance(incident, Edited) and incident.joined:  # the one network's output feeds the other's loss
+            return ("detach", "reorder", "recompute")
         return ("recompute", "reorder", "detach")

@@ -66,20 +66,31 @@ class Prover:
         known = [replace(fix, verified=False) if fix.kind in self._tried else fix for fix in others]
         return replace(diagnosis, fixes=(*(() if proved is None else (proved,)), *known))
 
-    def _ways(self, diagnosis: Diagnosis, stage: "_Stage") -> Iterator[Proof]:
+    def _ways(self, diagnosis: Diagnosis, stage: "_Stage", only: FixKind | None = None) -> Iterator[Proof]:
+        """Every way that ends well.
+
+        What an edit uncovers gets the same kind of fix first, as the other half of a state does; others are tried on
+        top of it only where no kind ends well by itself.
+        """
         program = Program(diagnosis, self.workshop.root, changed=stage.changed)
+        uncovered: list[tuple[Diagnosis, _Stage]] = []
         for fix in ranked(diagnosis.fixes, program):
-            uncovered: list[tuple[Diagnosis, _Stage]] = []
+            if only is not None and diagnosis.severity == "error" and fix.kind != only:
+                continue
+            beyond_it: list[tuple[Diagnosis, _Stage]] = []
             for made, files, trial in self._tries(fix, program, stage):
                 new = beyond(trial.diagnoses, self._known)
                 if trial.status == 0 and not new:
                     if (proof := self._judged(made, files, trial, stage)) is not None:
                         yield proof
-                elif len(new) == 1 and not _same(new[0], diagnosis):
-                    uncovered.append((new[0], _Stage(trial, files, self.workshop, (*stage.fixes, made))))
-            if len(stage.fixes) + 1 < _DEEPEST:
-                for left, reached in uncovered:
-                    yield from self._ways(left, reached)
+                elif len(new) == 1 and not _same(new[0], diagnosis) and len(stage.fixes) + 1 < _DEEPEST:
+                    beyond_it.append((new[0], _Stage(trial, files, self.workshop, (*stage.fixes, made))))
+            for left, reached in beyond_it:
+                yield from self._ways(left, reached, fix.kind)
+            uncovered += beyond_it
+        if only is None:
+            for left, reached in uncovered:
+                yield from self._ways(left, reached)
 
     def _tries(self, fix: Fix, program: Program, stage: "_Stage") -> Iterator[tuple[Fix, dict[str, bytes], Trial]]:
         """Every way of making a fix, and how the program runs with it."""

@@ -4,6 +4,8 @@ import ast
 
 import libcst as cst
 
+from gradsan.causes import cause
+from gradsan.causes.diagnosing import fix_of
 from gradsan.fix.expressions import assigned_names, loaded_names
 from gradsan.fix.flow import dependents
 from gradsan.fix.kinds import move_into_loop, no_grad
@@ -23,6 +25,10 @@ def ranked(fixes: tuple[Fix, ...], program: Program) -> tuple[Fix, ...]:
             first = "create-graph" if _gradient_enters_the_loss(program) else "retain-graph"
         case "GS301" if "no-grad" in kinds and next(no_grad.drafts(program), None) is not None:
             first = "no-grad"  # what only measures needs no graph at all
+        case "GS103" | "GS109" as code if next(move_into_loop.drafts(program), None) is not None:
+            # A buffer, or a cache, that is to begin anew with every round: only the source tells.
+            first = "move-into-loop"
+            fixes = fixes if first in kinds else (fix_of(first, cause(code)), *fixes)
         case "GS304" if {"combine-losses", "move-into-loop"} <= kinds and _takes_batches(program):
             first = "move-into-loop"
     return fixes if first is None else tuple(sorted(fixes, key=lambda fix: fix.kind != first))

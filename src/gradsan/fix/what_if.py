@@ -5,12 +5,24 @@ from contextlib import suppress
 from dataclasses import replace
 
 from gradsan.lifecycle import changes
+from gradsan.lifecycle.events import Made, Stepped
 from gradsan.lifecycle.recording import Recording
 from gradsan.lifecycle.rewriting import UnforeseeableError
 from gradsan.lifecycle.simulator import Consequences, play, replay
 from gradsan.report import Diagnosis, Effects, Fix, FixKind
 
 _NOT_RETAINING = "not `retain_graph=True`"
+
+
+def _run_again(it: Recording) -> changes.Change:
+    """The old part where the later forward begins; all of it above the pass, where a step came after the forward."""
+    events = it.life.events
+    step = max((at for at, event in enumerate(events) if isinstance(event, Stepped)), default=-1)
+    if it.begins > step:
+        return changes.Recompute(it.old, frozenset({it.begins}))
+    ops = frozenset(event.op.id for event in events if isinstance(event, Made))
+    return changes.Recompute(ops, frozenset({len(events) - 1}))
+
 
 _CHANGES: dict[FixKind, Callable[[Recording], changes.Change]] = {
     "detach": lambda it: changes.Detach(it.crossing),
@@ -19,7 +31,7 @@ _CHANGES: dict[FixKind, Callable[[Recording], changes.Change]] = {
     "no-grad": lambda it: changes.NoGrad(it.old),
     "retain-graph": lambda it: changes.Retain(it.earlier),
     "combine-losses": lambda it: changes.Combine(it.earlier | {it.failing}),
-    "recompute": lambda it: changes.Recompute(it.old, frozenset({it.begins})),
+    "recompute": _run_again,
     "move-into-loop": lambda it: changes.Recompute(it.old, frozenset({it.begins})),
     "remove-backward": lambda it: changes.RemovePass(frozenset({it.failing})),
 }

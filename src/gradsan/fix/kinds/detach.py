@@ -190,6 +190,8 @@ def _siblings(program: Program, name: str, use: Place) -> list[str]:
     """The names that the making statement assigns together with it, and that are read beside it."""
     for place in program.places(program.diagnosis.made):
         if place is not None and place.frame.function == use.frame.function:
+            if program.diagnosis.code == "GS201" and place.tree.line(place.statement) < use.tree.line(use.statement):
+                return []  # no state that is carried on, but several outputs of this step
             together = [text(each) for each in targets(place.statement)]
             if name in together:
                 return [each for each in together if each != name and _loads(use.statement, each)]

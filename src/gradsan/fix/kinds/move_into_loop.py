@@ -1,22 +1,24 @@
 """Compute it anew in every round: move the existing lines from before the loop into it, above their first use."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import libcst as cst
 
 from gradsan.fix.calls import asks_for_pass, called_name
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import assigned_names, call_of, loaded_names, simple
+from gradsan.fix.expressions import assigned_names, call_of, loaded_names, simple, text
 from gradsan.fix.flow import dependents
 from gradsan.fix.program import Place, Program
 from gradsan.fix.tree import Statement, Tree
+
+_ALLOCATING = frozenset({"zeros", "empty", "ones", "full", "zeros_like", "empty_like", "ones_like", "full_like"})
 
 
 def drafts(program: Program) -> Iterator[Draft]:
     """The line that makes it, and the lines before the loop that use what it makes."""
     diagnosis = program.diagnosis
-    if diagnosis.code == "GS304":
-        yield from _update_into_the_loop(program)
+    if diagnosis.code in _OTHERWISE:
+        yield from _OTHERWISE[diagnosis.code](program)
         return
     made, used = diagnosis.made, diagnosis.used
     apart = program.apart(made, used)
@@ -120,3 +122,59 @@ def _may_move(tree: Tree, moved: list[Statement], container: cst.BaseSuite) -> b
 
 def _comments(statement: Statement) -> list[cst.EmptyLine]:
     return [line for line in statement.leading_lines if line.comment is not None]
+
+
+def _buffer_into_the_loop(program: Program) -> Iterator[Draft]:
+    """What was made once, is written to in every round and never assigned anew: every round begins with a new one."""
+    culprit = program.diagnosis.culprit
+    for place in reversed(program.places(program.diagnosis.used)):
+        loops = [] if place is None else place.tree.loops(place.statement)
+        if place is None or culprit is None or not loops:
+            continue
+        loop, block = loops[-1], list(place.tree.block(loops[-1]))
+        above = block[: block.index(loop)] if loop in block else []
+        making = [each for each in above if culprit.name in assigned_names(each)]
+        is_bound = culprit.name in assigned_names(loop)
+        if len(making) == 1 and _allocates(making[0]) and not is_bound and _may_move(place.tree, making, loop.body):
+            first = next((each for each in loop.body.body if isinstance(each, Statement)), None)
+            if first is not None:
+                draft = Draft()
+                draft.remove(place.tree, making[0])
+                draft.insert_before(place.tree, first, making[0].with_changes(leading_lines=_comments(making[0])))
+                yield draft
+        return
+
+
+def _allocates(statement: Statement) -> bool:
+    match simple(statement):
+        case cst.Assign(targets=[_], value=cst.Call() as call):
+            return called_name(call) in _ALLOCATING
+    return False
+
+
+def _context_into_the_loop(program: Program) -> Iterator[Draft]:
+    """`with cached():` around a loop: in each of its rounds instead."""
+    for place in reversed(program.places(program.diagnosis.made)):
+        if place is not None:
+            yield from _inside(place)
+
+
+def _inside(place: Place) -> Iterator[Draft]:
+    for node in place.tree.above(place.statement):
+        if isinstance(node, cst.With) and any("cache" in text(item.item) for item in node.items):
+            if len(node.body.body) == 1 and isinstance(loop := node.body.body[0], cst.For | cst.While):
+                draft = Draft()
+                inside = node.with_changes(body=loop.body, leading_lines=())
+                swapped = loop.with_changes(body=cst.IndentedBlock([inside]), leading_lines=node.leading_lines)
+                draft.replace(place.tree, node, swapped)
+                yield draft
+            return
+        if isinstance(node, cst.FunctionDef):
+            return
+
+
+_OTHERWISE: dict[str, Callable[[Program], Iterator[Draft]]] = {
+    "GS103": _buffer_into_the_loop,
+    "GS109": _context_into_the_loop,
+    "GS304": _update_into_the_loop,
+}

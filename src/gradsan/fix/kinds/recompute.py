@@ -1,12 +1,14 @@
 """Run the forward again for the later pass, so that it has a graph of its own."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, bracketed, loaded, loaded_names, nodes, simple, text
+from gradsan.fix.flow import dependents
 from gradsan.fix.program import Place, Program
+from gradsan.fix.tree import Statement
 from gradsan.lifecycle.location import Location
 
 _CACHES = ("cache", "lru_cache", "cached_property")
@@ -17,6 +19,8 @@ def drafts(program: Program) -> Iterator[Draft]:
     if program.diagnosis.code == "GS109":
         yield from _without_the_cache(program)
         return
+    if program.diagnosis.code == "GS201":
+        yield from _after_the_step(program)
     yield from _attribute_written_out(program)
     made, used = program.diagnosis.made, program.diagnosis.used
     apart = program.apart(made, used)
@@ -27,6 +31,40 @@ def drafts(program: Program) -> Iterator[Draft]:
         place = None if later is None else _beside(program, later, apart)
         if place is not None and making is not None:
             yield from _inlined(program, place, making)
+
+
+def _after_the_step(program: Program) -> Iterator[Draft]:
+    """The lines from the changed network's output to the loss, right above the pass: they see the new parameters."""
+    made, used = program.diagnosis.made, program.diagnosis.used
+    apart = program.apart(made, used)
+    making, passing = (None, None) if apart is None else (program.places(made)[apart], program.places(used)[apart])
+    if making is None or passing is None:
+        return
+    tree, block = making.tree, list(making.tree.block(making.statement))
+    if passing.statement not in block or block.index(passing.statement) <= block.index(making.statement):
+        return
+    between = block[block.index(making.statement) + 1 : block.index(passing.statement)]
+    renewed = [making.statement, *_on_the_way(making.statement, between, passing.statement)]
+    if not all(isinstance(simple(each), cst.Assign) for each in renewed):
+        return
+    draft = Draft()
+    for each in renewed:
+        others = [other for other in between if other not in renewed]
+        if not any(loaded_names(other) & assigned_names(each) for other in others):
+            draft.remove(tree, each)  # nobody else needs it where it stood
+    draft.insert_before(tree, passing.statement, *(each.with_changes(leading_lines=()) for each in renewed))
+    yield draft
+
+
+def _on_the_way(first: Statement, between: Sequence[Statement], last: Statement) -> list[Statement]:
+    """Of the statements between two, those through which the last depends on the first."""
+    later = dependents(first, between)[1:]
+    needed, found = loaded_names(last), []
+    for each in reversed(later):
+        if assigned_names(each) & needed:
+            needed |= loaded_names(each)
+            found.append(each)
+    return found[::-1]
 
 
 def _attribute_written_out(program: Program) -> Iterator[Draft]:
@@ -114,7 +152,6 @@ def _without_the_cache(program: Program) -> Iterator[Draft]:
             continue
         yield from _unguarded(program, place)
         yield from _undecorated(place)
-        yield from _context_inside(place)
 
 
 def _unguarded(program: Program, place: Place) -> Iterator[Draft]:
@@ -160,18 +197,3 @@ def _undecorated(place: Place) -> Iterator[Draft]:
 def _decorator_name(decorator: cst.Decorator) -> str:
     called = decorator.decorator
     return text(called.func if isinstance(called, cst.Call) else called).rsplit(".", 1)[-1]
-
-
-def _context_inside(place: Place) -> Iterator[Draft]:
-    """`with cached():` around a loop: in each of its rounds instead."""
-    for node in place.tree.above(place.statement):
-        if isinstance(node, cst.With) and any("cache" in text(item.item) for item in node.items):
-            if len(node.body.body) == 1 and isinstance(loop := node.body.body[0], cst.For | cst.While):
-                draft = Draft()
-                inside = node.with_changes(body=loop.body, leading_lines=())
-                swapped = loop.with_changes(body=cst.IndentedBlock([inside]), leading_lines=node.leading_lines)
-                draft.replace(place.tree, node, swapped)
-                yield draft
-            return
-        if isinstance(node, cst.FunctionDef):
-            return

@@ -6,7 +6,7 @@ from math import prod
 from gradsan.lifecycle.incident import Edited, SavedValue, Stack, Way, When
 from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, way
 from gradsan.observe.failure.suspects import bare, is_seen_through, suspects_in
-from gradsan.observe.graph import parameters_behind, saves_values
+from gradsan.observe.graph import REARRANGING, kind_of, parameters_behind, saves_values
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.log.rounds import Repeats
 from gradsan.observe.steps import StepNote
@@ -38,7 +38,7 @@ def edited(message: str, scene: Scene) -> Edited:
         )
     saver, owner, step = blamed
     path = graph.path(saver)
-    crossing = _older_than(step, path, graph) or _output(path, scene, graph)
+    crossing = _older_than(step, path, graph) or _shared(path, scene, graph) or _output(path, scene, graph)
     return Edited(
         failing=pass_fact(scene.note),
         value=value,
@@ -52,6 +52,7 @@ def edited(message: str, scene: Scene) -> Edited:
         enters=op_fact(path[crossing - 1], graph, {}, scene) if crossing else None,
         proved=value is not None,
         retained=_retained(graph.number[saver], scene),
+        joined=_is_joined(graph, owner, scene),
     )
 
 
@@ -94,10 +95,34 @@ def _stepped(graph: Graph, value: SavedValue | None, scene: Scene) -> tuple[Node
     return saver, owner, step
 
 
+def _is_joined(graph: Graph, owner: int, scene: Scene) -> bool:
+    """Whether the pass comes to parameters of another optimizer's before it comes to those that were changed."""
+    owners = scene.steps.owners()
+    using: set[Node] = set()  # what was changed
+    others: set[Node] = set()
+    for node in graph.number:
+        by = {each for leaf in parameters_behind(node, graph.below) for each in owners.get(id(leaf), ())}
+        if owner in by:
+            using.add(node)
+        elif by and kind_of(node) not in REARRANGING:
+            others.add(node)
+    return bool(others & graph.beneath(graph.roots, lambda node: node not in using))
+
+
 def _older_than(step: StepNote, path: list[Node], graph: Graph) -> int:
     """Where a path leads back before an optimizer's step; 0 where all of it was there before."""
     ages = (graph.number.get(node, 0) for node in path)
     return next((index for index, age in enumerate(ages) if age < step.number), 0)
+
+
+def _shared(path: list[Node], scene: Scene, graph: Graph) -> int:
+    """Where a path leads into what the earlier pass walked and kept; 0 where there was none, or all of it is shared."""
+    number = graph.number[path[-1]]
+    earlier = [each for each in scene.passes.before(scene.note) if each.retains and each.walks(number)]
+    if not earlier:
+        return 0
+    ages = (graph.number.get(node) for node in path)
+    return next((index for index, age in enumerate(ages) if age is not None and earlier[-1].walks(age)), 0)
 
 
 def _output(path: list[Node], scene: Scene, graph: Graph) -> int:
