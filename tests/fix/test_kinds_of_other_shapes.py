@@ -237,3 +237,52 @@ def test_tensor_that_must_be_edited_in_place_is_saved_as_a_copy(tmp_path: Path) 
     found = case.diagnosis("GS202", "memory", made=case.at("y = x"), changed=case.at("zero_"), used=case.at("backward"))
 
     assert case.mended("clone", found) == source.replace("x @ memory", "x @ memory.clone()")
+
+
+GAN = """\
+def main():
+    for x in data:
+        fake = G(noise)
+        score = D(fake)
+        d_loss = real(x) + f(score)
+        g_loss = g(score)
+        d_loss.backward(retain_graph=True)
+        opt_d.step()
+        opt_g.zero_grad()
+        g_loss.backward()
+"""
+
+
+def test_forward_is_run_again_behind_the_step_with_all_that_follows_from_it(tmp_path: Path) -> None:
+    """What only the later pass needs moves there; what the earlier loss needs too is computed twice."""
+    case = Case(tmp_path, GAN)
+    found = case.diagnosis(
+        "GS201",
+        "score",
+        made=case.at("score = D"),
+        enters=case.at("g_loss = g"),
+        changed=case.at("opt_d.step"),
+        used=case.at("g_loss.backward"),
+    )
+
+    mended = case.mended("recompute", found)
+
+    again = "        score = D(fake)\n        g_loss = g(score)\n        g_loss.backward()\n"
+    assert mended == GAN.replace("        g_loss = g(score)\n", "").replace("        g_loss.backward()\n", again)
+
+
+def test_buffer_that_every_round_writes_to_is_made_in_every_round(tmp_path: Path) -> None:
+    """It is never assigned anew, so there is no state that is meant to go on."""
+    source = (
+        "def main():\n    est = torch.zeros(9)\n    for x in data:\n        y = unroll(est, x)\n        y.backward()\n"
+    )
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS103", "est", enters=case.at("unroll"), used=case.at("backward"))
+    fixes = (Fix("detach", "", "changes-gradients"),)
+
+    first = ranked(fixes, Program(replace(found, fixes=fixes), tmp_path))[0]
+
+    assert first.kind == "move-into-loop"
+    assert case.mended("move-into-loop", found) == source.replace("    est = torch.zeros(9)\n", "").replace(
+        "        y = unroll", "        est = torch.zeros(9)\n        y = unroll"
+    )

@@ -1,6 +1,7 @@
 """Run the forward again for the later pass, so that it has a graph of its own."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import libcst as cst
 
@@ -19,9 +20,15 @@ def drafts(program: Program) -> Iterator[Draft]:
     if program.diagnosis.code == "GS109":
         yield from _without_the_cache(program)
         return
-    if program.diagnosis.code == "GS201":
-        yield from _after_the_step(program)
+    again = list(_after_the_step(program)) if program.diagnosis.code == "GS201" else []
+    if not any(len(each.renewed) == 1 for each in again):
+        yield from (each.draft for each in again)
     yield from _attribute_written_out(program)
+    yield from _written_anew(program)
+    yield from (each.draft for each in again)
+
+
+def _written_anew(program: Program) -> Iterator[Draft]:
     made, used = program.diagnosis.made, program.diagnosis.used
     apart = program.apart(made, used)
     if apart is None:
@@ -33,7 +40,13 @@ def drafts(program: Program) -> Iterator[Draft]:
             yield from _inlined(program, place, making)
 
 
-def _after_the_step(program: Program) -> Iterator[Draft]:
+@dataclass(frozen=True, slots=True)
+class _Again:
+    draft: Draft
+    renewed: list[Statement]
+
+
+def _after_the_step(program: Program) -> Iterator[_Again]:
     """The lines from the changed network's output to the loss, right above the pass: they see the new parameters."""
     made, used = program.diagnosis.made, program.diagnosis.used
     apart = program.apart(made, used)
@@ -53,7 +66,7 @@ def _after_the_step(program: Program) -> Iterator[Draft]:
         if not any(loaded_names(other) & assigned_names(each) for other in others):
             draft.remove(tree, each)  # nobody else needs it where it stood
     draft.insert_before(tree, passing.statement, *(each.with_changes(leading_lines=()) for each in renewed))
-    yield draft
+    yield _Again(draft, renewed)
 
 
 def _on_the_way(first: Statement, between: Sequence[Statement], last: Statement) -> list[Statement]:

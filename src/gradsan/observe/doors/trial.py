@@ -15,10 +15,12 @@ from typing import Any
 
 from gradsan.fix.arrangement import Arrangement
 from gradsan.observe.doors.session import Session, uninstall
+from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.private import private
 from gradsan.observe.sanitizer import say
 from gradsan.report import Diagnosis, Report
 
+_GRANT = 5.0  # seconds for dear looks: what a trial overlooks would be called mended
 _STEPS = 60  # recorded; two programs that differ do so early
 _PARAMETERS = 4000  # of one optimizer
 
@@ -33,6 +35,7 @@ class Trial:
         self._optimizers: list[Any] = []  # in the order of their first steps
         self._depth = 0
         self._process, self._began = os.getpid(), time.time()
+        Budget.grant = _GRANT
         self.session = Session(keeps_ledger=True, arriving=self._arriving)
         _import_from(told.scratch, told.root)
         atexit.register(self._end)  # the first to come is the last to go

@@ -4,11 +4,12 @@ import time
 from typing import Self
 
 _SHARE = 0.005  # of the time since the run began
-_GRANT = 0.1  # seconds, for the first looks: short programs end before a share is worth anything
 
 
 class Budget:
     """Enter it around a look, when it allows one."""
+
+    grant = 0.1  # seconds, for the first looks: short programs end before a share is worth anything
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
@@ -17,7 +18,7 @@ class Budget:
 
     def allows(self) -> bool:
         """Whether there is time left."""
-        return self._spent < _GRANT + _SHARE * (time.perf_counter() - self._began)
+        return self._spent < self.grant + _SHARE * (time.perf_counter() - self._began)
 
     def __enter__(self) -> Self:
         self._entered = time.thread_time()  # a busy machine is no reason to look less
