@@ -14,8 +14,7 @@ _LIBRARY_FOLDERS = frozenset({"site-packages", "dist-packages"})
 # Sources that programs generate and register with `linecache`, but that nobody wrote.
 _GENERATED = ("<string>", "<frozen", "<attrs generated", "<eval_with_key", "<torch_package", "<__array_function__")
 
-# Under the name it was imported by, too: through a link, no path of ours is a resolved one.
-_OWN_PACKAGE = tuple(f"{file.parents[1]}{os.sep}" for file in (Path(__file__).absolute(), Path(__file__).resolve()))
+_OWN_PACKAGE = f"{Path(__file__).resolve().parents[1]}{os.sep}"
 
 
 class Ownership:
@@ -43,7 +42,7 @@ class Ownership:
 
     def _decide(self, filename: str) -> bool:
         path = filename if filename.startswith("<") else os.path.abspath(filename)  # noqa: PTH100 # no link resolved
-        if _matches(path, self._exclude) or path.startswith(_OWN_PACKAGE):
+        if _matches(path, self._exclude) or os.path.realpath(path).startswith(_OWN_PACKAGE):  # also through a link
             return False
         if _matches(path, self._include):
             return True

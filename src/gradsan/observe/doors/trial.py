@@ -13,6 +13,7 @@ from pathlib import Path
 from platform import python_version
 from typing import Any
 
+import gradsan
 from gradsan.fix.arrangement import Arrangement
 from gradsan.observe.doors.session import Session, uninstall
 from gradsan.observe.ledger.budget import Budget
@@ -114,9 +115,15 @@ class Trial:
 
 
 def _import_from(scratch: Path, root: Path) -> None:
-    """Whatever leads to the user's working directory, be it a path or an editable install: the copy is imported."""
-    for folder, _, _ in os.walk(scratch):
+    """Whatever leads to the user's working directory, be it a path or an editable install: the copy is imported.
+
+    But for gradsan, which is at work already: with half of it from a copy, it would take that for the user's.
+    """
+    for folder, within, _ in os.walk(scratch):
         original = os.path.normpath(os.path.join(root, os.path.relpath(folder, scratch)))  # noqa: PTH118 # a string
+        if original in gradsan.__path__:
+            within.clear()
+            continue
         sys.path_importer_cache[original] = pkgutil.get_importer(folder)
 
 
