@@ -1,12 +1,17 @@
 """A trial is the user's program, elsewhere, with some files changed."""
 
+import os
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import gradsan
+from gradsan.fix.arrangement import Arrangement
 from gradsan.fix.commands import UnusableCommandError, command_of
+from gradsan.fix.environment import environment
 from gradsan.fix.gradients import Steps, cut_off, same_gradients
 from gradsan.fix.scratch import Layout
 
@@ -65,6 +70,25 @@ def test_command_that_proves_nothing_is_refused(tmp_path: Path, words: str) -> N
     """Before anything is run."""
     with pytest.raises(UnusableCommandError):
         command_of(words, tmp_path)
+
+
+def test_python_without_the_start_up_file_finds_it_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A checkout is run by its path; the user's own `sitecustomize` is imported after ours."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "sitecustomize.py").write_text("print('of the user')", encoding="utf-8")
+    monkeypatch.setattr("site.getsitepackages", list)
+    monkeypatch.setattr("site.getusersitepackages", lambda: str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'own'}{os.pathsep}{Path(gradsan.__file__).parents[1]}")
+    told = Arrangement(tmp_path, tmp_path, tmp_path)
+
+    code = "import sys; print('gradsan.observe.doors.trial' in sys.modules, [p for p in sys.path if 'door' in p])"
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", code], env=environment(told), capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.splitlines() == ["of the user", "True []"]
 
 
 def ended(*gradients: list[list[float] | None]) -> Steps:

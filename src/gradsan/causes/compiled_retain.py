@@ -96,4 +96,4 @@ for _ in range(2):
     @classmethod
     def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
         """The best first."""
-        return ("recompute", "setting")
+        return ("setting", "recompute")

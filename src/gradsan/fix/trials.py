@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from typing import Any
 import msgspec
 
 from gradsan.fix.arrangement import Arrangement
+from gradsan.fix.environment import environment
 from gradsan.fix.gradients import Steps
 from gradsan.fix.scratch import Layout
 from gradsan.report import Diagnosis
@@ -71,7 +71,7 @@ class Workshop:
             self._command,
             shell=True,
             cwd=told.scratch,
-            env=_environment(told),
+            env=environment(told),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -88,15 +88,6 @@ class Workshop:
             _end(process)
             raise
         return process.returncode, said
-
-
-def _environment(told: Arrangement) -> dict[str, str]:
-    """The user's own, in which `python` is the Python that runs gradsan, and paths lead to the copy."""
-    environment = {**os.environ, **told.environment(), "PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1"}
-    environment.setdefault("PYTHONHASHSEED", "0")
-    environment["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])  # noqa: PTH120 # a link is not followed
-    environment["PWD"] = str(told.scratch)
-    return environment
 
 
 def _end(process: "subprocess.Popen[str]") -> None:
