@@ -186,7 +186,7 @@ class Machine:
             elif kind is Kind.SUSPEND:
                 self._suspend(code, next(token))
             else:
-                self._resume(code, next(token), word >> SITE_BITS, surely=kind is Kind.RESUME, keep=keep)
+                self._resume(code, next(token), surely=kind is Kind.RESUME)
 
     def _push(self, code: Code, line: int) -> Activation:
         read = self._read.get(code)
@@ -219,11 +219,9 @@ class Machine:
             while len(self._asleep) > _ASLEEP_AT_MOST:
                 del self._asleep[next(islice(self._asleep, 1))]
 
-    def _resume(self, code: Code, token: int, number: int, *, surely: bool, keep: bool) -> None:
+    def _resume(self, code: Code, token: int, *, surely: bool) -> None:
         sleeper = self._asleep.pop(token >> LINE_BITS, None)
         if sleeper is not None and sleeper.code is code:
-            if code.function.endswith("<genexpr>"):  # `sum(step(x) for x in data)`: one line asks for every round
-                self.stack[-1].enters(code, number, keep=keep)
             self.stack.append(sleeper)
         elif surely or self.stack[-1].code is not code:
             self._push(code, max(token & LINE_MASK, code.first))
