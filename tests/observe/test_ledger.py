@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 import gradsan
+from gradsan.observe.ledger import gradients
 
 Program = Callable[[], None]
 
@@ -22,6 +23,15 @@ def learner() -> tuple[nn.Module, torch.optim.Optimizer]:
 def loss_of(model: nn.Module) -> torch.Tensor:
     """Of a fresh batch."""
     return model(torch.randn(5, 4)).square().mean()  # type: ignore[no-any-return]
+
+
+def retains_for_nobody_by_default_on_a_device() -> None:
+    """GS302, with a function of PyTorch's own between the line and its pass."""
+    torch.set_default_device("cpu")
+    try:
+        retains_for_nobody()
+    finally:
+        torch.set_default_device(None)
 
 
 def never_clears() -> None:
@@ -368,6 +378,7 @@ def collects_in_vain_at_the_end() -> None:
         (never_clears, "GS303"),
         (accumulates, None),
         (clears_by_hand, None),
+        (retains_for_nobody_by_default_on_a_device, "GS302"),
         (retains_for_nobody, "GS302"),
         (retains_for_another_pass, None),
         (keeps_losses, "GS301"),
@@ -465,3 +476,20 @@ def test_summary_of_a_watch_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -
     assert told.out == ""
     assert told.err.startswith("gradsan: nothing found (12 passes, 4 steps")
     assert told.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "codes"),
+    [(never_clears, ["GS303"]), (clears_by_hand, []), (accumulates, [])],
+    ids=lambda each: getattr(each, "__name__", None),
+)
+def test_device_is_asked_what_was_there_before_the_pass(
+    program: Program, codes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And is not waited for: its answers are read when all is over."""
+    monkeypatch.setattr(gradients, "_holds_something", lambda grad: grad.detach().any())
+
+    with gradsan.watch() as watch:
+        program()
+
+    assert [each.code for each in watch.diagnoses] == codes

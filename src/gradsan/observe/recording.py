@@ -19,7 +19,6 @@ from gradsan.observe.graph import (
     roots_of,
     saves_values,
 )
-from gradsan.observe.modules import module_names
 from gradsan.observe.passes import PassNote
 from gradsan.observe.private import creation_number
 
@@ -53,7 +52,7 @@ class _Recorder:
         self._complete = True
         self._leaves: dict[Node, Leaf] = {}
         self._of: dict[int, Leaf] = {}  # by the id of the tensor
-        names = module_names()
+        names = scene.modules
         for node in below:
             for leaf in leaves_of([node]):
                 made = Leaf(self._fresh, names.get(id(leaf), "a tensor"), self._fresh)
@@ -100,7 +99,7 @@ class _Recorder:
             first = min(first, each.index)
             walked = {number for number in self._numbers.values() if each.walks(number)}
             yield each.begin - 1, 1, Walked(Pass(each.index, self._tops(walked), retain_graph=each.retains))
-        owners = self._scene.steps.owners()
+        owners = self._scene.owners
         for step in self._scene.steps.since(first):
             owned = (leaf.id for tensor, leaf in self._of.items() if step.optimizer in owners.get(tensor, ()))
             yield step.number - 1, 2, Stepped(str(step.optimizer), tuple(owned))

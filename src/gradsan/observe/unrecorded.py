@@ -10,6 +10,8 @@ from pathlib import Path
 from gradsan.check.reading import check_content
 from gradsan.report import Diagnosis
 
+_LONGEST = 150_000  # bytes of a file that is read while the program waits: some four thousand lines
+
 
 def completed_from_source(diagnosis: Diagnosis, file: str, why: str | None) -> Diagnosis:
     """The story as the source of the failing line tells it, with what was observed; else the same, and less sure.
@@ -40,9 +42,12 @@ def completed_from_source(diagnosis: Diagnosis, file: str, why: str | None) -> D
 def _in_source(diagnosis: Diagnosis, file: str) -> Diagnosis | None:
     """What the checker says of the same failing line, if it says one thing."""
     try:
-        checked = check_content(file, Path(file).read_bytes())
+        source = Path(file).read_bytes()
     except OSError:  # a notebook's cell, a doctest
         return None
+    if len(source) > _LONGEST:
+        return None
+    checked = check_content(file, source)
     used = diagnosis.used
     same = [
         each

@@ -76,7 +76,7 @@ def said(message: str) -> SavedValue | None:
 
 def _stepped(graph: Graph, value: SavedValue | None, scene: Scene) -> tuple[Node, int, StepNote] | None:
     """The newest op that saved a parameter which an optimizer has changed since; the engine runs the newest first."""
-    owners = scene.steps.owners()
+    owners = scene.owners
     blamed: list[tuple[bool, int, Node, int, StepNote]] = []
     for node, number in graph.number.items():
         if not saves_values(node):
@@ -97,7 +97,7 @@ def _stepped(graph: Graph, value: SavedValue | None, scene: Scene) -> tuple[Node
 
 def _is_joined(graph: Graph, owner: int, scene: Scene) -> bool:
     """Whether the pass comes to parameters of another optimizer's before it comes to those that were changed."""
-    owners = scene.steps.owners()
+    owners = scene.owners
     using: set[Node] = set()  # what was changed
     others: set[Node] = set()
     for node in graph.number:

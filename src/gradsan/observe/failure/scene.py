@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from gradsan.lifecycle.incident import LONGEST_PATH, OpFact, PassFact, Way, When
@@ -17,7 +18,7 @@ from gradsan.observe.steps import Steps
 Node = Any  # autograd's ops have no public type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scene:
     """Everything that is at hand when a pass has failed."""
 
@@ -27,6 +28,18 @@ class Scene:
     steps: Steps
     lines: Lines | None
     in_checkpoint: bool
+
+    # To find all objects of a class takes time in a large program, so they are looked for once.
+
+    @cached_property
+    def owners(self) -> dict[int, set[int]]:
+        """For the id of every parameter, the ids of the optimizers that own it."""
+        return self.steps.owners()
+
+    @cached_property
+    def modules(self) -> dict[int, str]:
+        """For the id of every parameter, the name of its module."""
+        return module_names()
 
 
 class Graph:
@@ -40,7 +53,7 @@ class Graph:
             number = creation_number(node)
             if number is not None:
                 self.number[node] = number
-        self._modules = module_names()
+        self._modules = scene.modules
 
     def module(self, node: Node) -> str | None:
         """The module whose parameter an op uses."""

@@ -172,7 +172,7 @@ def _updated(freeing: PassNote, graph: Graph, scene: Scene) -> bool:
 
 
 def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene) -> Owners:
-    owners = scene.steps.owners()
+    owners = scene.owners
     steps = scene.steps.since(freeing.index)
     stepped = frozenset(str(each.optimizer) for each in steps[:1])
 

@@ -17,7 +17,7 @@ from gradsan.observe.passes import Begun
 
 _KEPT = 64  # passes of a line of which it is remembered what became of their gradients
 _LARGEST = 1_000_000  # elements of a gradient that is looked at
-_DOUBTS = 16  # answers of a device that are waited for at the end
+_DOUBTS = 64  # answers of a device that are waited for at the end
 
 
 @dataclass(slots=True, eq=False)
@@ -92,7 +92,7 @@ class _Watched:
             found = _holds_something(grad)
             if found is False:
                 self._cleared(parameter)
-            elif found is not True:
+            elif found is not True and not self.is_piled:  # it is about what was there before the pass
                 self.doubt = found
 
     def given(self, given: Given) -> bool:
@@ -205,13 +205,14 @@ class Gradients:
     def _settle(self, account: Account) -> None:
         for each in account.watched:
             each.used()  # what came while it was stepping, from a closure
-            if not each.is_given:
+            in_doubt = each.is_piled and each.doubt is not None
+            if not each.is_given or (in_doubt and len(account.doubts) >= _DOUBTS):
                 continue
             account.cycles[each.place] = account.cycles.get(each.place, 0) + 1
-            if each.is_piled and each.doubt is None:
-                account.piled[each.place] = account.piled.get(each.place, 0) + 1
-            elif each.is_piled and len(account.doubts) < _DOUBTS:
+            if in_doubt:
                 account.doubts.append((each.place, each.doubt))
+            elif each.is_piled:
+                account.piled[each.place] = account.piled.get(each.place, 0) + 1
 
     def _account(self, optimizer: Any) -> Account:  # noqa: ANN401 # as above
         account = self.accounts.get(id(optimizer))

@@ -28,7 +28,12 @@ _GAPS = 6  # passes whose distances tell what is usual
 _WEIGHED = (1, 3)  # passes of a line whose saved bytes are added up
 
 # What stands between the user's line and the engine where the user asked for the pass.
-_OWN_WAYS = ("torch/autograd/__init__.py", "torch/_tensor.py", "torch/overrides.py")
+_OWN_WAYS = (
+    "torch/autograd/__init__.py",
+    "torch/_tensor.py",
+    "torch/overrides.py",
+    "torch/utils/_device.py",  # of `torch.set_default_device`
+)
 
 
 @dataclass(slots=True, eq=False)
