@@ -32,6 +32,41 @@ PROGRAMS = {
     "not called": ("`h.detach` at main.py:{line} has no effect: it is not called", _LOOP, "h.detach"),
     "one of a pair": ("`h` is detached at main.py:{line}, but `c` is not", _LSTM, "h = h.detach()"),
     "one of a pair, both written": ("`h` is detached at main.py:{line}, but `c` is not", _LSTM, "h, c = h.detach(), c"),
+    "one of a pair, kept as one": (
+        "only `h.detach()` is detached at main.py:{line}; `c` is not",
+        """
+def main():
+    cell = nn.LSTMCell(3, 4)
+    state = torch.zeros(1, 4), torch.zeros(1, 4)
+    for _ in range(2):
+        h, c = cell(torch.ones(1, 3), state)
+        h.sum().backward()
+        state = (h.detach(), c)  # tried
+
+main()
+""",
+        "",
+    ),
+    "one of a pair, kept by an object": (
+        "only `h.detach()` is detached at main.py:{line}; `c` is not",
+        """
+class Memory(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.LSTMCell(3, 4)
+        self.state = (torch.zeros(1, 4), torch.zeros(1, 4))
+
+    def forward(self, x):
+        h, c = self.cell(x, self.state)
+        self.state = (h.detach(), c)  # tried
+        return h
+
+model = Memory()
+for _ in range(2):
+    model(torch.ones(1, 3)).sum().backward()
+""",
+        "",
+    ),
     "result dropped, each of several": (
         "`[s.detach() for s in states]` at main.py:{line} has no effect",
         """

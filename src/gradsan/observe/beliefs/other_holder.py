@@ -1,8 +1,14 @@
+import ast
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gradsan.observe.beliefs.belief import Belief, Case, detached, place
 from gradsan.observe.naming.selection import sources
 from gradsan.observe.naming.statements import stores, text
+from gradsan.observe.naming.trace import Execution
+
+_WITHOUT_PLACE = re.compile(r"\[[^\]]*\]$")
 
 
 class OtherHolder(Belief):
@@ -14,6 +20,7 @@ class OtherHolder(Belief):
         if case.culprit is None:
             return
         for execution, statement in case.since_made():
+            yield from _half(case, execution, statement)
             for store in stores(statement):
                 value = store.value
                 if value is not None and store.value_path:  # `h, c = h.detach(), c`
@@ -25,3 +32,17 @@ class OtherHolder(Belief):
                 if name.split(".")[0].split("[")[0] != case.culprit and case.is_old(inner, execution):
                     where = place(execution, statement.lineno)
                     yield f"`{name}` is detached at {where}, but `{case.culprit}` is not, and leads to the old graph"
+
+
+def _half(case: Case, execution: Execution, statement: ast.stmt) -> Iterator[str]:
+    """`state = (h.detach(), c)`: the pair itself is what carries."""
+    match statement:
+        case ast.Assign(targets=[target], value=ast.Tuple(elts=parts) | ast.List(elts=parts)):
+            done = [part for part in parts if detached(part) is not None]
+            left = [part for part in parts if detached(part) is None]
+            if len(left) > 1:  # if it is one alone, no other can lead there
+                left = [part for part in left if case.is_old(part, execution)]
+            whole = replace(case, culprit=_WITHOUT_PLACE.sub("", case.culprit or ""))
+            if done and left and whole.is_called_like_it(target):
+                where, one, other = place(execution, statement.lineno), ast.unparse(done[0]), ast.unparse(left[0])
+                yield f"only `{one}` is detached at {where}; `{other}` is not, and leads to the old graph"
