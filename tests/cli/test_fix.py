@@ -230,3 +230,14 @@ def test_problem_that_nothing_mends_does_not_keep_another_from_being_mended(tmp_
     expected = TWO_PROBLEMS.replace("history.append(loss)", "history.append(loss.item())")
     assert (done.returncode, (tmp_path / "train.py").read_text(encoding="utf-8")) == (0, expected), done.stderr
     assert "every optimizer is given the same gradients" in " ".join(done.stdout.split())
+
+
+def test_report_of_a_program_that_was_mended_meanwhile_leaves_nothing_to_do(tmp_path: Path) -> None:
+    """Its program is run as the report says; what it does not show any more is not mended by anything."""
+    report = saved(tmp_path)
+    (tmp_path / "train.py").write_text("print('fine')\n", encoding="utf-8")
+
+    done = fix(tmp_path, str(report), "--write", "--verify")
+
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "run again, and does not show it" in done.stderr

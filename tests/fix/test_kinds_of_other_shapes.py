@@ -158,12 +158,13 @@ def test_what_is_to_be_trained_is_recorded_again(tmp_path: Path, before: str, af
     assert case.mended("re-attach", case.diagnosis("GS306", "z", cut=case.at(cut))) == source.replace(before, after)
 
 
-def test_decorator_that_switches_recording_off_is_taken_away(tmp_path: Path) -> None:
-    """The others stay."""
+@pytest.mark.parametrize("cut", ["z = f", "@torch.no_grad"])
+def test_decorator_that_switches_recording_off_is_taken_away(tmp_path: Path, cut: str) -> None:
+    """The others stay. The cut may be told at the decorator itself."""
     source = "@timed\n@torch.no_grad()\ndef main():\n    z = f(x)\n    return z\n"
     case = Case(tmp_path, source)
 
-    mended = case.mended("re-attach", case.diagnosis("GS306", "z", cut=case.at("z = f")))
+    mended = case.mended("re-attach", case.diagnosis("GS306", "z", cut=case.at(cut)))
 
     assert mended == source.replace("@torch.no_grad()\n", "")
 
@@ -286,3 +287,16 @@ def test_buffer_that_every_round_writes_to_is_made_in_every_round(tmp_path: Path
     assert case.mended("move-into-loop", found) == source.replace("    est = torch.zeros(9)\n", "").replace(
         "        y = unroll", "        est = torch.zeros(9)\n        y = unroll"
     )
+
+
+def test_what_a_constructor_made_is_not_made_in_every_round(tmp_path: Path) -> None:
+    """Every round would begin with a model that nothing has trained."""
+    source = (
+        "def main():\n    net = Net()\n    for x in data:\n        net(x).backward()\ndef inner_1():\n    y = f(w)\n"
+    )
+    case = Case(tmp_path, source)
+    made = case.at("net = Net()", "y = f(w)")
+    stack = (made.stack[0], replace(made.stack[1], function="Net.__init__"))
+    found = case.diagnosis("GS104", "self.y", made=replace(made, stack=stack), used=case.at("backward"))
+
+    assert case.mended("move-into-loop", found) is None

@@ -110,5 +110,10 @@ up to date: False
     @classmethod
     def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
-        trained = isinstance(incident, SecondPass) and bool(incident.owners.freed)
-        return ("move-into-loop", "recompute") if trained else ("detach", "no-grad")
+        if not isinstance(incident, SecondPass) or not incident.owners.freed:  # nobody trains it
+            return ("detach", "no-grad")
+        if any(
+            frame.function.endswith("__init__") for frame in incident.made.stack
+        ):  # no constructor belongs in a loop
+            return ("recompute", "move-into-loop")
+        return ("move-into-loop", "recompute")

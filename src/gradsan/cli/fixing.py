@@ -163,7 +163,7 @@ class Fixing:
             if any(_is_same(diagnosis, one) for one in before.diagnoses):
                 continue
             if report is not None:  # nothing would be proved by running a program that does not have it
-                told.append(_Told(diagnosis, None, None, "the program was run again, and did not show it"))
+                self._say(f"{diagnosis.code} {diagnosis.name}: the program was run again, and does not show it")
                 continue
             left = self._rechecker.renewed(diagnosis, changed)
             one, now = self._proved_one(left, diagnosis, workshop, (before, now), changed)

@@ -4,9 +4,9 @@ import libcst as cst
 
 
 def asks_for_pass(call: cst.Call) -> bool:
-    """Whether the name of what is called says so: `backward`, `grad`, a wrapper such as `manual_backward`."""
+    """Whether the name of what is called says so: `backward`, `grad`, a wrapper (`manual_backward`, `backprop`)."""
     name = called_name(call)
-    return name == "grad" or "backward" in name
+    return name == "grad" or "backward" in name or "backprop" in name
 
 
 def called_name(call: cst.Call) -> str:

@@ -59,12 +59,16 @@ class Tree:
 
     def statements_at(self, line: int) -> list[Statement]:
         """The innermost statement that the line belongs to; more than one where the line is crowded."""
-        found = [each for each in self.statements if self.line(each) <= line <= self.end_line(each)]
+        found = [each for each in self.statements if self._first_line(each) <= line <= self.end_line(each)]
         begun = [each for each in found if self.line(each) == line]
         crowd = [each for each in begun if self.lines[self._spans[each].start.line - 1].is_piece]
         if len(crowd) > 1:
             return crowd
         return sorted(found, key=lambda each: (self.end_line(each) - self.line(each), -self.line(each)))[:1]
+
+    def _first_line(self, statement: Statement) -> int:
+        """Where it begins, its decorators included."""
+        return min(self.line(each) for each in (statement, *getattr(statement, "decorators", ())))
 
     def block(self, statement: Statement) -> Sequence[Statement]:
         """The statements that stand beside it, itself included."""

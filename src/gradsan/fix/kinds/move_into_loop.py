@@ -8,8 +8,9 @@ from gradsan.fix.calls import asks_for_pass, called_name
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, call_of, loaded_names, simple, text
 from gradsan.fix.flow import dependents
-from gradsan.fix.program import Place, Program
+from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement, Tree
+from gradsan.lifecycle.location import Location
 
 _ALLOCATING = frozenset({"zeros", "empty", "ones", "full", "zeros_like", "empty_like", "ones_like", "full_like"})
 
@@ -26,7 +27,7 @@ def drafts(program: Program) -> Iterator[Draft]:
         return
     making, passing = program.places(made)[apart], program.places(used)[apart]
     inner = program.places(used)[apart + 1 : apart + 2]
-    if making is None or passing is None:
+    if making is None or passing is None or made is None or _constructs(made, apart):
         return
     first = _first(program, making)
     body = _body(first, passing, inner[0] if inner else None)
@@ -63,6 +64,11 @@ def _update_into_the_loop(program: Program) -> Iterator[Draft]:
             draft.insert_after(tree, last, *(each.with_changes(leading_lines=_comments(each)) for each in moved))
             yield draft
         return
+
+
+def _constructs(made: Location, index: int) -> bool:
+    """Whether a constructor made it: moved into the loop, every round would begin with an untrained model."""
+    return any(frame.function.endswith("__init__") for frame in frames(made)[index + 1 :])
 
 
 def _updates(statement: Statement) -> bool:
