@@ -229,7 +229,7 @@ class TwoLosses(nn.Module):
         super().__init__()
         torch.manual_seed(0)
         self.encoder, self.head = nn.Linear(4, 6), nn.Linear(6, 1)
-        self.penalty: torch.Tensor | None = None
+        self.code_penalty: torch.Tensor | None = None
 
     def losses(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
         """By name."""
@@ -239,7 +239,7 @@ class TwoLosses(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Notes one of them."""
         losses = self.losses(x)
-        self.penalty = losses["sparsity_loss"]
+        self.code_penalty = losses["sparsity_loss"]
         return losses["task_loss"]
 
 

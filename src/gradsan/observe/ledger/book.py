@@ -151,7 +151,7 @@ class Ledger:
         self._attention.rest(steps)
 
     def _take_census(self, note: Begun | None, frame: FrameType | None) -> None:
-        if not self._budget.allows():
+        if note is not None and not self._budget.allows():  # when all is over, nobody waits for it
             return
         with self._budget:
             owns = self._recorder.ownership.owns
