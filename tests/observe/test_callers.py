@@ -107,7 +107,7 @@ def test_stacks_told_by_the_log_are_those_of_the_interpreter(monkeypatch: pytest
         notes = passes.all()
         assert [each.stack for each in notes] == [truth.passes[each.index] for each in notes]
         assert [each.stack for each in steps.since(0)] == truth.steps
-        unread = [each for site in passes._sites.values() for each in site.last if each.caller is UNREAD]  # noqa: SLF001
+        unread = [each for site in passes._sites.values() for each in site.last if each.caller is UNREAD]  # noqa: SLF001 # as above
         assert len(unread) > _TIMES
     finally:
         sanitizer.stop()
