@@ -2,6 +2,8 @@
 
 from collections import deque
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 import torch
@@ -372,11 +374,40 @@ def collects_in_vain_at_the_end() -> None:
             opt.step()
 
 
+def trains_with_a_loss_left_out() -> None:
+    """GS304."""
+    model, opt = learner()
+    for _ in range(6):
+        out = model(torch.randn(5, 4))
+        main_loss = out.square().mean()
+        side_loss = out.abs().mean()  # noqa: F841 # as it is forgotten
+        opt.zero_grad()
+        main_loss.backward()
+        opt.step()
+
+
+def carries_a_state_on() -> None:
+    """GS301: the state leads to all rollouts, and the updates are made on something else."""
+    cell, head = nn.RNNCell(4, 4), nn.Linear(4, 1)
+    opt = torch.optim.SGD(cell.parameters(), lr=0.01)
+    state = torch.zeros(1, 4)
+    for _ in range(8):
+        before = state
+        state = cell(torch.randn(1, 4), before)
+        score = head(state)
+        score = score.flatten()
+        opt.zero_grad()
+        cell(torch.randn(1, 4)).square().mean().backward()
+        opt.step()
+
+
 @pytest.mark.parametrize(
     ("program", "expected"),
     [
         (never_clears, "GS303"),
         (accumulates, None),
+        (trains_with_a_loss_left_out, "GS304"),
+        (carries_a_state_on, "GS301"),
         (clears_by_hand, None),
         (retains_for_nobody_by_default_on_a_device, "GS302"),
         (retains_for_nobody, "GS302"),
@@ -412,6 +443,29 @@ def test_watched_program(program: Program, expected: str | None) -> None:
     assert [each.code for each in watching.diagnoses] == (expected or "").split()
     assert watching.summary is not None
     assert watching.summary.passes > 0
+
+
+def test_loss_is_left_out_below_a_function_of_the_same_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launcher's function may be called as the one that trains."""
+    name = trains_with_a_loss_left_out.__name__
+    (tmp_path / "launching.py").write_text(f"def {name}(train):\n    train()\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    launch = getattr(import_module("launching"), name)
+
+    with gradsan.watch(quiet=True) as watching:
+        launch(trains_with_a_loss_left_out)
+
+    assert [each.code for each in watching.diagnoses] == ["GS304"]
+
+
+def test_state_that_is_handed_on_is_named_and_not_what_was_made_of_it() -> None:
+    """`score = score.flatten()` builds on what was made just before, and not on an earlier step."""
+    with gradsan.watch(quiet=True) as watching:
+        carries_a_state_on()
+
+    (found,) = watching.diagnoses
+    assert found.culprit is not None
+    assert found.culprit.name == "state"
 
 
 def test_gradients_are_bit_identical() -> None:

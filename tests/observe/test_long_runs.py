@@ -15,6 +15,7 @@ history: list[torch.Tensor] = []  # to be found also when the run is over
 Program = Callable[[], None]
 
 _STEPS = book._STEPS_AT_FIRST + 2 * book._PAUSE + 40  # noqa: SLF001 # two rests, and then some
+_LATE = book._STEPS_AT_FIRST + book._PAUSE  # noqa: SLF001 # one rest
 
 
 def learner() -> tuple[nn.Module, torch.optim.Optimizer]:
@@ -89,10 +90,59 @@ def retains_for_another_pass_at_times() -> None:
         opt.step()
 
 
+def forgets_to_clear_later() -> None:
+    """GS303: fine-tuning begins when most of what is attended to is over."""
+    model, opt = learner()
+    for step in range(_STEPS):
+        if step < _LATE:
+            opt.zero_grad()
+        model(torch.randn(5, 4)).square().mean().backward()
+        opt.step()
+
+
+def accumulates_later() -> None:
+    """Rightly: the batches of a step become more."""
+    model, opt = learner()
+    for step in range(_STEPS):
+        model(torch.randn(5, 4)).square().mean().backward()
+        if step < _LATE or step % 8 == 0:
+            opt.step()
+            opt.zero_grad(set_to_none=False)
+
+
+def keeps_a_validation_now_and_then() -> None:
+    """GS301, of a graph in many steps."""
+    model, opt = learner()
+    curve = []
+    for step in range(_STEPS):
+        opt.zero_grad()
+        model(torch.randn(5, 4)).square().mean().backward()
+        opt.step()
+        if step % 120 == 0:
+            curve.append(model(torch.randn(5, 4)).square().mean())
+
+
+def keeps_the_latest_validations() -> None:
+    """Rightly: the list is kept short, though it never becomes long enough for that here."""
+    model, opt = learner()
+    recent: list[torch.Tensor] = []
+    for step in range(_STEPS):
+        opt.zero_grad()
+        model(torch.randn(5, 4)).square().mean().backward()
+        opt.step()
+        if step % 120 == 0:
+            recent.append(model(torch.randn(5, 4)).square().mean())
+            recent = recent[-50:]
+
+
 @pytest.mark.parametrize(
     ("program", "code"),
     [
         (trains, None),
+        (forgets_to_clear_later, "GS303"),
+        (accumulates_later, None),
+        (keeps_a_validation_now_and_then, "GS301"),
+        (keeps_the_latest_validations, None),
         (accumulates, None),
         (never_clears, "GS303"),
         (keeps_losses, "GS301"),

@@ -5,6 +5,7 @@ from gradsan.lifecycle.course import Course, OptimizerLine
 from gradsan.report import Culprit
 
 _CYCLES = 2  # in which gradients piled up, before it is a habit
+_IN_A_ROW = 16  # likewise, where it began late in a long run
 
 
 class MissingZeroGrad(Cause):
@@ -88,9 +89,12 @@ gradient of the bias: 3.0
 
     @classmethod
     def recognise(cls, course: Course) -> Iterator[Finding]:
-        """Optimizers most of whose steps used gradients that were used before, or that another's loss left behind."""
+        """Optimizers most of whose steps, or many in a row, used gradients that were used before.
+
+        Or such gradients as another's loss left behind.
+        """
         for each in course.optimizers:
-            piles = each.piled >= _CYCLES and 2 * each.piled > each.cycles
+            piles = each.piled >= _CYCLES and (2 * each.piled > each.cycles or each.in_a_row >= _IN_A_ROW)
             if each.stack and (piles or each.foreign):
                 yield cls._piled(each) if piles else cls._left_behind(each)
 
@@ -113,8 +117,10 @@ gradient of the bias: 3.0
     @classmethod
     def _piled(cls, each: OptimizerLine) -> Finding:
         named = f"`{each.name}`" if each.name else "the optimizer"
+        is_usual = 2 * each.piled > each.cycles
+        who = f"every step of {named}" if is_usual else f"from some time on, every step of {named}"
         return Finding(
-            sentence=f"every step of {named} uses the gradients of the steps before as well: nothing clears them",
+            sentence=f"{who} uses the gradients of the steps before as well: nothing clears them",
             remedies=("zero-grad",),
             places={"changed": (each.stack, None), "used": (each.adding, None)},
             culprit=Culprit(each.name, "optimizer") if each.name else None,

@@ -10,7 +10,8 @@ HolderKind = Literal["local", "argument", "attribute", "item", "closure", "globa
 _SHOW_GROWTH = 3  # passes in a row that show that a history grows, and is never cut
 _MANY = 3  # graphs of as many steps
 _LONG = 3  # steps that one graph is kept
-_DENSE = 0.02  # graphs a step: a validation is kept once in fifty
+_DENSE = 0.02  # graphs a step: once in fifty. Of what fills more slowly, less is seen, and more must be sure
+_RISES = 3  # looks that have found more of them each
 Cutting = Literal["detach", "data", "no-grad", "number", "numpy", "new-tensor"]
 
 
@@ -87,6 +88,7 @@ class OptimizerLine:
     adding: Stack  # a pass that added to them
     foreign: Stack = ()  # a pass of another optimizer's loss that left gradients here, which its steps then took too
     mixed: int = 0  # in how many cycles
+    in_a_row: int = 0  # the longest run of late in which gradients of every parameter that was followed piled up
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +114,18 @@ class Holding:
     is_bounded: bool  # it can hold so many and no more
     collects: bool  # the feeding line adds to what is there
     is_guarded: bool  # the feeding line replaces what is there only if that is beaten: the best so far, say
+    is_trimmed: bool = True  # some line takes out or replaces something in it, for all that is known
     retained_by: tuple[Stack, ...] = ()  # lines that asked for passes which walked what it holds, and kept it
 
     @property
     def is_growing(self) -> bool:
         """Whether it holds graphs of all the time since it began to, and ever more of them."""
         most = max(self.counts, key=lambda each: each.graphs)
-        if self.is_bounded or most.graphs < _MANY or most.graphs < _DENSE * (most.step - most.oldest):
+        if self.is_bounded or most.graphs < _MANY:
             return False
+        if most.graphs < _DENSE * (most.step - most.oldest):
+            rises = {each.graphs for each in self.counts if each.oldest == most.oldest}
+            return self.collects and not self.is_trimmed and len(rises) >= _RISES
         if len(self.counts) == 1:
             return self.collects
         # A window is as full again later, with newer graphs.

@@ -3,7 +3,7 @@
 import ast
 import linecache
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -33,6 +33,7 @@ class _Placed:
     statement: ast.stmt
     function: str  # qualified, as a code object has it
     tests: tuple[ast.expr, ...]  # of the `if`s around it
+    block: tuple[int, int]  # where the first of the statements begins that stand under one another
 
 
 def feed_of(name: str, function: str, made: Frame | None, files: Iterable[str]) -> Feed | None:
@@ -61,7 +62,7 @@ def _feeds(name: str, function: str, file: str) -> Iterator[Feed]:
                 yield Feed(
                     Frame(file, placed.statement.lineno, placed.function),
                     written,
-                    collects=not store.replaces or _reads(placed.statement, written),
+                    collects=not store.replaces or _builds_on_itself(placed, written, file),
                     is_guarded=_is_guarded(placed, written),
                 )
 
@@ -84,9 +85,35 @@ def _brings_something(store: Store) -> bool:
     return True
 
 
+def _builds_on_itself(placed: _Placed, written: str, file: str) -> bool:
+    """Whether what a statement replaces is in what it puts there: `total = total + loss`.
+
+    Also by way of another variable, as a state that is handed on: `before = state`, `out, state = cell(x, before)`. But
+    not where that was made anew just before: `out = net(x)`, `out = out.flatten()`.
+    """
+    around = [each for each in _statements(file) if each.function == placed.function and each is not placed]
+    if _reads(placed.statement, written):
+        above = [
+            each for each in around if each.block == placed.block and each.statement.lineno < placed.statement.lineno
+        ]
+        return not any(_replaces(each.statement, written) for each in above)
+    match placed.statement:
+        case ast.Assign(value=ast.Name() | ast.Attribute()):
+            return False  # another name for the same thing
+    read = {name for each in loads(placed.statement) if (name := text(each))}
+    return any(
+        _reads(each.statement, written) and any(_replaces(each.statement, name) for name in read) for each in around
+    )
+
+
 def _reads(statement: ast.stmt, written: str) -> bool:
-    """Whether a statement builds on what it replaces: `total = total + loss`."""
     return any(text(each) == written for each in loads(statement))
+
+
+def _replaces(statement: ast.stmt, written: str) -> bool:
+    """Whether it puts something there that has nothing of it."""
+    into = any(store.replaces and text(store.target) == written for store in stores(statement))
+    return into and not _reads(statement, written)
 
 
 def _is_guarded(placed: _Placed, written: str) -> bool:
@@ -107,10 +134,10 @@ def _statements(file: str) -> tuple[_Placed, ...]:
     return tuple(_placed(tree.body, "", ()))
 
 
-def _placed(body: Iterable[ast.stmt], prefix: str, tests: tuple[ast.expr, ...]) -> Iterator[_Placed]:
+def _placed(body: Sequence[ast.stmt], prefix: str, tests: tuple[ast.expr, ...]) -> Iterator[_Placed]:
     for statement in body:
         function = prefix.removesuffix(".<locals>.").removesuffix(".") or "<module>"
-        yield _Placed(statement, function, tests)
+        yield _Placed(statement, function, tests, (body[0].lineno, body[0].col_offset))
         match statement:
             case ast.FunctionDef(name=name, body=inner) | ast.AsyncFunctionDef(name=name, body=inner):
                 yield from _placed(inner, f"{prefix}{name}.<locals>.", ())

@@ -9,6 +9,7 @@ import weakref
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from gradsan.observe.callers import Calls
@@ -17,7 +18,7 @@ from gradsan.observe.passes import Begun
 
 _KEPT = 64  # passes of a line of which it is remembered what became of their gradients
 _LARGEST = 1_000_000  # elements of a gradient that is looked at
-_DOUBTS = 64  # answers of a device that are waited for at the end
+_LATELY = 128  # the latest cycles, in order; answers of a device among them are waited for at the end
 
 
 @dataclass(slots=True, eq=False)
@@ -38,26 +39,44 @@ class Account:
 
     ref: "weakref.ref[Any]"
     steps: int = 0  # that were attended to
-    cycles: dict[int, int] = field(default_factory=dict)  # by the place of a parameter: those that were followed
-    piled: dict[int, int] = field(default_factory=dict)  # likewise: those in which it piled up
+    # Cycles of parameters that were followed, by the place of each and whether it piled up: the latest, and all older
+    # ones. What a device has not been asked for when it is no longer among the latest is forgotten.
+    lately: "deque[tuple[int, Any]]" = field(default_factory=deque)
+    before: Counter[tuple[int, bool]] = field(default_factory=Counter)
     adding: Calls = ()
     parameters: "list[weakref.ref[Any]]" = field(default_factory=list)
     owned: set[int] = field(default_factory=set)  # ids of its parameters
     watched: "list[_Watched]" = field(default_factory=list)
-    doubts: list[tuple[int, Any]] = field(default_factory=list)
     # Cycles of the first parameter in which a step took gradients of two lines, though others stepped in between.
     mixed: Counter[tuple[LineKey, LineKey]] = field(default_factory=Counter)
 
     def is_usual(self, cycles: int) -> bool:
         """Whether so many cycles of the first parameter are a habit."""
-        return cycles > 1 and 2 * cycles > self.cycles.get(0, 0)
+        first = sum(place == 0 for place, _ in self.lately) + self.before[0, True] + self.before[0, False]
+        return cycles > 1 and 2 * cycles > first
+
+    def followed(self, place: int, piled: Any) -> None:  # noqa: ANN401 # yes, no, or a device's answer
+        """A cycle of a parameter is over."""
+        if len(self.lately) == _LATELY:
+            old = self.lately.popleft()
+            if isinstance(old[1], bool):
+                self.before[old] += 1
+        self.lately.append((place, piled))
 
     def worst(self) -> tuple[int, int]:
         """Of the parameter that piled up most often: the cycles, and how many it did so in. Waits for devices."""
-        piled = Counter(self.piled)
-        piled.update(place for place, answer in self.doubts if bool(answer))
-        place = max(piled, key=lambda each: piled[each], default=None)
-        return (0, 0) if place is None else (self.cycles[place], piled[place])
+        all_cycles = self.before + Counter((place, bool(piled)) for place, piled in self.lately)
+        place = max(
+            (each for each, piled in all_cycles if piled), key=lambda each: all_cycles[each, True], default=None
+        )
+        if place is None:
+            return 0, 0
+        return all_cycles[place, True] + all_cycles[place, False], all_cycles[place, True]
+
+    def in_a_row(self) -> int:
+        """The longest run of late in which all that was followed piled up. Waits for devices."""
+        runs = (len(list(run)) for piled, run in groupby(bool(piled) for _, piled in self.lately) if piled)
+        return max(runs, default=0)
 
 
 class _Watched:
@@ -205,14 +224,8 @@ class Gradients:
     def _settle(self, account: Account) -> None:
         for each in account.watched:
             each.used()  # what came while it was stepping, from a closure
-            in_doubt = each.is_piled and each.doubt is not None
-            if not each.is_given or (in_doubt and len(account.doubts) >= _DOUBTS):
-                continue
-            account.cycles[each.place] = account.cycles.get(each.place, 0) + 1
-            if in_doubt:
-                account.doubts.append((each.place, each.doubt))
-            elif each.is_piled:
-                account.piled[each.place] = account.piled.get(each.place, 0) + 1
+            if each.is_given:
+                account.followed(each.place, each.doubt if each.is_piled and each.doubt is not None else each.is_piled)
 
     def _account(self, optimizer: Any) -> Account:  # noqa: ANN401 # as above
         account = self.accounts.get(id(optimizer))

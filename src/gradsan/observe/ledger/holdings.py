@@ -1,6 +1,6 @@
 """Follows what names hold from look to look: which go on collecting, and which keep one graph for good."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -8,6 +8,7 @@ from gradsan.lifecycle.course import Count, HolderKind, Holding
 from gradsan.lifecycle.incident import Stack
 from gradsan.observe.ledger.census import Sighting
 from gradsan.observe.ledger.feeding import Feed, feed_of
+from gradsan.observe.ledger.trimming import is_trimmed
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.passes import Look
 
@@ -43,7 +44,11 @@ class Holdings:
             self._note(sighting, feed, made)
 
     def facts(
-        self, *, has_optimizers: bool, retaining: Sequence[tuple[Stack, Iterable[Look]]] = ()
+        self,
+        *,
+        has_optimizers: bool,
+        retaining: Sequence[tuple[Stack, Iterable[Look]]] = (),
+        files: Collection[str] = (),
     ) -> tuple[Holding, ...]:
         """As plain facts; `retaining`: lines whose passes kept their graphs, with what was seen of those.
 
@@ -54,7 +59,7 @@ class Holdings:
         told = sorted(counted, key=lambda each: (not each.collects, -len(each.sighting.steps), len(each.sighting.name)))
         chosen: list[tuple[Sighting, Holding]] = []
         for each in told:
-            fact, reach = _fact(each), each.sighting.reach
+            fact, reach = _fact(each, files), each.sighting.reach
             is_other = all(reach.isdisjoint(other.reach) for other, _ in chosen)
             is_same_line = any(fact.fed and fact.fed == other.fed for _, other in chosen)  # of another object's list
             if is_other and not is_same_line and (fact.is_growing or fact.is_for_good):
@@ -78,7 +83,7 @@ def _retained_by(reach: set[int], retaining: Sequence[tuple[Stack, Iterable[Look
     return tuple(stack for stack, looks in retaining if any(look.walks(number) for look in looks for number in reach))
 
 
-def _fact(followed: _Followed) -> Holding:
+def _fact(followed: _Followed, files: Collection[str]) -> Holding:
     sighting, feed = followed.sighting, followed.feed
     name = sighting.name if feed is None else feed.name
     return Holding(
@@ -91,6 +96,7 @@ def _fact(followed: _Followed) -> Holding:
         saved_bytes=sighting.saved_bytes,
         is_bounded=sighting.is_bounded,
         collects=followed.collects,
+        is_trimmed=any(is_trimmed(each, files) for each in {name, sighting.name}),
         is_guarded=feed is not None and feed.is_guarded,
     )
 

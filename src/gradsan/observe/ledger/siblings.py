@@ -117,7 +117,9 @@ def _uses(way: Way, sibling: _Sibling, files: Iterable[str]) -> Uses:
     if way.attribute is not None:
         return uses_of_attribute(way.attribute, files)
     asking = sibling.asking
-    made = next((each.line for each in sibling.made if each.function == asking.function), 0)
+    # The innermost: whoever calls this function may be called as it is.
+    calls = [each.line for each in sibling.made if (each.file, each.function) == (asking.file, asking.function)]
+    made = calls[-1] if calls else 0
     if way.key is not None:
         return uses_of_item(way.variable, way.key, asking, made)
     return uses_of(way.variable, asking.file, asking.function, made or asking.line)
