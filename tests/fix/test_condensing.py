@@ -58,6 +58,35 @@ def test_functions_without_a_wanted_line_are_one_line_each() -> None:
     assert "torch.no_grad" not in text
 
 
+METHODS = """\
+class Model:
+    def one(self): return 1
+
+    @property
+    def two(self):
+        return 2
+    # three
+    def three(self): return 3
+    def four(self): return 4
+    x = 5
+
+
+class Other:
+    x = 6
+"""
+
+
+def test_methods_in_a_row_are_one_line_and_a_class_without_a_wanted_line_is_another() -> None:
+    """A test file of ten thousand lines has a thousand of them. What stands between them is not left out."""
+    lines = condense(source(METHODS), {10})
+
+    text = "".join(line.text for line in lines)
+    assert text == (
+        "class Model:\n    def two(): ...\n    # three\n    def four(): ...\n    x = 5\n\n\nclass Other: ...\n"
+    )
+    assert tuple(each for line in lines for each in line.full) == source(METHODS).lines
+
+
 @given(st.sets(st.integers(1, 28)))
 def test_nothing_is_lost(wanted: set[int]) -> None:
     """Whatever is left out, the lines it stands for are the file's."""
@@ -98,8 +127,8 @@ def test_crowded_line_is_spread_out_only_where_it_is_edited() -> None:
 
 def test_block_on_the_line_of_its_header_gets_lines_of_its_own() -> None:
     """With the file's own indentation; an `else` likewise."""
-    tree = Tree("x.py", source(), condense(source(), {1}))
     number = SOURCE.splitlines().index("    else: a = 3; b = 4;") + 1
+    tree = Tree("x.py", source(), condense(source(), {number}))
     draft = Draft()
     draft.remove(tree, tree.statements_at(number)[-1])
 

@@ -1,7 +1,8 @@
-"""A file with every function left out that an edit has no business in.
+"""A file with every function and class left out that an edit has no business in.
 
 Concrete syntax trees are slow to build: a quarter of a second for four hundred lines. An edit concerns one function or
-two; the others are shortened to a line each, and every line remembers where in the file it stands.
+two; the others are shortened to a line each, methods that follow one another to a line together, and every line
+remembers where in the file it stands.
 """
 
 import ast
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from gradsan.fix.crowding import spread
 from gradsan.fix.source import Source
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Line:
 
     text: str
     first: int  # from 1
-    full: tuple[str, ...]  # as the file has them; more than one only where a function was left out
+    full: tuple[str, ...]  # as the file has them; more than one only where something was left out
     is_piece: bool = False  # of a crowded line: the first piece stands for all of it, the others for nothing
 
     @property
@@ -35,16 +36,16 @@ class Line:
 
 
 def condense(source: Source, wanted: Collection[int]) -> tuple[Line, ...]:
-    """The lines of the file, with all functions shortened in which none of the wanted lines stands."""
+    """The lines of the file, with all functions and classes shortened in which none of the wanted lines stands."""
     lines: list[Line] = []
     number = 1
     crowded = spread(source)
-    for function in _unwanted(source.tree, wanted):
-        first, last = _first_line(function), function.end_lineno or function.lineno
-        if first < number or not _stands_alone(source, function):
+    for run in _runs(source, wanted):
+        first, last = _first_line(run[0]), _last_line(run[-1])
+        if first < number:
             continue
         lines += _whole(source, crowded, number, first)
-        lines.append(Line(_shortened(source, function), first, source.lines[first - 1 : last]))
+        lines.append(Line(_shortened(source, run), first, source.lines[first - 1 : last]))
         number = last + 1
     lines += _whole(source, crowded, number, len(source.lines) + 1)
     return tuple(lines)
@@ -60,33 +61,62 @@ def _whole(source: Source, crowded: Mapping[int, Sequence[str]], first: int, end
             yield Line(piece, number, (line,) if place == 0 else (), is_piece=True)
 
 
-def _unwanted(tree: ast.AST, wanted: Collection[int]) -> Iterator[Function]:
-    """The outermost functions without a wanted line, in the order of the file."""
+def _runs(source: Source, wanted: Collection[int]) -> Iterator[list[Definition]]:
+    """What is left out, in the order of the file: one definition, or methods with nothing but blank lines between."""
+    run: list[Definition] = []
+    run_of: ast.AST | None = None
+    for owner, each in _unwanted(source.tree, wanted):
+        if not _stands_alone(source, each):
+            continue
+        together = owner is run_of and isinstance(owner, ast.ClassDef) and _follows(source, run[-1], each)
+        if run and not together:
+            yield run
+            run = []
+        run.append(each)
+        run_of = owner
+    if run:
+        yield run
+
+
+def _unwanted(tree: ast.AST, wanted: Collection[int]) -> Iterator[tuple[ast.AST, Definition]]:
+    """The outermost definitions without a wanted line, each with what it stands in, in the order of the file."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, Function):
-            span = range(_first_line(node), (node.end_lineno or node.lineno) + 1)
-            if not any(line in span for line in wanted):
-                yield node
+        if isinstance(node, Definition):
+            first, last = _first_line(node), _last_line(node)
+            if not any(first <= line <= last for line in wanted):
+                yield tree, node
                 continue
-        if isinstance(node, ast.stmt):
+        if isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
             yield from _unwanted(node, wanted)
 
 
-def _first_line(function: Function) -> int:
-    return min([function.lineno, *(each.lineno for each in function.decorator_list)])
+def _first_line(definition: Definition) -> int:
+    return min([definition.lineno, *(each.lineno for each in definition.decorator_list)])
 
 
-def _stands_alone(source: Source, function: Function) -> bool:
+def _last_line(definition: Definition) -> int:
+    return definition.end_lineno or definition.lineno
+
+
+def _stands_alone(source: Source, definition: Definition) -> bool:
     """Whether no other statement shares its first or last line, as in `def f(): pass; x = 1`."""
-    last = source.lines[(function.end_lineno or function.lineno) - 1]
-    rest = last.encode()[function.end_col_offset or 0 :].decode().strip()
+    last = source.lines[_last_line(definition) - 1]
+    rest = last.encode()[definition.end_col_offset or 0 :].decode().strip()
     return not rest or rest.startswith("#")
 
 
-def _shortened(source: Source, function: Function) -> str:
-    """A line with the function's name and indentation, and the file's own line end."""
-    first = source.lines[_first_line(function) - 1]
+def _follows(source: Source, one: Definition, other: Definition) -> bool:
+    return not any(line.strip() for line in source.lines[_last_line(one) : _first_line(other) - 1])
+
+
+def _shortened(source: Source, run: Sequence[Definition]) -> str:
+    """A line with the last one's name, the first one's indentation, and the file's own line end.
+
+    Nobody looks up a method by its bare name, so that one name is enough for all.
+    """
+    first = source.lines[_first_line(run[0]) - 1]
     indent = first[: len(first) - len(first.lstrip())]
-    last = source.lines[(function.end_lineno or function.lineno) - 1]
+    last = source.lines[_last_line(run[-1]) - 1]
     end = last[len(last.rstrip("\r\n")) :]
-    return f"{indent}def {function.name}(): ...{end}"
+    kind = "class {}: ..." if isinstance(run[-1], ast.ClassDef) else "def {}(): ..."
+    return indent + kind.format(run[-1].name) + end

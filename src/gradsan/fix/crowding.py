@@ -32,11 +32,13 @@ def _by_line(tree: ast.Module) -> dict[int, tuple[list[ast.stmt], ast.AST]]:
     return found
 
 
-def _statements(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.stmt]]:
-    for node in ast.walk(tree):
-        for each in ast.iter_child_nodes(node):
+def _statements(owner: ast.AST) -> Iterator[tuple[ast.AST, ast.stmt]]:
+    """Every statement with what it belongs to. Expressions, which hold none, are most of a tree: none is looked at."""
+    for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for each in getattr(owner, block, ()):
             if isinstance(each, ast.stmt):
-                yield node, each
+                yield owner, each
+            yield from _statements(each)
 
 
 def _pieces(line: str, statements: list[ast.stmt], owner: ast.AST, unit: str) -> tuple[str, ...]:
