@@ -20,7 +20,7 @@ def newest(session: nox.Session) -> None:
 def oldest(session: nox.Session) -> None:
     """The lowest torch, with whatever else goes with it."""
     session.install(
-        "hatchling", "editables", "hypothesis", "jsonschema", "pytest", "numpy<2.3", f"torch=={OLDEST_TORCH}"
+        "hatchling", "editables", "hypothesis", "ipython", "jsonschema", "pytest", "numpy<2.3", f"torch=={OLDEST_TORCH}"
     )
     session.install("--no-build-isolation", "--editable", ".")
     session.run("pytest", *session.posargs)

@@ -33,5 +33,19 @@ def __getattr__(name: str) -> "Any":  # noqa: ANN401 # whatever the name stands 
     return value
 
 
+def load_ipython_extension(_shell: object) -> None:
+    """`%load_ext gradsan` in a notebook: explain errors from the next statement on."""
+    from gradsan.observe.doors.session import install
+
+    install()
+
+
+def unload_ipython_extension(_shell: object) -> None:
+    """`%unload_ext gradsan`: no longer."""
+    from gradsan.observe.doors.session import uninstall
+
+    uninstall()
+
+
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})

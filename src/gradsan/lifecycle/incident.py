@@ -42,6 +42,7 @@ class PassFact:
     stack: Stack
     step: int  # from 1: the n-th pass that this line asked for
     begin: int  # the op counter when it began
+    order: int | None = None  # from 0: the n-th pass of the process
     nested: bool = False  # it ran inside another pass: a hook, a checkpoint, a Function that back-propagates
     in_forward: bool = False  # it ran inside a module's forward
     seen: bool = True  # False: what it walked was inferred from passes like it, or not known

@@ -8,6 +8,7 @@ from gradsan.causes.diagnosing import Named
 from gradsan.lifecycle.incident import Edited, Incident, SecondPass
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.beliefs import Case, beliefs
+from gradsan.observe.cells import CELLS
 from gradsan.observe.naming.culprits import Witness, named
 from gradsan.observe.naming.saved import read_through
 from gradsan.observe.naming.stored import Stores
@@ -38,7 +39,7 @@ def told(incident: Incident, witness: Witness, complain: Callable[[str, Exceptio
     except Exception as error:  # noqa: BLE001 # as above
         complain("what was tried was not found", error)
         notes = ()
-    return Told(incident, name, notes)
+    return Told(CELLS.named(incident), name, tuple(map(CELLS.in_words, notes)))
 
 
 def told_of_reading(
@@ -54,7 +55,8 @@ def told_of_reading(
     incident = examine_raised(message, passes, stack, None if read is None else read.number)
     if incident is None:
         return None
-    return Told(incident, None if read is None else Named(Culprit(read.name, read.holder), certain=True))
+    name = None if read is None else Named(Culprit(read.name, read.holder), certain=True)
+    return Told(CELLS.named(incident), name)
 
 
 def _beliefs(incident: Incident, name: Named | None, witness: Witness) -> tuple[str, ...]:

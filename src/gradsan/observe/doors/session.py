@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from gradsan.errors import TorchMissingError
 from gradsan.observe.arrival import is_installed, is_loaded, when_loaded
+from gradsan.observe.cells import CELLS
+from gradsan.observe.doors.prompt import at_prompt
 from gradsan.observe.doors.speaking import speak
 from gradsan.observe.doors.uncaught import without_ours
 from gradsan.observe.findings import Findings
+from gradsan.observe.private import private
 from gradsan.observe.sanitizer import Sanitizer, diagnosis_on, say
 from gradsan.report import Diagnosis
 
@@ -98,7 +101,7 @@ class Session:
             peak_saved_bytes=course.peak_saved_bytes,
             retained_bytes=course.retained_bytes,
         )
-        found = silent_diagnoses(course, self._wants)
+        found = silent_diagnoses(CELLS.named(course), self._wants)
         files = {frame.file for each in found for frame in places_of(each)}
         comments = {file: comments_in(file, "".join(linecache.getlines(file))) for file in files}
         told = silenced(found, comments).told
@@ -113,9 +116,24 @@ class Session:
         if self._arriving is not None:
             self._arriving()
         self.sanitizer.start()
+        self._undo.callback(CELLS.forget)
+        self._undo.callback(at_prompt(self._prepare_statement, self._shown_at_prompt))
         self._undo.callback(_before(threading, "excepthook", lambda args: self.ended_by(args.exc_value)))
         if self._own_hooks:
             self._undo.callback(_before(sys, "excepthook", lambda _kind, error, _traceback: self.ended_by(error)))
+
+    def _shown_at_prompt(self, error: BaseException | None) -> None:
+        with suppress(Exception):  # it must be shown
+            self.ended_by(error)
+
+    def _prepare_statement(self, code: CodeType, prompt: str | None) -> CodeType:
+        """What IPython is to run, so that its lines are recorded too; its prompt is noted."""
+        with suppress(Exception):  # whatever it is, the statement is run
+            passes, counter = self.sanitizer._passes, private().op_counter  # noqa: SLF001 # its own
+            if passes is not None and counter is not None and prompt is not None:
+                CELLS.begin(prompt, code.co_filename, counter(), passes.count)
+            return self.sanitizer.recorder.marked(code)
+        return code
 
 
 def chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -97,6 +97,7 @@ def pass_fact(note: PassNote) -> PassFact:
         stack=note.stack,
         step=note.step,
         begin=note.begin,
+        order=note.index,
         nested=note.outer is not None,
         in_forward=any(runs(frame.function, "forward") for frame in note.stack),
         seen=note.seen,

@@ -49,7 +49,7 @@ class Track:
 class Activation:
     """One live call."""
 
-    __slots__ = ("awaiting", "calls", "code", "headers", "line", "statements", "tracks")
+    __slots__ = ("awaiting", "calls", "code", "headers", "latest", "line", "statements", "tracks")
 
     def __init__(self, code: Code | None, line: int, headers: Headers, statements: Statements) -> None:
         self.code = code  # `None`: the thread itself, below every call of the user's
@@ -60,7 +60,8 @@ class Activation:
         self.awaiting: Loop | None = None  # entered, its first round not begun
         # What the present line has called, this time; all lines of a comprehension count as one. One call is a number
         # only: most lines call a function once.
-        self.calls: dict[Code, Track | int] | None = None
+        self.calls: dict[Code | str, Track | int] | None = None
+        self.latest: Code | None = None  # what was typed last at a prompt
 
     def track_of(self, loop: Loop) -> Track | None:
         """The rounds of one of its loops, if it was ever reached."""
@@ -68,7 +69,7 @@ class Activation:
 
     def calls_of(self, code: Code | None) -> Track | None:
         """The present line's calls of a function, if there was more than one."""
-        track = None if self.calls is None or code is None else self.calls.get(code)
+        track = None if self.calls is None or code is None else self.calls.get(code.cell or code)
         return track if isinstance(track, Track) else None
 
     def repeated(self) -> list[Track]:
@@ -104,25 +105,32 @@ class Activation:
         return self.statements.get(before, before) == self.statements.get(line, line)
 
     def enters(self, callee: Code, number: int, *, keep: bool) -> None:
-        """The present line has called a function of the user's, itself or through a library."""
-        calls = self.calls
+        """The present line has called a function of the user's, itself or through a library.
+
+        A cell of a notebook is run statement by statement: all of one run are one call, and the next begins above.
+        """
+        if callee.cell is not None:
+            latest, self.latest = self.latest, callee
+            if latest is not None and latest.cell == callee.cell and latest.last < callee.last:
+                return
+        calls, key = self.calls, callee.cell or callee
         if calls is None:
-            self.calls = {callee: number}
+            self.calls = {key: number}
             return
-        track = calls.get(callee)
+        track = calls.get(key)
         if track is None:
-            calls[callee] = number
+            calls[key] = number
             return
         if isinstance(track, int):
             first, track = track, Track(entered=True)
-            calls[callee] = track
+            calls[key] = track
             track.begin(first, keep=keep)
         track.begin(number, keep=keep)
 
     def copy(self) -> "Activation":
         """The same, to be continued apart."""
         twin = Activation(self.code, self.line, self.headers, self.statements)
-        twin.awaiting = self.awaiting
+        twin.awaiting, twin.latest = self.awaiting, self.latest
         if self.tracks is not None:
             twin.tracks = {loop: track.copy() for loop, track in self.tracks.items()}
         if self.calls is not None:

@@ -113,9 +113,12 @@ class LineRecorder:
             self._way.adopt()
 
     def compile_user(self, source: str | bytes | Module, filename: str, mode: str = "exec") -> CodeType:
-        """`compile()` for a main script or a notebook's cell, whose code no import hook sees."""
-        code: CodeType = compile(source, filename, mode, dont_inherit=True)
-        return self._way.marked(code) if self._way is not None and self.ownership.owns(filename) else code
+        """`compile()` for a main script, whose code no import hook sees."""
+        return self.marked(compile(source, filename, mode, dont_inherit=True))
+
+    def marked(self, code: CodeType) -> CodeType:
+        """Code of the user's that no import hook sees, so that it can be recorded."""
+        return self._way.marked(code) if self._way is not None and self.ownership.owns(code.co_filename) else code
 
     def lines(self, thread: int | None = None) -> Lines | None:
         """The log of a thread (`threading.get_ident()`; this one if not given); `None` if it ran no user's code."""

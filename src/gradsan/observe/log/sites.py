@@ -8,7 +8,9 @@ from enum import IntEnum
 from types import CodeType
 
 from gradsan.lifecycle.location import Frame
+from gradsan.observe.cells import CELLS
 
+MODULE = "<module>"
 SITE_BITS = 24
 SITE_MASK = (1 << SITE_BITS) - 1
 
@@ -32,7 +34,9 @@ class Code:
     file: str
     function: str  # qualified: `Model.forward`
     first: int  # its lowest line
+    last: int  # its highest line
     start: int  # its lowest site
+    cell: str | None = None  # of a statement typed at a prompt: what it shares with other runs of the same cell
 
 
 # A site, taken apart: its line, for kinds other than `LINE`, is where the code begins.
@@ -96,7 +100,8 @@ class Sites:
         if start + Kind.LINE + last - first > SITE_MASK:
             return None
         self._free = start + Kind.LINE + last - first + 1
-        entry = Code(len(self._seen), code.co_filename, code.co_qualname, first, start)
+        cell = CELLS.text_of(code.co_filename) if code.co_name == MODULE else None
+        entry = Code(len(self._seen), code.co_filename, code.co_qualname, first, last, start, cell)
         self._starts.append(start)
         self._seen.append((entry, code))
         self._hold(code, entry)
@@ -136,11 +141,12 @@ class Sites:
         return Frame(code.file, line, code.function)
 
     def lines_at(self, file: str, line: int) -> frozenset[int]:
-        """Every site of a source line: one for each code object that has it."""
+        """Every site of a source line: one for each code object that has it, in every run of a cell."""
+        cell = CELLS.text_of(file)
         return frozenset(
             site
             for code, _ in self._seen
-            if code.file == file
+            if code.file == file or (cell is not None and code.cell == cell)
             for site in (self.line_site(code, line),)
             if line >= code.first and site < self._free and self.code_at(site) is code
         )

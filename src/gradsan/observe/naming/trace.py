@@ -29,11 +29,13 @@ class Call:
 
     __slots__ = ("_stores", "code", "executions", "parent", "scope")
 
-    def __init__(self, code: Code, scope: Scope | None, parent: "Execution | None") -> None:
+    def __init__(
+        self, code: Code, scope: Scope | None, parent: "Execution | None", after: "list[Execution] | None" = None
+    ) -> None:
         self.code = code
         self.scope = scope
         self.parent = parent  # what called it, directly or through a library; a generator: what first asked it
-        self.executions: list[Execution] = []
+        self.executions: list[Execution] = [] if after is None else after
         self._stores: dict[str, list[tuple[Execution, Store]]] | None = None
 
     @property
@@ -103,6 +105,7 @@ class Trace:
         self.made_ops: set[Execution] = set()  # during which the op counter rose
         self._stack: list[Call] = []
         self._asleep: dict[int, Call] = {}
+        self._typed: list[Execution] = []  # at a prompt: one module, which grows
         self._scopes: dict[Code, Scope | None] = {}
         self._marks = sorted(marks)
         self._number = 0
@@ -193,7 +196,7 @@ class Trace:
         if code not in self._scopes:
             self._scopes[code] = scope_of(code.file, code.function, code.first)
         parent = self._asking()
-        call = Call(code, self._scopes[code], parent)
+        call = Call(code, self._scopes[code], parent, None if code.cell is None else self._typed)
         if parent is not None:
             parent.called = _with(parent.called, call)
         self._stack.append(call)

@@ -1,0 +1,60 @@
+"""IPython, in a terminal or under Jupyter: what is typed at its prompt is recorded and explained like any program."""
+
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from types import CodeType
+from typing import Any
+
+Prepare = Callable[[CodeType, str | None], CodeType]  # gives what is to be run instead; the text is `In[5]`
+
+
+def at_prompt(prepare: Prepare, ended_by: Callable[[BaseException | None], None]) -> Callable[[], None]:
+    """Have every statement seen before IPython runs it, and every error before it is shown; the answer undoes that.
+
+    IPython compiles a cell by itself, and runs it statement by statement: `run_code` is where each comes by. It shows
+    errors by itself too, and calls no `sys.excepthook`.
+    """
+    undo = ExitStack()
+    shell = _shell()
+    if shell is None:
+        return undo.close
+
+    def runs(run_code: Any, code: CodeType, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as IPython calls it
+        return run_code(prepare(code, _prompt(shell, code)), *args, **named)
+
+    def shows(showtraceback: Any, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as IPython calls it
+        ended_by(sys.exc_info()[1])
+        return showtraceback(*args, **named)
+
+    undo.callback(_around(shell, "run_code", runs))
+    undo.callback(_around(shell, "showtraceback", shows))
+    return undo.close
+
+
+def _around(shell: Any, name: str, act: Callable[..., Any]) -> Callable[[], None]:  # noqa: ANN401 # as below
+    original = getattr(shell, name)
+
+    def stand_in(*args: Any, **named: Any) -> Any:  # noqa: ANN401 # as the original
+        return act(original, *args, **named)
+
+    setattr(shell, name, stand_in)
+
+    def take_back() -> None:
+        if vars(shell).get(name) is stand_in:  # else another tool stands before it, and calls it
+            delattr(shell, name)
+
+    return take_back
+
+
+def _prompt(shell: Any, code: CodeType) -> str | None:  # noqa: ANN401 # as below
+    """What IPython's own tracebacks call the cell."""
+    name_of = getattr(shell.compile, "format_code_name", None)  # IPython 8 and later
+    found = None if name_of is None else name_of(code.co_filename)
+    return None if found is None else str(found[1])
+
+
+def _shell() -> Any:  # noqa: ANN401 # IPython has no types
+    """The shell of this process, where there is one."""
+    get_ipython = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    return None if get_ipython is None else get_ipython()
