@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from gradsan.causes import diagnosing
-from gradsan.observe import arrival, callers, passes, postmortem, private, sanitizer, steps
+from gradsan.observe import arrival, callers, passes, postmortem, private, sanitizer, steps, tape
 from gradsan.observe.doors.session import Session
 from gradsan.observe.findings import Findings
 from gradsan.observe.log import pen, recorder
@@ -37,8 +37,10 @@ STEPS: dict[str, tuple[Any, str]] = {
     "begins a pass": (passes.Passes, "begin"),
     "walks a graph": (passes, "reach"),
     "packs what it walked": (passes, "ranges_of"),
-    "notes a pass": (passes, "new_begun"),
-    "notes a step": (steps.Steps, "_reading"),
+    "notes a pass": (passes, "_new"),
+    "lets passes go by": (tape.Tape, "run_on"),
+    "takes in what went by": (tape.Tape, "take_in"),
+    "notes a step": (steps.Steps, "_noted_in_full"),
     "tells of a pass": (passes.Passes, "note"),
     "reads the log": (recorder.LineRecorder, "lines"),
     "examines": (postmortem, "examine"),

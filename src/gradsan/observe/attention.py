@@ -3,21 +3,47 @@
 A ledger follows gradients from step to step for a while, then rests: most of a long run costs it nothing.
 """
 
-from dataclasses import dataclass
+from gradsan.observe.tape import Tape
+
+_ANY = 1 << 16  # records
 
 
-@dataclass(slots=True)
 class Attention:
     """Paid by one ledger; off where none is kept."""
 
-    is_watching: bool = False  # any pass or step is noted at all
-    is_on: bool = False  # each is attended to
-    rests: int = 0  # steps of optimizers that go by before it is on again
+    def __init__(self, tape: Tape) -> None:
+        self.is_watching = False  # any pass or step is noted at all
+        self.is_on = False  # each is attended to
+        self._rests = 0  # steps of optimizers that go by before it is on again
+        self._tape = tape
+        tape.rooms["attention"] = self._room
 
     def rest(self, steps: int) -> None:
         """Let so many steps go by."""
-        self.is_on, self.rests = False, steps
+        self.is_on, self._rests = False, steps
 
     def wake(self) -> None:
         """Attend to all that comes."""
-        self.is_on, self.rests = True, 0
+        self.is_on, self._rests = True, 0
+        self._tape.halt()
+
+    def sleep(self) -> None:
+        """Attend to nothing but what is new or due."""
+        self.is_on, self._rests = False, 0
+
+    def end(self) -> None:
+        """Note nothing at all."""
+        self.is_watching = False
+        self._tape.halt()
+
+    def step_goes_by(self) -> None:
+        """One that was not attended to."""
+        if self._rests:
+            self._rests -= 1
+            if not self._rests:
+                self.wake()
+
+    def _room(self) -> int:
+        if self.is_on or not self.is_watching:
+            return 0
+        return self._rests or _ANY

@@ -3,10 +3,11 @@
 A program asks for its passes and steps from few lines, again and again, and reading a stack each time would cost more
 than all else that is noted. Where lines are recorded, the log holds the stack already: it is enough to note how far the
 log was written. That is done once the log and the interpreter have been seen to agree on a line; everywhere else the
-stack is read, and known again by the addresses in it.
+stack is read, and known again by the user's frames in it.
 """
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -26,15 +27,22 @@ Apart = Callable[[Callable[[], Any]], Any]
 # Calls of their own on 3.11 only; the function that they stand in is at their line.
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
 _KNOWN_AT_MOST = 1024  # stacks; recursion can make any number of them
-_id = id  # the program may put another in its place
+_NUMBERED_AT_MOST = 4096
+_RECENT = 16
+_id, _getframe = id, sys._getframe  # noqa: SLF001 # the program may put another in its place; the only way to a frame
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Caller:
     """A call stack that was read."""
 
     calls: Calls  # the user's
     codes: tuple[CodeType, ...] = field(repr=False)  # of all its frames: held, so that their addresses stay their own
+    # By which it is known again: the user's frames, innermost first, each with how many lie within it, and all that
+    # lie around the outermost of them, which stay where they are while a program runs.
+    within: tuple[tuple[int, CodeType, int], ...] = ()
+    around: tuple[tuple[CodeType, int], ...] = ()
+    number: int = 0  # among those that are numbered; 0: none
     site: Any = None  # what whoever asks keeps about the innermost line
 
     @property
@@ -62,6 +70,47 @@ class Sure(dict[int, T], Generic[T]):
     """By the number of a line in the log: what is kept of lines where the log is sure to know the stack."""
 
 
+class Recent:
+    """Callers of late, each known again by the user's frames alone: to step over a frame costs less than to see it."""
+
+    def __init__(self) -> None:
+        self._callers: tuple[Caller, ...] = ()
+
+    def __call__(self) -> int:
+        """The number of the one that called whoever called this one's caller; 0: it is none of them."""
+        for caller in self._callers:
+            frame: FrameType | None = None
+            try:
+                for depth, code, instruction in caller.within:
+                    frame = _getframe(2 + depth)
+                    if frame.f_code is not code or frame.f_lasti != instruction:
+                        break
+                else:
+                    around = frame and frame.f_back
+                    for code, instruction in caller.around:
+                        if around is None or around.f_code is not code or around.f_lasti != instruction:
+                            break
+                        around = around.f_back
+                    else:
+                        if around is None:
+                            return caller.number
+            except ValueError:  # the stack is not that deep
+                pass
+        return 0
+
+    def __iter__(self) -> Iterator[Caller]:
+        return iter(self._callers)
+
+    def add(self, caller: Caller) -> None:
+        """Know this one again, if it can be."""
+        if caller.within and caller.number and caller not in self._callers:
+            self._callers = (caller, *self._callers[: _RECENT - 1])
+
+    def remove(self, caller: Caller) -> None:
+        """Know it no longer."""
+        self._callers = tuple(each for each in self._callers if each is not caller)
+
+
 class Callers:
     """The call stacks of a process.
 
@@ -72,6 +121,12 @@ class Callers:
         self._recorder = recorder
         self._apart = apart
         self._known: dict[tuple[int, ...], Caller] = {}
+        self.numbered = [UNREAD]
+
+    @property
+    def are_recorded(self) -> bool:
+        """Whether the log goes on."""
+        return self._recorder.recording
 
     def sure(self) -> Sure[Any]:
         """To be filled by `is_sure`; it is empty again when recording ends."""
@@ -104,13 +159,25 @@ class Callers:
     def _meet(self, key: tuple[int, ...], frame: FrameType | None) -> Caller:
         frames = frames_out(frame)
         calls: list[tuple[CodeType, int]] = []
-        for each in reversed(frames):
+        within: list[tuple[int, CodeType, int]] = []
+        for depth, each in enumerate(frames):
             if self._recorder.ownership.owns(each.f_code.co_filename):
-                code, line = each.f_code, each.f_lineno or 0
-                if calls and code.co_name in _COMPREHENSIONS:
-                    code = calls.pop()[0]
-                calls.append((code, line))
-        caller = Caller(tuple(calls), tuple({each.f_code for each in frames}))
+                within.append((depth, each.f_code, each.f_lasti))
+        for depth, _, _ in reversed(within):
+            code, line = frames[depth].f_code, frames[depth].f_lineno or 0
+            if calls and code.co_name in _COMPREHENSIONS:
+                code = calls.pop()[0]
+            calls.append((code, line))
+        around = frames[within[-1][0] + 1 :] if within else frames
+        caller = Caller(
+            tuple(calls),
+            tuple({each.f_code for each in frames}),
+            tuple(within),
+            tuple((each.f_code, each.f_lasti) for each in around),
+        )
+        if len(self.numbered) < _NUMBERED_AT_MOST:
+            caller.number = len(self.numbered)
+            self.numbered.append(caller)
         if len(self._known) >= _KNOWN_AT_MOST:
             self._known.clear()
         self._known[key] = caller

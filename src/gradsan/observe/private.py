@@ -34,6 +34,7 @@ class Private:
     op_counter: Callable[[], int] | None  # the number that this thread's next op will get
     engine_owner: ModuleType | None  # the module whose name `engine_name` is the choke point of every backward
     engine_name: str
+    running_pass: Callable[[], int] | None  # the number of the pass that runs in this thread; below zero: none
     node_numbers: bool  # whether ops tell their creation number
     missing: tuple[str, ...]  # one sentence each
 
@@ -69,7 +70,7 @@ def private() -> Private:
     try:
         import torch
     except ImportError as error:
-        return Private(None, None, _ENGINE, node_numbers=False, missing=(f"torch cannot be imported: {error}",))
+        return Private(None, None, _ENGINE, None, node_numbers=False, missing=(f"torch cannot be imported: {error}",))
     return probe(torch)
 
 
@@ -78,6 +79,7 @@ def probe(torch: ModuleType) -> Private:
     version = str(getattr(torch, "__version__", "unknown"))
     counter = _dig(torch, "_C._autograd._get_sequence_nr")
     engine = _dig(torch, f"autograd.{_ENGINE}")
+    running = _dig(torch, "_C._current_graph_task_id")
     numbers = hasattr(_dig(torch, "autograd.graph.Node"), "_sequence_nr") or _op_tells_number(torch)
     missing = []
     if _is_older(version):
@@ -87,12 +89,15 @@ def probe(torch: ModuleType) -> Private:
         missing.append(f"torch {version} has no op counter: ops cannot be mapped to source lines")
     if not callable(engine):
         missing.append(f"torch {version} has no {_ENGINE}: backward passes cannot be seen")
+    if not callable(running):
+        missing.append(f"torch {version} does not number running passes: one inside of another cannot be told")
     if not numbers:
         missing.append(f"ops of torch {version} have no creation number: they cannot be mapped to source lines")
     return Private(
         op_counter=counter if callable(counter) else None,
         engine_owner=_dig(torch, "autograd") if callable(engine) else None,
         engine_name=_ENGINE,
+        running_pass=running if callable(running) else None,
         node_numbers=numbers,
         missing=tuple(missing),
     )

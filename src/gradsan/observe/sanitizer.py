@@ -13,13 +13,13 @@ from gradsan.observe.callers import Callers
 from gradsan.observe.compilation import compiles_to_nothing, stay_out
 from gradsan.observe.engine import Engine, watched_engine
 from gradsan.observe.findings import Findings
-from gradsan.observe.log.journal import Page
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.passes import Begun, Passes
 from gradsan.observe.patience import Patience
 from gradsan.observe.prescribing import Prescriber
 from gradsan.observe.private import compiler_switch, private
 from gradsan.observe.steps import Steps
+from gradsan.observe.tape import Tape
 from gradsan.report import Diagnosis
 
 if TYPE_CHECKING:
@@ -70,7 +70,9 @@ class Sanitizer:
         self._may_adopt = threading.Lock()  # taken once, by the first of all threads
         self._switch_compiler: Callable[[object], object] = lambda _: None
         self._patience = Patience()
-        self.attention = Attention()
+        self._has_given_up = False
+        self._tape = Tape("Q")
+        self.attention = Attention(self._tape)
         self._passes: Passes | None = None
         self._steps: Steps | None = None
         self._wants_ledger = False
@@ -101,7 +103,8 @@ class Sanitizer:
     def close_ledger(self) -> "Course | None":
         """How the run went, if a ledger was kept; it is kept no longer."""
         ledger, self._ledger, self._wants_ledger = self._ledger, None, False
-        self.attention.is_on = False
+        self._tape.take_in()
+        self.attention.sleep()
         self._close_ledger.close()
         return None if ledger is None else self._guarded(ledger.close)
 
@@ -112,14 +115,15 @@ class Sanitizer:
 
     def _start(self) -> None:
         found = private()
-        if found.engine_owner is None or found.op_counter is None or not found.node_numbers:
+        counter, running_pass = found.op_counter, found.running_pass
+        if found.engine_owner is None or counter is None or running_pass is None or not found.node_numbers:
             self._tell("errors are not explained: " + "; ".join(found.missing))
             return
         self._undo.callback(self.recorder.stop)
         self.recorder.start()
         callers = Callers(self.recorder, self._apart)
-        passes = self._passes = Passes(callers, found.op_counter, self._apart)
-        self._steps = Steps(callers, passes, self._apart)
+        passes = self._passes = Passes(callers, counter, running_pass, self._tape, self._apart)
+        self._steps = Steps(callers, passes, self.attention, self._apart)
         self.attention.is_watching = True
         self._undo.callback(stay_out())
         self._switch_compiler = compiler_switch()
@@ -131,7 +135,8 @@ class Sanitizer:
     def stop(self) -> None:
         """Put everything back."""
         self._guarded(self._undo.close)
-        self._passes, self.attention.is_watching = None, False
+        self._passes = None
+        self.attention.end()
 
     @property
     def has_seen_passes(self) -> bool:
@@ -166,22 +171,24 @@ class Sanitizer:
         self._undo.callback(put_back)
 
     def begins(
-        self, tensors: Sequence[Any], args: tuple[Any, ...], named: dict[str, Any], frame: FrameType, words: Page
+        self, tensors: Sequence[Any], args: tuple[Any, ...], named: dict[str, Any], frame: FrameType
     ) -> Begun | None:
         """A pass is about to run that is not like others, or is attended to."""
         passes, ledger = self._passes, self._ledger
         if passes is None:
             return None
-        if passes.count == 0:
+        if passes.begun == 0:
             self._adopt()
-        begun = passes.begin(tensors, args, named, frame, words)
+        begun = passes.begin(tensors, args, named, frame, self.recorder.pen.page())
         if ledger is not None:
             self._apart(lambda: ledger.pass_begins(begun, tensors, frame))
         return begun
 
     def ended(self, begun: Begun) -> None:
         """Such a pass has run."""
-        ledger = self._ledger
+        passes, ledger = self._passes, self._ledger
+        if passes is not None:
+            passes.ended(begun)
         if ledger is not None:
             self._guarded(lambda: ledger.pass_ended(begun))
 
@@ -189,26 +196,11 @@ class Sanitizer:
         from torch.compiler import is_dynamo_compiling
         from torch.optim.optimizer import register_optimizer_step_post_hook
 
-        note, attention = steps.noting(self.recorder.pen), self.attention
-
-        @compiles_to_nothing
-        def stepped(optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as torch calls it
-            if is_dynamo_compiling():  # a compiled step is not noted; that the parameters changed is seen all the same
-                return
-            if attention.is_watching:
-                try:
-                    note(optimizer)
-                    if attention.is_on:
-                        self._stepped(optimizer)
-                    elif attention.rests:
-                        attention.rests -= 1
-                        attention.is_on = attention.rests == 0
-                except Exception as error:  # noqa: BLE001 # whatever it is
-                    self.give_up(error)
-
+        stepped = steps.noting(self.recorder.pen, is_dynamo_compiling, self)
         self._undo.callback(register_optimizer_step_post_hook(stepped).remove)
 
-    def _stepped(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+    def stepped(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """An optimizer made a step that is attended to."""
         ledger = self._ledger
         if ledger is not None:
             self._apart(lambda: ledger.step_ended(optimizer))
@@ -248,6 +240,8 @@ class Sanitizer:
 
         def explain() -> None:
             failing = passes.failed(begun, frame)
+            if failing is None:
+                return
             if isinstance(error, RuntimeError) and self.explain(error) is None:
                 failure = (failing.site.line, str(error)[:_TELLING])
                 diagnosis = self._patience.explain(
@@ -337,8 +331,11 @@ class Sanitizer:
         """An error of our own: say so in one line, and watch no more."""
         if isinstance(error, RecursionError):  # the program is near its own limit, and this was too deep for it
             return
-        self._passes, self.attention.is_watching = None, False
-        self._tell(f"errors are no longer explained: {_shown(error)}")
+        self._passes = None
+        self.attention.end()
+        has_said, self._has_given_up = self._has_given_up, True
+        if not has_said:
+            self._tell(f"errors are no longer explained: {_shown(error)}")
 
     def _tell(self, line: str) -> None:
         with suppress(Exception):  # a closed stderr, say

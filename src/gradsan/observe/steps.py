@@ -7,18 +7,20 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from gradsan.lifecycle.location import Frame
-from gradsan.observe.callers import Apart, Caller, Callers, Place, Sure
+from gradsan.observe.attention import Attention
+from gradsan.observe.callers import Apart, Callers, Place, Recent, Sure
+from gradsan.observe.compilation import compiles_to_nothing
 from gradsan.observe.living import instances
 from gradsan.observe.log.journal import Page
 from gradsan.observe.log.pen import Pen
-from gradsan.observe.log.sites import SITE_MASK
+from gradsan.observe.log.sites import SITE_BITS, SITE_MASK
 from gradsan.observe.passes import Passes
+from gradsan.observe.tape import EVENT_BITS, KIND_BITS, READ, STEP, Record
 
 _KEPT = 65_536  # notes; when there are more, the older half goes
-_READ_AT_MOST = 4096  # different stacks
 _READ_AT_FIRST = 6  # steps of a line, before the log is trusted with it
 # A note, in machine words: an optimizer's id, the thread, the op counter, how many passes had begun, the stack that was
 # read at this line, and a place in the log (page 0: the stack was read for this very step).
@@ -41,51 +43,66 @@ class StepNote:
         return self.read_stack()
 
 
-@dataclass(slots=True)
-class _Read:
-    """A stack that was read."""
+class Watch(Protocol):
+    """Whoever wants to know of steps."""
 
-    place: int  # among those that were
-    times: int = 0
+    def stepped(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
+        """A step was made that is attended to."""
+
+    def give_up(self, error: Exception) -> None:
+        """An error of our own."""
 
 
 class Steps:
-    """The notes of a process."""
+    """The notes of a process. Most steps are only put on the tape."""
 
-    def __init__(self, callers: Callers, passes: Passes, apart: Apart = lambda call: call()) -> None:
+    def __init__(
+        self, callers: Callers, passes: Passes, attention: Attention, apart: Apart = lambda call: call()
+    ) -> None:
         self._callers = callers
         self._passes = passes
+        self._attention = attention
+        self._tape = passes.tape
         self._apart = apart
-        self._notes = array("Q")
+        self._taken = array("Q")
         self._forgotten: Counter[int] = Counter()  # by optimizer, the notes that are no longer kept
         self._sure: Sure[int] = callers.sure()
-        self._read = [Caller((), ())]  # the first stands for what is too much to keep
+        self._recent = Recent()
+        self._logged: dict[int, int] = {}  # by the number of a line in the log: the stack that was read there
+        self._tape.readers[STEP] = self._take
 
     @property
     def count(self) -> int:
         """How many there were."""
         return len(self._notes) // _WORDS + self._forgotten.total()
 
-    def noting(self, pen: Pen) -> Callable[[Any], None]:
-        """A function that notes a step, flat for speed: it is called once a step of every program."""
-        notes, sure, counter, passes, read = self._notes, self._sure, self._passes.counter, self._passes, self._reading
-        extend, this_thread, identity, size = notes.extend, threading.get_ident, id, len
-        most = _KEPT * _WORDS
+    def noting(self, pen: Pen, is_compiled: Callable[[], bool], watch: Watch) -> Callable[[Any, Any, Any], None]:
+        """What an optimizer is to call after each step, flat for speed."""
+        at_hand = (self._tape, pen, self._sure, self._recent, self._passes.counter, threading.get_ident, id, len)
 
-        def note(optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
-            thread = this_thread()
-            writer, words = pen.open
-            if writer != thread:
-                words = pen.switch()
-            stack = sure.get(words[-1] & SITE_MASK) if words else None
-            if stack is None:
-                extend((identity(optimizer), thread, counter(), passes.count, read(words), 0, 0))
-            else:
-                extend((identity(optimizer), thread, counter(), passes.count, stack, words.ordinal, size(words)))
-            if size(notes) > most:
-                self._forget()
+        @compiles_to_nothing
+        def stepped(optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as torch calls it
+            if is_compiled():  # such a step is not noted; that the parameters changed is seen all the same
+                return
+            try:
+                tape, pen, sure, recent, counter, this_thread, identity, size = at_hand
+                place = site = 0
+                if size(tape) >= tape.limit:
+                    tape.run_on()
+                if size(tape) < tape.limit:
+                    thread, words = pen.open
+                    if words and (site := words[-1] & SITE_MASK) in sure and thread == this_thread():
+                        kind, place = STEP, words.ordinal << EVENT_BITS | size(words)
+                    else:
+                        thread, site, kind, place = this_thread(), 0, STEP | READ, recent()
+                if place:
+                    tape.extend((counter() << SITE_BITS | site, place << KIND_BITS | kind, thread, identity(optimizer)))
+                elif self._attention.is_watching and self._noted_in_full(optimizer, pen.page()):
+                    watch.stepped(optimizer)
+            except Exception as error:  # noqa: BLE001 # whatever it is
+                watch.give_up(error)
 
-        return note
+        return stepped
 
     def since(self, passes: int) -> list[StepNote]:
         """The steps that were made when more than that many passes had begun."""
@@ -126,29 +143,47 @@ class Steps:
                     owners.setdefault(id(parameter), set()).add(id(optimizer))
         return owners
 
+    @property
+    def _notes(self) -> "array[int]":
+        """All that are still kept."""
+        self._tape.take_in()
+        return self._taken
+
     def _note(self, place: int) -> StepNote:
-        optimizer, thread, number, passes, read, page, events = self._notes[place * _WORDS : (place + 1) * _WORDS]
+        optimizer, thread, number, passes, read, page, events = self._taken[place * _WORDS : (place + 1) * _WORDS]
 
         def read_stack() -> tuple[Frame, ...]:
-            stack = self._read[read].stack
+            stack = self._callers.numbered[read].stack
             return stack if not page else self._callers.stack_at(Place(page, events)) or stack[-1:]
 
         return StepNote(optimizer, thread, number, passes, read_stack)
 
-    def _reading(self, words: Page) -> int:
-        """Read the stack: which of those that were read it is."""
-        caller = self._callers.of(sys._getframe(1))  # noqa: SLF001 # the only way to a frame
-        read = caller.site
-        if read is None:
-            is_full = len(self._read) >= _READ_AT_MOST
-            read = caller.site = _Read(0 if is_full else len(self._read))
-            self._read += [] if is_full else [caller]
-        read.times += 1
-        if read.times == _READ_AT_FIRST and self._apart(lambda: self._callers.is_sure(caller, words)):
-            self._sure[words[-1] & SITE_MASK] = read.place
-        return int(read.place)
+    def _noted_in_full(self, optimizer: Any, words: Page) -> bool:  # noqa: ANN401 # as above
+        """Note one of a line that is new, or where the log is not sure; answers whether it is attended to."""
+        tape, caller = self._tape, self._callers.of(sys._getframe(2))  # noqa: SLF001 # the only way to a frame
+        is_attended = self._attention.is_on
+        where = caller.number << KIND_BITS | READ | STEP
+        tape.extend((self._passes.counter() << SITE_BITS, where, _this_thread(), _id(optimizer)))
+        tape.take_in()
+        caller.site = times = 1 + (caller.site or 0)
+        if times == _READ_AT_FIRST and self._apart(lambda: self._callers.is_sure(caller, words)):
+            site = words[-1] & SITE_MASK
+            self._logged[site] = self._sure[site] = caller.number
+        elif times >= _READ_AT_FIRST:
+            self._recent.add(caller)
+        tape.run_on()
+        return is_attended
 
-    def _forget(self) -> None:
-        half = _KEPT // 2 * _WORDS
-        self._forgotten.update(self._notes[:half:_WORDS])
-        del self._notes[:half]
+    def _take(self, record: Record) -> None:
+        """One from the tape."""
+        kind, number, site, page, event, thread, optimizer = record
+        read, place = (event, (0, 0)) if kind & READ else (self._logged[site], (page, event))
+        self._taken.extend((optimizer, thread, number, self._passes.begun, read, *place))
+        if len(self._taken) > _KEPT * _WORDS:
+            half = _KEPT // 2 * _WORDS
+            self._forgotten.update(self._taken[:half:_WORDS])
+            del self._taken[:half]
+        self._attention.step_goes_by()
+
+
+_id, _this_thread = id, threading.get_ident  # the program may put others in their places

@@ -73,6 +73,11 @@ class Pen:
         finally:
             here.turning = False
 
+    def page(self) -> Page:
+        """This thread's open block."""
+        thread, words = self.open
+        return words if thread == threading.get_ident() else self.switch()
+
     def switch(self) -> Page:
         """This thread's open block, when another thread wrote last."""
         words = self.here.words

@@ -1,0 +1,82 @@
+"""What most passes and steps leave behind as they go by: a few machine words, taken in later, many at once.
+
+A program of small steps feels every object that is touched between two of its ops, for none of them is in the cache.
+So a pass or a step of a line that is known writes nothing but numbers on the tape. Whoever asks for notes, or has to do
+more than that at a pass, has the tape taken in first.
+"""
+
+import threading
+from array import array
+from typing import TYPE_CHECKING
+
+from gradsan.observe.log.sites import SITE_BITS, SITE_MASK
+
+# A record: a word of the log (op counter and site), where it was written and what it is, the thread, and an optimizer.
+WORDS = 4
+KIND_BITS, EVENT_BITS = 8, 24
+_AT_MOST = 256  # records
+
+
+# What it is. Plain numbers: those of an enumeration are slow to put together.
+STEP, PASS = 1, 2
+GIVES = 4  # a pass that accumulates gradients: not `autograd.grad`
+RETAINS = 8
+CREATES = 16  # a graph of the gradients
+READ = 32  # the stack was read, and the event is its number
+
+# Taken apart: what it is, op counter, site, page and event of the log, thread, and the optimizer's id.
+Record = tuple[int, int, int, int, int, int, int]
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    _Words = array[int]
+else:  # 3.11 does not know its items
+    _Words = array
+
+
+class Tape(_Words):
+    """The records of a process, in the order in which they were written."""
+
+    __slots__ = ("_lock", "limit", "readers", "rooms")
+
+    limit: int  # words; when it is this long, it is to be taken in; 0: nothing goes on it
+
+    def __init__(self, *_: object) -> None:
+        self.limit = 0
+        self.readers: dict[int, Callable[[Record], None]] = {}  # of `PASS` and `STEP`
+        self.rooms: dict[str, Callable[[], int]] = {}  # by whose it is: how many records may go by
+        self._lock = threading.Lock()
+
+    def take_in(self) -> None:
+        """Hand over what was written, oldest first."""
+        if not self:
+            return
+        # A timeout, because a fork can leave the lock held by a thread that the child does not have.
+        locked = self._lock.acquire(timeout=1)
+        try:
+            words = self[:]
+            del self[: len(words)]
+            take_pass, take_step = self.readers[PASS], self.readers[STEP]
+            for word, where, thread, optimizer in zip(*[iter(words)] * WORDS, strict=True):
+                kind, place = where & _KINDS, where >> KIND_BITS
+                page, event = place >> EVENT_BITS, place & _EVENTS
+                take = take_pass if kind & PASS else take_step
+                take((kind, word >> SITE_BITS, word & SITE_MASK, page, event, thread, optimizer))
+        finally:
+            if locked:
+                self._lock.release()
+
+    def run_on(self) -> None:
+        """Take in what was written, and let as many more go by as nobody wants to see."""
+        self.take_in()
+        self.limit = WORDS * min(_AT_MOST, *(room() for room in self.rooms.values()))
+
+    def halt(self) -> None:
+        """Let the next be noted in full, and all that follow until it runs on."""
+        self.limit = 0
+
+
+_EVENTS = (1 << EVENT_BITS) - 1
+_KINDS = (1 << KIND_BITS) - 1

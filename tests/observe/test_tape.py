@@ -1,0 +1,154 @@
+"""Passes and steps that only went on the tape are known as well as those that were noted in full."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+
+import pytest
+import torch
+
+from gradsan.observe import passes as passes_module
+from gradsan.observe.sanitizer import Sanitizer
+from gradsan.observe.tape import WORDS
+
+_TIMES = 24  # more than are noted in full at first
+
+
+class Watched:
+    """A sanitizer at work, with what it keeps."""
+
+    def __init__(self, *, lines: bool) -> None:
+        self.sanitizer = Sanitizer(lines=lines)
+        self.sanitizer.start()
+        passes, steps = self.sanitizer._passes, self.sanitizer._steps  # noqa: SLF001 # the notes themselves
+        assert passes is not None
+        assert steps is not None
+        self.passes, self.steps, self.tape = passes, steps, passes.tape
+
+
+@contextmanager
+def watched(*, lines: bool = True) -> Iterator[Watched]:
+    """From the start to the end."""
+    found = Watched(lines=lines)
+    try:
+        yield found
+    finally:
+        found.sanitizer.stop()
+
+
+@pytest.fixture(autouse=True)
+def _no_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass that is looked at is noted in full, and when that is depends on the speed of the machine."""
+    monkeypatch.setattr(passes_module, "_SHARE", 1e-9)
+    monkeypatch.setattr(passes_module, "_SHARE_OF_NEW", 1e-9)
+
+
+@pytest.mark.parametrize("lines", [True, False])
+def test_what_went_on_the_tape_is_known_in_its_order(lines: bool) -> None:  # noqa: FBT001 # a parameter of the test
+    """What each was, where it stood among all, and the op counter at that moment."""
+    x = torch.ones(3, requires_grad=True)
+    optimizer = torch.optim.SGD([x], 0.1)
+
+    def train() -> int:
+        most = 0
+        for _ in range(_TIMES):
+            loss = (x * 2).sum()
+            loss.backward(retain_graph=True)
+            (x * 3).sum().backward()
+            torch.autograd.grad((x * 4).sum(), x)
+            optimizer.step()
+            most = max(most, len(here.tape) // WORDS)
+        return most
+
+    with watched(lines=lines) as here:
+        # A thread, because on 3.11 the functions that are running now are not recorded.
+        taped: list[int] = []
+        thread = threading.Thread(target=lambda: taped.append(train()))
+        thread.start()
+        thread.join()
+        assert taped[0] > 1
+        notes = here.passes.all()
+        assert here.passes.count == 3 * _TIMES
+        assert [each.index for each in notes] == list(range(3 * _TIMES))
+        assert [each.retains for each in notes] == [True, False, False] * _TIMES
+        assert [each.accumulates for each in notes] == [True, True, False] * _TIMES
+        assert [each.step for each in notes] == [step for step in range(1, _TIMES + 1) for _ in range(3)]
+        made = [later.begin - earlier.begin for earlier, later in pairwise(notes)]
+        assert made == [2, 2, 2] * (_TIMES - 1) + [2, 2]
+        assert all(each.stack[-1].function.endswith("train") for each in notes)
+        assert [each.passes for each in here.steps.since(0)] == [3 * step for step in range(1, _TIMES + 1)]
+        assert here.steps.count_of(id(optimizer)) == _TIMES
+
+
+def test_pass_inside_of_one_on_the_tape_is_known_to_be_inside() -> None:
+    """As in a hook that differentiates something else."""
+    x = torch.ones(3, requires_grad=True)
+
+    def inner(_: torch.Tensor) -> None:
+        with torch.enable_grad():
+            (torch.ones(2, requires_grad=True) * 2).sum().backward()
+
+    def train() -> None:
+        for _ in range(_TIMES):
+            y = x * 2
+            y.register_hook(inner)
+            y.sum().backward()
+
+    with watched() as here:
+        thread = threading.Thread(target=train)
+        thread.start()
+        thread.join()
+        notes = here.passes.all()
+        assert [each.outer for each in notes] == [each for order in range(0, 2 * _TIMES, 2) for each in (None, order)]
+
+
+def test_passes_of_two_threads_are_known_in_their_order() -> None:
+    """Though each has a log of its own."""
+    turns = threading.Barrier(2)
+    order: list[int] = []
+
+    def train(first: bool) -> None:  # noqa: FBT001 # who begins
+        x = torch.ones(3, requires_grad=True)
+        for turn in range(2 * _TIMES):
+            turns.wait()
+            if (turn % 4 < 2) == first:  # two in a row
+                order.append(threading.get_ident())
+                (x * 2).sum().backward()
+            turns.wait()
+
+    with watched() as here:
+        threads = [threading.Thread(target=train, args=(first,)) for first in (True, False)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        assert [each.thread for each in here.passes.all()] == order
+
+
+def test_error_of_a_pass_on_the_tape_is_explained() -> None:
+    """Also after many that went well, and without lines."""
+    x = torch.ones(3, requires_grad=True)
+
+    def train(held: torch.Tensor | None = None) -> None:
+        for step in range(_TIMES):
+            loss = (x * x).sum() if held is None or step < _TIMES - 1 else held
+            held = loss
+            loss.backward()
+
+    for lines in (True, False):
+        with watched(lines=lines) as here:
+            raised: list[str] = []
+
+            def attempt() -> None:
+                try:
+                    train()
+                except RuntimeError as error:
+                    raised.append("\n".join(error.__notes__))  # noqa: B023 # called at once
+
+            thread = threading.Thread(target=attempt)
+            thread.start()
+            thread.join()
+            assert "loss.backward()" in raised[0]
+            assert f"in step {_TIMES}" in raised[0]
+            assert here.passes.all()[-1].failed
