@@ -386,6 +386,102 @@ def trains_with_a_loss_left_out() -> None:
         opt.step()
 
 
+class Tempered(nn.Module):
+    """A layer with a parameter that its own method reads, in one way or another."""
+
+    def __init__(self, way: str) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 3)
+        self.heat = nn.Parameter(torch.ones(()))
+        self.way = way
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The layer's output, scaled."""
+        scale: float | torch.Tensor = 1.0
+        match self.way:
+            case "number":
+                scale = self.heat.exp().item()
+            case "no_grad":
+                with torch.no_grad():
+                    scale = self.heat.exp()
+            case "average":
+                self.heat.data.mul_(0.9)
+                scale = self.heat.detach()
+            case "read":
+                self.heat.item()
+        out: torch.Tensor = self.layer(x) * scale
+        return out
+
+
+def tempers(way: str) -> None:
+    """With it in the optimizer."""
+    torch.manual_seed(0)
+    model = Tempered(way)
+    opt = torch.optim.SGD(model.parameters(), lr=0.01)
+    for _ in range(8):
+        out = model(torch.randn(5, 4))
+        loss = out.square().mean() + (out - out.detach().mean()).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+
+def tempers_by_a_number() -> None:
+    """GS306, inside of the module itself."""
+    tempers("number")
+
+
+def tempers_without_history() -> None:
+    """GS306 too."""
+    tempers("no_grad")
+
+
+def tempers_by_an_average() -> None:
+    """The parameter is trained by hand."""
+    tempers("average")
+
+
+def looks_at_the_temper() -> None:
+    """It is not used; and that the output is detached beside the loss has nothing to do with it."""
+    tempers("read")
+
+
+def has_no_use_for_the_temper() -> None:
+    """Not even that."""
+    tempers("unused")
+
+
+def decodes(*, targets: torch.Tensor | None) -> None:
+    """A state that goes from round to round, and a loss in each."""
+    torch.manual_seed(0)
+    cell = nn.RNNCell(3, 3)
+    opt = torch.optim.SGD(cell.parameters(), lr=0.01)
+    goal = torch.zeros(2, 3)
+    for _ in range(6):
+        state = torch.zeros(2, 3)
+        if targets is None:
+            for _ in range(4):
+                state = cell(torch.randn(2, 3), state)
+                loss = (state - goal).square().mean()
+        else:
+            for t in range(4):
+                state = cell(torch.randn(2, 3), state)
+                loss = (state - targets[t]).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+
+def decodes_for_the_last_token() -> None:
+    """GS304: each round has a target of its own, and only the last one's is back-propagated."""
+    decodes(targets=torch.randn(4, 2, 3))
+
+
+def refines_a_state() -> None:
+    """All rounds have one target, and the last one's loss is what counts."""
+    decodes(targets=None)
+
+
 def carries_a_state_on() -> None:
     """GS301: the state leads to all rollouts, and the updates are made on something else."""
     cell, head = nn.RNNCell(4, 4), nn.Linear(4, 1)
@@ -408,6 +504,13 @@ def carries_a_state_on() -> None:
         (accumulates, None),
         (trains_with_a_loss_left_out, "GS304"),
         (carries_a_state_on, "GS301"),
+        (tempers_by_a_number, "GS306"),
+        (tempers_without_history, "GS306"),
+        (tempers_by_an_average, None),
+        (looks_at_the_temper, None),
+        (has_no_use_for_the_temper, None),
+        (decodes_for_the_last_token, "GS304"),
+        (refines_a_state, None),
         (clears_by_hand, None),
         (retains_for_nobody_by_default_on_a_device, "GS302"),
         (retains_for_nobody, "GS302"),

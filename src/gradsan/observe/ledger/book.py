@@ -109,6 +109,7 @@ class Ledger:
         if not self._is_open:
             return None
         self._is_open = False
+        self._kept.unreached.heard()
         from gradsan.observe.ledger.closing import course
 
         if self._kept.lines.lines:
@@ -148,6 +149,7 @@ class Ledger:
     def _rest(self, steps: int) -> None:
         self._told, self._enough = 0, _STEPS_IN_A_ROW
         self._kept.gradients.rest()
+        self._kept.unreached.heard()
         self._attention.rest(steps)
 
     def _take_census(self, note: Begun | None, frame: FrameType | None) -> None:
@@ -209,6 +211,7 @@ class Ledger:
 
     def _fail(self, error: Exception) -> None:
         self._is_open = False
+        self._kept.unreached.heard()
         self._tell(f"silent problems are no longer looked for: {type(error).__name__}: {error}")
 
 

@@ -3,7 +3,7 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gradsan.lifecycle.course import Cutting
 from gradsan.lifecycle.incident import Stack
@@ -13,7 +13,7 @@ from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import unrecorded
 from gradsan.observe.naming.cuts import Cut, cut_at
 from gradsan.observe.naming.selection import last_name
-from gradsan.observe.naming.statements import loads, parameters, parts, stores
+from gradsan.observe.naming.statements import loads, parameters, parts, stores, text
 from gradsan.observe.naming.trace import Call, Execution, Trace
 
 # How a cut is written, and what it is; what is not among these is a decision, and no accident.
@@ -30,6 +30,9 @@ _KINDS: tuple[tuple[str, Cutting], ...] = (
 )
 
 
+_NO_EDITS = ("_", "clamp", "requires_grad", "detach")  # methods that end in a dash
+
+
 @dataclass(frozen=True, slots=True)
 class FoundCut:
     """Where, how, and what was cut."""
@@ -43,6 +46,14 @@ def find_cut(ran: Ran, names: set[str], walked: Sequence[int], lines: Lines, sin
     """None where nothing cuts it, or what was cut does not lead to the loss. `names`: how the module may be called."""
     marks = () if ran.number is None else (ran.number,)
     trace = Trace(lines, since, None, marks)
+    if ran.classes:
+        own = _Own(ran.keys[0], ran.classes)
+        if not own.is_read_by(trace) or own.is_edited_by(trace):  # truly unused, or trained by hand
+            return None
+        forward = _Forward(trace, walked, own)
+        found = forward.follow(0)
+        if found is not None or not forward.is_returned:  # what is done with the output is not done with it
+            return found
     if ran.number is None:
         return _switched_off(ran, trace, walked)
     makers = trace.at.get(ran.number, ())
@@ -80,15 +91,51 @@ class _Names:
         return False
 
 
-class _Forward:
-    """Follows an output, and then what was cut from it, until a pass takes something built on that."""
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """A parameter that methods of the user's own module read: `self.temperature`."""
 
-    def __init__(self, trace: Trace, walked: Sequence[int]) -> None:
+    key: str
+    classes: tuple[str, ...]
+
+    def read_in(self, node: ast.AST, call: Call) -> str | None:
+        """As it is written there. Another class may call something of its own the same."""
+        for each in ast.walk(node):
+            if isinstance(each, ast.Attribute) and each.attr == self.key and isinstance(each.ctx, ast.Load):
+                is_of_self = isinstance(each.value, ast.Name) and each.value.id == "self"
+                if not is_of_self or call.code.function.rpartition(".")[0] in self.classes:
+                    return text(each)
+        return None
+
+    def is_edited_by(self, trace: Trace) -> bool:
+        """Whether it is trained by hand: an average that is kept in a parameter, say."""
+        return any(
+            self.read_in(edited, each.call)
+            for each in trace.executions
+            for statement in each.statements
+            for edited in _edited(statement)
+        )
+
+    def is_read_by(self, trace: Trace) -> bool:
+        return any(
+            self.read_in(part, each.call)
+            for each in trace.executions
+            for statement in each.statements
+            for part in loads(statement)
+        )
+
+
+class _Forward:
+    """Follows an output, or a parameter, and then what was cut from it, until a pass takes something built on that."""
+
+    def __init__(self, trace: Trace, walked: Sequence[int], own: _Own | None = None) -> None:
         self._trace = trace
         self._walked = walked
+        self._own = own
         self._whole = _Names()
         self._bare = _Names()  # what was cut
         self.cut: FoundCut | None = None
+        self.is_returned = False  # whole, to whoever called for it
 
     def run(self, maker: Execution, names: set[str]) -> FoundCut | None:
         at: Execution | None = maker
@@ -112,8 +159,8 @@ class _Forward:
                     if self._is_taken(execution):
                         return self.cut
                     self.taint_results(execution, is_cut=True)
-                elif self._reads(self._whole, statement, execution.call):
-                    found = self._cut_of_name(statement, execution)
+                elif self._reads(self._whole, statement, execution.call) or self._own_read(statement, execution):
+                    found = self._cut_of_name(statement, execution) or self._switched_off(statement, execution)
                     if found is not None:
                         self.cut = found
                         if self._is_taken(execution):
@@ -132,6 +179,7 @@ class _Forward:
                     names.local[execution.call].add(store.name)
             parent = execution.call.parent
             if isinstance(statement, ast.Return) and parent is not None:
+                self.is_returned |= not is_cut
                 self.taint_results(parent, is_cut=is_cut)
 
     def _enter(self, execution: Execution) -> None:
@@ -146,6 +194,16 @@ class _Forward:
 
     def _reads(self, names: _Names, statement: ast.stmt, call: Call) -> bool:
         return any(names.are_read(each, call) for each in loads(statement))
+
+    def _own_read(self, statement: ast.stmt, execution: Execution) -> str | None:
+        read = (self._own.read_in(each, execution.call) for each in loads(statement)) if self._own else ()
+        return next((each for each in read if each), None)
+
+    def _switched_off(self, statement: ast.stmt, execution: Execution) -> FoundCut | None:
+        """A parameter that is read where nothing is recorded."""
+        read = self._own_read(statement, execution)
+        switch = unrecorded(execution) if read else None
+        return None if switch is None else FoundCut("no-grad", switch.at.frames(switch.line), read)
 
     def _is_taken(self, execution: Execution) -> bool:
         stop = end_of(execution, self._trace)
@@ -166,6 +224,10 @@ class _Forward:
         for cut in _cuts(statement):
             if any(self._whole.are_read(given, execution.call) for given in cut.given):
                 return self._found(statement, cut, execution)
+            read = (self._own.read_in(given, execution.call) for given in cut.given) if self._own else ()
+            found = self._found(statement, cut, execution)
+            if found is not None and (name := next((each for each in read if each), None)):
+                return replace(found, name=name)
         return None
 
     def _found(self, statement: ast.stmt, cut: Cut, execution: Execution) -> FoundCut | None:
@@ -189,3 +251,16 @@ def _cuts(statement: ast.stmt) -> Iterator[Cut]:
 
 def _calls(statement: ast.stmt) -> list[ast.Call]:
     return [node for node in parts(statement) if isinstance(node, ast.Call)]
+
+
+def _edited(statement: ast.stmt) -> Iterator[ast.expr]:
+    """What is written into, by index, by `.data` or by a method; but to clamp something is not to train it."""
+    match statement:
+        case ast.Assign(targets=targets):
+            yield from targets
+        case ast.AugAssign(target=target):
+            yield target
+    for call in _calls(statement):
+        match call.func:
+            case ast.Attribute(attr=name, value=edited) if name.endswith("_") and not name.startswith(_NO_EDITS):
+                yield edited

@@ -11,6 +11,7 @@ from gradsan.observe.ledger.noting import uses_of
 from gradsan.observe.ledger.spans import end_of, meets
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.log.loops import Loop, loops_of
+from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.statements import stores
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.passes import PassNote
@@ -55,6 +56,7 @@ class _Dropped:
         if loop is None or name is None:
             return None
         place, around = loop
+        has_own_targets = place == len(wanted) - 1 and _reads_an_item(maker.statements[-1], wanted[-1].file, around)
         preceded = dropped = runs = 0
         takes_last = True
         begin = 0
@@ -63,7 +65,7 @@ class _Dropped:
             left = [each for each in made if not self._is_taken(each)]
             runs, dropped, preceded = runs + len(made), dropped + len(left), preceded + bool(left)
             takes_last = takes_last and bool(made) and made[-1] not in left
-            if self._leads_on(left, made, begin, place, around):
+            if not has_own_targets and self._leads_on(left, made, begin, place, around):
                 return None
             begin = note.begin
         function = wanted[-1].function
@@ -129,6 +131,33 @@ def _loop_left_behind(made: Stack, asked: Stack) -> tuple[int, Loop] | None:
 def _loops(file: str, function: str, line: int) -> list[Loop]:
     found = (each for first in _first_lines(file, function) for each in loops_of(file, function, first))
     return [each for each in found if each.holds(line)]
+
+
+def _reads_an_item(statement: ast.stmt, file: str, loop: Loop) -> bool:
+    """Whether each round has a loss of its own, as for the tokens of a sentence: `criterion(out, target[t])`.
+
+    Where all have the same target, each round refines what the one before has made, and the last loss is what counts.
+    """
+    rounds = [each for each in _for_loops(file) if each.lineno == loop.header]
+    names = {node.id for each in rounds for node in ast.walk(each.target) if isinstance(node, ast.Name)}
+    counts = any(isinstance(each.iter, ast.Call) and last_name(each.iter) == "range" for each in rounds)
+    for node in ast.walk(statement):
+        match node:
+            case ast.Subscript(slice=ast.Name(id=name)) if name in names:
+                return True
+            case ast.Call(args=given) if not counts:
+                if any(isinstance(each, ast.Name) and each.id in names for each in given):
+                    return True
+    return False
+
+
+@lru_cache(maxsize=64)
+def _for_loops(file: str) -> tuple[ast.For, ...]:
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    return tuple(each for each in ast.walk(tree) if isinstance(each, ast.For))
 
 
 @lru_cache(maxsize=256)

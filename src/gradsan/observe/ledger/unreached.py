@@ -28,6 +28,7 @@ class Ran:
     identities: tuple[int, ...]
     stack: Stack  # the user's calls that led there
     number: int | None  # of the op that made its output; None: nothing was recorded
+    classes: tuple[str, ...] = ()  # the user's own, whose methods read its parameters by name
 
 
 @dataclass(slots=True)
@@ -132,8 +133,11 @@ class Unreached:
         def hear(module: Any, _given: Any, output: Any) -> None:  # noqa: ANN401 # as torch calls it
             own = [(key, id(each)) for key, each in module._parameters.items() if id(each) in wanted]  # noqa: SLF001 # without running the user's code
             if own:
-                keys, identities = zip(*own, strict=True)
-                self.ran.append(Ran(keys, identities, self._stack(), _number_of(output)))
+                stack, number, classes = self._stack(), _number_of(output), _own_classes(module)
+                # What a method of the user's does with one parameter says nothing of the others.
+                for some in [[each] for each in own] if classes else [own]:
+                    keys, identities = zip(*some, strict=True)
+                    self.ran.append(Ran(keys, identities, stack, number, classes))
 
         self._stop = register_module_forward_hook(hear).remove
 
@@ -144,6 +148,13 @@ class Unreached:
             for each in reversed(frames)
             if self.owns(each.f_code.co_filename)
         )
+
+
+def _own_classes(module: Any) -> tuple[str, ...]:  # noqa: ANN401 # an nn.Module
+    """The classes of a module that are not PyTorch's."""
+    return tuple(
+        each.__qualname__ for each in type(module).__mro__[:-1] if each.__module__.partition(".")[0] != "torch"
+    )
 
 
 def _number_of(output: Any) -> int | None:  # noqa: ANN401 # whatever a module returns
