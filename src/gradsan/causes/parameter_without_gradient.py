@@ -100,7 +100,11 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
     @classmethod
     def recognise(cls, course: Course) -> Iterator[Finding]:
         """Parameters of an optimizer that ran in the forward, and were cut off on the way to the loss."""
-        yield from (cls._finding(each) for each in course.cut_off if each.steps >= _STEPS)
+        # Where a loss is forgotten that alone trains them, that is the story.
+        forgotten = {module for loss in course.left_out if not loss.is_used for module in loss.alone}
+        yield from (
+            cls._finding(each) for each in course.cut_off if each.steps >= _STEPS and each.module not in forgotten
+        )
 
     @classmethod
     def _finding(cls, cut: CutOff) -> Finding:

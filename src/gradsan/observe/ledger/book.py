@@ -29,9 +29,10 @@ from gradsan.observe.steps import Steps
 _STEPS_AT_FIRST, _STEPS_IN_A_ROW, _PAUSE = 96, 24, 488
 _PASSES_AT_FIRST = 256
 _WEIGHED = 3  # the pass of a line at which all that is alive is weighed
-# When live holders are looked through: after so many passes; then later and later, but sooner if something is held.
+# When live holders are looked through: after so many passes; then later and later, but sooner if something is held, and
+# never so late that what begins in the middle of a run goes unseen.
 _FIRST_LOOK = 3
-_LATER, _SOONER = 3.0, 1.25
+_LATER, _SOONER, _LATEST = 3.0, 1.25, 512
 
 
 class Ledger:
@@ -173,7 +174,8 @@ class Ledger:
             seen = sightings(search, timeline, walks)
             if seen:
                 self._kept.holdings.add(seen, self._recorder.lines(), self._files())
-            self._next_look = int(self._passes.count * (_SOONER if seen else _LATER)) + 1
+            count = self._passes.count
+            self._next_look = min(int(count * (_SOONER if seen else _LATER)), count + _LATEST) + 1
 
     def _ran_by_name(self, frame: FrameType, note: Begun) -> list[Ran]:
         from gradsan.observe.ledger.called import ran_by_name
