@@ -206,3 +206,30 @@ def test_error_is_told_alone_with_silent_problems_of_its_lines_as_notes() -> Non
 
     assert len(told.notes) == 1
     assert told.notes[0].startswith("also GS302 needless-retain (train.py:8)")
+
+
+def test_parameter_that_a_forgotten_loss_alone_would_train_is_one_story() -> None:
+    """As a codebook behind a straight-through estimator, whose own loss is left out."""
+    cut = CutOff(("book.codes",), "book", steps=20, how="detach", cut=at(5), name="out")
+    loss = LeftOut(at(8), "commit_loss", seen=3, is_read=False, is_used=False, alone=("book",), sibling=at(9))
+
+    assert codes(Course(cut_off=(cut,), left_out=(loss,))) == ["GS304"]
+    assert codes(Course(cut_off=(cut,), left_out=(replace(loss, alone=("other",)),))) == ["GS304", "GS306"]
+
+
+def test_list_that_fills_slowly_is_a_leak_only_where_nothing_bounds_it() -> None:
+    """A graph in hundreds of steps: a run ends before a window could be seen to be one."""
+    slow = replace(LIST, counts=(Count(300, 2, 100), Count(500, 3, 100), Count(900, 5, 100)), is_trimmed=False)
+
+    assert codes(Course(holdings=(slow,))) == ["GS301"]
+    assert codes(Course(holdings=(replace(slow, is_trimmed=True),))) == []
+    assert codes(Course(holdings=(replace(slow, collects=False),))) == []
+    assert codes(Course(holdings=(replace(slow, counts=slow.counts[1:]),))) == []
+
+
+def test_gradients_that_pile_up_late_are_told_by_the_steps_in_a_row() -> None:
+    """Most steps were right, and that mends nothing."""
+    line = OptimizerLine(at(9), "opt", steps=4000, cycles=200, piled=40, adding=at(8))
+
+    assert codes(Course(optimizers=(line,))) == []
+    assert codes(Course(optimizers=(replace(line, in_a_row=40),))) == ["GS303"]

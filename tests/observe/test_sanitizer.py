@@ -133,6 +133,29 @@ def test_explained_error_carries_its_diagnosis(watched: Watched) -> None:
     assert session.sanitizer.diagnoses == [diagnosis]
 
 
+def test_passes_that_another_thread_asks_for_are_known_by_the_ops_they_walk(watched: Watched) -> None:
+    """As a device's does, on which a Function's own backward runs: threads count their ops each by itself."""
+    weight = torch.ones(3, requires_grad=True)
+    raised: list[BaseException] = []
+
+    def back_propagate(loss: torch.Tensor) -> None:
+        try:
+            loss.backward()
+            loss.backward()
+        except RuntimeError as error:
+            raised.append(error)
+
+    with watched() as (session, _):
+        thread = threading.Thread(target=back_propagate, args=(weight.exp().square().sum(),))
+        thread.start()
+        thread.join()
+
+        found = session.explain(raised[0])
+
+    assert found is not None
+    assert found.code == "GS101"
+
+
 def test_same_error_over_and_over_is_kept_once(watched: Watched) -> None:
     """With its count: a program that catches a million of them costs no memory."""
     with watched() as (session, _):

@@ -139,9 +139,11 @@ class PassNote:
 
     def walks(self, number: int) -> bool:
         """Whether it ran the op with this number, made before it."""
-        if self.walked is None or number >= self.begin:
+        if not self.walked:
             return False
-        return bisect_right(self.walked, number) % 2 == 1
+        # Each thread counts its ops by itself; a pass that a device's thread asks for walks those of the program's.
+        is_of_this_thread = self.walked[-1] <= self.begin
+        return bisect_right(self.walked, number) % 2 == 1 and (number < self.begin or not is_of_this_thread)
 
     @property
     def span(self) -> tuple[int, int]:
