@@ -151,6 +151,20 @@ for _ in range(2):
     net(torch.ones(2, 3)).sum().backward()
 """,
     ),
+    "op whose saved values a comprehension reads": (
+        "GS108",
+        "tensor",
+        """
+watched = {}
+
+def report():
+    return {name: float(tensor.grad_fn._saved_result.max()) for name, tensor in watched.items()}
+
+watched["gate"] = torch.sigmoid(nn.Linear(3, 3)(torch.ones(2, 3)))
+watched["gate"].sum().backward()
+report()
+""",
+    ),
     "op whose saved values were read": (
         "GS108",
         "act",
@@ -205,6 +219,24 @@ def fit(model, x, y):
 fit(nn.Linear(3, 1), torch.randn(6, 3), torch.randn(6, 1))
 """
     assert diagnosis_of(tmp_path, program).code == "GS104"
+
+
+def test_loop_that_stands_on_one_line_with_its_body_goes_round(tmp_path: Path) -> None:
+    """Nothing but the jump back tells its rounds on 3.11; on 3.12 nothing but the calls that it makes."""
+    program = """
+class Bank:
+    def __init__(self):
+        self.memory = torch.zeros(3)
+        self.net = nn.Linear(3, 3)
+
+    def step(self):
+        self.memory = 0.9 * self.memory + self.net(torch.ones(3)).tanh()
+        self.memory.sum().backward()
+
+bank = Bank()
+for _ in range(3): bank.step()
+"""
+    assert diagnosis_of(tmp_path, program).code == "GS103"
 
 
 @pytest.mark.parametrize("written", ["sum({})", "sum([{}])", "list({})", "max({})"])

@@ -80,9 +80,18 @@ gates.sum().backward()
         return isinstance(incident, Edited)
 
     @classmethod
-    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+    def sentence(cls, name: str, incident: Incident) -> str:
         """What happened, in one sentence."""
+        layer = incident.layer if isinstance(incident, Edited) else None
+        if layer is not None and name == f"`{layer[0]}`":
+            return f"{name} ({layer[1]}, inplace=True) edited what it was given after an op had saved that"
         return f"{name} was changed in place after an op had saved it for the backward pass"
+
+    @classmethod
+    def notes(cls, incident: Incident) -> tuple[str, ...]:
+        """Which layer of a library's container it was, whatever the story calls the tensor."""
+        layer = incident.layer if isinstance(incident, Edited) else None
+        return () if layer is None else (f"the edit is what `inplace=True` of `{layer[0]}` ({layer[1]}) asks for",)
 
     @classmethod
     def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same

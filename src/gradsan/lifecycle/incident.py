@@ -141,6 +141,7 @@ class Edited:
     suspects: tuple[Suspect, ...] = ()  # the likeliest first, where the saver itself is not known
     proved: bool = False  # that it was changed there: seen, not only likely
     retained: Stack = ()  # the earlier pass that walked the saving op and kept its graph; empty: there was none
+    layer: tuple[str, str] | None = None  # the layer of a library's container that made the edit: name and class
     joined: bool = False  # the pass trains a network of another optimizer's, and not through what was changed
 
 

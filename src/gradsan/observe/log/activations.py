@@ -92,7 +92,10 @@ class Activation:
         tracks = self.tracks = {} if self.tracks is None else self.tracks
         if not loop.holds(before):
             tracks[loop] = Track(entered=True)
-            self.awaiting = loop
+            if loop.last == loop.header:  # all on one line: nothing tells where the first round begins
+                tracks[loop].begin(number, keep=keep)
+            else:
+                self.awaiting = loop
         elif self.awaiting is not loop and (before == line or not loop.heads(before)):
             if loop not in tracks:  # it was running when recording began
                 tracks[loop] = Track(entered=False)

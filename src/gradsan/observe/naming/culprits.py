@@ -10,6 +10,7 @@ from gradsan.lifecycle.incident import Donated, Edited, Incident, OpFact, Second
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.cuts import COMPARISON
 from gradsan.observe.naming.editing import edit_behind
+from gradsan.observe.naming.layers import layer_behind
 from gradsan.observe.naming.losing import loss_of_history
 from gradsan.observe.naming.names import Crossing, carrier
 from gradsan.observe.naming.source import scope_of
@@ -61,14 +62,30 @@ def _carrier(incident: SecondPass | Edited, witness: Witness) -> Named | None:
 def _edit(incident: Edited, witness: Witness) -> tuple[Incident, Named | None]:
     found = None if witness.lines is None else edit_behind(incident, witness.frames, witness.lines, witness.owns)
     if found is None:
-        return incident, None
+        return _edit_unwritten(incident, witness)
     known = replace(incident, saver=found.saver, changed=found.frames, proved=found.is_proved)
+    layer = layer_behind(incident.suspects, found.frames[-1], witness.frames)
+    if layer is not None:
+        known = replace(known, layer=(layer.name, layer.kind))
+        if not layer.is_first:
+            return known, Named(Culprit(layer.name, "attribute"), certain=known.proved)
     if found.name is None:
         return known, None
     where = found.frames[-1]
     is_buffer = "." in found.name and found.name.rpartition(".")[2] in buffers(where.file)
     holder = "buffer" if is_buffer else holder_of(found.name, scope_of(where.file, where.function, where.line))
     return known, Named(Culprit(found.name, holder), certain=found.is_proved)
+
+
+def _edit_unwritten(incident: Edited, witness: Witness) -> tuple[Incident, Named | None]:
+    """No line of the user's says that it edits: one may lead to a layer that does."""
+    for suspect in incident.suspects:
+        for each in (suspect.edit, *suspect.takers):
+            layer = None if each is None or not each.stack else layer_behind([suspect], each.stack[-1], witness.frames)
+            if each is not None and layer is not None:
+                known = replace(incident, saver=suspect.saver, changed=each.stack, layer=(layer.name, layer.kind))
+                return known, Named(Culprit(layer.name, "attribute"), certain=False)
+    return incident, None
 
 
 def _cut(incident: WithoutHistory, witness: Witness) -> tuple[Incident, Named | None]:

@@ -33,13 +33,16 @@ def read_through(calls: Sequence[tuple[FrameType, int]]) -> Read | None:
     """
     for frame, line in reversed(calls):
         scope = scope_of(frame.f_code.co_filename, frame.f_code.co_qualname, line)
+        while scope is not None and scope.is_transparent:  # a comprehension of 3.11 is a call
+            scope = scope.outer
         for statement in () if scope is None else scope.by_line.get(line, ()):
-            for node in (*_owners(statement), *loads(statement)):
+            owners = list(_owners(statement))
+            for node in (*owners, *loads(statement)):
                 op = value_of(node, frame)
                 if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and not is_op(op):
                     op = value_of(ast.Attribute(value=node, attr="grad_fn"), frame)
                 name = (text(node) or "").split(".grad_fn")[0].split(".next_functions")[0]
-                if name and (is_op(op) or node not in loads(statement)):
+                if name and (is_op(op) or node in owners):
                     return Read(name, holder_of(name, scope), creation_number(op) if is_op(op) else None)
     return None
 
