@@ -44,9 +44,9 @@ class Unrolled(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """The sum of the heads' outputs over time."""
-        h = torch.zeros(x.shape[1], 64)
-        c = torch.zeros(x.shape[1], 64)
-        total = torch.zeros(())
+        h = x.new_zeros(x.shape[1], 64)
+        c = x.new_zeros(x.shape[1], 64)
+        total = x.new_zeros(())
         for t in range(x.shape[0]):
             h, c = self.cell(x[t], (h, c))
             total = total + self.head(h).mean()

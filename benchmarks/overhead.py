@@ -26,6 +26,7 @@ from gradsan.observe.sanitizer import Sanitizer
 PAIRS = 100
 STRETCH = 0.06  # seconds of each side of a pair
 AFTER_SWITCH = 10  # steps that are not timed: the interpreter adapts to what has changed
+DISTURBED = 1.3
 SETTLED = 2.0  # seconds: what the search for silent problems is granted at a run's start has been spent by then
 MODELS = (mlp, small_mlp, lstm, transformer, conv, lightgcn, tiny_ops)
 ALTERED = "<not the user's>"  # the name of a file whose lines nobody records
@@ -139,19 +140,23 @@ MODES: dict[str, Mode] = {
 
 @dataclass(frozen=True)
 class Clock:
-    """How time is taken: of the processor, where all work is done there; then other programs count for less."""
+    """How time is taken: of so many steps at once, for a device is waited for only after those."""
 
-    now: Callable[[], float]
     wait: Callable[[], None]
+    together: int
 
     def seconds(self, step: Step, repeats: int) -> float:
-        """The time of so many steps."""
+        """The time of a step, on average. What took longer than most by more than watching ever adds was disturbed."""
+        times = []
         self.wait()
-        begun = self.now()
-        for _ in range(repeats):
-            step()
-        self.wait()
-        return self.now() - begun
+        for _ in range(max(1, repeats // self.together)):
+            begun = time.perf_counter()
+            for _ in range(self.together):
+                step()
+            self.wait()
+            times.append((time.perf_counter() - begun) / self.together)
+        most = DISTURBED * statistics.median(times)
+        return statistics.fmean(min(each, most) for each in times)
 
 
 def ratios(step: Step, mode: Mode, pairs: int, clock: Clock) -> list[float]:
@@ -165,13 +170,14 @@ def ratios(step: Step, mode: Mode, pairs: int, clock: Clock) -> list[float]:
     watching = Watching.before(functions_of(models, step))
     found = []
     with mode(watching, settle) as switch:
-        repeats = max(1, int(STRETCH / (clock.seconds(step, 3) / 3)))
+        repeats = max(1, int(STRETCH / clock.seconds(step, 3)))
         gc.collect()
         for pair in range(pairs):
             times = {}
             for is_on in (pair % 2 == 0, pair % 2 == 1):
                 switch(is_on)
-                clock.seconds(step, AFTER_SWITCH)
+                for _ in range(min(AFTER_SWITCH, repeats)):
+                    step()
                 times[is_on] = clock.seconds(step, repeats)
             found.append(times[True] / times[False])
     return found
@@ -183,14 +189,13 @@ def main() -> None:
     device = sys.argv[2] if len(sys.argv) > 2 else "cpu"  # noqa: PLR2004 # the second argument
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    torch.set_default_device(device)
-    on_device = Clock(time.perf_counter, torch.cuda.synchronize)
-    clock = on_device if device == "cuda" else Clock(time.process_time, lambda: None)
+    clock = Clock(torch.cuda.synchronize, 10) if device == "cuda" else Clock(lambda: None, 1)
     print(f"Python {sys.version.split()[0]}, torch {torch.__version__}, {device}, median of {pairs} ratios (quartiles)")
     wanted = sys.argv[3:]
     for make in (each for each in MODELS if not wanted or each.__name__ in wanted):
-        step = make()
-        row = f"{make.__name__:12} {1e3 * clock.seconds(step, 10) / 10:7.2f} ms"
+        with torch.device(device):
+            step = make()
+        row = f"{make.__name__:12} {1e3 * clock.seconds(step, 100):7.2f} ms"
         for name, mode in MODES.items():
             few = max(4, pairs // 4) if make is tiny_ops else pairs
             low, middle, high = statistics.quantiles(ratios(step, mode, few, clock), n=4)
