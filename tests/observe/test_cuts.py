@@ -199,6 +199,50 @@ loss.backward()
     assert diagnosis_of(tmp_path, program).cut is None
 
 
+def test_freezing_a_tensor_of_a_function_s_own_is_not_blamed(tmp_path: Path) -> None:
+    """Some other function, long over, says `a.requires_grad_(False)` of a tensor that it keeps to itself."""
+    program = """
+def other():
+    a = torch.ones(1)
+    a.requires_grad_(False)
+
+def main():
+    other()
+    layer = nn.Identity()
+    loss = layer(torch.ones(2)).sum()
+    loss.backward()
+
+main()
+"""
+    diagnosis = diagnosis_of(tmp_path, program)
+
+    assert diagnosis.code == "GS203"
+    assert "requires_grad_(False)" not in diagnosis.message
+
+
+def test_freezing_what_is_handed_on_is_seen(tmp_path: Path) -> None:
+    """It is called by another name."""
+    program = """
+class Head(nn.Module):
+    def __init__(self, encoder):
+        super().__init__()
+        self.body = encoder
+
+    def forward(self, x):
+        return self.body(x)
+
+def build():
+    backbone = nn.Linear(3, 1)
+    backbone.requires_grad_(False)  # cut
+    return Head(backbone)
+
+model = build()
+loss = model(torch.ones(2, 3)).mean()
+loss.backward()
+"""
+    assert line_of(diagnosis_of(tmp_path, program).cut) == marked(program, "cut")
+
+
 def test_recording_that_was_left_off_is_seen(tmp_path: Path) -> None:
     """`set_grad_enabled` as a statement holds until someone switches it back."""
     program = """

@@ -8,7 +8,8 @@ from gradsan.lifecycle.location import Frame
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import switches
 from gradsan.observe.naming.lost import Idle, Lost, lost
-from gradsan.observe.naming.statements import calls, text
+from gradsan.observe.naming.source import statements_of
+from gradsan.observe.naming.statements import calls, parameters, text
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.subject import Subject, holder_of
 from gradsan.observe.naming.trace import Execution, Trace
@@ -41,7 +42,7 @@ def loss_of_history(subject: Subject | None, frames: Sequence[Frame], lines: Lin
         if binding is not None:
             name, holder = binding.name, binding.kind
         return Loss(name, holder, where, found.written, found.is_proved)
-    switched = _switch(trace) if not _records() else _freezing(trace) if isinstance(found, Idle) else None
+    switched = _switch(trace) if not _records() else _freezing(trace, found) if isinstance(found, Idle) else None
     return None if switched is None else Loss(name, holder, switched[0].frames(), switched[1], is_proved=False)
 
 
@@ -79,21 +80,51 @@ def _switch(trace: Trace) -> tuple[Execution, str] | None:
     return None
 
 
-def _freezing(trace: Trace) -> tuple[Execution, str] | None:
-    """The statement that froze parameters last."""
+def _freezing(trace: Trace, idle: Idle) -> tuple[Execution, str] | None:
+    """The statement that last froze parameters, which may be those of the modules that recorded nothing."""
+    called = {part for at in idle.calls for each in at.statements for name in _called(each) for part in name.split(".")}
     for execution in reversed(trace.executions):
-        written = next((found for each in execution.statements if (found := _frozen(each))), None)
-        if written is not None:
-            return execution, written
+        for statement in execution.statements:
+            frozen = _frozen(statement)
+            if frozen is not None and _may_concern(frozen[0], execution, called):
+                return execution, frozen[1]
     return None
 
 
-def _frozen(statement: ast.stmt) -> str | None:
+def _frozen(statement: ast.stmt) -> tuple[ast.expr, str] | None:
+    """What a statement freezes, and how that is written."""
     match statement:
         case ast.Assign(targets=[ast.Attribute(attr="requires_grad") as target], value=ast.Constant(value=False)):
-            return f"{text(target)} = False"
+            return target.value, f"{text(target)} = False"
     for call in calls(statement):
         match call:
-            case ast.Call(func=ast.Attribute(attr="requires_grad_"), args=[ast.Constant(value=False)]):
-                return ".requires_grad_(False)"
+            case ast.Call(func=ast.Attribute(attr="requires_grad_", value=value), args=[ast.Constant(value=False)]):
+                return value, ".requires_grad_(False)"
     return None
+
+
+def _may_concern(frozen: ast.expr, at: Execution, called: set[str]) -> bool:
+    """Whether it is one of the objects that were called, a part of one, or something that came in or went out.
+
+    A plain variable that nobody calls, and that its function keeps to itself, is some tensor of its own.
+    """
+    scope = at.call.scope
+    if not isinstance(frozen, ast.Name) or scope is None or frozen.id in called:
+        return True
+    is_argument = scope.arguments is not None and frozen.id in parameters(scope.arguments)
+    return is_argument or any(_comes_or_goes(frozen.id, each) for each in statements_of(scope))
+
+
+def _comes_or_goes(name: str, statement: ast.stmt) -> bool:
+    """Whether a statement gives a variable one thing after the other, hands it to a call, keeps it or returns it."""
+    places: list[ast.AST] = [each for call in calls(statement) for each in (*call.args, *call.keywords)]
+    match statement:
+        case ast.For(target=value) | ast.AsyncFor(target=value) | ast.Return(value=ast.expr() as value):
+            places.append(value)
+        case ast.Assign(value=ast.Name() as value):
+            places.append(value)
+    return any(isinstance(each, ast.Name) and each.id == name for place in places for each in ast.walk(place))
+
+
+def _called(statement: ast.stmt) -> list[str]:
+    return [name for call in calls(statement) if (name := text(call.func)) is not None]
