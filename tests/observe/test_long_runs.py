@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import gradsan
-from gradsan.observe.ledger import book
+from gradsan.observe.ledger import book, hoards
 
 history: list[torch.Tensor] = []  # to be found also when the run is over
 
@@ -171,3 +171,26 @@ def test_numbers_of_a_long_run_are_those_of_all_steps() -> None:
 
     (found,) = watch.diagnoses
     assert found.evidence["graphs"] == pytest.approx(_STEPS, abs=1)
+
+
+def test_steps_that_nobody_was_told_of_are_no_hoard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their passes took what was made meanwhile: to look for it would be a waste, and leave no time for other looks."""
+    looked = []
+    monkeypatch.setattr(hoards.Hoards, "_look", lambda *_: looked.append(True))
+
+    def loss_of(model: nn.Module) -> torch.Tensor:
+        return model(torch.randn(5, 4)).square().mean()  # type: ignore[no-any-return]
+
+    def train() -> None:
+        model, opt = learner()
+        for _ in range(_STEPS):
+            opt.zero_grad()
+            loss_of(model).backward()
+            opt.step()
+
+    with gradsan.watch():
+        thread = threading.Thread(target=train)
+        thread.start()
+        thread.join()
+
+    assert not looked

@@ -55,7 +55,7 @@ class Ledger:
         self._tell = tell
         self._is_open = True
         self._budget = Budget()
-        lines = PassLines(steps)
+        lines = PassLines(steps, passes.tape.take_in)
         self._kept = Accounts(
             lines=lines,
             gradients=Gradients(),

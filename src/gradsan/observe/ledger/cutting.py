@@ -30,9 +30,6 @@ _KINDS: tuple[tuple[str, Cutting], ...] = (
 )
 
 
-_NO_EDITS = ("_", "clamp", "requires_grad", "detach")  # methods that end in a dash
-
-
 @dataclass(frozen=True, slots=True)
 class FoundCut:
     """Where, how, and what was cut."""
@@ -48,7 +45,7 @@ def find_cut(ran: Ran, names: set[str], walked: Sequence[int], lines: Lines, sin
     trace = Trace(lines, since, None, marks)
     if ran.classes:
         own = _Own(ran.keys[0], ran.classes)
-        if not own.is_read_by(trace) or own.is_edited_by(trace):  # truly unused, or trained by hand
+        if not own.is_read_by(trace):  # truly unused
             return None
         forward = _Forward(trace, walked, own)
         found = forward.follow(0)
@@ -106,15 +103,6 @@ class _Own:
                 if not is_of_self or call.code.function.rpartition(".")[0] in self.classes:
                     return text(each)
         return None
-
-    def is_edited_by(self, trace: Trace) -> bool:
-        """Whether it is trained by hand: an average that is kept in a parameter, say."""
-        return any(
-            self.read_in(edited, each.call)
-            for each in trace.executions
-            for statement in each.statements
-            for edited in _edited(statement)
-        )
 
     def is_read_by(self, trace: Trace) -> bool:
         return any(
@@ -251,16 +239,3 @@ def _cuts(statement: ast.stmt) -> Iterator[Cut]:
 
 def _calls(statement: ast.stmt) -> list[ast.Call]:
     return [node for node in parts(statement) if isinstance(node, ast.Call)]
-
-
-def _edited(statement: ast.stmt) -> Iterator[ast.expr]:
-    """What is written into, by index, by `.data` or by a method; but to clamp something is not to train it."""
-    match statement:
-        case ast.Assign(targets=targets):
-            yield from targets
-        case ast.AugAssign(target=target):
-            yield target
-    for call in _calls(statement):
-        match call.func:
-            case ast.Attribute(attr=name, value=edited) if name.endswith("_") and not name.startswith(_NO_EDITS):
-                yield edited

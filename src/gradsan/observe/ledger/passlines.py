@@ -3,7 +3,7 @@
 import time
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from types import FrameType
@@ -119,9 +119,10 @@ class Kept:
 class PassLines:
     """Of a process."""
 
-    def __init__(self, steps: Steps) -> None:
+    def __init__(self, steps: Steps, take_in: Callable[[], None]) -> None:
         self.lines: dict[LineKey, Line] = {}  # by `key_of`
         self._steps = steps
+        self._take_in = take_in  # what is known of passes that nobody was told of
         self.peak = 0  # about: bytes of saved values that were seen alive at once
         self._kept: deque[Kept] = deque(maxlen=_REMEMBERED)
 
@@ -158,6 +159,7 @@ class PassLines:
     @property
     def latest(self) -> int:
         """The op counter when the latest pass began."""
+        self._take_in()
         return max((each.site.begin for each in self.lines.values()), default=0)
 
     def usual_gap(self) -> int | None:

@@ -16,6 +16,8 @@ from gradsan.lifecycle.location import Frame
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.private import NO_NUMBER, has_compiled
 
+_LARGEST = 1_000_000  # elements of a parameter that are added up
+_COMPARED = 64  # steps in which it is seen whether such parameters are trained by hand
 _LISTENED = frozenset({2, 4, 8})  # steps of an optimizer after which a forward is listened to, if need be
 _AT_A_STEP = 16  # parameters that are looked at again
 
@@ -45,6 +47,15 @@ class _Cut:
     fact: CutOff
     optimizer: int
     identities: tuple[int, ...]
+    sums: list[tuple["weakref.ref[Any]", Any]]  # of the values that each parameter had when it was found
+    moved: Any = False  # whether they are others now; a device's answer is waited for at the end
+
+    def compare(self) -> None:
+        """What an optimizer gives no gradient it leaves as it is: other values were put there by hand."""
+        for ref, before in self.sums:
+            parameter = ref()
+            if parameter is not None:
+                self.moved = (_sum_of(parameter) != before) | self.moved
 
 
 @dataclass(slots=True)
@@ -66,6 +77,10 @@ class Unreached:
             without = {id(each): weakref.ref(each) for each in every if each.requires_grad and each.grad is None}
             waiting = self._waiting[id(optimizer)] = _Waiting(without)
         waiting.steps += 1
+        if waiting.steps <= _COMPARED:
+            for each in self._cuts:
+                if each.optimizer == id(optimizer):
+                    each.compare()
         if waiting.parameters:
             keys = list(waiting.parameters)
             waiting.turn = (waiting.turn + _AT_A_STEP) % len(keys) if len(keys) > _AT_A_STEP else 0
@@ -101,7 +116,9 @@ class Unreached:
         for identity, waiting in self._waiting.items():
             mine = tuple(each for each in ran.identities if each in waiting.parameters)
             if mine:
-                self._cuts.append(_Cut(fact, identity, mine))
+                refs = [waiting.parameters[each] for each in mine]
+                sums = [(ref, _sum_of(each)) for ref in refs if (each := ref()) is not None and _can_be_added_up(each)]
+                self._cuts.append(_Cut(fact, identity, mine, sums))
 
     @property
     def has_cuts(self) -> bool:
@@ -113,7 +130,7 @@ class Unreached:
         found: dict[Stack, CutOff] = {}
         for each in self._cuts:
             waiting = self._waiting[each.optimizer]
-            if not all(identity in waiting.parameters for identity in each.identities):
+            if not all(identity in waiting.parameters for identity in each.identities) or bool(each.moved):
                 continue
             fact, known = each.fact, found.get(each.fact.cut)
             names = dict.fromkeys((*(() if known is None else known.parameters), *fact.parameters))
@@ -148,6 +165,17 @@ class Unreached:
             for each in reversed(frames)
             if self.owns(each.f_code.co_filename)
         )
+
+
+def _can_be_added_up(parameter: Any) -> bool:  # noqa: ANN401 # a tensor
+    import torch
+
+    plain = type(parameter) in {torch.Tensor, torch.nn.Parameter}  # a distributed one would talk to its peers
+    return plain and parameter.layout is torch.strided and parameter.numel() <= _LARGEST
+
+
+def _sum_of(parameter: Any) -> Any:  # noqa: ANN401 # a tensor, and a device's answer
+    return parameter.detach().sum()
 
 
 def _own_classes(module: Any) -> tuple[str, ...]:  # noqa: ANN401 # an nn.Module
