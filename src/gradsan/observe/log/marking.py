@@ -17,6 +17,7 @@ from gradsan.observe.living import instances
 from gradsan.observe.log import marks
 from gradsan.observe.log.pen import Pen
 from gradsan.observe.log.rewriting import rewritten
+from gradsan.observe.log.tests_loaded import after_test_files
 from gradsan.observe.ownership import Ownership
 from gradsan.observe.private import BYTECODE_MODULE, BYTECODE_READER, BYTECODE_USER
 
@@ -37,6 +38,7 @@ class Marking:
         self._marked: dict[int, CodeType] = {}  # by id of the plain code
         self._read_file: Callable[..., tuple[CodeType, str]]
         self._readers: dict[object, object] = {}  # what reads bytecode in place of what
+        self._leave_pytest: Callable[[], None] = lambda: None
 
     def prepare(self) -> str | None:
         """Mark what is imported from now on. Where nothing writes, a mark does nothing."""
@@ -44,6 +46,7 @@ class Marking:
             return _DEBUGGED
         if self._finder not in sys.meta_path:
             sys.meta_path.insert(0, self._finder)
+            self._leave_pytest = after_test_files(self._adopt)
             self._read_file = _of_runpy("_get_code_from_file")
             _set_of_runpy("_get_code_from_file", self._file_marked)
         return None
@@ -65,6 +68,7 @@ class Marking:
         """End, also from within a mark."""
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)
+            self._leave_pytest()
             if _of_runpy("_get_code_from_file") == self._file_marked:
                 _set_of_runpy("_get_code_from_file", self._read_file)
         marks.disconnect()
@@ -81,7 +85,10 @@ class Marking:
 
     def adopt(self) -> None:
         """Mark the user's functions that exist and are not marked yet; calls that are running go on unmarked."""
-        for function in _functions():
+        self._adopt(_functions())
+
+    def _adopt(self, functions: list[FunctionType]) -> None:
+        for function in functions:
             code = function.__code__
             if (
                 id(code) not in self._plain
