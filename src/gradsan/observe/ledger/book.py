@@ -136,8 +136,8 @@ class Ledger:
             with self._budget:
                 search = Histories(self._recorder.ownership.owns).look_through(frames_out(frame), ())
                 self._kept.lines.weigh(search.nodes.values(), note, self._passes.before(self._passes.note(note)))
-        if self._passes.count > self._next_look and note.seen:
-            self._take_census(note, frame)
+        if self._passes.count > self._next_look:
+            self._look_for_holders(note, frame)
         if self._passes.count > _PASSES_AT_FIRST and not self._steps.count and self._may_rest:
             self._rest(1)
         if note.seen and line.carried is None and _grows(line):
@@ -152,6 +152,12 @@ class Ledger:
         self._kept.gradients.rest()
         self._kept.unreached.heard()
         self._attention.rest(steps)
+
+    def _look_for_holders(self, note: Begun, frame: FrameType) -> None:
+        if note.seen:
+            self._take_census(note, frame)
+        else:  # what the present pass walks must be known: have the next one walked
+            note.site.due = min(note.site.due, note.step)
 
     def _take_census(self, note: Begun | None, frame: FrameType | None) -> None:
         if note is not None and not self._budget.allows():  # when all is over, nobody waits for it
