@@ -1,18 +1,21 @@
 """The log tells the truth about every op, whatever the program does."""
 
+import contextlib
+import io
 import linecache
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.log.rounds import BEFORE, Repeats, Rounds
-from observe.programs import Ops, outcome, programs, recorder_for
+from observe.programs import PRELUDE, Ops, outcome, programs, recorder_for
 
 
 @pytest.fixture
@@ -223,6 +226,61 @@ def test_a_long_run_is_thinned_and_says_so(file: Path) -> None:
     assert [each.line for each in lines.stack_of(3001) or ()] == [15, 9]  # once, amid the thinned part
     assert [each.line for each in lines.stack_of(6001) or ()] == [15, 11, 2]
     assert (3001, 3002) in lines.made_by(str(file), 9)
+
+
+def rounds_throughout(source: str, file: Path) -> list[tuple[Rounds, ...]]:
+    """Run a program under a log that keeps almost nothing; the rounds of its loops at some of its ops."""
+    ops, found = Ops(), []
+    file.write_text(source)
+    linecache.checkcache(str(file))
+    recorder = recorder_for(ops, room=40)
+    recorder.start()
+    recorder.pen._head_blocks, recorder.pen._tail_blocks = 1, 2  # noqa: SLF001 # as few as there can be
+
+    def probe(value: object) -> object:
+        made = ops.probe(value)
+        lines = recorder.lines()
+        if lines is not None and len(ops.stacks) % 7 == 0:
+            found.append(lines.rounds(sys._getframe(1)))  # noqa: SLF001 # the program's
+        return made
+
+    try:
+        with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+            exec(recorder.compile_user(source, str(file)), {"probe": probe, "__name__": "program"})  # noqa: S102
+    finally:
+        recorder.stop()
+    return found
+
+
+USUAL = """\
+def step(n):
+    total = 0
+    for each in range(n):
+        total += probe(each)
+        while total > 9:
+            total -= helper(3)
+    return total
+
+for batch in range(20):
+    step(batch % 5)
+    [step(3) for _ in range(2)]
+"""
+
+
+@PROGRAMS
+@example(source=PRELUDE + USUAL)
+@given(source=programs())
+def test_rounds_that_are_only_counted_are_those_that_were_followed(source: str, file: Path) -> None:
+    """What goes by uncounted in a long run is counted as if each event had been looked at."""
+    head, tail = source[: len(PRELUDE)], source[len(PRELUDE) :]
+    body = "".join(f"            {line}\n" for line in tail.splitlines())
+    long = f"{head}x = 1\nfor outer in range(3):\n    for inner in range(30):\n        try:\n{body}"
+    long += "        except Exception:\n            probe(0)\n"
+
+    counted = rounds_throughout(long, file)
+
+    with patch("gradsan.observe.log.journal.skim", return_value=0):
+        assert rounds_throughout(long, file) == counted
 
 
 THREADS = """\

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from gradsan.observe.log.activations import Machine
 from gradsan.observe.log.frames import LINE_MASK
-from gradsan.observe.log.sites import SITE_BITS, SITE_MASK, Kind, Sites, sites_in
+from gradsan.observe.log.sites import SITE_BITS, SITE_MASK, Kind, Sites
+from gradsan.observe.log.skimming import skim
 
 BLOCK_WORDS = 8192
 HEAD_BLOCKS = 16
@@ -93,7 +94,7 @@ class Journal:
         if len(self._tail) > self._tail_blocks:
             if self._folded is None:
                 self._folded = _Folded(self._sites, self._head)
-            self._folded.fold(self._tail.popleft(), until=self._tail[0].number)
+            self._folded.fold(self._tail.popleft(), self._tail[0])
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -165,25 +166,27 @@ class _Folded:
             self.machine.feed(block.words, block.tokens)
             self._runs.update(word & SITE_MASK for word in block.words)
 
-    def fold(self, block: Block, *, until: int) -> None:
-        """Take in a block that ends where op `until` is yet to be made."""
+    def fold(self, block: Block, following: Block) -> None:
+        """Take in a block. This is done for every event of a long run, so that most go by without a look at each."""
         if not self.stop:
             self.start = block.number
-        self.stop = until
+        self.stop = following.number
+        sites = list(map(SITE_MASK.__and__, block.words))
         self.machine.settle(block.stack)
-        self.machine.feed(block.words, block.tokens, keep=False)
+        begin = 0 if block.tokens else skim(self.machine, self._sites, sites, following.stack)
+        self.machine.feed(block.words[begin:], block.tokens, keep=False)
         runs = self._runs
-        fresh = {site for site in sites_in(block.words) if runs[site] < KEPT_RUNS}
+        fresh = {site for site in set(sites) if runs[site] < KEPT_RUNS}
         if not fresh:
             return
         taken: Counter[int] = Counter()
-        for span in spans_of(self._sites, block, until):
+        for span in spans_of(self._sites, block, following.number):
             site = 0 if span.stack is None else span.stack[0]
             if site in fresh:
                 taken[site] += 1
                 if runs[site] + taken[site] <= KEPT_RUNS:
                     self.excerpts.append(span)
-        runs.update(word & SITE_MASK for word in block.words)
+        runs.update(site for site in sites if site in fresh)
 
     def find(self, number: int) -> Span | None:
         """The excerpt that holds an op."""

@@ -2,7 +2,7 @@
 
 import threading
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from types import CodeType
@@ -42,11 +42,6 @@ class Code:
 # A site, taken apart: its line, for kinds other than `LINE`, is where the code begins.
 # A plain tuple, which Python unpacks faster than a named one; long logs are read in a loop over these.
 Site = tuple[Kind, Code, int]
-
-
-def sites_in(words: Iterable[int]) -> set[int]:
-    """The different sites of some words."""
-    return {word & SITE_MASK for word in words}
 
 
 class _Table(dict[int, Site]):
