@@ -58,6 +58,14 @@ def compiler_switch() -> Callable[[object], object]:
     return switch if callable(switch) else lambda _: None
 
 
+def is_tracing() -> bool:
+    """Whether ops run on stand-ins without values now: then it is the compiler that differentiates, not the program."""
+    import torch
+
+    mode, stand_ins = _dig(torch, "_C._get_dispatch_mode"), _dig(torch, "_C._TorchDispatchModeKey.FAKE")
+    return callable(mode) and stand_ins is not None and mode(stand_ins) is not None
+
+
 def has_compiled() -> bool:
     """Whether `torch.compile` has compiled anything: then a hook on all modules would make it do so again."""
     counters = getattr(sys.modules.get("torch._dynamo.utils"), "counters", None)

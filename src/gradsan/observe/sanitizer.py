@@ -17,7 +17,7 @@ from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.passes import Begun, Passes
 from gradsan.observe.patience import Patience
 from gradsan.observe.prescribing import Prescriber
-from gradsan.observe.private import compiler_switch, private
+from gradsan.observe.private import compiler_switch, is_tracing, private
 from gradsan.observe.steps import Steps
 from gradsan.observe.tape import Tape
 from gradsan.report import Diagnosis
@@ -175,7 +175,7 @@ class Sanitizer:
     ) -> Begun | None:
         """A pass is about to run that is not like others, or is attended to."""
         passes, ledger = self._passes, self._ledger
-        if passes is None:
+        if passes is None or is_tracing():
             return None
         if passes.begun == 0:
             self._adopt()
