@@ -9,6 +9,7 @@ from torch import nn
 
 import gradsan
 from gradsan.observe.ledger import book, hoards
+from gradsan.observe.ledger.budget import Budget
 
 history: list[torch.Tensor] = []  # to be found also when the run is over
 
@@ -151,8 +152,11 @@ def keeps_the_latest_validations() -> None:
     ],
     ids=lambda each: getattr(each, "__name__", None),
 )
-def test_silent_problem_of_a_long_run_is_found(program: Program, code: str | None) -> None:
+def test_silent_problem_of_a_long_run_is_found(
+    program: Program, code: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Though most of its steps are not attended to."""
+    monkeypatch.setattr(Budget, "grant", 60.0)  # else looks hang on the speed of the machine
     with gradsan.watch() as watch:
         # A thread, because on 3.11 the functions that are running now are not recorded.
         thread = threading.Thread(target=program)
