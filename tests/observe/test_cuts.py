@@ -220,6 +220,39 @@ main()
     assert "requires_grad_(False)" not in diagnosis.message
 
 
+def test_freezing_a_tensor_of_which_only_a_property_is_handed_on_is_not_blamed(tmp_path: Path) -> None:
+    """`a.dtype` is not `a`."""
+    program = """
+def other():
+    a = torch.ones(1)
+    a.requires_grad_(False)
+    print(f"{a.dtype}", a.device)
+
+def main():
+    other()
+    layer = nn.Identity()
+    loss = layer(torch.ones(2)).sum()
+    loss.backward()
+
+main()
+"""
+    assert "requires_grad_(False)" not in diagnosis_of(tmp_path, program).message
+
+
+def test_of_several_losses_the_one_without_history_is_named(tmp_path: Path) -> None:
+    """It is not always the first."""
+    program = """
+net, data = nn.Linear(3, 1), torch.ones(2, 3)
+loss = net(data).mean()
+penalty = data.mean()
+torch.autograd.backward([loss, penalty])
+"""
+    diagnosis = diagnosis_of(tmp_path, program)
+
+    assert diagnosis.culprit is not None
+    assert diagnosis.culprit.name == "penalty"
+
+
 def test_freezing_what_is_handed_on_is_seen(tmp_path: Path) -> None:
     """It is called by another name."""
     program = """

@@ -242,6 +242,26 @@ def test_error_that_came_from_no_pass_is_explained_when_nobody_catches_it(
     assert any("GS108 saved-after-free" in line for line in shown)
 
 
+def test_pass_of_which_nothing_is_sure_is_not_taken_for_a_reading_of_saved_values(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another thread's pass freed the graph: who asked for this one has read nothing."""
+    shown: list[str] = []
+    monkeypatch.setattr(sys, "excepthook", lambda *raised: shown.extend(traceback.format_exception(*raised)))
+
+    with watched() as (session, told):
+        shared = torch.ones(2, requires_grad=True).exp()
+        thread = threading.Thread(target=lambda: shared.sum().backward())
+        thread.start()
+        thread.join()
+        with pytest.raises(RuntimeError, match=AGAIN) as caught:
+            shared.mean().backward()
+        sys.excepthook(caught.type, caught.value, caught.tb)
+
+    assert (list(session.uncaught), told) == ([], [])
+    assert not any("GS108" in line for line in shown)
+
+
 def test_thread_that_dies_counts_as_not_caught(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     """The hook that was there before is called as ever."""
     seen: list[type[BaseException]] = []

@@ -32,6 +32,11 @@ class Witness:
         """What the pass was asked for, as it is written."""
         return subject_of(self.tensors, self.frames, self.owns)
 
+    def subject_without_history(self) -> Subject | None:
+        """The same, of several losses the one at which the pass stopped."""
+        bare = [each for each in self.tensors if not each.requires_grad]
+        return subject_of(bare or self.tensors, self.frames, self.owns)
+
 
 def named(incident: Incident, witness: Witness) -> tuple[Incident, Named | None]:
     """The incident with all that could be found out, and the name; None where no name is good enough."""
@@ -89,7 +94,7 @@ def _edit_unwritten(incident: Edited, witness: Witness) -> tuple[Incident, Named
 
 
 def _cut(incident: WithoutHistory, witness: Witness) -> tuple[Incident, Named | None]:
-    subject = witness.subject()
+    subject = witness.subject_without_history()
     found = None if witness.lines is None else loss_of_history(subject, incident.failing.stack, witness.lines)
     if found is None:
         return incident, _named(subject)

@@ -123,7 +123,16 @@ def _comes_or_goes(name: str, statement: ast.stmt) -> bool:
             places.append(value)
         case ast.Assign(value=ast.Name() as value):
             places.append(value)
-    return any(isinstance(each, ast.Name) and each.id == name for place in places for each in ast.walk(place))
+    return any(name in _whole(place) for place in places)
+
+
+def _whole(node: ast.AST) -> set[str]:
+    """The variables that an expression hands on themselves, and not only something that it reads of them."""
+    if isinstance(node, ast.Name):
+        return {node.id}
+    if isinstance(node, ast.Attribute | ast.FormattedValue):
+        return set()
+    return {each for child in ast.iter_child_nodes(node) for each in _whole(child)}
 
 
 def _called(statement: ast.stmt) -> list[str]:
