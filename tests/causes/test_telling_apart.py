@@ -63,6 +63,7 @@ EDITED = Edited(
     enters=ENTERS,
 )
 IN_LOOP = replace(SHARED, repetition=LOOP, updated_between=True)
+SKIPPED = replace(LOOP, maker_ran_now=False)
 BEFORE_LOOP = replace(IN_LOOP, repetition=replace(LOOP, made="before", maker_runs=0, maker_ran_now=False))
 
 
@@ -79,9 +80,12 @@ def told(incident: Incident) -> Diagnosis:
         ("GS101", replace(IN_LOOP, kinship="same")),
         ("GS105", replace(IN_LOOP, kinship="total")),
         ("GS103", IN_LOOP),
-        ("GS109", replace(IN_LOOP, repetition=replace(LOOP, maker_runs=1, maker_ran_now=False))),
-        ("GS110", replace(IN_LOOP, repetition=replace(LOOP, maker_runs=2, maker_ran_now=False))),
+        ("GS109", replace(IN_LOOP, repetition=replace(SKIPPED, maker_runs=1))),
+        ("GS110", replace(IN_LOOP, repetition=SKIPPED)),
+        ("GS109", replace(IN_LOOP, kinship="total", repetition=replace(SKIPPED, maker_runs=1))),
+        ("GS110", replace(IN_LOOP, kinship="total", repetition=SKIPPED)),
         ("GS104", BEFORE_LOOP),
+        ("GS104", replace(BEFORE_LOOP, kinship="total")),
         ("GS102", replace(BEFORE_LOOP, updated_between=False)),
         ("GS104", replace(BEFORE_LOOP, owners=APART)),
         ("GS107", replace(IN_LOOP, freeing=replace(EARLIER, kind="grad"))),

@@ -1296,6 +1296,29 @@ main()
 """,
     ),
     _program(
+        "a term that an object keeps and hands out",
+        "self.value",
+        """
+class Penalty:
+    def __init__(self, module):
+        self.module, self.value = module, None
+
+    def __call__(self):
+        if self.value is None:
+            self.value = sum(each.square().sum() for each in self.module.parameters())
+        return self.value
+
+def main():
+    net = nn.Linear(3, 1)
+    penalty = Penalty(net)
+    for _ in range(3):
+        loss = nn.functional.mse_loss(net(torch.randn(4, 3)), torch.zeros(4, 1)) + 0.1 * penalty()
+        loss.backward()
+
+main()
+""",
+    ),
+    _program(
         "a slotted node in a linked list",
         "node.value | self.head.value | self.head | self.value | head.value",
         """

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from gradsan.causes import diagnosing
-from gradsan.observe import arrival, callers, passes, postmortem, private, sanitizer, steps, tape
+from gradsan.observe import arrival, callers, looks, passes, postmortem, private, sanitizer, steps, tape
 from gradsan.observe.doors.session import Session
 from gradsan.observe.findings import Findings
 from gradsan.observe.log import pen, recorder
@@ -35,8 +35,8 @@ STEPS: dict[str, tuple[Any, str]] = {
     "knows a caller again": (callers.Callers, "of"),
     "reads a caller's stack": (callers, "frames_out"),
     "begins a pass": (passes.Passes, "begin"),
-    "walks a graph": (passes, "reach"),
-    "packs what it walked": (passes, "ranges_of"),
+    "walks a graph": (looks, "reach"),
+    "packs what it walked": (looks, "ranges_of"),
     "notes a pass": (passes, "_new"),
     "lets passes go by": (tape.Tape, "run_on"),
     "takes in what went by": (tape.Tape, "take_in"),
@@ -196,13 +196,16 @@ def test_unwanted_code_is_not_explained() -> None:
     assert ignoring.sanitizer.diagnoses == []
 
 
-def test_two_threads_that_fail_at_once_are_both_explained(watched: Watched) -> None:
-    """Each from its own log."""
+@pytest.mark.parametrize("in_step", [True, False])
+def test_two_threads_that_fail_at_once_are_both_explained(watched: Watched, in_step: bool) -> None:  # noqa: FBT001 # a parameter of the test
+    """Each from its own log, and from its own passes of a line that both run."""
     errors: list[RuntimeError] = []
     together = threading.Barrier(2)
 
     def fail() -> None:
         for _ in range(30):
+            if in_step:
+                together.wait()
             loss = torch.ones(2, requires_grad=True).square().sum()
             loss.backward()
         together.wait()

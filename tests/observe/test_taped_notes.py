@@ -10,7 +10,7 @@ import torch
 
 from gradsan.observe import passes as passes_module
 from gradsan.observe.sanitizer import Sanitizer
-from gradsan.observe.tape import WORDS
+from gradsan.observe.tape import PASS, STEP, WORDS, Record, Tape
 
 _TIMES = 24  # more than are noted in full at first
 
@@ -124,6 +124,28 @@ def test_passes_of_two_threads_are_known_in_their_order() -> None:
         for each in threads:
             each.join()
         assert [each.thread for each in here.passes.all()] == order
+
+
+def test_whoever_asks_waits_for_what_another_thread_is_handing_over() -> None:
+    """Else it would be told of all passes but its own."""
+    tape, taken, begun, go_on = Tape("Q"), list[int](), threading.Event(), threading.Event()
+
+    def take(record: Record) -> None:
+        begun.set()
+        go_on.wait(10)
+        taken.append(record[5])
+
+    tape.readers = {PASS: take, STEP: take}
+    tape.extend((0, PASS, 7, 0))
+    slow = threading.Thread(target=tape.take_in)
+    slow.start()
+    begun.wait(10)
+    threading.Timer(0.05, go_on.set).start()
+    tape.take_in()
+    known = list(taken)
+    slow.join()
+
+    assert known == [7]
 
 
 def test_error_of_a_pass_on_the_tape_is_explained() -> None:

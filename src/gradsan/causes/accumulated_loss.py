@@ -94,9 +94,8 @@ gradient -1.427, of this loss alone -0.238
         if not isinstance(incident, SecondPass) or incident.kinship != "total":
             return False
         loop = incident.repetition
-        # A term that this round should have computed anew, and did not, is no total.
-        was_skipped = loop is not None and loop.made == "earlier" and not loop.maker_ran_now and loop.maker_runs > 1
-        return not was_skipped
+        # A total grows in every round. A term that this round did not make is none, whichever losses it was part of.
+        return loop is None or loop.maker_ran_now
 
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all

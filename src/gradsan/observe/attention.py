@@ -3,9 +3,7 @@
 A ledger follows gradients from step to step for a while, then rests: most of a long run costs it nothing.
 """
 
-from gradsan.observe.tape import Tape
-
-_ANY = 1 << 16  # records
+from gradsan.observe.tape import AT_MOST, Tape
 
 
 class Attention:
@@ -46,4 +44,4 @@ class Attention:
     def _room(self) -> int:
         if self.is_on or not self.is_watching:
             return 0
-        return self._rests or _ANY
+        return self._rests or AT_MOST

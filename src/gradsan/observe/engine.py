@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 from gradsan.observe.log.pen import Pen
 from gradsan.observe.log.sites import SITE_BITS, SITE_MASK
-from gradsan.observe.passes import TAPED, Begun, Passes
+from gradsan.observe.notes import TAPED, Begun
+from gradsan.observe.passes import Passes
 from gradsan.observe.tape import CREATES, EVENT_BITS, GIVES, KIND_BITS, PASS, READ, RETAINS
 
 Engine = Callable[..., Any]
@@ -51,10 +52,12 @@ def watched_engine(engine: Engine, watch: Watch, passes: Passes, pen: Pen) -> En
                 tape.run_on()
             if len(tape) < tape.limit and running_pass() < 0 and len(args) > 2:  # noqa: PLR2004 # as torch calls it
                 thread, words = pen.open
-                if words and (site := words[-1] & SITE_MASK) in sure and thread == this_thread():
+                if thread != (here := this_thread()):
+                    thread, words = here, pen.switch()
+                if words and (site := words[-1] & SITE_MASK) in sure:
                     kind, place = PASS, words.ordinal << EVENT_BITS | len(words)
                 else:
-                    thread, site, kind, place = this_thread(), 0, PASS | READ, recent()
+                    site, kind, place = 0, PASS | READ, recent()
                 if place:
                     begun = taped
                     if named.get("accumulate_grad"):

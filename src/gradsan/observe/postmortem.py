@@ -1,7 +1,5 @@
 """What was wrong with a pass that PyTorch stopped, read from the live graph and the notes, while both are there."""
 
-import threading
-
 from gradsan.lifecycle.incident import Donated, Incident, PassFact, ReadAfterFree, Stack, WithoutHistory
 from gradsan.observe.failure.edited import edited
 from gradsan.observe.failure.scene import Scene, pass_fact
@@ -31,8 +29,7 @@ def examine_raised(message: str, passes: Passes, stack: Stack, number: int | Non
     """An error that came from no pass: saved values of a freed op were read. `number`: the op's; None: not known."""
     if FREED not in message:
         return None
-    here = threading.get_ident()
-    freeing = [each for each in passes.all() if not each.retains and not each.failed and each.thread == here]
+    freeing = [each for each in passes.all() if not each.retains and not each.failed and each.thread == passes.thread]
     reader = PassFact("backward", retains=False, stack=stack, step=1, begin=0)
     first = next((each for each in freeing if number is not None and each.walks(number)), None)
     if first is not None:

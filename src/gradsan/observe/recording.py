@@ -19,7 +19,7 @@ from gradsan.observe.graph import (
     roots_of,
     saves_values,
 )
-from gradsan.observe.passes import PassNote
+from gradsan.observe.notes import PassNote
 from gradsan.observe.private import creation_number
 
 _OPS = 1_000  # of a longer graph nothing is foretold: it would take too long in a dying process

@@ -14,7 +14,8 @@ from gradsan.observe.compilation import compiles_to_nothing, stay_out
 from gradsan.observe.engine import Engine, watched_engine
 from gradsan.observe.findings import Findings
 from gradsan.observe.log.recorder import LineRecorder
-from gradsan.observe.passes import Begun, Passes
+from gradsan.observe.notes import Begun
+from gradsan.observe.passes import Passes
 from gradsan.observe.patience import Patience
 from gradsan.observe.prescribing import Prescriber
 from gradsan.observe.private import compiler_switch, is_tracing, private
@@ -122,7 +123,9 @@ class Sanitizer:
         self._undo.callback(self.recorder.stop)
         self.recorder.start()
         callers = Callers(self.recorder, self._apart)
-        passes = self._passes = Passes(callers, counter, running_pass, self._tape, self._apart)
+        passes = self._passes = Passes(
+            callers, counter, running_pass, self._tape, self.recorder.pen.threads, self._apart
+        )
         self._steps = Steps(callers, passes, self.attention, self._apart)
         self.attention.is_watching = True
         self._undo.callback(stay_out())
@@ -139,9 +142,14 @@ class Sanitizer:
         self.attention.end()
 
     @property
+    def passes_seen(self) -> int:
+        """How many there were since it began to watch; 0 where it watches no more."""
+        return 0 if self._passes is None else self._passes.count
+
+    @property
     def has_seen_passes(self) -> bool:
         """Whether there is anything to tell of."""
-        return bool(self.diagnoses) or (self._passes is not None and self._passes.count > 0)
+        return bool(self.diagnoses) or self.passes_seen > 0
 
     def compile_main(self, source: bytes, filename: str) -> CodeType:
         """How the main script is compiled, so that its lines are recorded too."""

@@ -22,9 +22,9 @@ from gradsan.observe.tape import EVENT_BITS, KIND_BITS, READ, STEP, Record
 
 _KEPT = 65_536  # notes; when there are more, the older half goes
 _READ_AT_FIRST = 6  # steps of a line, before the log is trusted with it
-# A note, in machine words: an optimizer's id, the thread, the op counter, how many passes had begun, the stack that was
+# A note, in machine words: an optimizer's id, the op counter, how many passes had begun, the stack that was
 # read at this line, and a place in the log (page 0: the stack was read for this very step).
-_WORDS = 7
+_WORDS = 6
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,6 @@ class StepNote:
     """One `optimizer.step()`."""
 
     optimizer: int  # its id
-    thread: int
     number: int  # the op counter when it was done
     passes: int  # how many passes had begun
     read_stack: Callable[[], tuple[Frame, ...]] = field(repr=False)
@@ -91,10 +90,12 @@ class Steps:
                     tape.run_on()
                 if size(tape) < tape.limit:
                     thread, words = pen.open
-                    if words and (site := words[-1] & SITE_MASK) in sure and thread == this_thread():
+                    if thread != (here := this_thread()):
+                        thread, words = here, pen.switch()
+                    if words and (site := words[-1] & SITE_MASK) in sure:
                         kind, place = STEP, words.ordinal << EVENT_BITS | size(words)
                     else:
-                        thread, site, kind, place = this_thread(), 0, STEP | READ, recent()
+                        site, kind, place = 0, STEP | READ, recent()
                 if place:
                     tape.extend((counter() << SITE_BITS | site, place << KIND_BITS | kind, thread, identity(optimizer)))
                 elif self._attention.is_watching and self._noted_in_full(optimizer, pen.page()):
@@ -106,7 +107,7 @@ class Steps:
 
     def since(self, passes: int) -> list[StepNote]:
         """The steps that were made when more than that many passes had begun."""
-        begun = self._notes[3::_WORDS]  # other threads go on noting
+        begun = self._notes[2::_WORDS]  # other threads go on noting
         return [self._note(place) for place, each in enumerate(begun) if each > passes]
 
     def last_of(self, optimizer: int) -> StepNote | None:
@@ -122,12 +123,12 @@ class Steps:
     def numbers_of(self, optimizer: int) -> "array[int]":
         """The op counter at each step of an optimizer, as far back as is known."""
         notes = self._notes[:]
-        pairs = zip(notes[::_WORDS], notes[2::_WORDS], strict=True)
+        pairs = zip(notes[::_WORDS], notes[1::_WORDS], strict=True)
         return array("Q", [number for each, number in pairs if each == optimizer])
 
     def made_since(self, number: int) -> int:
         """How many steps were made since the op counter stood there."""
-        numbers = self._notes[2::_WORDS]
+        numbers = self._notes[1::_WORDS]
         older = next((place for place in range(len(numbers), 0, -1) if numbers[place - 1] < number), 0)
         return len(numbers) - older
 
@@ -150,13 +151,13 @@ class Steps:
         return self._taken
 
     def _note(self, place: int) -> StepNote:
-        optimizer, thread, number, passes, read, page, events = self._taken[place * _WORDS : (place + 1) * _WORDS]
+        optimizer, number, passes, read, page, events = self._taken[place * _WORDS : (place + 1) * _WORDS]
 
         def read_stack() -> tuple[Frame, ...]:
             stack = self._callers.numbered[read].stack
             return stack if not page else self._callers.stack_at(Place(page, events)) or stack[-1:]
 
-        return StepNote(optimizer, thread, number, passes, read_stack)
+        return StepNote(optimizer, number, passes, read_stack)
 
     def _noted_in_full(self, optimizer: Any, words: Page) -> bool:  # noqa: ANN401 # as above
         """Note one of a line that is new, or where the log is not sure; answers whether it is attended to."""
@@ -176,9 +177,9 @@ class Steps:
 
     def _take(self, record: Record) -> None:
         """One from the tape."""
-        kind, number, site, page, event, thread, optimizer = record
+        kind, number, site, page, event, _, optimizer = record
         read, place = (event, (0, 0)) if kind & READ else (self._logged[site], (page, event))
-        self._taken.extend((optimizer, thread, number, self._passes.begun, read, *place))
+        self._taken.extend((optimizer, number, self._passes.begun, read, *place))
         if len(self._taken) > _KEPT * _WORDS:
             half = _KEPT // 2 * _WORDS
             self._forgotten.update(self._taken[:half:_WORDS])

@@ -14,7 +14,7 @@ from gradsan.observe.log.sites import SITE_BITS, SITE_MASK
 # A record: a word of the log (op counter and site), where it was written and what it is, the thread, and an optimizer.
 WORDS = 4
 KIND_BITS, EVENT_BITS = 8, 24
-_AT_MOST = 256  # records
+AT_MOST = 256  # records that go by before they are taken in
 
 
 # What it is. Plain numbers: those of an enumeration are slow to put together.
@@ -50,9 +50,10 @@ class Tape(_Words):
         self._lock = threading.Lock()
 
     def take_in(self) -> None:
-        """Hand over what was written, oldest first."""
-        if not self:
-            return
+        """Hand over what was written, oldest first.
+
+        Also when there is nothing on it: another thread may be about to hand over what this one wrote.
+        """
         # A timeout, because a fork can leave the lock held by a thread that the child does not have.
         locked = self._lock.acquire(timeout=1)
         try:
@@ -71,7 +72,7 @@ class Tape(_Words):
     def run_on(self) -> None:
         """Take in what was written, and let as many more go by as nobody wants to see."""
         self.take_in()
-        self.limit = WORDS * min(_AT_MOST, *(room() for room in self.rooms.values()))
+        self.limit = WORDS * min(AT_MOST, *(room() for room in self.rooms.values()))
 
     def halt(self) -> None:
         """Let the next be noted in full, and all that follow until it runs on."""

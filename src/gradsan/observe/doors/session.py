@@ -129,9 +129,9 @@ class Session:
     def _prepare_statement(self, code: CodeType, prompt: str | None) -> CodeType:
         """What IPython is to run, so that its lines are recorded too; its prompt is noted."""
         with suppress(Exception):  # whatever it is, the statement is run
-            passes, counter = self.sanitizer._passes, private().op_counter  # noqa: SLF001 # its own
-            if passes is not None and counter is not None and prompt is not None:
-                CELLS.begin(prompt, code.co_filename, counter(), passes.count)
+            counter = private().op_counter
+            if counter is not None and prompt is not None:
+                CELLS.begin(prompt, code.co_filename, counter(), self.sanitizer.passes_seen)
             return self.sanitizer.recorder.marked(code)
         return code
 

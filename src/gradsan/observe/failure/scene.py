@@ -11,7 +11,8 @@ from gradsan.observe.graph import parameters_behind, reach, roots_of
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.log.rounds import BEFORE, Rounds
 from gradsan.observe.modules import module_names
-from gradsan.observe.passes import Passes, PassNote
+from gradsan.observe.notes import PassNote
+from gradsan.observe.passes import Passes
 from gradsan.observe.private import creation_number
 from gradsan.observe.steps import Steps
 

@@ -9,7 +9,7 @@ from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, p
 from gradsan.observe.graph import about_bytes, leaves_of, loss_chain, saves_values, version_of
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.log.rounds import BEFORE, Repeats, Rounds
-from gradsan.observe.passes import PassNote
+from gradsan.observe.notes import PassNote
 
 
 def second_pass(scene: Scene) -> SecondPass | None:
@@ -50,11 +50,7 @@ def second_pass(scene: Scene) -> SecondPass | None:
 
 def _consumers(graph: Graph, scene: Scene) -> dict[Node, PassNote]:
     """The ops that earlier passes had freed, each with the first that did."""
-    earlier = [
-        each
-        for each in scene.passes.before(scene.note)
-        if not each.retains and each.thread == scene.note.thread and each.walked is not None
-    ]
+    earlier = [each for each in scene.passes.before(scene.note) if not each.retains and each.walked is not None]
     # Sorted, so that of a million ops each pass looks only at those that it may have walked.
     ops = sorted(graph.number.items(), key=lambda each: each[1])
     numbers = [number for _, number in ops]

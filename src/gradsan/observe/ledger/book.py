@@ -22,7 +22,8 @@ from gradsan.observe.ledger.wording import user_files, user_modules
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.modules import module_names
-from gradsan.observe.passes import Begun, Passes
+from gradsan.observe.notes import Begun
+from gradsan.observe.passes import Passes
 from gradsan.observe.steps import Steps
 
 # Every step of an optimizer is followed at first; then some in a row, with pauses. Without any, passes are followed.

@@ -14,7 +14,7 @@ from gradsan.observe.log.loops import Loop, loops_of
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.statements import stores
 from gradsan.observe.naming.trace import Execution, Trace
-from gradsan.observe.passes import PassNote
+from gradsan.observe.notes import PassNote
 
 _PASSES = 6  # a line's first passes, of which everything is known
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from gradsan.observe.callers import Calls
 from gradsan.observe.ledger.passlines import LineKey, key_of
-from gradsan.observe.passes import Begun
+from gradsan.observe.notes import Begun
 
 _KEPT = 64  # passes of a line of which it is remembered what became of their gradients
 _LARGEST = 1_000_000  # elements of a gradient that is looked at

@@ -10,7 +10,6 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from threading import get_ident
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -25,7 +24,7 @@ from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.pen import NEVER
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.naming.holders import Held
-from gradsan.observe.passes import Begun, PassNote
+from gradsan.observe.notes import Begun, PassNote
 from gradsan.observe.private import has_compiled
 
 _TIMES = 6  # as many ops as a step makes
@@ -113,7 +112,7 @@ class Hoards:
     def _ring(self, frame: FrameType | None, number: int, modules: Sequence[ModuleType] = ()) -> None:
         """The op counter stands at `number`: have many more ops been made since the last pass than a step makes?"""
         usual = self._lines.usual_gap()
-        if get_ident() != self._thread:
+        if self._recorder.pen.threads.number() != self._thread:
             return
         if usual is None:
             self._recorder.call_after(number + _OPS, self._function_returns)

@@ -10,7 +10,7 @@ from gradsan.observe.ledger.census import Sighting
 from gradsan.observe.ledger.feeding import Feed, feed_of
 from gradsan.observe.ledger.trimming import is_trimmed
 from gradsan.observe.log.lines import Lines
-from gradsan.observe.passes import Look
+from gradsan.observe.looks import Look
 
 _NAMES = 64  # holders that are followed
 _LOOKS = 32  # counts of one holder that are kept

@@ -14,7 +14,8 @@ from gradsan.observe.callers import Calls
 from gradsan.observe.graph import Node, about_bytes, reach, roots_of, saves_values
 from gradsan.observe.ledger.weighing import live_bytes
 from gradsan.observe.log.frames import frames_out
-from gradsan.observe.passes import Begun, Look, PassNote, Site
+from gradsan.observe.looks import Look
+from gradsan.observe.notes import Begun, PassNote, Site
 from gradsan.observe.steps import Steps
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from gradsan.observe.ledger.beside import Way, losses_beside
 from gradsan.observe.ledger.noting import Uses, uses_of, uses_of_attribute, uses_of_item
 from gradsan.observe.ledger.wording import statements_at
 from gradsan.observe.log.lines import Lines
+from gradsan.observe.looks import Look
 from gradsan.observe.naming.statements import stores
-from gradsan.observe.passes import Begun, Look
+from gradsan.observe.notes import Begun
 
 _LOOKED = frozenset({2, 3, 4})  # passes of a line
 _RECENT = 16  # passes that may have taken a loss already

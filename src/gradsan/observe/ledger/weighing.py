@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from gradsan.observe.graph import Node, about_bytes, saves_values
-from gradsan.observe.passes import Look, PassNote
+from gradsan.observe.looks import Look
+from gradsan.observe.notes import PassNote
 from gradsan.observe.private import NO_NUMBER
 
 _OPS = 20_000  # that are walked

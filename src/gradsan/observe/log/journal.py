@@ -76,7 +76,7 @@ class Journal:
         head_blocks: int = HEAD_BLOCKS,
         tail_blocks: int = TAIL_BLOCKS,
     ) -> None:
-        self.thread = thread  # `threading.get_ident()`; Python may give it to another thread later
+        self.thread = thread  # its number
         self.name = name
         self._sites = sites
         self._head_blocks = head_blocks

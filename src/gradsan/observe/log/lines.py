@@ -47,7 +47,7 @@ class Lines:
 
     @property
     def thread(self) -> int:
-        """`threading.get_ident()` of the thread when it was recorded."""
+        """The number of the thread."""
         return self._journal.thread
 
     @property

@@ -10,6 +10,7 @@ from types import FrameType
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.journal import BLOCK_WORDS, HEAD_BLOCKS, TAIL_BLOCKS, Block, Journal, Page
 from gradsan.observe.log.sites import Sites
+from gradsan.observe.log.threads import Threads
 
 NEVER = 1 << 62  # no op has this number
 
@@ -20,7 +21,8 @@ _JOURNALS_AT_MOST = 64
 class Here(threading.local):
     """The calling thread's open block. It begins full, so that a thread's first event begins its first real one."""
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, room: int, threads: Threads) -> None:
+        self.presence = threads.presence()
         self.words = Page("Q", bytes(8 * room))
         self.tokens = array("Q")
         self.journal: Journal | None = None
@@ -43,7 +45,8 @@ class Pen:
         self.sites = sites
         self.op_counter = op_counter
         self.room = room
-        self.here = Here(room)
+        self.threads = Threads(self.fail)
+        self.here = Here(room, self.threads)
         # The block of the thread that wrote last, with its identity: for one thread at work this spares the look-up
         # of a thread's own value, which costs as much as all the rest. A pair, so that no thread sees half a change.
         self.open: tuple[int, Page] = (0, Page("Q"))
@@ -52,6 +55,7 @@ class Pen:
         self.ring: Callable[[FrameType, int], None] = lambda *_: None
         self.journals: list[Journal] = []
         self._on_failure = on_failure
+        self.threads.farewells.append(self._close)
         self._pages = count(1)
         self._head_blocks = head_blocks
         self._tail_blocks = tail_blocks
@@ -95,8 +99,8 @@ class Pen:
         return next((block for block in every if block.words.ordinal == page), None)
 
     def journal(self, thread: int) -> Journal | None:
-        """The log of a thread, the newest of that identity."""
-        return next((each for each in reversed(self.journals) if each.thread == thread), None)
+        """The log of a thread, by its number."""
+        return next((each for each in self.journals if each.thread == thread), None)
 
     def _stack(self, frame: FrameType | None) -> tuple[int, ...]:
         base = self.sites.line_base
@@ -106,13 +110,21 @@ class Pen:
             if id(each.f_code) in base
         )
 
+    def _close(self, identity: int) -> None:
+        """A thread has ended: nothing is to be written into its block by another of that identity."""
+        if self.open[0] == identity:
+            self.open = (0, Page("Q"))
+
     def _new_journal(self) -> Journal:
         thread = threading.get_ident()
         # Not `threading.current_thread()`, which would leave a dummy behind for threads that Python did not start.
         name = next((each.name for each in threading.enumerate() if each.ident == thread), f"thread {thread}")
-        journal = Journal(self.sites, thread, name, head_blocks=self._head_blocks, tail_blocks=self._tail_blocks)
+        journal = Journal(
+            self.sites, self.threads.number(), name, head_blocks=self._head_blocks, tail_blocks=self._tail_blocks
+        )
         if len(self.journals) >= _JOURNALS_AT_MOST:
-            alive = sys._current_frames().keys()  # noqa: SLF001 # the documented way to the identities of threads
+            identities = sys._current_frames()  # noqa: SLF001 # the documented way to them
+            alive = {self.threads.number(each) for each in identities}
             ended = [each for each in self.journals if each.thread not in alive]
             for each in ended[: len(self.journals) - _JOURNALS_AT_MOST + 1]:
                 self.journals.remove(each)

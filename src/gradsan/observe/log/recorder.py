@@ -1,7 +1,6 @@
 """Switches the line log on and off, the way that this Python allows, and hands out what it recorded."""
 
 import sys
-import threading
 from ast import Module
 from collections.abc import Callable, Iterable
 from types import CodeType, FrameType
@@ -121,8 +120,8 @@ class LineRecorder:
         return self._way.marked(code) if self._way is not None and self.ownership.owns(code.co_filename) else code
 
     def lines(self, thread: int | None = None) -> Lines | None:
-        """The log of a thread (`threading.get_ident()`; this one if not given); `None` if it ran no user's code."""
-        journal = self.pen.journal(threading.get_ident() if thread is None else thread)
+        """The log of a thread (by its number; this one if not given); `None` if it ran no user's code."""
+        journal = self.pen.journal(self.pen.threads.number() if thread is None else thread)
         return None if journal is None else Lines(journal, self._sites, self.provenance)
 
     @property

@@ -97,14 +97,20 @@ class _Search(Follower):
         """The cheapest demand that is answered by the op itself."""
         demands = []
         for statement in entering.statements:
-            inputs_of_op = [] if op is None else operands(statement, op)
-            read = loads(statement)
+            read = [*loads(statement), *self._gave_back(statement, entering)]
+            inputs_of_op = [] if op is None else operands(statement, op, read)
             for node in read:
                 doubt = _NO_OPERAND if inputs_of_op and node not in inputs_of_op else 0.0
                 if any(isinstance(each, ast.Attribute) and each.value is node for each in read):
                     doubt += OBJECT / 2  # what is read is a part of it
                 demands.append(Demand(node, (), entering, doubt))
         return self.find(demands)
+
+    def _gave_back(self, statement: ast.stmt, entering: Execution) -> list[ast.Call]:
+        """The calls in a statement of functions of the user's that it has run: what they gave back is read too."""
+        matched = [self._stores.match(call) for call in entering.called]
+        entered = [each.node for each in matched if each is not None]
+        return [each for each in calls(statement) if each in entered]
 
     def find(self, demands: Iterable[Demand]) -> Demand | None:
         """The same, for demands of the caller's own."""

@@ -1,10 +1,10 @@
-"""Which variables of a statement an op of it was made of, told from the op's name and the source."""
+"""Which variables and calls of a statement an op of it was made of, told from the op's name and the source."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gradsan.observe.naming.selection import last_name
-from gradsan.observe.naming.statements import loads, parts
+from gradsan.observe.naming.statements import parts
 
 _OPERATORS: dict[str, type[ast.operator]] = {
     "add": ast.Add,
@@ -20,14 +20,14 @@ _OPERATORS: dict[str, type[ast.operator]] = {
 }
 
 
-def operands(statement: ast.stmt, op: str) -> list[ast.expr]:
-    """The names, attributes and items that are direct inputs of the expressions which make such an op, if any do.
+def operands(statement: ast.stmt, op: str, read: Sequence[ast.expr]) -> list[ast.expr]:
+    """What of that which is read is a direct input of the expressions that make such an op, if any do.
 
     `op` is PyTorch's name, "SigmoidBackward0".
     """
     kind = op.rpartition("::")[2].split("Backward", maxsplit=1)[0].lower()
     found = [each for node in parts(statement) if _makes(node, kind) for each in _inputs(node)]
-    return [each for each in found if each in loads(statement)]
+    return [each for each in found if each in read]
 
 
 def _makes(node: ast.AST, kind: str) -> bool:
@@ -42,7 +42,7 @@ def _makes(node: ast.AST, kind: str) -> bool:
 def _inputs(node: ast.AST) -> Iterator[ast.expr]:
     """What stands in an expression and not in another call or operation inside it."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.Name, ast.Attribute, ast.Subscript)):
+        if isinstance(child, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
             yield child
-        elif not isinstance(child, (ast.Call, ast.BinOp, ast.Lambda)):
+        elif not isinstance(child, (ast.BinOp, ast.Lambda)):
             yield from _inputs(child)

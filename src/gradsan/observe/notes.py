@@ -1,0 +1,163 @@
+"""What is noted of a pass, as it goes by and as it is told, and of the line that asks for it."""
+
+from array import array
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from gradsan.lifecycle.location import Frame
+from gradsan.observe.callers import UNREAD, Caller
+from gradsan.observe.looks import Look
+
+# Notes kept for each line that asks for passes: its first ones, and its last ones.
+FIRST, _LAST = 4, 48
+_BEGINS = 65_536  # beginnings of its passes
+_THREADS = 64  # that it is asked in
+
+
+class Begun(NamedTuple):
+    """What is kept of a pass while the program runs. A tuple: nothing in Python is made faster."""
+
+    order: int  # from 0: the n-th pass of the process
+    thread: int
+    begin: int
+    made: int  # how many ops had been made since the pass of its line before
+    site: "Site"
+    caller: Caller  # `UNREAD`: the log knows
+    page: int  # of the log
+    events: int  # on that page
+    accumulates: bool  # False: `autograd.grad`
+    retains: bool
+    creates: bool  # a graph of the gradients
+    step: int  # from 1: the n-th pass of its line
+    outer: int | None  # the pass that it ran inside of
+    look: Look | None  # the latest at a pass of its line
+
+    @property
+    def seen(self) -> Look | None:
+        """What was seen of its own graph."""
+        return self.look if self.look is not None and self.look.order == self.order else None
+
+    @property
+    def like(self) -> Look | None:
+        """What was seen of its own graph, or of one that is like it."""
+        return self.look if self.look is not None and self.look.made == self.made else self.seen
+
+    @property
+    def since(self) -> int:
+        """The op counter at the pass of its line before."""
+        return self.begin - self.made
+
+
+@dataclass(frozen=True)
+class PassNote:
+    """One pass, in plain numbers."""
+
+    index: int
+    thread: int
+    begin: int
+    accumulates: bool
+    retains: bool
+    step: int
+    outer: int | None
+    read_stack: Callable[[], tuple[Frame, ...]] = field(repr=False)
+    line: tuple[int, int] | None
+    failed: bool
+    seen: bool  # whether its graph was looked at; otherwise all that is said of it is inferred
+    losses: tuple[int, ...] = ()
+    walked: "array[int] | None" = None  # None: not looked at, nor like one that was
+    leaves: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, begun: Begun, read_stack: Callable[[], tuple[Frame, ...]], *, failed: bool) -> "PassNote":
+        """What is known of a pass, with what can be inferred."""
+        look, seen = begun.like, begun.seen
+        walked, losses = (
+            (None, ()) if look is None else look.moved(begun.begin) if seen is None else (look.walked, look.losses)
+        )
+        return cls(
+            index=begun.order,
+            thread=begun.thread,
+            begin=begun.begin,
+            accumulates=begun.accumulates,
+            retains=begun.retains,
+            step=begun.step,
+            outer=begun.outer,
+            read_stack=read_stack,
+            line=begun.site.line,
+            failed=failed,
+            seen=seen is not None,
+            losses=losses,
+            walked=walked,
+            leaves={} if seen is None else seen.leaves,
+        )
+
+    @cached_property
+    def stack(self) -> tuple[Frame, ...]:
+        """The user's calls that led to it."""
+        return self.read_stack()
+
+    def walks(self, number: int) -> bool:
+        """Whether it ran the op with this number, made before it."""
+        if not self.walked:
+            return False
+        # Each thread counts its ops by itself; a pass that a device's thread asks for walks those of the program's.
+        is_of_this_thread = self.walked[-1] <= self.begin
+        return bisect_right(self.walked, number) % 2 == 1 and (number < self.begin or not is_of_this_thread)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The lowest number that it walked, and the one after the highest."""
+        return (self.walked[0], self.walked[-1]) if self.walked else (0, 0)
+
+
+@dataclass(slots=True, eq=False)
+class Site:
+    """A line that asks for passes."""
+
+    line: tuple[int, int] | None
+    caller: Caller  # as it was first read
+    thread: int  # that first asked for one
+    is_one: bool = True  # it has never been read to be called in another way
+    passes: int = 0
+    due: int = 0  # how many passes it has when the next is to be looked at
+    sooner: int = 0  # the same, if one is not like the one that was looked at
+    latest: dict[int, int] = field(default_factory=dict)  # by thread, where its last pass began there
+    begins: "array[int]" = field(default_factory=lambda: array("Q"))  # of that thread's passes, inside of no other
+    forgotten: int = 0  # how many of those are no longer kept
+    first: list[Begun] = field(default_factory=list)
+    last: "deque[Begun]" = field(default_factory=lambda: deque(maxlen=_LAST))
+    look: Look | None = None  # the latest at one of its passes
+    logged: int = 0  # its line's number in the log, where that is sure to know the stack
+
+    @property
+    def begin(self) -> int:
+        """Where its last pass began in that thread."""
+        return self.latest.get(self.thread, 0)
+
+    def counted(self, thread: int, begin: int, *, is_inner: bool) -> tuple[int, int]:
+        """Count one more: which of its passes it is, and how many ops its thread has made since its pass before."""
+        self.passes = step = self.passes + 1
+        before = self.latest.get(thread, 0)  # each thread counts its ops by itself
+        self.latest[thread] = begin
+        if len(self.latest) > _THREADS:
+            del self.latest[next(iter(self.latest))]
+        if not is_inner and thread == self.thread:
+            self.begins.append(begin)
+            if len(self.begins) > _BEGINS:
+                self.forgotten += _BEGINS // 2
+                del self.begins[: _BEGINS // 2]
+        return step, begin - before
+
+    @property
+    def agreed(self) -> tuple[Frame, ...]:
+        """The calls that are sure to have led to each of its passes."""
+        stack = self.caller.stack
+        return stack if self.is_one else stack[-1:]
+
+
+# In place of the note of one that is on the tape.
+TAPED = Begun._make((-1, 0, 0, 0, Site(None, UNREAD, 0), UNREAD, 0, 0, False, False, False, 0, None, None))

@@ -1,0 +1,81 @@
+"""Threads that come and go, to which Python gives the same identity."""
+
+import threading
+from collections.abc import Callable
+from unittest.mock import Mock
+
+import pytest
+import torch
+
+from gradsan.observe.log.lines import Unknown
+from gradsan.observe.log.pen import Pen
+from gradsan.observe.log.threads import Threads
+from observe.conftest import Watched
+
+
+def _one_after_another(act: Callable[[], None], times: int) -> None:
+    for _ in range(times):
+        thread = threading.Thread(target=act)
+        thread.start()
+        thread.join()
+
+
+def test_number_of_a_thread_that_ended_is_not_used_again() -> None:
+    """Though its identity is."""
+    threads = Threads(fail=lambda error: pytest.fail(str(error)))
+    mine = threading.local()
+    seen: list[tuple[int, int]] = []
+
+    def act() -> None:
+        mine.presence = threads.presence()
+        seen.append((threading.get_ident(), threads.number()))
+
+    _one_after_another(act, 4)
+
+    identities, numbers = zip(*seen, strict=True)
+    assert len(set(numbers)) == 4
+    assert len(set(identities)) < 4  # or there was nothing to be told apart
+
+
+def test_each_thread_has_a_log_of_its_own(watched: Watched) -> None:
+    """Also where the one before it had its identity."""
+
+    def act() -> None:
+        torch.ones(2, requires_grad=True).square().sum().backward()
+
+    with watched() as (session, told):
+        _one_after_another(act, 3)
+        recorder = session.sanitizer.recorder
+        logs = [each for each in recorder.threads() if each.thread != recorder.pen.threads.number()]
+
+    makers = [log.stack_of(1) for log in logs]
+    assert [each[-1].function for each in makers if not isinstance(each, Unknown)] == 3 * [act.__qualname__]
+    assert told == []
+
+
+def test_pass_of_a_thread_that_ended_is_not_taken_for_one_of_this(watched: Watched) -> None:
+    """What it freed may have the same numbers."""
+    shared = torch.ones(2, requires_grad=True).square()
+    errors: list[RuntimeError] = []
+
+    def act() -> None:
+        try:
+            (shared + 1).sum().backward()
+        except RuntimeError as error:
+            errors.append(error)
+
+    with watched() as (session, told):
+        _one_after_another(act, 3)
+        assert [session.sanitizer.explain(each) for each in errors] == [None, None]
+
+    assert told == []
+
+
+def test_fault_as_a_thread_ends_is_one_line(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program does not notice."""
+    monkeypatch.setattr(Pen, "_close", Mock(side_effect=ValueError("a fault")))
+
+    with watched() as (_, told):
+        _one_after_another(lambda: torch.ones(2, requires_grad=True).sum().backward(), 2)
+
+    assert told == ["recording of lines ended early: ValueError: a fault"]
