@@ -7,18 +7,26 @@ import pytest
 import torch
 
 import gradsan
-from gradsan.observe.ledger import gradients
+from gradsan.observe.ledger import gradients, hoards, unreached
 from observe.watched_programs import (
     EXPECTED,
     Program,
     accumulates,
     carries_a_state_on,
     clears_by_hand,
+    cuts_off_what_feeds_a_compiled_head,
     learner,
     loss_of,
     never_clears,
     trains_with_a_loss_left_out,
 )
+
+
+@pytest.fixture(autouse=True)
+def _nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another test of this process may have compiled something, and then less is looked for."""
+    for room in (hoards, unreached):
+        monkeypatch.setattr(room, "has_compiled", lambda: False)
 
 
 @pytest.mark.parametrize("program", EXPECTED, ids=lambda each: each.__name__)
@@ -30,6 +38,27 @@ def test_watched_program(program: Program) -> None:
     assert [each.code for each in watching.diagnoses] == EXPECTED[program]
     assert watching.summary is not None
     assert watching.summary.passes > 0
+
+
+@pytest.mark.parametrize("program", [each for each in EXPECTED if not EXPECTED[each]], ids=lambda each: each.__name__)
+def test_nothing_is_found_where_something_was_compiled(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modules are then looked for by name, and not listened to."""
+    monkeypatch.setattr(unreached, "has_compiled", lambda: True)
+
+    with gradsan.watch(quiet=True) as watching:
+        program()
+
+    assert not watching.diagnoses
+
+
+def test_parameter_is_cut_off_before_a_compiled_head(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Told without a hook, which would have the head compiled anew."""
+    monkeypatch.undo()
+
+    with gradsan.watch(quiet=True) as watching:
+        cuts_off_what_feeds_a_compiled_head()
+
+    assert [each.code for each in watching.diagnoses] == ["GS306"]
 
 
 def test_loss_is_left_out_below_a_function_of_the_same_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

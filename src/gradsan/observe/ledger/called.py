@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 from gradsan.observe.ledger.spans import end_of
-from gradsan.observe.ledger.unreached import Ran
+from gradsan.observe.ledger.unreached import Ran, runs_of
 from gradsan.observe.living import instances
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.holders import variables
@@ -32,13 +32,11 @@ def ran_by_name(
     trace = Trace(lines, since, None, ())
     found = []
     for module in modules:
-        own = [(key, id(each)) for key, each in module._parameters.items() if id(each) in wanted]  # noqa: SLF001 # as above
-        if own:
-            keys, identities = zip(*own, strict=True)
+        if any(id(each) in wanted for each in module._parameters.values()):  # noqa: SLF001 # as above
             names = set(_names(module, above, variable_names))
             for each in _calling(trace, names):
                 number = each.number if end_of(each, trace) > each.number else None
-                found.append(Ran(keys, identities, each.frames(), number))
+                found += runs_of(module, wanted, each.frames(), number)
     return found
 
 

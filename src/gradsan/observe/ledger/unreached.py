@@ -148,13 +148,8 @@ class Unreached:
         from torch.nn.modules.module import register_module_forward_hook
 
         def hear(module: Any, _given: Any, output: Any) -> None:  # noqa: ANN401 # as torch calls it
-            own = [(key, id(each)) for key, each in module._parameters.items() if id(each) in wanted]  # noqa: SLF001 # without running the user's code
-            if own:
-                stack, number, classes = self._stack(), _number_of(output), _own_classes(module)
-                # What a method of the user's does with one parameter says nothing of the others.
-                for some in [[each] for each in own] if classes else [own]:
-                    keys, identities = zip(*some, strict=True)
-                    self.ran.append(Ran(keys, identities, stack, number, classes))
+            if any(id(each) in wanted for each in module._parameters.values()):  # noqa: SLF001 # without running the user's code
+                self.ran += runs_of(module, wanted, self._stack(), _number_of(output))
 
         self._stop = register_module_forward_hook(hear).remove
 
@@ -165,6 +160,16 @@ class Unreached:
             for each in reversed(frames)
             if self.owns(each.f_code.co_filename)
         )
+
+
+def runs_of(module: Any, wanted: set[int], stack: Stack, number: int | None) -> list[Ran]:  # noqa: ANN401 # an nn.Module
+    """A run of a module, told apart by the parameters of its own that are wanted (by id)."""
+    own = [(key, id(each)) for key, each in module._parameters.items() if id(each) in wanted]  # noqa: SLF001 # as above
+    classes = _own_classes(module)
+    # What a method of the user's does with one parameter says nothing of the others.
+    groups = [[each] for each in own] if classes else [own] if own else []
+    named = (tuple(zip(*some, strict=True)) for some in groups)
+    return [Ran(keys, identities, stack, number, classes) for keys, identities in named]
 
 
 def _can_be_added_up(parameter: Any) -> bool:  # noqa: ANN401 # a tensor
