@@ -49,7 +49,7 @@ class Track:
 class Activation:
     """One live call."""
 
-    __slots__ = ("awaiting", "calls", "code", "headers", "latest", "line", "statements", "tracks")
+    __slots__ = ("awaiting", "begun", "calls", "code", "headers", "latest", "line", "statements", "tracks")
 
     def __init__(self, code: Code | None, line: int, headers: Headers, statements: Statements) -> None:
         self.code = code  # `None`: the thread itself, below every call of the user's
@@ -62,6 +62,7 @@ class Activation:
         # only: most lines call a function once.
         self.calls: dict[Code | str, Track | int] | None = None
         self.latest: Code | None = None  # what was typed last at a prompt
+        self.begun: int | None = None  # the op counter at its entry; `None`: it was not seen
 
     def track_of(self, loop: Loop) -> Track | None:
         """The rounds of one of its loops, if it was ever reached."""
@@ -133,7 +134,7 @@ class Activation:
     def copy(self) -> "Activation":
         """The same, to be continued apart."""
         twin = Activation(self.code, self.line, self.headers, self.statements)
-        twin.awaiting, twin.latest = self.awaiting, self.latest
+        twin.awaiting, twin.latest, twin.begun = self.awaiting, self.latest, self.begun
         if self.tracks is not None:
             twin.tracks = {loop: track.copy() for loop, track in self.tracks.items()}
         if self.calls is not None:
@@ -188,7 +189,7 @@ class Machine:
                     top.reach(before, line, word >> SITE_BITS, keep=keep)
             elif kind is enter_kind:
                 top.enters(code, word >> SITE_BITS, keep=keep)
-                push(code, line)
+                push(code, line).begun = word >> SITE_BITS
             elif kind is leave_kind:
                 if top.code is code:
                     stack.pop()

@@ -55,7 +55,8 @@ def rounds_of(stack: list[Activation]) -> tuple[Rounds, ...]:
             if loop.holds(activation.line) and track is not None:
                 found.append(_of_loop(activation, loop, track, depth))
         repeated = activation.repeated() if callee is None else [activation.calls_of(callee.code)]
-        found.extend(_of_calls(activation, calls, depth) for calls in repeated if calls is not None)
+        begun = None if callee is None else callee.begun
+        found.extend(_of_calls(activation, calls, depth, begun) for calls in repeated if calls is not None)
     return tuple(found)
 
 
@@ -65,10 +66,15 @@ def _of_loop(activation: Activation, loop: Loop, track: Track, depth: int) -> Ro
     return Rounds(Repeats.LOOP, frame, loop.last, depth, rounds, entered, track.ordinals, track.numbers)
 
 
-def _of_calls(activation: Activation, track: Track, depth: int) -> Rounds:
+def _of_calls(activation: Activation, track: Track, depth: int, begun: int | None) -> Rounds:
+    """`begun`: the op counter when the live call began. Coroutines take turns: others may have begun since."""
     frame = _frame(activation, activation.line)
-    rounds, entered = track.rounds, track.entered
-    return Rounds(Repeats.CALLS, frame, activation.line, depth, rounds, entered, track.ordinals, track.numbers)
+    ordinals, numbers = track.ordinals, track.numbers
+    last = len(numbers) if begun is None else bisect_right(numbers, begun)
+    if 0 < last < len(numbers):
+        ordinals, numbers = ordinals[:last], numbers[:last]
+    now = ordinals[-1] if ordinals is not track.ordinals else track.rounds
+    return Rounds(Repeats.CALLS, frame, activation.line, depth, now, track.entered, ordinals, numbers)
 
 
 def _frame(activation: Activation, line: int) -> Frame:
