@@ -47,6 +47,32 @@ main()
 """,
         "",
     ),
+    "function that knows no lists": (
+        "`cut(states)` at main.py:{line} detaches some of what it is given, but not all: `states` leads to the old",
+        """
+def cut(value):
+    if isinstance(value, torch.Tensor):
+        return value.detach()
+    if isinstance(value, tuple):
+        return tuple(map(cut, value))
+    return value
+
+def main():
+    cells = nn.ModuleList(nn.RNNCell(3, 3) for _ in range(2))
+    states = [torch.zeros(1, 3), torch.zeros(1, 3)]
+    for _ in range(2):
+        states = cut(states)  # tried
+        x, after = torch.ones(1, 3), []
+        for cell, state in zip(cells, states):
+            x = cell(x, state)
+            after.append(x)
+        states = after
+        x.sum().backward()
+
+main()
+""",
+        "",
+    ),
     "one of a pair, kept by an object": (
         "only `h.detach()` is detached at main.py:{line}; `c` is not",
         """
