@@ -358,10 +358,19 @@ def test_total_keeps_numbers_and_the_loss_is_back_propagated(tmp_path: Path) -> 
 )
 def test_edit_in_place_makes_a_new_tensor_instead(tmp_path: Path, before: str, after: str) -> None:
     """The saved one stays as it was."""
-    case = Case(tmp_path, f"def main():\n    {before}\n")
+    case = Case(tmp_path, f"def main():\n    {before}\n    return h\n")
     found = case.diagnosis("GS202", "h", changed=case.at(before))
 
-    assert case.mended("clone", found) == f"def main():\n    {after}\n"
+    assert case.mended("clone", found) == f"def main():\n    {after}\n    return h\n"
+
+
+@pytest.mark.parametrize("edit", ["w.clamp_(-1, 1)", "w *= 0.9", "w[0] = 0"])
+def test_edit_that_is_meant_for_others_is_not_made_of_a_copy(tmp_path: Path, edit: str) -> None:
+    """The loop's variable would have the new tensor, and the model keep the old one."""
+    case = Case(tmp_path, f"def clip(model):\n    for w in model.parameters():\n        {edit}\n")
+    found = case.diagnosis("GS202", "w", changed=case.at(edit))
+
+    assert case.mended("clone", found) is None
 
 
 def test_step_moves_behind_the_pass_that_needs_the_old_parameters(tmp_path: Path) -> None:

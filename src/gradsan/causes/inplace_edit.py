@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Edited, Incident
 from gradsan.report import FixKind
@@ -26,6 +28,7 @@ class InplaceEdit(Cause):
     summary = "a tensor saved for the backward pass was edited in place"
     asked = 71
     roles = Cause.roles | {"made": "saved for backward", "changed": "edited in place", "used": "needs the old values"}
+    titles: ClassVar[dict[FixKind, str]] = {"reorder": "make the edit after the pass that needs the old values"}
     example = Example(
         program="""\
 import torch
@@ -94,6 +97,10 @@ gates.sum().backward()
         return () if layer is None else (f"the edit is what `inplace=True` of `{layer[0]}` ({layer[1]}) asks for",)
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
-        return ("clone",)
+        if not isinstance(incident, Edited) or incident.value is None:
+            return ("clone",)
+        if any(each.is_leafs for each in incident.suspects):  # it has to change for good, where everybody sees it
+            return ("reorder", "clone")
+        return ("clone", "reorder") if incident.value.op is None else ("clone",)

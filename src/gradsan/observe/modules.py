@@ -22,6 +22,18 @@ def module_names() -> dict[int, str]:
     return names
 
 
+def buffers_beside() -> dict[int, list[Any]]:
+    """For the id of every parameter, the buffers of the modules that own it."""
+    from torch import nn
+
+    found: dict[int, list[Any]] = {}
+    for module in instances(nn.Module):
+        buffers = [each for each in vars(module).get("_buffers", {}).values() if each is not None]
+        for parameter in vars(module).get("_parameters", {}).values() if buffers else ():
+            found.setdefault(id(parameter), []).extend(buffers)
+    return found
+
+
 def _name(root: Any, prefix: str, names: dict[int, str]) -> None:  # noqa: ANN401 # an nn.Module
     stack = [(root, prefix)]
     seen: set[int] = set()

@@ -6,7 +6,7 @@ import libcst as cst
 
 from gradsan.fix.calls import argument, without_argument
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import loaded, method, nodes, simple, small, text
+from gradsan.fix.expressions import assigned_names, loaded, loaded_names, method, nodes, simple, small, text
 from gradsan.fix.program import Place, Program
 
 _OPERATORS = {"+=": "+", "-=": "-", "*=": "*", "/=": "/", "@=": "@", "**=": "**", "//=": "//", "%=": "%"}
@@ -41,14 +41,14 @@ def _saving_a_copy(program: Program) -> Iterator[Draft]:
 def _out_of_place(place: Place) -> Iterator[Draft]:
     draft = Draft()
     match simple(place.statement):
-        case cst.AugAssign(target=cst.Name() | cst.Attribute() as target, operator=operator, value=value) as edit:
+        case cst.AugAssign(target=target, operator=operator, value=value) as edit if _is_of_use(target, place):
             new = f"{text(target)} = {text(target)} {_OPERATORS[text(operator)]} {_operand(value)}"
             draft.replace(place.tree, edit, small(new))
             yield draft
         case (
             cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript(value=base))])
             | cst.AugAssign(target=cst.Subscript(value=base))
-        ) if isinstance(base, cst.Name | cst.Attribute):
+        ) if _is_of_use(base, place):
             draft.insert_before(place.tree, place.statement, f"{text(base)} = {text(base)}.clone()")
             yield draft
         case (
@@ -57,7 +57,7 @@ def _out_of_place(place: Place) -> Iterator[Draft]:
             draft.replace(place.tree, edit, small(f"{text(base)} = {text(only.value)}"))
             yield draft
         case cst.Expr(value=cst.Call(func=cst.Attribute(value=base, attr=cst.Name(value=name))) as call) as edit if (
-            _edits(name) and isinstance(base, cst.Name | cst.Attribute)
+            _edits(name) and _is_of_use(base, place)
         ):
             returning = call.with_changes(func=cst.Attribute(base, cst.Name(name.removesuffix("_"))))
             draft.replace(place.tree, edit, small(f"{text(base)} = {text(returning)}"))
@@ -75,6 +75,25 @@ def _switched_off(place: Place) -> Iterator[Draft]:
             found = True
     if found:
         yield draft
+
+
+def _is_of_use(base: cst.BaseExpression, place: Place) -> bool:
+    """Whether somebody reads a copy that has the name now: of a local, others may have the tensor itself."""
+    if not isinstance(base, cst.Name):
+        return isinstance(base, cst.Attribute)
+    tree, scope = place.tree, place.tree.scope(place.statement)
+    first, last = tree.end_line(place.statement) + 1, tree.lines[-1].last
+    for loop in tree.loops(place.statement):
+        if isinstance(loop, cst.For) and base.value in assigned_names(loop.target):
+            last = tree.end_line(loop)  # the next round has another tensor
+            break
+        first = tree.line(loop)
+    return any(
+        base.value in loaded_names(each)
+        for each in tree.statements
+        if isinstance(each, cst.SimpleStatementLine) and each is not place.statement
+        if tree.scope(each) is scope and first <= tree.line(each) <= last
+    )
 
 
 def _edits(name: str) -> bool:

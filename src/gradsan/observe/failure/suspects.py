@@ -2,12 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 from math import prod
 from typing import Any
 
 from gradsan.lifecycle.incident import SavedValue, Suspect
 from gradsan.observe.failure.scene import Graph, Node, Scene, op_fact
-from gradsan.observe.graph import REARRANGING, parameters_behind, saves_values, version_of
+from gradsan.observe.graph import REARRANGING, kind_of, parameters_behind, saves_values, version_of
+from gradsan.observe.modules import buffers_beside
 
 _AT_MOST = 24
 _TAKERS_AT_MOST = 8
@@ -81,10 +83,22 @@ class _Candidates:
                     yield node, None, None, True
 
     def _of_data(self) -> Iterator[_Candidate]:
-        """What needs no gradient, a buffer say, leaves a gap among an op's inputs."""
+        """What needs no gradient, a buffer say, leaves a gap among an op's inputs, or is saved beside them."""
         for node in self._newest:
             if saves_values(node) and any(each is None for each, _ in node.next_functions):
                 yield node, None, None, False
+            elif hasattr(type(node), "_raw_saved_running_mean") and self._is_statistics_of(node):
+                yield node, None, None, True
+
+    def _is_statistics_of(self, node: Node) -> bool:
+        """Whether a buffer of the layer that made an op was edited as often as PyTorch says."""
+        leaves = parameters_behind(node, self._graph.below)
+        buffers = (buffer for leaf in leaves for buffer in self._buffers.get(id(leaf), ()))
+        return any(is_seen_through(buffer, self._value) for buffer in buffers)
+
+    @cached_property
+    def _buffers(self) -> dict[int, list[Any]]:
+        return buffers_beside()
 
     def _replaced_by(self, edit: Node) -> Iterator[_Candidate]:
         """An edit that was recorded stands in the place of the tensor's history."""
@@ -99,12 +113,28 @@ class _Candidates:
         return [each for each in self._above.get(source, ()) if _has_shape(each, self._value.shape)][:_TAKERS_AT_MOST]
 
     def _savers_of(self, source: Node) -> Iterator[Node]:
-        return (each for each in self._above.get(source, ()) if saves_values(each))
+        return (each for each in self._above.get(source, ()) if saves_values(each) and _saves_input(each, source))
 
 
 def _has_shape(node: Node, shape: tuple[int, ...]) -> bool:
     metadata = getattr(node, "_input_metadata", None) or ()
     return any(tuple(int(size) for size in each.shape) == shape for each in metadata)
+
+
+# Products save a factor only for the gradient of the other one: which of the inputs are each other's.
+_FACTORS = {"Mul": (0, 1), "Mm": (0, 1), "Bmm": (0, 1), "Mv": (0, 1), "Dot": (0, 1), "Addmm": (1, 2), "Baddbmm": (1, 2)}
+
+
+def _saves_input(node: Node, source: Node) -> bool:
+    """Whether an op may have saved what an op before it made: what is scaled by a number was not needed for that."""
+    inputs = [each for each, _ in node.next_functions]
+    kind = kind_of(node)
+    if kind == "Div":  # the dividend is needed for the divisor's gradient
+        return inputs[1:] != [None] or source not in inputs[:1]
+    one, other = _FACTORS.get(kind, (0, 0))
+    if one == other or len(inputs) <= other:
+        return True
+    return any(inputs[mine] is source and inputs[theirs] is not None for mine, theirs in ((one, other), (other, one)))
 
 
 def _saves_result(node: Node) -> bool:
