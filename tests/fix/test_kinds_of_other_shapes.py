@@ -300,3 +300,74 @@ def test_what_a_constructor_made_is_not_made_in_every_round(tmp_path: Path) -> N
     found = case.diagnosis("GS104", "self.y", made=replace(made, stack=stack), used=case.at("backward"))
 
     assert case.mended("move-into-loop", found) is None
+
+
+def test_cached_property_is_still_read_like_an_attribute(tmp_path: Path) -> None:
+    """Without any decorator it would be a method, which nobody calls."""
+    source = "class Filter:\n    @cached_property\n    def kernel(self):\n        return self.width.exp()\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS109", "self.kernel", made=case.at("exp", function="Filter.kernel"))
+
+    assert case.mended("recompute", found) == source.replace("@cached_property", "@property")
+
+
+def test_state_that_gradients_are_asked_for_stays_one_that_has_them(tmp_path: Path) -> None:
+    """Detached alone, `autograd.grad` would refuse it in the next round."""
+    source = """\
+def main():
+    for batch in data:
+        (slope,) = torch.autograd.grad(energy(theta), [theta], create_graph=True)
+        theta = theta - learned(slope)
+        loss = energy(theta)
+        loss.backward()
+"""
+    case = Case(tmp_path, source)
+    passing = case.at("loss.backward")
+    evidence = {"reached_in": "main", "reached_as": "theta", "holds": "tensor"}
+    found = case.diagnosis("GS103", "theta", made=case.at("learned"), freed=passing, used=passing, evidence=evidence)
+
+    assert case.mended("detach", found) == f"{source}        theta = theta.detach().requires_grad_()\n"
+
+
+def test_state_is_detached_below_what_moves_it_on(tmp_path: Path) -> None:
+    """A method of the object that has it may give it another value after the pass."""
+    source = "def main():\n    for x in data:\n        loss = f(net(x), probe)\n        loss.backward()\n"
+    source += "        opt.step()\n        probe.advance()\n"
+    case = Case(tmp_path, source)
+    passing = case.at("loss.backward")
+    evidence = {"reached_in": "main", "reached_as": "probe.old", "holds": "tensor"}
+    found = case.diagnosis("GS103", "probe.old", made=case.at("net(x)"), freed=passing, used=passing, evidence=evidence)
+
+    assert case.mended("detach", found) == f"{source}        probe.old = probe.old.detach()\n"
+
+
+def test_forward_is_not_run_again_for_both_passes_at_once(tmp_path: Path) -> None:
+    """The loop that repeats the pass stands further in: both would still share one graph."""
+    source = """\
+def main():
+    loss = net(x).mean()
+    backward(loss)
+
+
+def backward(loss):
+    for group in groups:
+        loss.backward(inputs=group)
+"""
+    case = Case(tmp_path, source)
+    passing = case.at("backward(loss)", "inputs=group", inner="backward")
+    found = case.diagnosis("GS101", "loss", made=case.at("net(x)"), freed=passing, used=passing)
+
+    assert case.mended("recompute", found) is None
+
+
+def test_record_that_was_made_once_is_detached_field_by_field(tmp_path: Path) -> None:
+    """It has no `detach()` of its own."""
+    source = "def main():\n    rollout = collect(agent)\n    for _ in range(3):\n        learn(rollout).backward()\n"
+    case = Case(tmp_path, source)
+    passing = case.at("backward")
+    found = case.diagnosis(
+        "GS104", "rollout", made=case.at("collect"), freed=passing, used=passing, evidence={"holds": "record values"}
+    )
+
+    line = "    rollout = collect(agent)\n"
+    assert case.mended("detach", found) == source.replace(line, f"{line}    rollout.values = rollout.values.detach()\n")

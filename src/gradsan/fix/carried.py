@@ -8,6 +8,7 @@ from textwrap import indent
 from gradsan.fix.source import Source
 
 _ITEM_OF = re.compile(r"(.*)\[\d+\](\.\w+)")  # `model.layers[0].state`
+_GRAD = ("torch.autograd.grad", "autograd.grad", "grad")
 _ITEM = {"tuple": "each", "list": "each", "dict": "value"}
 
 
@@ -49,7 +50,20 @@ def detaching(name: str, holds: str, source: Source) -> list[str]:
     if holds == "deque of tensor":
         return [f"for index, each in enumerate({name}):\n    {name}[index] = each.detach()\n"]
     code = detached(name, holds)
+    if code is not None and holds == "tensor" and _is_differentiated_by(name, source):
+        code = f"{code}.requires_grad_()"
     return [] if code is None else [f"{name} = {code}"]
+
+
+def _is_differentiated_by(name: str, source: Source) -> bool:
+    """Whether the file asks for gradients with respect to it: `torch.autograd.grad(loss, theta)`."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in _GRAD:
+            asked = [*node.args[1:2], *(each.value for each in node.keywords if each.arg == "inputs")]
+            items = [item for each in asked for item in getattr(each, "elts", [each])]
+            if any(ast.unparse(item) == name for item in items):
+                return True
+    return False
 
 
 def for_each(names: Sequence[str], source: Source, statements: Callable[[str], list[str]]) -> list[str]:

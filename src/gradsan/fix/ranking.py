@@ -8,7 +8,7 @@ from gradsan.causes import cause
 from gradsan.causes.diagnosing import fix_of
 from gradsan.fix.expressions import assigned_names, loaded_names
 from gradsan.fix.flow import dependents
-from gradsan.fix.kinds import move_into_loop, no_grad
+from gradsan.fix.kinds import clone, move_into_loop, no_grad, recompute
 from gradsan.fix.kinds.reset_state import resetting_method
 from gradsan.fix.program import Program
 from gradsan.report import Fix, FixKind
@@ -19,6 +19,8 @@ def ranked(fixes: tuple[Fix, ...], program: Program) -> tuple[Fix, ...]:
     kinds = {fix.kind for fix in fixes}
     first: FixKind | None = None
     match program.diagnosis.code:
+        case "GS101" if "retain-graph" in kinds and next(recompute.drafts(program), None) is None:
+            first = "retain-graph"
         case "GS103" if "reset-state" in kinds and _belongs_to_its_batch(program):
             first = "reset-state"
         case "GS107" if {"create-graph", "retain-graph"} <= kinds:
@@ -29,6 +31,8 @@ def ranked(fixes: tuple[Fix, ...], program: Program) -> tuple[Fix, ...]:
             # A buffer, or a cache, that is to begin anew with every round: only the source tells.
             first = "move-into-loop"
             fixes = fixes if first in kinds else (fix_of(first, cause(code)), *fixes)
+        case "GS202" if {"clone", "reorder"} <= kinds and next(clone.drafts(program), None) is None:
+            first = "reorder"  # what has a name for one line only cannot be exchanged for a copy
         case "GS304" if {"combine-losses", "move-into-loop"} <= kinds and _takes_batches(program):
             first = "move-into-loop"
     return fixes if first is None else tuple(sorted(fixes, key=lambda fix: fix.kind != first))

@@ -8,7 +8,7 @@ import libcst as cst
 
 from gradsan.fix.carried import detached, detaching, for_each
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import loaded, method, nodes, simple, small, targets, text
+from gradsan.fix.expressions import call_of, loaded, method, nodes, simple, small, targets, text
 from gradsan.fix.flow import may_be_none, reads
 from gradsan.fix.kinds.remove_retain import stop_retaining
 from gradsan.fix.program import Place, Program, frames
@@ -52,15 +52,20 @@ def _where_made(program: Program, name: str) -> Iterator[Draft]:
     place = None if apart is None else program.places(made)[apart]
     if place is None:
         return
+    holds = str(program.diagnosis.evidence.get("holds", "tensor"))
     match simple(place.statement):
-        case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if text(target) == name:
+        case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if (
+            text(target) == name and holds == "tensor"
+        ):
             draft = Draft()
             draft.replace(place.tree, value, method(value, "detach"))
             yield draft
         case _ if name in map(text, targets(place.statement)):
-            draft = Draft()
-            draft.insert_after(place.tree, place.statement, f"{name} = {name}.detach()")
-            yield draft
+            statements = detaching(name, holds, place.tree.source)
+            if statements:
+                draft = Draft()
+                draft.insert_after(place.tree, place.statement, *statements)
+                yield draft
 
 
 def _where_handed_over(program: Program, name: str) -> Iterator[Draft]:
@@ -257,9 +262,17 @@ def _last_writing(program: Program, place: Place, name: str) -> Statement:
     block = list(place.tree.block(place.statement))
     below = block[block.index(place.statement) + 1 :] if place.statement in block else []
     makers = [each.statement for each in program.places(program.diagnosis.made) if each is not None]
-    return next(
-        (each for each in reversed(below) if each in makers or name in map(text, targets(each))), place.statement
-    )
+    owner = name.rpartition(".")[0]
+
+    def writes(each: Statement) -> bool:
+        if each in makers or name in map(text, targets(each)):
+            return True
+        match call_of(each):
+            case cst.Call(func=cst.Attribute(value=called)):  # a method of its owner may write it
+                return bool(owner) and text(called) == owner
+        return False
+
+    return next(filter(writes, reversed(below)), place.statement)
 
 
 def _before_the_loop(program: Program, name: str, use: Place) -> Iterator[Draft]:

@@ -8,11 +8,11 @@ import libcst as cst
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, bracketed, loaded, loaded_names, nodes, simple, text
 from gradsan.fix.flow import dependents
-from gradsan.fix.program import Place, Program
+from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement
 from gradsan.lifecycle.location import Location
 
-_CACHES = ("cache", "lru_cache", "cached_property")
+_CACHES = ("cache", "lru_cache")
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -29,15 +29,27 @@ def drafts(program: Program) -> Iterator[Draft]:
 
 
 def _written_anew(program: Program) -> Iterator[Draft]:
-    made, used = program.diagnosis.made, program.diagnosis.used
+    made, freed, used = program.diagnosis.made, program.diagnosis.freed, program.diagnosis.used
     apart = program.apart(made, used)
     if apart is None:
         return
     making = program.places(made)[apart]
     for later in (program.diagnosis.enters, used):
         place = None if later is None else _beside(program, later, apart)
-        if place is not None and making is not None:
+        if place is not None and making is not None and _runs_for_each(program, place, freed, used):
             yield from _inlined(program, place, making)
+
+
+def _runs_for_each(program: Program, place: Place, freed: Location | None, used: Location | None) -> bool:
+    """Whether the program comes to a statement anew for the later pass, and not once for both.
+
+    Where one line makes both passes, the innermost loop is what brings it there again.
+    """
+    if freed is None or used is None or frames(freed) != frames(used):
+        return True
+    places = program.places(used)
+    inner = places[places.index(place) + 1 :] if place in places else []
+    return not any(each is not None and each.tree.loops(each.statement) for each in inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,12 +208,16 @@ def _held(place: Place) -> list[str]:
 
 
 def _undecorated(place: Place) -> Iterator[Draft]:
-    """`@lru_cache` on the function that computed it."""
+    """`@lru_cache` on the function that computed it; what is read like an attribute still is."""
     function = place.tree.scope(place.statement)
     if not isinstance(function, cst.FunctionDef):
         return
-    kept = [each for each in function.decorators if _decorator_name(each) not in _CACHES]
-    if len(kept) < len(function.decorators):
+    kept = [
+        each.with_changes(decorator=cst.Name("property")) if _decorator_name(each) == "cached_property" else each
+        for each in function.decorators
+        if _decorator_name(each) not in _CACHES
+    ]
+    if kept != list(function.decorators):
         draft = Draft()
         draft.replace(place.tree, function, function.with_changes(decorators=kept))
         yield draft
