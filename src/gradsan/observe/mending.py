@@ -6,7 +6,7 @@ from types import FrameType
 
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.observe.log.lines import Lines
-from gradsan.observe.reaching import inside, reached
+from gradsan.observe.reaching import has_history, inside, reached
 from gradsan.report import Culprit
 
 _DEPTH = 3  # attributes between a variable and the object that holds the state
@@ -78,6 +78,7 @@ def _record(each: object) -> str:
         return "something"
     fields = dict(inside(each))
     tensors = [name for name, value in fields.items() if torch.Tensor in type(value).__mro__]
+    tensors = [name for name in tensors if has_history(fields[name])] or tensors  # labels have none
     settings = getattr(type(each), "__dataclass_params__", None)
     if settings is not None and settings.frozen:
         return f"frozen record {' '.join(tensors)}" if tensors else "something"

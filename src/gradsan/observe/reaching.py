@@ -66,7 +66,7 @@ def inside(each: object) -> Iterator[tuple[str, object]]:
 
 def _first_of(found: list[Reached]) -> Reached | None:
     """Of several layers of a kind, each has a state: what holds for one of them holds for all."""
-    carrying = [each for each in found if _has_history(each.held)]
+    carrying = [each for each in found if has_history(each.held)]
     if not carrying:
         return found[0] if found else None
     first, *others = carrying
@@ -140,7 +140,8 @@ def _loop_variables(code: CodeType) -> set[str]:
     return found
 
 
-def _has_history(each: object, depth: int = 0) -> bool:
+def has_history(each: object, depth: int = 0) -> bool:
+    """Whether a tensor leads to an op, or one in a container does."""
     import torch
 
     if type(each) is torch.Tensor:  # of a subclass, asking could run its code
@@ -148,5 +149,5 @@ def _has_history(each: object, depth: int = 0) -> bool:
     if depth > _DEPTH:
         return False
     if type(each) is dict:
-        return any(_has_history(value, depth + 1) for value in each.values())
-    return type(each) in {list, tuple} and any(_has_history(value, depth + 1) for value in each)  # type: ignore[attr-defined]
+        return any(has_history(value, depth + 1) for value in each.values())
+    return type(each) in {list, tuple} and any(has_history(value, depth + 1) for value in each)  # type: ignore[attr-defined]

@@ -1,5 +1,6 @@
 """The name through which a consumed graph survived: from the live objects, and from the lines that ran."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FrameType
@@ -19,6 +20,7 @@ from gradsan.observe.ownership import Ownership
 from gradsan.report import Holder
 
 _TOO_DOUBTFUL = 6.0
+_ITEMS = re.compile(r"(?:\[(?:\d+|\"[^\"]*\")\])+$")  # `["decoder.0"][1]` at the end of a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,11 @@ def carrier(
     if followed is not None:
         binding, where = followed
         is_seen = any(each.is_exact and _is_same(each, binding) for each in live)
+        if not is_seen and binding.kind not in {"local", "argument"}:
+            # What lasts should have been seen. It has another value by now; what the line reads beside it may not.
+            other = _seen(crossing, live, frames, owns)
+            if other is not None and other.confidence == "certain":
+                return other
         return Carrier(
             binding.name, _holder(binding, live), where.call.code.file, where.line, "certain" if is_seen else "likely"
         )
@@ -214,11 +221,11 @@ def _read_as(each: Held, frame: Frame) -> str | None:
     statements = () if scope is None else scope.by_line.get(frame.line, ())
     names = {text(node) for statement in statements for node in loads(statement)}
     is_visible = each.holder == "global" or each.function == frame.function
-    name = _container(each.name)
-    _, _, attribute = name.rpartition(".")
     is_own = scope is not None and scope.owner is not None and each.owner is not None and scope.owner in each.owner
-    if is_own and f"self.{attribute}" in names:
-        return f"self.{attribute}"
-    if is_visible:
-        return each.name if each.name in names else name if name in names else None
+    for name in dict.fromkeys((each.name, _container(each.name), _ITEMS.sub("", each.name))):
+        attribute = f"self.{_ITEMS.sub('', name).rpartition('.')[2]}{''.join(_ITEMS.findall(name))}"
+        if is_own and attribute in names:
+            return attribute
+        if is_visible and name in names:
+            return name
     return None
