@@ -84,6 +84,7 @@ def told(incident: Incident) -> Diagnosis:
         ("GS110", replace(IN_LOOP, repetition=SKIPPED)),
         ("GS109", replace(IN_LOOP, kinship="total", repetition=replace(SKIPPED, maker_runs=1))),
         ("GS110", replace(IN_LOOP, kinship="total", repetition=SKIPPED)),
+        ("GS110", replace(IN_LOOP, kinship="same", repetition=SKIPPED)),
         ("GS104", BEFORE_LOOP),
         ("GS104", replace(BEFORE_LOOP, kinship="total")),
         ("GS102", replace(BEFORE_LOOP, updated_between=False)),
@@ -112,6 +113,31 @@ def test_fake_of_a_gan_made_once_a_round_is_another_networks_output() -> None:
     assert loop is not None
 
     assert told(replace(inner, repetition=replace(loop, made_in_outer_round=True))).code == "GS106"
+
+
+def test_pass_that_reaches_nothing_fresh_is_told_apart_by_who_stepped_on_the_earlier_one() -> None:
+    """A policy's loss walked through the bonus of another network, whose own pass comes later."""
+    owners = replace(APART, fresh=frozenset(), freed=frozenset({"dynamics"}), stepped=frozenset({"policy"}))
+
+    assert told(replace(SHARED, owners=owners)).code == "GS106"
+    assert told(replace(SHARED, owners=replace(owners, stepped=frozenset({"dynamics"})))).code == "GS102"
+    assert told(replace(SHARED, owners=replace(owners, by_optimizer=False))).code == "GS102"
+
+
+def test_what_was_made_once_is_cut_off_where_the_round_trains_the_same_parameters_anew() -> None:
+    """It is compared with, or weighs; a term of the loss, as a penalty is, has to be made anew."""
+    compared = replace(BEFORE_LOOP, trained_anew=True, owners=replace(APART, freed=APART.fresh))
+
+    assert told(compared).fixes[0].kind == "detach"
+    assert told(replace(compared, is_term=True)).fixes[0].kind == "move-into-loop"
+
+
+def test_call_that_cuts_is_not_offered_to_be_removed_where_none_was_found() -> None:
+    """There is nothing to point at."""
+    at = (Frame("train.py", 7, "main"),)
+
+    assert [each.kind for each in told(WithoutHistory(LATER)).fixes] == ["advice"]
+    assert told(WithoutHistory(LATER, cut=at, by="`.detach()`")).fixes[0].kind == "re-attach"
 
 
 def test_what_was_inferred_is_likely() -> None:

@@ -112,6 +112,9 @@ up to date: False
         """The best first."""
         if not isinstance(incident, SecondPass) or not incident.owners.freed:  # nobody trains it
             return ("detach", "no-grad")
+        # What the loss compares with, or weighs by: this round's forward trains the same parameters already.
+        if incident.trained_anew and not incident.is_term:
+            return ("detach", "no-grad", "move-into-loop")
         if any(
             frame.function.endswith("__init__") for frame in incident.made.stack
         ):  # no constructor belongs in a loop

@@ -84,9 +84,14 @@ print("the slope is trained through:", slope.requires_grad)
         return freeing.kind == "grad" or freeing.nested or freeing.in_forward
 
     @classmethod
-    def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
+    def sentence(cls, name: str, incident: Incident) -> str:
         """What happened, in one sentence."""
-        return f"`autograd.grad` (or a pass inside the forward) freed the graph of {name}, which the later pass needs"
+        freeing = incident.freeing if isinstance(incident, SecondPass) else None
+        if freeing is None or freeing.kind == "grad":
+            earlier = "`autograd.grad`"
+        else:
+            earlier = "a pass inside another one" if freeing.nested else "a pass inside the forward"
+        return f"{earlier} freed the graph of {name}, which the later pass needs"
 
     @classmethod
     def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:

@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, WithoutHistory
 from gradsan.report import FixKind
@@ -23,6 +25,9 @@ class LostGraph(Cause):
     severity = "error"
     summary = "the loss has no history: `.item()`, `.data`, `no_grad`, numpy or argmax cut it off"
     asked = 80
+    titles: ClassVar[dict[FixKind, str]] = {
+        "advice": "compute it in torch, from tensors that require a gradient, and where gradients are not switched off"
+    }
     roles = Cause.roles | {"cut": "loses its history", "used": "needs a history"}
     example = Example(
         program="""\
@@ -89,6 +94,7 @@ print("gradient of the weight:", model.weight.grad)
         return f"{name} has no history: no graph leads from it to a parameter"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
-        return ("re-attach", "advice")
+        is_known = isinstance(incident, WithoutHistory) and bool(incident.cut)
+        return ("re-attach", "advice") if is_known else ("advice",)

@@ -92,7 +92,9 @@ loss 2.543, gradient of the bias -3.189
     @classmethod
     def explains(cls, incident: Incident) -> bool:
         """Whether this is what happened."""
-        return isinstance(incident, SecondPass) and incident.kinship == "same"
+        if not isinstance(incident, SecondPass) or incident.kinship != "same":
+            return False
+        return incident.repetition is None or not incident.repetition.skipped
 
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all

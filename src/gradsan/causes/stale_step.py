@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
@@ -22,6 +24,9 @@ class StaleStep(Cause):
     severity = "error"
     summary = "a guard skipped this step's forward, and the update ran on what the previous step left"
     asked = 42
+    titles: ClassVar[dict[FixKind, str]] = {
+        "advice": "let the guard skip the whole step: forward, backward and `step()` run together or not at all"
+    }
     example = Example(
         program="""\
 import torch

@@ -49,7 +49,7 @@ def tell(trouble: Trouble, world: World) -> Told:
             return _edited(trouble, world)
         case NoHistory():
             return Told(
-                WithoutHistory(_pass(trouble.failing, world)),
+                WithoutHistory(_pass(trouble.failing, world), cut=stack_of(trouble.cut.site), proved=True),
                 Label(trouble.name, "local") if trouble.name else None,
                 0,
                 trouble.failing.guarded,

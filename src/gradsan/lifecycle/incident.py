@@ -61,6 +61,11 @@ class Repetition:
     made_in_outer_round: bool  # there is a loop around this one, and its present round made it
     maker_ran_since: bool = False  # it made something else later on, and that is not what was used
 
+    @property
+    def skipped(self) -> bool:
+        """Whether the making line runs round after round, and did not in the present one."""
+        return self.made == "earlier" and self.maker_runs > 1 and not self.maker_ran_now
+
 
 @dataclass(frozen=True, slots=True)
 class Owners:
@@ -73,8 +78,12 @@ class Owners:
 
     @property
     def apart(self) -> bool:
-        """Whether nobody who owns something fresh owns something freed."""
-        return bool(self.fresh and self.freed) and not self.fresh & self.freed
+        """Whether nobody who owns something fresh owns something freed.
+
+        Where all that the later pass reaches was freed, the earlier pass was that of the optimizer which stepped on it.
+        """
+        theirs = self.fresh or (self.stepped if self.by_optimizer else frozenset())
+        return bool(theirs and self.freed) and not theirs & self.freed
 
 
 # How the failing root relates to the root of the pass that freed it.
@@ -98,8 +107,10 @@ class SecondPass:
     consumed: frozenset[int]  # creation numbers of the freed ops that the failing pass needs
     consumed_bytes: int  # about what they had saved
     compiled: bool = False  # the freed op is one that `torch.compile` made
-    checkpointed: bool = False  # an activation checkpoint ran the failing pass
+    checkpointed: bool = False  # an activation checkpoint ran one of the two passes
     own_backward: bool = False  # a custom Function ran it in its own backward
+    trained_anew: bool = False  # every parameter behind the freed part is reached apart from it, too
+    is_term: bool = False  # the loss is a sum, and what is old is one of its terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +132,7 @@ class Suspect:
     source: OpFact | None = None  # the op whose result it saved; None: the value had no history
     edit: OpFact | None = None  # the op that the edit made, where the graph has it
     takers: tuple[OpFact, ...] = ()  # ops of the same size that were made of that result: an edit may be among them
-    is_leafs: bool = False  # it saved a leaf that has been edited as often as PyTorch says
+    is_leafs: bool = False  # it saved a parameter that was edited as often as PyTorch says, or a layer's statistics
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,7 @@ def _op_name(op: PathOp) -> str:
 
 def _cost(diagnosis: Diagnosis) -> str:
     ops, saved = diagnosis.evidence.get("freed_ops"), diagnosis.evidence.get("saved_bytes")
-    parts = [f"{ops} ops"] if ops is not None else []
+    parts = ["1 op" if ops == 1 else f"{ops} ops"] if ops is not None else []
     if isinstance(saved, int | float):
         parts.append(f"about {size(saved)} of saved values")
     return f" ({', '.join(parts)})" if parts else ""

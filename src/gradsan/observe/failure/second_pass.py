@@ -42,9 +42,11 @@ def second_pass(scene: Scene) -> SecondPass | None:
         consumed=frozenset(graph.number[node] for node in freed_by),
         consumed_bytes=sum(about_bytes(node) for node in victims),
         compiled=victim_name.startswith("CompiledFunction"),
-        checkpointed=scene.in_checkpoint,
+        checkpointed=scene.in_checkpoint or _is_recomputed(graph.number[victim], freeing, scene),
         own_backward=scene.note.outer is not None
         and any(runs(frame.function, "backward") for frame in scene.note.stack),
+        trained_anew=bool(stale) and {id(leaf) for leaf in stale} <= {id(leaf) for leaf in fresh},
+        is_term=path[crossing] in loss_chain(graph.roots),
     )
 
 
@@ -96,10 +98,14 @@ def _repetition(graph: Graph, path: list[Node], freeing: PassNote, scene: Scene)
         if loop.now in (freed, BEFORE) or (loop.kind is Repeats.CALLS and freed == BEFORE):
             continue
         start = loop.start_of(loop.now)
-        if start is None or not _is_loop_of_steps(graph, start, updated=updated):
+        if start is None:
             continue
         rounds = _maker_rounds(made, loop, scene.lines)
         when = moment(made, loop)
+        # Where a guard skipped what makes the loss, the pass takes that of the round before.
+        is_stale = loop.kind is Repeats.LOOP and when == "earlier" and len(rounds) > 1 and loop.now not in rounds
+        if not (is_stale or _is_loop_of_steps(graph, start, updated=updated)):
+            continue
         if when == "before" and loop.now in rounds and _is_under(loop, scene.lines.stack_of(made)):
             # A generator that the loop draws from: its first item is made while the header is evaluated.
             when = "earlier"
@@ -141,6 +147,12 @@ def _maker_rounds(number: int, loop: Rounds, lines: Lines) -> set[int]:
     innermost = stack[-1]
     rounds = (loop.round_of(start) for start, _ in lines.made_by(innermost.file, innermost.line))
     return {each for each in rounds if each is not None and each != BEFORE}
+
+
+def _is_recomputed(number: int, freeing: PassNote, scene: Scene) -> bool:
+    """Whether a pass made ops and freed them again, with no call of the user's in between: a checkpoint does."""
+    outer = next((each for each in scene.passes.before(scene.note) if each.index == freeing.outer), None)
+    return outer is not None and outer.begin <= number and outer.stack == freeing.stack
 
 
 def _kinship(graph: Graph, scene: Scene, *, fresh: bool) -> Kinship:

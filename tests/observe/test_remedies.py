@@ -1,0 +1,363 @@
+"""Which cause an error has, and what is offered first, where programs look alike and are to be mended differently."""
+
+from pathlib import Path
+
+import pytest
+
+from observe.stories import diagnosis_of, line_of, marked
+
+# Code, name, kind of the first fix, and the program.
+PROGRAMS = {
+    "regularizer of which nothing is added up": (
+        "GS104",
+        "penalty",
+        "move-into-loop",
+        """
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+penalty = net.weight.pow(2).sum()  # made
+for x in torch.ones(3, 2, 3):
+    loss = net(x).pow(2).mean() + penalty
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
+    "penalty that is worked out every fourth step": (
+        "GS109",
+        "penalty",
+        "recompute",
+        """
+def curvature(net):
+    return net.weight.pow(4).sum()  # made
+
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for step, x in enumerate(torch.ones(6, 2, 3)):
+    if step % 4 == 0:
+        penalty = curvature(net)
+    loss = net(x).pow(2).mean() + 0.1 * penalty
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
+    "term that is carried on and added to": (
+        "GS105",
+        "balance",
+        "item",
+        """
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+balance = torch.zeros(())
+for x in torch.ones(3, 2, 3):
+    balance = balance + net(x).mean().pow(2)  # made
+    loss = net(x).pow(2).mean() + 0.1 * balance
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
+    "advantages that only weigh what is trained": (
+        "GS104",
+        "advantages",
+        "detach",
+        """
+critic = nn.Sequential(nn.Linear(3, 1), nn.Flatten(0))
+opt = torch.optim.SGD(critic.parameters(), 0.1)
+states = torch.ones(4, 3)
+advantages = (torch.ones(4) - critic(states)).tanh()  # made
+for _ in range(3):
+    loss = (critic(states) * advantages).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
+    "record of which one field has a history": (
+        "GS104",
+        "rollout",
+        "detach",
+        """
+from dataclasses import dataclass
+
+@dataclass
+class Rollout:
+    state: torch.Tensor
+    value: torch.Tensor
+
+def update(critic, opt, rollout):
+    for _ in range(3):
+        loss = (critic(rollout.state) * rollout.value).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+def collect(critic):
+    state = torch.ones(4, 3)
+    return Rollout(state, critic(state).tanh())  # made
+
+def main():
+    critic = nn.Linear(3, 1)
+    opt = torch.optim.SGD(critic.parameters(), 0.1)
+    rollout = collect(critic)
+    update(critic, opt, rollout)
+
+main()
+""",
+    ),
+    "bonus of a network that only the later pass is to train": (
+        "GS106",
+        "bonus",
+        "detach",
+        """
+policy, dynamics = nn.Linear(3, 1), nn.Linear(3, 1)
+opt = torch.optim.SGD(policy.parameters(), 0.1)
+other = torch.optim.SGD(dynamics.parameters(), 0.1)
+state = torch.ones(4, 3)
+bonus = dynamics(state).pow(2).squeeze(-1)  # made
+reward = 1.0 + bonus
+loss = -(policy(state).squeeze(-1) * reward).mean()
+opt.zero_grad()
+loss.backward()
+opt.step()
+surprise = bonus.mean()
+other.zero_grad()
+surprise.backward()
+other.step()
+""",
+    ),
+    "loss that a guard did not make anew": (
+        "GS110",
+        "loss",
+        "advice",
+        """
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in (torch.ones(2, 3), torch.ones(2, 3), torch.full((2, 3), torch.nan), torch.ones(2, 3)):
+    if x.isfinite().all():
+        loss = net(x).pow(2).mean()  # made
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
+    "loss that each group of parameters asks for": (
+        "GS101",
+        "loss",
+        "retain-graph",
+        """
+def backward(loss, groups):
+    for parameters in groups:
+        loss.backward(inputs=parameters)
+
+def main():
+    net = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 1))
+    opt = torch.optim.SGD(net.parameters(), 0.1)
+    for x in torch.ones(2, 4, 3):
+        loss = net(x).pow(2).mean()  # made
+        opt.zero_grad()
+        backward(loss, [list(net[0].parameters()), list(net[2].parameters())])
+        opt.step()
+
+main()
+""",
+    ),
+    "state with respect to which gradients are asked for": (
+        "GS103",
+        "theta",
+        "detach",
+        """
+def main():
+    learned = nn.Linear(3, 3)
+    meta = torch.optim.SGD(learned.parameters(), 0.1)
+    theta = torch.zeros(3, requires_grad=True)
+    for _ in range(3):
+        (gradient,) = torch.autograd.grad((theta - 1).pow(2).sum(), theta, create_graph=True)
+        theta = theta - learned(gradient).tanh()  # made
+        loss = (theta - 1).pow(2).sum()
+        meta.zero_grad()
+        loss.backward()
+        meta.step()
+
+main()
+""",
+    ),
+    "cache that is read like an attribute": (
+        "GS109",
+        "self.kernel",
+        "recompute",
+        """
+from functools import cached_property
+
+class Filter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.width = nn.Parameter(torch.ones(()))
+
+    @cached_property
+    def kernel(self):
+        return torch.exp(-torch.arange(3.0) / self.width)  # made
+
+    def forward(self, x):
+        return (x * self.kernel).sum()
+
+net = Filter()
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in torch.ones(3, 3):
+    opt.zero_grad()
+    net(x).backward()
+    opt.step()
+""",
+    ),
+    "activations of the step before, that a method moves on": (
+        "GS103",
+        "self.previous",
+        "detach",
+        """
+class Probe:
+    def __init__(self, net):
+        self.current, self.previous = {}, {}
+        net.register_forward_hook(self.keep)
+
+    def keep(self, module, args, output):
+        self.current["out"] = output
+
+    def advance(self):
+        self.previous = dict(self.current)
+
+    def drift(self):
+        return sum(F.l1_loss(self.current[name], old) for name, old in self.previous.items())
+
+net = nn.Linear(3, 1)
+probe = Probe(net)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in torch.ones(3, 2, 3):
+    out = net(x)  # made
+    loss = out.pow(2).mean() + probe.drift()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    probe.advance()
+""",
+    ),
+    "message that coroutines leave for their next turn": (
+        "GS103",
+        "board",
+        "detach",
+        """
+import asyncio
+
+board = {}
+
+async def turn(name, net, opt):
+    heard = board.get(name, torch.zeros(3)) * 0.5
+    await asyncio.sleep(0)
+    message = net(heard + 1.0).tanh()  # made
+    board[name] = message
+    loss = message.pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+
+async def main():
+    nets = {name: nn.Linear(3, 3) for name in "ab"}
+    opts = {name: torch.optim.SGD(net.parameters(), 0.1) for name, net in nets.items()}
+    for _ in range(3):
+        await asyncio.gather(*(turn(name, nets[name], opts[name]) for name in nets))
+
+asyncio.run(main())
+""",
+    ),
+    "checkpoint that ran the earlier pass": (
+        "GS112",
+        "aux",
+        "setting",
+        """
+from torch.utils.checkpoint import checkpoint
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.aux = nn.Linear(3, 3), torch.zeros(())
+
+    def forward(self, x):
+        gates = self.gate(x).softmax(-1)
+        self.aux = gates.pow(2).sum()  # made
+        return x * gates
+
+first, block = nn.Linear(3, 3), Block()
+opt = torch.optim.SGD([*first.parameters(), *block.parameters()], 0.1)
+for x in torch.ones(3, 2, 3):
+    aux = block.aux
+    loss = checkpoint(block, first(x), use_reentrant=True).pow(2).mean() + aux
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
+    "weights that are clipped before the pass that needs them": (
+        "GS202",
+        "w",
+        "reorder",
+        """
+def clip(module):
+    with torch.no_grad():
+        for w in module.parameters():
+            w.clamp_(-0.1, 0.1)
+
+def main():
+    maker, critic = nn.Linear(2, 3), nn.Linear(3, 1)
+    score = critic(maker(torch.ones(4, 2)))  # made
+    clip(critic)
+    score.mean().backward()
+
+main()
+""",
+    ),
+    "statistics that are copied into a network before the pass": (
+        "GS202",
+        "mine",
+        "reorder",
+        """
+def follow(teacher, student):
+    for mine, other in zip(teacher.buffers(), student.buffers()):
+        mine.copy_(other)
+
+def main():
+    student, teacher = (nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)) for _ in range(2))
+    teacher.eval()
+    x = torch.rand(8, 3)
+    guess = teacher(x)  # made
+    loss = F.mse_loss(student(x), guess)
+    follow(teacher, student)
+    loss.backward()
+
+main()
+""",
+    ),
+    "factor that is scaled by a number, which saves nothing of it": (
+        "GS202",
+        "cosine",
+        "clone",
+        """
+cosine = nn.Linear(3, 4)(torch.ones(2, 3)).tanh() + 0.0
+sine = (1.0 - cosine.square()).sqrt()  # made
+margin = cosine * 0.9 - sine * 0.1
+cosine[:, 0] = margin[:, 0]
+cosine.sum().backward()
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize(("code", "name", "kind", "program"), PROGRAMS.values(), ids=PROGRAMS)
+def test_story_ends_in_the_remedy_that_helps(tmp_path: Path, code: str, name: str, kind: str, program: str) -> None:
+    """The cause is true of the program, and the first fix does what its author meant."""
+    found = diagnosis_of(tmp_path, program)
+
+    assert found.code == code
+    assert found.culprit is not None
+    assert found.culprit.name == name
+    assert line_of(found.made) == marked(program, "made")
+    assert found.fixes[0].kind == kind
