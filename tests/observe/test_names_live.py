@@ -56,6 +56,13 @@ class Slotted:
         self.value = value
 
 
+class Kept:
+    """A class of a user's that keeps what it is given."""
+
+    def __init__(self, value: torch.Tensor) -> None:
+        self.history = [value]
+
+
 class Memory(nn.Module):
     """A module of a user's, with a buffer and a list."""
 
@@ -99,6 +106,17 @@ def test_what_holds_the_tensor_is_named(thing: Any, name: str, holder: str) -> N
 
     assert found[name].is_exact
     assert found[name].holder in {holder, "argument"}
+
+
+def test_object_of_the_users_inside_of_a_librarys_is_called_as_it_calls_itself() -> None:
+    """What the library calls it is nobody's business."""
+    made = _made()
+    trainer = partial(print, SimpleNamespace(kept=[Kept(made)]))
+
+    found = _holders(sys._getframe(), made)["self.history[0]"]  # noqa: SLF001 # the only way to a frame
+
+    assert trainer.args
+    assert (found.holder, found.owner) == ("item", "Kept")
 
 
 def test_a_sleeping_generator_holds_its_locals() -> None:

@@ -51,3 +51,53 @@ def test_state_is_written_as_the_training_function_sees_it(
 
     assert evidence["reached_in"] == "train"
     assert [evidence["reached_as"], *str(evidence.get("reached_beside", "")).splitlines()] == written
+
+
+TRAINER = """
+class Trainer:
+    def fit(self, model, batches):
+        self._model = model
+        for each in batches:
+            model.step(each).backward()
+"""
+
+HANDED_OVER = """
+from library import Trainer
+
+class Memory(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.state = nn.LSTMCell(3, 3), None
+
+    def step(self, x):
+        self.state = self.cell(x, self.state)
+        return self.state[0].sum()
+
+def main():
+    trainer = Trainer()
+    trainer.fit(Memory(), torch.ones(3, 2, 3))
+
+main()
+"""
+
+
+def test_step_of_a_librarys_loop_has_no_boundary_in_the_program(tmp_path: Path) -> None:
+    """What the library hides is not for the program to write, and below its call all steps are over."""
+    evidence = diagnosis_of(tmp_path, HANDED_OVER, TRAINER).evidence
+
+    assert evidence["passes_of_one_call"] == "yes"
+    assert evidence["holds"] == "tuple of tensor"
+    assert "reached_as" not in evidence
+
+
+def test_step_of_the_programs_own_loop_has_one(tmp_path: Path) -> None:
+    """Though a library asks for its pass."""
+    program = HANDED_OVER.replace(
+        "    trainer.fit(Memory(), torch.ones(3, 2, 3))\n",
+        "    model = Memory()\n    for x in torch.ones(3, 1, 2, 3):\n        trainer.fit(model, x)\n",
+    )
+
+    evidence = diagnosis_of(tmp_path, program, TRAINER).evidence
+
+    assert "passes_of_one_call" not in evidence
+    assert evidence["reached_as"] == "model.state"

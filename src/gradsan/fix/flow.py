@@ -30,15 +30,16 @@ def between(block: Sequence[Statement], first: Statement, last: Statement) -> li
     return here[here.index(first) + 1 : here.index(last)]
 
 
-def may_be_none(source: Source, name: str) -> bool:
-    """Whether the file sets this name to None somewhere, or to nothing but a number."""
+def constants(source: Source, name: str) -> list[object]:
+    """The constants that the file gives to this name: None, a number."""
+    found: list[object] = []
     wanted = ast.dump(ast.parse(name, mode="eval").body)
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if any(_as_load(each) == wanted for each in targets):
-                return True
-    return False
+                found.append(node.value.value)
+    return found
 
 
 def reads(source: Source, name: str) -> list[int]:

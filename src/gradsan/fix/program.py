@@ -75,6 +75,15 @@ class Program:
         called = [each.function.rpartition(".")[2] for each in stack[1:]]
         return [self._place(frame, location, callee) for frame, callee in zip(stack, [*called, None], strict=True)]
 
+    def boundaries(self) -> list["Place"]:
+        """The statements below which the failing step is over, innermost first.
+
+        None where one call asks for the passes of many steps, as a library's trainer does.
+        """
+        if "passes_of_one_call" in self.diagnosis.evidence:
+            return []
+        return [each for each in reversed(self.places(self.diagnosis.used)) if each is not None]
+
     def apart(self, one: Location | None, other: Location | None) -> int | None:
         """The index of the outermost frame in which two stacks stand at different statements of one function."""
         if one is None or other is None:

@@ -6,12 +6,14 @@ from types import FrameType
 
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.observe.log.lines import Lines
+from gradsan.observe.log.sites import Kind
 from gradsan.observe.reaching import has_history, inside, reached
 from gradsan.report import Culprit
 
 _DEPTH = 3  # attributes between a variable and the object that holds the state
 _OPS = 400  # whose lines are looked up
 _LINES = 60
+_BLOCKS = 12  # of the log, that are read
 
 
 def evidence(
@@ -25,17 +27,36 @@ def evidence(
     found: dict[str, str] = {}
     if isinstance(incident, SecondPass) and lines is not None and (text := _graph_lines(incident, lines)):
         found["graph_lines"] = text
+    if isinstance(incident, SecondPass) and lines is not None and _is_one_call(incident, lines):
+        found["passes_of_one_call"] = "yes"
     if culprit is not None:
         live = [each for each in reversed(frames) if owns(each.f_code.co_filename)]
         for frame in live:
             there = reached(culprit.name, frame, incident)
-            if there is not None:
-                here = frame.f_code.co_qualname
-                found |= {"reached_as": there.written, "reached_in": here, "holds": _holds(there.held)}
+            if there is None:
+                continue
+            found.setdefault("holds", _holds(there.held))
+            if "._" not in there.written:  # what a library hides in its objects is not for a program to write
+                found |= {"reached_as": there.written, "reached_in": frame.f_code.co_qualname}
                 if there.beside:
                     found["reached_beside"] = "\n".join(there.beside)
                 break
     return found
+
+
+def _is_one_call(incident: SecondPass, lines: Lines) -> bool:
+    """Whether one run of a statement asked for both passes: then the loop between them is a library's."""
+    failing, freeing = incident.failing, incident.freeing
+    if failing.stack != freeing.stack or not failing.stack or incident.enters is None:
+        return False
+    asking = failing.stack[-1]
+    events = (each for stretch in lines.replay(freeing.begin, None, blocks=_BLOCKS) for each in stretch.events)
+    return not any(
+        kind is Kind.LINE
+        and number >= freeing.begin
+        and (code.file, code.function, line) == (asking.file, asking.function, asking.line)
+        for (kind, code, line), number, _ in events
+    )
 
 
 def _graph_lines(incident: SecondPass, lines: Lines) -> str:

@@ -6,14 +6,15 @@ from itertools import product
 
 import libcst as cst
 
-from gradsan.fix.carried import detached, detaching, for_each
+from gradsan.fix.carried import detaching, for_each
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import call_of, loaded, method, nodes, simple, small, targets, text
-from gradsan.fix.flow import may_be_none, reads
+from gradsan.fix.expressions import call_of, method, simple, small, targets, text
+from gradsan.fix.flow import constants, reads
 from gradsan.fix.kinds.remove_retain import stop_retaining
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.receivers import seen_from
 from gradsan.fix.tree import Statement, Tree
+from gradsan.fix.uses import common_frames, detach_here, loads, use_of
 from gradsan.lifecycle.location import Location
 
 _MADE_ONCE = ("GS104", "GS109")
@@ -34,7 +35,7 @@ def drafts(program: Program) -> Iterator[Draft]:
         return
     if diagnosis.code == "GS106":
         yield from _where_handed_over(program, name)
-    use = _use(program, name)
+    use = use_of(program, name)
     if diagnosis.code == "GS106" and use is None:
         yield from _in_one_loss(program, name, earlier=False)
     at_use = [] if use is None else list(_where_used(program, name, use))
@@ -73,7 +74,7 @@ def _where_handed_over(program: Program, name: str) -> Iterator[Draft]:
     made, freed, used = program.diagnosis.made, program.diagnosis.freed, program.diagnosis.used
     if made is None or freed is None or used is None:
         return
-    shared = _shared(made, freed)
+    shared = common_frames(made, freed)
     for index, place in enumerate(program.places(made)[:shared]):
         if place is None or index >= len(frames(used)) or frames(used)[index].function != place.frame.function:
             continue
@@ -103,10 +104,10 @@ def _in_one_loss(program: Program, name: str, *, earlier: bool) -> Iterator[Draf
     for names in ([name], [text(each) for each in targets(making.statement)]):
         draft, found = Draft(), False
         for statement, each in product(lines, names):
-            loads = _loads(statement, each)
+            readings = loads(statement, each)
             if statement is passing.statement:  # it may make both passes: `train_critic(fake), train_maker(fake)`
-                loads = _given_to(_callee(later, apart), loads, tree)
-            for load in loads:
+                readings = _given_to(_callee(later, apart), readings, tree)
+            for load in readings:
                 draft.replace(tree, load, method(load, "detach"))
                 found = True
         if found:
@@ -134,41 +135,13 @@ def _at(places: list[Place | None], index: int) -> Place | None:
     return places[index] if index < len(places) else None
 
 
-def _use(program: Program, name: str) -> Place | None:
-    """The outermost call of the later forward that reads it: the innermost ones may call it by another name."""
-    enters, used = program.diagnosis.enters, program.diagnosis.used
-    if enters is None or used is None:
-        return None
-    for place in program.places(enters)[_shared(enters, used) :]:
-        if place is not None and _loads(place.statement, name):
-            return place
-    return None
-
-
-def _shared(one: Location, other: Location) -> int:
-    """How many of the outer frames two stacks have in common."""
-    pairs = zip(frames(one), frames(other), strict=False)
-    return next((index for index, (ours, theirs) in enumerate(pairs) if ours != theirs), 0)
-
-
-def _loads(statement: Statement, name: str) -> list[cst.BaseExpression]:
-    """Where a statement reads it, other than to ask whether it is None."""
-    if not isinstance(statement, cst.SimpleStatementLine):
-        return []
-    added = simple(statement)
-    if isinstance(added, cst.AugAssign) and text(added.target) == name:
-        return [added.target, *loaded(added.value, name)]
-    asked = {id(each.left) for each in nodes(statement) if isinstance(each, cst.Comparison)}
-    return [each for each in loaded(statement, name) if id(each) not in asked]
-
-
 def _where_used(program: Program, name: str, use: Place) -> Iterator[Draft]:
     """`name.detach()` in place of `name`; the other halves of a state that are carried together go along."""
     draft = Draft()
     holds = str(program.diagnosis.evidence.get("holds", "tensor"))
     for each in [name, *_siblings(program, name, use)]:
-        for load in _loads(use.statement, each):
-            if not _detach_here(use, load, holds if each == name else "tensor", draft):
+        for load in loads(use.statement, each):
+            if not detach_here(use, load, holds if each == name else "tensor", draft):
                 return
     added = simple(use.statement)
     if isinstance(added, cst.AugAssign) and text(added.target) == name:
@@ -176,19 +149,6 @@ def _where_used(program: Program, name: str, use: Place) -> Iterator[Draft]:
         draft = Draft()
         draft.replace(use.tree, added, small(f"{name} = {name}.detach() {spelled} {text(added.value)}"))
     yield _without_retaining(program, draft)
-
-
-def _detach_here(use: Place, load: cst.BaseExpression, holds: str, draft: Draft) -> bool:
-    """Cut one reading: of the whole, or of the one item that is taken; whether that can be written."""
-    parent = use.tree.parent(load)
-    if isinstance(parent, cst.Subscript) and holds != "tensor":
-        if not isinstance(use.tree.parent(parent), cst.AssignTarget):  # what is written to is not read
-            draft.replace(use.tree, parent, method(parent, "detach"))
-        return True
-    code = detached(text(load), holds)
-    if code is not None:
-        draft.replace(use.tree, load, cst.parse_expression(code))
-    return code is not None
 
 
 def _siblings(program: Program, name: str, use: Place) -> list[str]:
@@ -199,7 +159,7 @@ def _siblings(program: Program, name: str, use: Place) -> list[str]:
                 return []  # no state that is carried on, but several outputs of this step
             together = [text(each) for each in targets(place.statement)]
             if name in together:
-                return [each for each in together if each != name and _loads(use.statement, each)]
+                return [each for each in together if each != name and loads(use.statement, each)]
     return []
 
 
@@ -208,7 +168,7 @@ def _once_a_step(program: Program, name: str, use: Place) -> bool:
     enters, used = program.diagnosis.enters, program.diagnosis.used
     if enters is None or used is None or program.diagnosis.evidence.get("holds", "tensor") != "tensor":
         return False
-    shared = _shared(enters, used)
+    shared = common_frames(enters, used)
     for index, place in enumerate(program.places(enters)):
         if place is None or index < shared:
             continue
@@ -218,7 +178,7 @@ def _once_a_step(program: Program, name: str, use: Place) -> bool:
             return False
         if place == use:
             break
-    if may_be_none(use.tree.source, name):
+    if constants(use.tree.source, name):
         return False
     return "." not in name or not _read_elsewhere(use, name)
 
@@ -235,9 +195,7 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
     """Once the pass is done, nothing needs the history any more."""
     evidence = program.diagnosis.evidence
     holds = str(evidence.get("holds", "tensor"))
-    for place in reversed(program.places(program.diagnosis.used)):
-        if place is None:
-            continue
+    for place in program.boundaries():
         beside: list[str] = []
         if evidence.get("reached_in") == place.frame.function:
             reached = str(evidence["reached_as"])
@@ -292,7 +250,7 @@ def _before_the_loop(program: Program, name: str, use: Place) -> Iterator[Draft]
 
 def _knows(program: Program, place: Place, name: str) -> bool:
     """Whether the name means the same in this function: its own local, or an attribute of the same object's."""
-    use = _use(program, name)
+    use = use_of(program, name)
     if use is None:
         return False
     if place.frame.function == use.frame.function:
@@ -303,7 +261,7 @@ def _knows(program: Program, place: Place, name: str) -> bool:
 
 def _seen_from(program: Program, place: Place, name: str) -> str | None:
     """How this function would write it, as the calls between it and the reading line tell."""
-    enters, use = program.diagnosis.enters, _use(program, name)
+    enters, use = program.diagnosis.enters, use_of(program, name)
     if enters is None or use is None:
         return None
     places = program.places(enters)

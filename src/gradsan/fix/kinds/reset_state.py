@@ -21,8 +21,8 @@ def drafts(program: Program) -> Iterator[Draft]:
         return
     yield from _by_its_own_method(program)
     name = diagnosis.culprit.name
-    for place in reversed(program.places(diagnosis.used)):
-        if place is None or isinstance(simple(place.statement), cst.Return):
+    for place in program.boundaries():
+        if isinstance(simple(place.statement), cst.Return):
             continue
         reached_here = diagnosis.evidence.get("reached_in") == place.frame.function
         reached = str(diagnosis.evidence["reached_as"]) if reached_here else name
@@ -42,8 +42,8 @@ def _by_its_own_method(program: Program) -> Iterator[Draft]:
     """Below the pass, `layer.reset()`: what the class itself has for that, for every layer that carries."""
     diagnosis = program.diagnosis
     method = resetting_method(program)
-    for place in reversed(program.places(diagnosis.used)):
-        if method is None or place is None or diagnosis.evidence.get("reached_in") != place.frame.function:
+    for place in program.boundaries():
+        if method is None or diagnosis.evidence.get("reached_in") != place.frame.function:
             continue
         beside = str(diagnosis.evidence.get("reached_beside", "")).splitlines()
         states = [str(diagnosis.evidence["reached_as"]), *beside]

@@ -71,6 +71,10 @@ class _Way:
     def sealed(self) -> "_Way":
         return _Way(self.name, self.holder, self.function, self.depth + 1, self.owner, is_sealed=True)
 
+    def opened(self, owner: str) -> "_Way":
+        """An object of the user's own in there is known by the name that its methods have for it."""
+        return _Way("self", "attribute", self.function, self.depth, owner) if self.is_sealed else self
+
 
 class Search(ABC):
     """Looks through everything within reach of some frames; which tensors are looked for is a subclass's to say."""
@@ -236,7 +240,10 @@ class Search(ABC):
         is_module = self._module in lineage
         owner = _class_name(kind)
         # A library's object is the user's variable that holds it; its submodules may be the user's again.
-        inside = way if self._is_users(type.__dict__["__module__"].__get__(kind)) else way.sealed()
+        if self._is_users(type.__dict__["__module__"].__get__(kind)):
+            inside = way = way.opened(owner)
+        else:
+            inside = way.sealed()
         for name, value in self._raw(each, lineage):
             if is_module and name in {"_buffers", "_modules"} and type(value) is dict:
                 holder: Holder = "buffer" if name == "_buffers" else "attribute"
