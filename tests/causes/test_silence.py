@@ -30,6 +30,7 @@ PASS = PassLine(
     kind="backward",
     passes=10,
     is_direct=True,
+    asks_to_retain=True,
     loss="loss",
     retained=0,
     differentiable=0,
@@ -71,7 +72,12 @@ def test_retain_that_was_used_in_some_steps_is_left_alone() -> None:
 
 def test_retain_of_a_library_is_left_alone() -> None:
     """`torch.func` makes graphs of all gradients; its user did not ask for it."""
-    assert codes(Course(lines=(replace(RETAINED, is_direct=False),))) == []
+    assert codes(Course(lines=(replace(RETAINED, is_direct=False, asks_to_retain=False),))) == []
+
+
+def test_retain_that_a_line_hands_to_a_library_is_the_users() -> None:
+    """`accelerator.backward(loss, retain_graph=True)`."""
+    assert codes(Course(lines=(replace(RETAINED, is_direct=False),))) == ["GS302"]
 
 
 def test_growing_history_is_one_story() -> None:

@@ -119,6 +119,21 @@ def test_object_of_the_users_inside_of_a_librarys_is_called_as_it_calls_itself()
     assert (found.holder, found.owner) == ("item", "Kept")
 
 
+def test_object_of_the_users_that_only_a_librarys_call_holds_is_found() -> None:
+    """`Own(...).train()`: the trainer's own functions have it, and no variable of the program's."""
+    made = _made()
+    frames: list[FrameType] = []
+    library = compile(
+        "def train(trainer, frames):\n    frames.append(sys._getframe())\n    yield", "library.py", "exec"
+    )
+    names: dict[str, Any] = {"sys": sys}
+    exec(library, names)  # noqa: S102 # a function of another file
+    running = names["train"](Kept(made), frames)
+    next(running)
+
+    assert _holders(frames[0], made)["self.history[0]"].owner == "Kept"
+
+
 def test_a_sleeping_generator_holds_its_locals() -> None:
     """It is looked into, not run."""
 

@@ -118,8 +118,9 @@ print("saved values still in memory:", Saved.alive)
         """Lines that keep graphs, none of which a later pass walked; not where that made a history grow, or a leak."""
         leaking = {stack[-1] for each in course.holdings if each.is_growing for stack in each.retained_by}
         for line in course.lines:
-            is_needless = line.retained and line.followed and not line.walked_again and line.is_direct
-            if is_needless and not line.grows and line.stack[-1] not in leaking:
+            is_needless = line.retained and line.followed and not line.walked_again
+            is_the_users = line.is_direct or line.asks_to_retain
+            if is_needless and is_the_users and not line.grows and line.stack[-1] not in leaking:
                 yield cls._finding(line)
 
     @classmethod

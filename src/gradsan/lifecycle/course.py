@@ -55,6 +55,7 @@ class PassLine:
     kind: Literal["backward", "grad"]
     passes: int
     is_direct: bool  # the user's line itself asked, and not a library on its behalf
+    asks_to_retain: bool  # it says `retain_graph` or `create_graph` itself, whoever asks
     loss: str | None  # what it back-propagates, as written
     retained: int  # how many of them kept the graph
     differentiable: int  # how many of them were asked to make a graph of the gradients

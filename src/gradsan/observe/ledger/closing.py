@@ -11,7 +11,14 @@ from gradsan.observe.ledger.accounts import Accounts
 from gradsan.observe.ledger.dropped import dropped_losses
 from gradsan.observe.ledger.gradients import Account, Given, Gradients
 from gradsan.observe.ledger.passlines import Line
-from gradsan.observe.ledger.wording import loss_at, optimizer_at, reads_gradients, user_files, user_modules
+from gradsan.observe.ledger.wording import (
+    asks_to_retain,
+    loss_at,
+    optimizer_at,
+    reads_gradients,
+    user_files,
+    user_modules,
+)
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.modules import module_names
 from gradsan.observe.passes import Passes
@@ -54,6 +61,7 @@ def _pass_line(
         kind=kind,
         passes=line.passes,
         is_direct=line.is_direct,
+        asks_to_retain=asks_to_retain(stack[-1]),
         loss=loss_at(stack[-1], is_direct=line.is_direct),
         retained=line.retained,
         differentiable=line.differentiable,

@@ -39,6 +39,11 @@ def loss_at(place: Frame, *, is_direct: bool) -> str | None:
     return None
 
 
+def asks_to_retain(place: Frame) -> bool:
+    """Whether a line says that a graph is to be kept, or one of the gradients to be made."""
+    return any(each.arg in {"retain_graph", "create_graph"} for call in _calls_at(place) for each in call.keywords)
+
+
 def optimizer_at(place: Frame) -> str | None:
     """What steps on a line, as written."""
     for call in _calls_at(place):

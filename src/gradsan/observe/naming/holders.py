@@ -97,7 +97,7 @@ class Search(ABC):
     def run(self, frames: Sequence[FrameType]) -> list[Held]:
         """Every fitting tensor within reach of the user's live frames; best names first.
 
-        `frames` may be in any order and may hold a library's; those are passed over.
+        `frames` may be in any order. Of a library's, only objects of the user's classes are of interest.
         """
         import torch
 
@@ -112,6 +112,8 @@ class Search(ABC):
             for frame in frames:
                 if self._owns(frame.f_code.co_filename):
                     self._start(frame, snapshots)
+                else:
+                    self._start_in_library(frame, snapshots)
             while self._queue and len(self._seen) < _OBJECTS and perf_counter() < until:
                 each, way = self._queue.popleft()
                 self._look(each, way, snapshots)
@@ -131,6 +133,14 @@ class Search(ABC):
                 holder = "argument" if name in arguments else holder
                 self._enqueue(value, _Way(name, holder, code.co_qualname))
         self.start_with(frame.f_globals)
+
+    def _start_in_library(self, frame: FrameType, snapshots: list[dict[str, Any]]) -> None:
+        """A trainer may be all that holds an object of the user's."""
+        for _, value in variables(frame, snapshots):
+            kind = type(value)
+            is_tensor = self._tensor in type.__dict__["__mro__"].__get__(kind)
+            if not is_tensor and self._is_users(type.__dict__["__module__"].__get__(kind)):
+                self._enqueue(value, _Way("self", "attribute", frame.f_code.co_qualname, is_sealed=True))
 
     def start_with(self, names: dict[str, Any]) -> None:
         """Look through the variables of a module too."""
