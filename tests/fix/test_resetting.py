@@ -62,3 +62,41 @@ def test_state_is_reset_where_the_next_batch_has_nothing_to_do_with_it(
     best, _ = ranked(FIXES, Program(carried(case, function), tmp_path))
 
     assert best.kind == first
+
+
+COLLECTED = """\
+def select(policy):
+    policy.chosen.append(policy.log_prob())
+def main():
+    for episode in range(9):
+        select(policy)
+        loss = sum(-each for each in policy.chosen)
+        loss.backward()
+        step()
+        del policy.rewards[:]
+"""
+
+
+@pytest.mark.parametrize(
+    ("emptying", "expected"),
+    [
+        ("del policy.rewards[:]", "del policy.chosen[:]"),
+        ("policy.rewards.clear()", "policy.chosen.clear()"),
+        ("policy.rewards = []", "policy.chosen = []"),
+        ("print(policy.rewards)", None),  # a window of memories goes on
+    ],
+)
+def test_list_that_was_forgotten_is_emptied_as_the_others_are(
+    tmp_path: Path, emptying: str, expected: str | None
+) -> None:
+    """What every round adds to and nobody empties is not to be cut off, but to begin anew."""
+    source = COLLECTED.replace("del policy.rewards[:]", emptying)
+    case = Case(tmp_path, source)
+    made = case.at("        select(policy)", "append", inner="select")
+    diagnosis = case.diagnosis("GS103", "policy.chosen", made=made, enters=case.at("sum("), used=case.at("backward"))
+
+    best, _ = ranked(FIXES, Program(diagnosis, tmp_path))
+
+    assert best.kind == ("detach" if expected is None else "reset-state")
+    if expected is not None:
+        assert case.mended("reset-state", diagnosis) == f"{source}        {expected}\n"

@@ -112,11 +112,11 @@ train(ask)
 """
 
 
-def test_rounds_of_nested_loops_are_told_for_each_op(file: Path) -> None:
-    """An inner loop counts from its latest entry; what earlier entries made was made before its first round."""
+def rounds_asked_for(source: str, file: Path) -> list[Rounds]:
+    """What the log tells when a program calls `ask()`."""
     ops = Ops()
     found: list[Rounds] = []
-    file.write_text(NESTED)
+    file.write_text(source)
     linecache.checkcache(str(file))
     recorder = recorder_for(ops)
     recorder.start()
@@ -127,15 +127,39 @@ def test_rounds_of_nested_loops_are_told_for_each_op(file: Path) -> None:
         found.extend(lines.rounds(sys._getframe(1)))  # noqa: SLF001
 
     try:
-        exec(recorder.compile_user(NESTED, str(file)), {"probe": ops.probe, "ask": ask})  # noqa: S102
+        exec(recorder.compile_user(source, str(file)), {"probe": ops.probe, "ask": ask})  # noqa: S102
     finally:
         recorder.stop()
+    return found
+
+
+def test_rounds_of_nested_loops_are_told_for_each_op(file: Path) -> None:
+    """An inner loop counts from its latest entry; what earlier entries made was made before its first round."""
+    found = rounds_asked_for(NESTED, file)
 
     outer, inner = found
     assert [(each.kind, each.frame.line, each.now) for each in found] == [(Repeats.LOOP, 3, 3), (Repeats.LOOP, 6, 2)]
     assert [outer.round_of(number) for number in range(10)] == [BEFORE, 1, 1, 1, 2, 2, 2, 3, 3, 3]
     assert [inner.round_of(number) for number in range(10)] == [BEFORE] * 8 + [1, 2]
     assert outer.start_of(2) == 4
+
+
+def test_loop_whose_body_begins_with_a_loop_has_its_first_round(file: Path) -> None:
+    """Epochs and batches: nothing stands between the two headers."""
+    program = """\
+def train(ask):
+    for epoch in range(3):
+        for batch in range(2):
+            probe(batch)
+        if epoch == 2:
+            ask()
+
+train(ask)
+"""
+    (outer,) = rounds_asked_for(program, file)
+
+    assert (outer.frame.line, outer.now) == (2, 3)
+    assert [outer.round_of(number) for number in range(6)] == [1, 1, 2, 2, 3, 3]
 
 
 CLOSURE = """\

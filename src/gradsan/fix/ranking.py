@@ -9,7 +9,7 @@ from gradsan.causes.diagnosing import fix_of
 from gradsan.fix.expressions import assigned_names, loaded_names
 from gradsan.fix.flow import dependents
 from gradsan.fix.kinds import clone, move_into_loop, no_grad, recompute
-from gradsan.fix.kinds.reset_state import resetting_method
+from gradsan.fix.kinds.reset_state import emptied_beside, resetting_method
 from gradsan.fix.program import Program
 from gradsan.report import Fix, FixKind
 
@@ -21,7 +21,7 @@ def ranked(fixes: tuple[Fix, ...], program: Program) -> tuple[Fix, ...]:
     match program.diagnosis.code:
         case "GS101" if "retain-graph" in kinds and next(recompute.drafts(program), None) is None:
             first = "retain-graph"
-        case "GS103" if "reset-state" in kinds and _belongs_to_its_batch(program):
+        case "GS103" if "reset-state" in kinds and (_belongs_to_its_batch(program) or emptied_beside(program)):
             first = "reset-state"
         case "GS107" if {"create-graph", "retain-graph"} <= kinds:
             first = "create-graph" if _gradient_enters_the_loss(program) else "retain-graph"

@@ -65,6 +65,29 @@ def loss_chain(roots: Iterable[Node]) -> list[Node]:
     return list(found)
 
 
+def terms_of(roots: Iterable[Node]) -> list[Node]:
+    """Those of the same ops that are losses by themselves, or terms that are only added up.
+
+    What is scaled before it is added, as in `0.1 * penalty` or in a policy's `-log_prob * advantage`, is what a new
+    term was made of.
+    """
+    found: set[tuple[Node, bool]] = set()
+    stack = [(root, False) for root in roots]
+    while stack and len(found) < _LONGEST_CHAIN:
+        node, is_term = each = stack.pop()
+        if each in found or node._sequence_nr() == NO_NUMBER:  # noqa: SLF001 # as above
+            continue
+        found.add(each)
+        inputs = [following for following, _ in node.next_functions if following is not None]
+        kind = kind_of(node)
+        if kind == "Stack":
+            inputs = [following for following in inputs if _is_one_number(following)]
+        elif kind not in _LINEAR or not _is_one_number(node) or (is_term and kind in _SCALING and len(inputs) == 1):
+            continue
+        stack.extend((following, is_term or len(inputs) > 1) for following in inputs)
+    return [node for node, _ in found]
+
+
 def kind_of(node: Node) -> str:
     """The op's name without its ending: "Mul"."""
     return str(node.name()).split("Backward")[0]
@@ -139,6 +162,7 @@ REARRANGING = frozenset(
     {"View", "Reshape", "ReshapeAlias", "Squeeze", "Unsqueeze", "Select", "Alias", "Expand", "UnsafeView", "Unbind"}
     | {"Slice", "Permute", "T", "Transpose", "AsStrided", "Split", "SplitWithSizes", "ToCopy", "Clone", "Chunk"}
 )
+_SCALING = frozenset({"Neg", "Mul", "Div"})
 _LINEAR = REARRANGING | {"Add", "Sub", "Rsub", "Neg", "Mul", "Div", "Sum", "Mean", "Stack", "Cat"}
 
 

@@ -15,6 +15,7 @@ from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Trace
 from gradsan.observe.passes import Passes
 from gradsan.observe.postmortem import examine_raised
+from gradsan.observe.surroundings import surrounded
 from gradsan.report import Culprit
 
 
@@ -39,7 +40,7 @@ def told(incident: Incident, witness: Witness, complain: Callable[[str, Exceptio
     except Exception as error:  # noqa: BLE001 # as above
         complain("what was tried was not found", error)
         notes = ()
-    return Told(CELLS.named(incident), name, tuple(map(CELLS.in_words, notes)))
+    return Told(CELLS.named(surrounded(incident)), name, tuple(map(CELLS.in_words, notes)))
 
 
 def told_of_reading(

@@ -8,7 +8,8 @@ import libcst as cst
 from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import loaded, simple, text
-from gradsan.fix.program import Program
+from gradsan.fix.program import Place, Program
+from gradsan.fix.tree import Statement
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -18,6 +19,12 @@ def drafts(program: Program) -> Iterator[Draft]:
         yield from _emptied(program)
         return
     if diagnosis.culprit is None or diagnosis.enters is None:
+        return
+    if (forgotten := emptied_beside(program)) is not None:
+        where, emptying, code = forgotten
+        draft = Draft()
+        draft.insert_after(where.tree, emptying, code)
+        yield draft
         return
     yield from _by_its_own_method(program)
     name = diagnosis.culprit.name
@@ -36,6 +43,49 @@ def drafts(program: Program) -> Iterator[Draft]:
         draft.insert_after(place.tree, place.statement, f"{reached} = {initial}")
         yield draft
         return
+
+
+def emptied_beside(program: Program) -> tuple[Place, Statement, str] | None:
+    """Where the program empties another list below the pass, and how it would empty the culprit there.
+
+    Only of a list that was added to where the old graph was made, and that the same function reads.
+    """
+    diagnosis = program.diagnosis
+    enters, culprit = diagnosis.enters, diagnosis.culprit
+    if enters is None or culprit is None or not _is_added_to(program, culprit.name):
+        return None
+    for place in program.places(diagnosis.used):
+        if place is None or place.frame.function != enters.function or place.frame.file != enters.file:
+            continue
+        block = list(place.tree.block(place.statement))
+        below = block[block.index(place.statement) + 1 :] if place.statement in block else []
+        for each in reversed(below):
+            code = _emptying(each, culprit.name)
+            if code is not None:
+                return place, each, code
+    return None
+
+
+def _is_added_to(program: Program, name: str) -> bool:
+    """Whether the statement that made the old graph adds to a list of that name."""
+    for place in program.places(program.diagnosis.made):
+        match None if place is None else simple(place.statement):
+            case cst.Expr(cst.Call(func=cst.Attribute(value=grown, attr=cst.Name(value="append" | "extend")))):
+                if text(grown).rpartition(".")[2] == name.rpartition(".")[2]:
+                    return True
+    return False
+
+
+def _emptying(statement: Statement, name: str) -> str | None:
+    """What a statement that empties a list would be for another one; None: it empties none."""
+    match simple(statement):
+        case cst.Del(target=cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Slice(lower=None, upper=None))])):
+            return f"del {name}[:]"
+        case cst.Expr(cst.Call(func=cst.Attribute(attr=cst.Name(value="clear")), args=[])):
+            return f"{name}.clear()"
+        case cst.Assign(targets=[_], value=cst.List(elements=[])):
+            return f"{name} = []"
+    return None
 
 
 def _by_its_own_method(program: Program) -> Iterator[Draft]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from gradsan.lifecycle.incident import Kinship, OpFact, Owners, Repetition, SecondPass, Stack
 from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, runs, way
-from gradsan.observe.graph import about_bytes, leaves_of, loss_chain, saves_values, version_of
+from gradsan.observe.graph import about_bytes, leaves_of, loss_chain, saves_values, terms_of, version_of
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.log.rounds import BEFORE, Repeats, Rounds
 from gradsan.observe.notes import PassNote
@@ -97,6 +97,8 @@ def _repetition(graph: Graph, path: list[Node], freeing: PassNote, scene: Scene)
         freed = loop.round_of(max(freeing.begin - 1, 0))
         if loop.now in (freed, BEFORE) or (loop.kind is Repeats.CALLS and freed == BEFORE):
             continue
+        if place and _goes_with(loop, loops[place - 1]):
+            continue
         start = loop.start_of(loop.now)
         if start is None:
             continue
@@ -123,6 +125,17 @@ def _repetition(graph: Graph, path: list[Node], freeing: PassNote, scene: Scene)
         )
         return repetition, loop
     return None
+
+
+def _goes_with(calls: Rounds, loop: Rounds) -> bool:
+    """Whether calls are repeated by nothing but the user's loop around them, once in its present round.
+
+    What such a round has made before it calls belongs to it.
+    """
+    if calls.kind is not Repeats.CALLS or loop.kind is not Repeats.LOOP or calls.depth != loop.depth:
+        return False
+    start, before = loop.start_of(loop.now), calls.start_of(calls.now - 1)
+    return start is not None and before is not None and before < start
 
 
 def _is_loop_of_steps(graph: Graph, start: int, *, updated: bool) -> bool:
@@ -158,7 +171,12 @@ def _is_recomputed(number: int, freeing: PassNote, scene: Scene) -> bool:
 def _kinship(graph: Graph, scene: Scene, *, fresh: bool) -> Kinship:
     """Whether the failing root is a loss that an earlier pass took, or a total with such a loss in it."""
     chain = {graph.number[node] for node in loss_chain(graph.roots)}
-    taken = {each.losses[0] for each in scene.passes.before(scene.note) if not chain.isdisjoint(each.losses)}
+    terms = {graph.number[node] for node in terms_of(graph.roots)}
+    taken = {
+        each.losses[0]
+        for each in scene.passes.before(scene.note)
+        if each.losses and (each.losses[0] in chain or not terms.isdisjoint(each.losses))
+    }
     if not taken:
         return "none"
     return "total" if fresh or len(taken) > 1 else "same"

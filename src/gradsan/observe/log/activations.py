@@ -80,14 +80,14 @@ class Activation:
 
     def reach(self, before: int, line: int, number: int, *, keep: bool) -> None:
         """The call came from line `before` to a loop's header, or to the line after one."""
-        for loop in self.headers.get(line, ()):
-            self._head(loop, before, line, number, keep=keep)
         awaited = self.awaiting
-        if awaited is not None and not awaited.heads(line):
+        if awaited is not None and not awaited.heads(line):  # its body may well begin with another loop
             self.awaiting = None
             track = self.track_of(awaited)
             if awaited.holds(line) and track is not None:
                 track.begin(number, keep=keep)
+        for loop in self.headers.get(line, ()):
+            self._head(loop, before, line, number, keep=keep)
 
     def _head(self, loop: Loop, before: int, line: int, number: int, *, keep: bool) -> None:
         tracks = self.tracks = {} if self.tracks is None else self.tracks

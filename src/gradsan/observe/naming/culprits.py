@@ -61,6 +61,8 @@ def _carrier(incident: SecondPass | Edited, witness: Witness) -> Named | None:
         return _named(subject)
     crossing = _crossing(incident)
     found = None if crossing is None else carrier(crossing, witness.frames[::-1], witness.lines, owns=witness.owns)
+    if found is None and isinstance(incident, Edited):
+        return _named(witness.subject())  # all of it was computed before the step
     return None if found is None else Named(Culprit(found.name, found.holder), certain=found.confidence == "certain")
 
 

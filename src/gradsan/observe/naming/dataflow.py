@@ -83,6 +83,9 @@ def inline(makers: tuple[Execution, ...], entering: tuple[Execution, ...]) -> Bi
     name = text(nested[0].func) if len(nested) == 1 else None
     if name is None:
         return None
+    entered = [call for call in here.called if (found := match(call, ())) is not None and found.node is nested[0]]
+    if entered and not any(each.call in entered for each in makers):
+        return None  # it made something else
     return Binding(name, "attribute" if "." in name else "local", here, here, by_object=False)
 
 
@@ -115,6 +118,11 @@ class _Search(Follower):
     def find(self, demands: Iterable[Demand]) -> Demand | None:
         """The same, for demands of the caller's own."""
         return self._search(demands)
+
+    def _resolve(self, demand: Demand) -> None:
+        if isinstance(demand.node, ast.Subscript) and demand.at is self._makers[-1]:
+            self._reach(demand, PASSED_THROUGH)  # to take an item of a tensor makes an op
+        super()._resolve(demand)
 
     def _in_place(self, demand: Demand, written: Execution, cost: float, binding: Binding | None) -> None:
         if written is self._makers[-1]:

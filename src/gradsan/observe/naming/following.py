@@ -9,7 +9,7 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
-from itertools import count, islice
+from itertools import count, islice, takewhile
 
 from gradsan.observe.naming.calling import asks_for_pass
 from gradsan.observe.naming.demands import Binding, Demand, Kind
@@ -181,6 +181,8 @@ class Follower(ABC):
     ) -> None:
         written, store = stored
         name = _called(node, demand, store)
+        if isinstance(node, ast.Name) and (attributes := _attributes(store.path)) and _begins(demand.path, attributes):
+            name, kind = ".".join((node.id, *attributes)), "attribute"
         binding = None if name is None else Binding(name, kind, written, demand.at, demand.is_within)
         if store.in_place:
             self._in_place(demand, written, cost, binding)
@@ -315,6 +317,15 @@ def _rest(stored: Path, wanted: Path) -> Path | None:
 
 def _may_be_same(key: str | int, wanted: str | int) -> bool:
     return isinstance(key, int) and isinstance(wanted, int) and (key < 0) != (wanted < 0)
+
+
+def _attributes(path: Path) -> list[str]:
+    """The attributes at the beginning of a way."""
+    return [str(key) for _, key in takewhile(lambda step: step[0] == "attr", path)]
+
+
+def _begins(path: Path, attributes: list[str]) -> bool:
+    return path[: len(attributes)] == tuple(("attr", each) for each in attributes)
 
 
 def _called(node: ast.expr, demand: Demand, store: Store) -> str | None:

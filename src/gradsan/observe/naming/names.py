@@ -171,7 +171,8 @@ def _holder(binding: Binding, live: list[Held]) -> Holder:
 
 def _is_same(each: Held, binding: Binding) -> bool:
     if binding.kind == "attribute":
-        return each.name.rpartition(".")[2] == binding.name.rpartition(".")[2] and "." in each.name
+        live = {each.name.rpartition(".")[2], _ITEMS.sub("", each.name).rpartition(".")[2]}  # it, or the list it is in
+        return binding.name.rpartition(".")[2] in live and "." in each.name
     name, _, item = each.name.partition("[")
     if each.name != binding.name and not (item and name == binding.name):
         return False

@@ -1,0 +1,40 @@
+"""The calls around a story that the log does not know.
+
+What was running on Python 3.11 when gradsan was installed is not recorded, and stays around all that it calls. The
+interpreter has it on the stack of every pass, the log on none: whoever compares the two must find it on both.
+"""
+
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from gradsan.lifecycle.incident import Incident, ReadAfterFree, Stack
+from gradsan.lifecycle.location import Frame
+
+
+def surrounded(incident: Incident) -> Incident:
+    """The same facts, each stack with the calls around it as the failing pass has them."""
+    if isinstance(incident, ReadAfterFree):
+        return incident
+    found: Incident = _surrounded(incident, incident.failing.stack)
+    return found
+
+
+def _surrounded(facts: Any, around: Stack) -> Any:  # noqa: ANN401 # dataclasses and tuples of them, at any depth
+    match facts:
+        case (Frame() as outermost, *_):
+            return (*around[: _depth(outermost, around)], *facts)
+        case tuple():
+            return tuple(_surrounded(each, around) for each in facts)
+        case Frame():
+            return facts
+    if not is_dataclass(facts) or isinstance(facts, type):
+        return facts
+    parts = {each.name: getattr(facts, each.name) for each in fields(facts) if each.init}
+    return replace(facts, **{name: _surrounded(part, around) for name, part in parts.items()})
+
+
+def _depth(outermost: Frame, around: Stack) -> int:
+    """How many calls lie around the function that a stack begins with; none that is known, if it runs no more."""
+    functions = [(each.file, each.function) for each in around]
+    where = (outermost.file, outermost.function)
+    return functions.index(where) if where in functions else 0
