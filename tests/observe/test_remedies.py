@@ -42,6 +42,36 @@ for step, x in enumerate(torch.ones(6, 2, 3)):
     opt.step()
 """,
     ),
+    "cache that is filled by a function which every step calls for something else": (
+        "GS109",
+        "self.cached",
+        "recompute",
+        """
+def smooth(values):
+    return values.tanh().pow(2).mean()  # made
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.cached = nn.Linear(3, 4), {}
+
+    def prior(self, key):
+        if key not in self.cached:
+            self.cached[key] = smooth(self.layer.weight)
+        return self.cached[key]
+
+    def forward(self, x):
+        return smooth(self.layer(x))
+
+net = Net()
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in torch.ones(3, 2, 3):
+    loss = net(x) + net.prior("weight")
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
     "term that is carried on and added to": (
         "GS105",
         "balance",
@@ -106,6 +136,42 @@ def main():
 main()
 """,
     ),
+    "targets in a data set that a loader of a library's holds": (
+        "GS104",
+        "self.targets",
+        "detach",
+        """
+from torch.utils.data import DataLoader, Dataset
+
+class Prior(Dataset):
+    def __init__(self, net):
+        self.x = torch.ones(4, 3)
+        self.targets = net(self.x).tanh()  # made
+
+    def __len__(self):
+        return len(self.x)
+
+    def __getitem__(self, index):
+        return {"x": self.x[index], "target": self.targets[index]}
+
+def collate(rows):
+    return {name: torch.stack([row[name] for row in rows]) for name in rows[0]}
+
+class Trainer:
+    def __init__(self, net):
+        self.net, self.opt = net, torch.optim.SGD(net.parameters(), 0.1)
+        self.prior = DataLoader(Prior(net), batch_size=2, collate_fn=collate)
+
+    def fit(self):
+        for batch in self.prior:
+            loss = F.mse_loss(self.net(batch["x"]), batch["target"])
+            self.opt.zero_grad()
+            loss.backward()
+            self.opt.step()
+
+Trainer(nn.Linear(3, 1)).fit()
+""",
+    ),
     "bonus of a network that only the later pass is to train": (
         "GS106",
         "bonus",
@@ -125,6 +191,23 @@ surprise = bonus.mean()
 other.zero_grad()
 surprise.backward()
 other.step()
+""",
+    ),
+    "code that both optimizers were given a gradient of": (
+        "GS102",
+        "code",
+        "recompute",
+        """
+encoder, decoder = nn.Linear(3, 2), nn.Linear(2, 3)
+opts = [torch.optim.SGD(each.parameters(), 0.1) for each in (decoder, encoder)]
+x = torch.ones(4, 3)
+code = encoder(x).tanh()  # made
+rebuilt = F.mse_loss(decoder(code), x)
+rebuilt.backward()
+for opt in opts:
+    opt.step()
+spread = code.pow(2).mean()
+spread.backward()
 """,
     ),
     "loss that a guard did not make anew": (

@@ -74,13 +74,13 @@ class Owners:
     fresh: frozenset[str]  # those outside the freed part
     freed: frozenset[str]  # those inside it
     by_optimizer: bool
-    stepped: frozenset[str] = frozenset()  # the optimizer that stepped first after the earlier pass
+    stepped: frozenset[str] = frozenset()  # those that stepped after the earlier pass, before any other
 
     @property
     def apart(self) -> bool:
         """Whether nobody who owns something fresh owns something freed.
 
-        Where all that the later pass reaches was freed, the earlier pass was that of the optimizer which stepped on it.
+        Where all that the later pass reaches was freed, the earlier pass was for those who stepped on it.
         """
         theirs = self.fresh or (self.stepped if self.by_optimizer else frozenset())
         return bool(theirs and self.freed) and not theirs & self.freed

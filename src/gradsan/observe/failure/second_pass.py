@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from gradsan.lifecycle.incident import Kinship, OpFact, Owners, Repetition, SecondPass, Stack
+from gradsan.observe.failure.makers import maker_rounds
 from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, runs, way
 from gradsan.observe.graph import about_bytes, leaves_of, loss_chain, saves_values, terms_of, version_of
-from gradsan.observe.log.lines import Lines, Unknown
+from gradsan.observe.log.lines import Unknown
 from gradsan.observe.log.rounds import BEFORE, Repeats, Rounds
 from gradsan.observe.notes import PassNote
 
@@ -102,7 +103,7 @@ def _repetition(graph: Graph, path: list[Node], freeing: PassNote, scene: Scene)
         start = loop.start_of(loop.now)
         if start is None:
             continue
-        rounds = _maker_rounds(made, loop, scene.lines)
+        rounds = maker_rounds(made, loop, scene.lines)
         when = moment(made, loop)
         # Where a guard skipped what makes the loss, the pass takes that of the round before.
         is_stale = loop.kind is Repeats.LOOP and when == "earlier" and len(rounds) > 1 and loop.now not in rounds
@@ -152,16 +153,6 @@ def _is_under(loop: Rounds, stack: Stack | Unknown) -> bool:
     return not isinstance(stack, Unknown) and loop.frame in stack
 
 
-def _maker_rounds(number: int, loop: Rounds, lines: Lines) -> set[int]:
-    """The rounds in which the line that made an op made ops."""
-    stack = lines.stack_of(number)
-    if isinstance(stack, Unknown):
-        return set()
-    innermost = stack[-1]
-    rounds = (loop.round_of(start) for start, _ in lines.made_by(innermost.file, innermost.line))
-    return {each for each in rounds if each is not None and each != BEFORE}
-
-
 def _is_recomputed(number: int, freeing: PassNote, scene: Scene) -> bool:
     """Whether a pass made ops and freed them again, with no call of the user's in between: a checkpoint does."""
     outer = next((each for each in scene.passes.before(scene.note) if each.index == freeing.outer), None)
@@ -200,7 +191,7 @@ def _updated(freeing: PassNote, graph: Graph, scene: Scene) -> bool:
 def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene) -> Owners:
     owners = scene.owners
     steps = scene.steps.since(freeing.index)
-    stepped = frozenset(str(each.optimizer) for each in steps[:1])
+    stepped = frozenset(str(each.optimizer) for each in steps if each.passes == steps[0].passes)
 
     def of(leaves: list[Any]) -> frozenset[str]:
         return frozenset(str(owner) for leaf in leaves for owner in owners.get(id(leaf), ()))

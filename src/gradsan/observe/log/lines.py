@@ -73,15 +73,26 @@ class Lines:
             return Unknown("no line of the user's was running")
         return self._frames(span.stack)
 
-    def made_by(self, file: str, line: int) -> tuple[tuple[int, int], ...]:
+    def made_by(self, file: str, line: int, callers: tuple[Frame, ...] = ()) -> tuple[tuple[int, int], ...]:
         """The op numbers that a line itself made, as ranges (start, stop); those of calls it made are not among them.
 
         A range never spans two runs of the line; a run that called functions in between may have several. The last
-        range of a line that is still running ends at `OPEN_END`.
+        range of a line that is still running ends at `OPEN_END`. With `callers`, only what it made when they, outermost
+        first, had called it.
         """
         wanted = self._sites.lines_at(file, line)
-        spans = self._journal.spans()
-        return tuple((span.start, span.stop) for span in spans if span.stack is not None and span.stack[0] in wanted)
+        return tuple(
+            (span.start, span.stop)
+            for span in self._journal.spans()
+            if span.stack is not None and span.stack[0] in wanted and self._is_under(callers, span.stack[1])
+        )
+
+    def _is_under(self, callers: tuple[Frame, ...], stack: Stack) -> bool:
+        for each in reversed(callers):
+            if stack is None or self._sites.frame(stack[0]) != each:
+                return False
+            stack = stack[1]
+        return True
 
     def replay(self, start: int, stop: int | None, *, blocks: int) -> Iterator[Stretch]:
         """What the thread did around ops `start` to `stop` (to the end if `None`).

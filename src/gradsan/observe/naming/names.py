@@ -66,8 +66,9 @@ def carrier(
         is_seen = any(each.is_exact and _is_same(each, binding) for each in live)
         if not is_seen and binding.kind not in {"local", "argument"}:
             # What lasts should have been seen. It has another value by now; what the line reads beside it may not.
+            here = [(each.file, each.line) for each in crossing.enters[-1:]]
             other = _seen(crossing, live, frames, owns)
-            if other is not None and other.confidence == "certain":
+            if other is not None and other.confidence == "certain" and (other.file, other.line) in here:
                 return other
         return Carrier(
             binding.name, _holder(binding, live), where.call.code.file, where.line, "certain" if is_seen else "likely"
