@@ -72,22 +72,6 @@ for x in torch.ones(3, 2, 3):
     opt.step()
 """,
     ),
-    "term that is carried on and added to": (
-        "GS105",
-        "balance",
-        "item",
-        """
-net = nn.Linear(3, 1)
-opt = torch.optim.SGD(net.parameters(), 0.1)
-balance = torch.zeros(())
-for x in torch.ones(3, 2, 3):
-    balance = balance + net(x).mean().pow(2)  # made
-    loss = net(x).pow(2).mean() + 0.1 * balance
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-""",
-    ),
     "advantages that only weigh what is trained": (
         "GS104",
         "advantages",
