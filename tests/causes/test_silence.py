@@ -80,6 +80,16 @@ def test_retain_that_a_line_hands_to_a_library_is_the_users() -> None:
     assert codes(Course(lines=(replace(RETAINED, is_direct=False),))) == ["GS302"]
 
 
+def test_tensors_of_several_elements_are_kept_detached() -> None:
+    """`.item()` would raise."""
+    (numbers,), (outputs,) = (
+        silent_diagnoses(Course(holdings=(each,))) for each in (LIST, replace(LIST, of_numbers=False))
+    )
+
+    assert [each.kind for each in numbers.fixes] == ["item", "detach", "no-grad"]
+    assert [each.kind for each in outputs.fixes] == ["detach", "no-grad"]
+
+
 def test_growing_history_is_one_story() -> None:
     """What is retained and held to make it grow is no finding of its own."""
     assert codes(Course(lines=(replace(GROWING, followed=6),))) == ["GS305"]

@@ -123,7 +123,7 @@ print(running_loss)
                 f"`{holding.name}` keeps {what}: {count(holding.ops, 'op')} stay in memory, with up to "
                 f"{size(holding.saved_bytes)} of saved values"
             ),
-            remedies=("item", "detach", "no-grad"),
+            remedies=("item", "detach", "no-grad") if holding.of_numbers else ("detach", "no-grad"),
             places=places,
             culprit=Culprit(holding.name, holding.holder),
             confidence="certain" if holding.fed else "likely",
@@ -151,7 +151,7 @@ print(running_loss)
                 f"pass takes them: {count(hoard.ops, 'op')} stay in memory, with up to {size(hoard.saved_bytes)} of "
                 "saved values"
             ),
-            remedies=("no-grad", "item", "detach"),
+            remedies=("no-grad", "item", "detach") if hoard.of_numbers else ("no-grad", "detach"),
             places=places,
             culprit=Culprit(hoard.name, hoard.holder),
             confidence="certain" if hoard.fed else "likely",

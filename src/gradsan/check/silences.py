@@ -181,13 +181,19 @@ def _leaks(world: World, heard: Heard, *, closed: bool, kept: frozenset[Op]) -> 
         heard.found[key] = Silence(
             "GS301",
             f"`{each.name}` keeps the history of every round alive: it is fed with tensors, not with numbers",
-            ("item", "detach") if each.op.walked else ("no-grad", "item", "detach"),
+            _kept_as(each) if each.op.walked else ("no-grad", *_kept_as(each)),
             {"made": stack_of(each.op.edges[-1].op.site if each.total and each.op.edges else each.op.site),
              "held": stack_of(each.site)},
             each.holder,
             each.op.doubt if each.op.walked else LIKELY,
             each.op.guarded,
         )  # fmt: skip
+
+
+def _kept_as(each: Collecting) -> "tuple[FixKind, ...]":
+    """Only what has one element can be kept as a number."""
+    fed = [edge.op for edge in each.op.edges] if each.total else [each.op]
+    return ("item", "detach") if each.op.scalar or any(op.scalar for op in fed) else ("detach",)
 
 
 def _leaks_history(each: Collecting, *, closed: bool, kept: frozenset[Op]) -> bool:

@@ -117,6 +117,7 @@ class Holding:
     is_guarded: bool  # the feeding line replaces what is there only if that is beaten: the best so far, say
     is_trimmed: bool = True  # some line takes out or replaces something in it, for all that is known
     retained_by: tuple[Stack, ...] = ()  # lines that asked for passes which walked what it holds, and kept it
+    of_numbers: bool = True  # each tensor in it has one element
 
     @property
     def is_growing(self) -> bool:
@@ -158,6 +159,7 @@ class Hoard:
     graphs: int
     ops: int  # about, of all of them
     saved_bytes: int  # about what they had saved
+    of_numbers: bool = True  # each tensor in it has one element
 
 
 @dataclass(frozen=True, slots=True)

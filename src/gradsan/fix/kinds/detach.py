@@ -10,6 +10,7 @@ from gradsan.fix.carried import detaching, for_each
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import call_of, method, simple, small, targets, text
 from gradsan.fix.flow import constants, reads
+from gradsan.fix.keeping import added_at, kept_by
 from gradsan.fix.kinds.remove_retain import stop_retaining
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.receivers import seen_from
@@ -28,6 +29,9 @@ def drafts(program: Program) -> Iterator[Draft]:
     if diagnosis.culprit is None:
         return
     name = diagnosis.culprit.name
+    if diagnosis.code == "GS301":
+        yield from _where_kept(program, name)
+        return
     if diagnosis.code in _MADE_ONCE:
         yield from _where_made(program, name)
     if diagnosis.code == "GS106" and diagnosis.evidence.get("earlier_pass_trains") == "others":
@@ -44,6 +48,15 @@ def drafts(program: Program) -> Iterator[Draft]:
         at_boundary += _before_the_loop(program, name, use)
     once = not at_boundary or (use is not None and _once_a_step(program, name, use))
     yield from [*at_use, *at_boundary] if once else [*at_boundary, *at_use]
+
+
+def _where_kept(program: Program, name: str) -> Iterator[Draft]:
+    """What is put into the holder goes there without its history."""
+    for place in reversed(program.places(program.diagnosis.held or program.diagnosis.made)):
+        added = None if place is None else added_at(program, place, name)
+        if place is not None and added is not None:
+            yield from kept_by("detach", program, place, added)
+            return
 
 
 def _where_made(program: Program, name: str) -> Iterator[Draft]:

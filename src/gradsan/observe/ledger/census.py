@@ -39,6 +39,7 @@ class Sighting:
     saved_bytes: int
     is_bounded: bool
     by_optimizer: bool  # False: no optimizer owns what it reaches, and passes stand for steps
+    of_numbers: bool  # each tensor has one element
 
 
 @dataclass(slots=True)
@@ -63,6 +64,7 @@ class Histories(Search):
     def __init__(self, owns: Callable[[str], bool]) -> None:
         super().__init__(owns)
         self.nodes: dict[int, Node] = {}
+        self.larger: set[int] = set()  # creation numbers of tensors that have more than one element, or none
         self.groups: dict[tuple[str, str], list[Held]] = defaultdict(list)  # by container, and function
         self.bounded: set[str] = set()
         self._modules: set[str] = set()  # by the names that lead to them
@@ -79,12 +81,15 @@ class Histories(Search):
         try:
             # Reading the op of a view whose base was edited would make one.
             node = tensor._base.grad_fn if tensor._base is not None and tensor._version else tensor.grad_fn  # noqa: SLF001
+            is_number = self._tensor.numel(tensor) == 1  # type: ignore[attr-defined] # torch's class
         except (RuntimeError, NotImplementedError):
             return None
         number = NO_NUMBER if node is None else node._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
         if number == NO_NUMBER:
             return None
         self.nodes[number] = node
+        if not is_number:
+            self.larger.add(number)
         return number, True
 
     def _look(self, each: object, way: Any, snapshots: list[dict[str, Any]]) -> None:  # noqa: ANN401 # the search's own
@@ -136,6 +141,7 @@ def _sighting(
         saved_bytes=int(graph.saved_bytes * each_ops),
         is_bounded=any(name.startswith(each) for each in search.bounded),
         by_optimizer=by_optimizer,
+        of_numbers=search.larger.isdisjoint(numbers),
     )
 
 

@@ -8,7 +8,7 @@ ops die without a pass. Losses that are stacked and back-propagated later live u
 import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from types import FrameType, ModuleType
 from typing import Any
@@ -158,6 +158,7 @@ class Hoards:
             if is_new and not any(key[0].startswith(each) for each in search.bounded):
                 suspect = self._suspect(key, held[0], [search.nodes[each] for each in numbers], latest)
                 if suspect is not None:
+                    suspect.hoard = replace(suspect.hoard, of_numbers=search.larger.isdisjoint(numbers))
                     claimed.update(numbers)
                     self._pending[key] = suspect
                     self._attend()

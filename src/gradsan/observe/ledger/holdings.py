@@ -98,6 +98,7 @@ def _fact(followed: _Followed, files: Collection[str]) -> Holding:
         collects=followed.collects,
         is_trimmed=any(is_trimmed(each, files) for each in {name, sighting.name}),
         is_guarded=feed is not None and feed.is_guarded,
+        of_numbers=sighting.of_numbers,
     )
 
 

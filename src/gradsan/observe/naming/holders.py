@@ -87,7 +87,7 @@ class Search(ABC):
         self._module: type = torch.nn.Module
         self._seen: set[int] = set()
         self._queue: deque[tuple[object, _Way]] = deque()
-        self._found: dict[str, Held] = {}
+        self._found: dict[tuple[str, int], Held] = {}
         self._files: dict[str, bool] = {}
 
     @abstractmethod
@@ -167,10 +167,13 @@ class Search(ABC):
 
     def _note(self, tensor: object, way: _Way) -> None:
         judged = self._judge(tensor)
-        known = self._found.get(way.name)
-        if judged is None or (known is not None and (known.is_exact or known.number >= judged[0])):
+        if judged is None:
             return
-        self._found[way.name] = Held(way.name, way.holder, *judged, way.function, way.depth, way.owner)
+        key = (way.name, judged[0] if way.is_sealed else 0)  # one name stands for all that a library's object holds
+        known = self._found.get(key)
+        if known is not None and (known.is_exact or known.number >= judged[0]):
+            return
+        self._found[key] = Held(way.name, way.holder, *judged, way.function, way.depth, way.owner)
 
     def _within(
         self,

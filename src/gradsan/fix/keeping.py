@@ -1,0 +1,109 @@
+"""What a statement adds to a total or puts into a container, and how that is kept without its history."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from gradsan.fix.drafting import Draft
+from gradsan.fix.expressions import assigned_names, method, same_text, simple, text
+from gradsan.fix.program import Place, Program
+
+_PUTTING = frozenset({"append", "appendleft", "add", "insert", "put", "push"})
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What a statement adds to a total or puts into a container, and how it writes that."""
+
+    value: cst.BaseExpression
+    total: str
+
+
+def kept_by(cut: str, program: Program, place: Place, added: Added) -> Iterator[Draft]:
+    """With a method called on what is kept: the thing itself, losses in a dict or tuple, or what a function returns."""
+    kept = list(_tensors(added.value, _losses(program, place)))
+    if kept:
+        yield _with(cut, place, kept)
+    if isinstance(added.value, cst.Dict | cst.Tuple | cst.List):
+        return
+    for maker in reversed(program.places(program.diagnosis.made)):
+        if maker is not None and maker.frame.function != place.frame.function and (inside := _returned(maker)):
+            yield _with(cut, maker, inside)
+            break
+    if not kept:
+        yield _with(cut, place, [added.value])
+
+
+def _with(cut: str, place: Place, tensors: Iterable[cst.BaseExpression]) -> Draft:
+    draft = Draft()
+    for each in tensors:
+        draft.replace(place.tree, each, method(each, cut))
+    return draft
+
+
+def _losses(program: Program, place: Place) -> set[str]:
+    """The names that the function gives to what is held: those that the making line assigns."""
+    for maker in reversed(program.places(program.diagnosis.made)):
+        if maker is not None and maker.frame.function == place.frame.function:
+            return assigned_names(maker.statement)
+    return set()
+
+
+def _tensors(value: cst.BaseExpression, losses: set[str]) -> Iterator[cst.BaseExpression]:
+    """The names of losses that stand by themselves in a dict, a tuple or a list; the whole, if it is no such thing."""
+    match value:
+        case cst.Dict(elements=elements):
+            inner = [each.value for each in elements]
+        case cst.Tuple(elements=elements) | cst.List(elements=elements):
+            inner = [each.value for each in elements]
+        case cst.Call(func=cst.Name(value="dict"), args=args):
+            inner = [each.value for each in args]
+        case cst.Name(value=name) if name in losses or not losses:
+            yield value
+            return
+        case _:
+            return
+    for each in inner:
+        if not isinstance(each, cst.Name) or each.value in losses:
+            yield from _tensors(each, losses)
+
+
+def _returned(maker: Place) -> list[cst.BaseExpression]:
+    """The loss in what the function that made it hands out together with others: `return {"loss": loss}`."""
+    tree, names = maker.tree, assigned_names(maker.statement)
+    scope = tree.scope(maker.statement)
+    found: list[cst.BaseExpression] = []
+    for statement in tree.statements:
+        match simple(statement):
+            case cst.Return(value=cst.BaseExpression() as value) if tree.scope(statement) is scope:
+                found += [] if isinstance(value, cst.Name) else _tensors(value, names)
+    return found
+
+
+def added_at(program: Program, place: Place, name: str) -> Added | None:
+    """What the statement adds to the total or puts into the container; an item of it is written `name[…]`."""
+
+    def is_it(written: cst.BaseExpression) -> bool:
+        whole = written.value if isinstance(written, cst.Subscript) else written
+        return same_text(written, name) or same_text(whole, name)
+
+    match simple(place.statement):
+        case cst.AugAssign(target=target, value=value) if is_it(target):
+            return Added(value, text(target))
+        case cst.Assign(value=cst.BinaryOperation(left=left, right=right)) if is_it(left):
+            return Added(right, text(left))
+        case cst.Assign(value=cst.BinaryOperation(left=left, right=right)) if is_it(right):
+            return Added(left, text(right))
+        case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if is_it(target) and (
+            isinstance(target, cst.Subscript) or program.diagnosis.code == "GS301"
+        ):
+            return Added(value, text(target))
+        case cst.Expr(value=cst.Call(func=cst.Attribute(value=base, attr=cst.Name(value=method_name)), args=args)) if (
+            is_it(base) and args
+        ):
+            losses = _losses(program, place)
+            given = [each.value for each in args if isinstance(each.value, cst.Name) and each.value.value in losses]
+            if method_name in _PUTTING or given:  # what else a method does with it, only its class knows
+                return Added(args[-1].value if method_name in _PUTTING else given[0], text(base))
+    return None

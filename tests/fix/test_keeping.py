@@ -1,0 +1,43 @@
+"""How what is kept from step to step is kept without its history."""
+
+from pathlib import Path
+
+import pytest
+
+from fix.programs import Case
+
+SOURCE = """\
+def main():
+    for x in data:
+        pred = model(x)
+        loss = criterion(pred)
+        loss.backward()
+        {line}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "made", "detached"),
+    [
+        ("outputs.append(pred)", "outputs", "model(x)", "outputs.append(pred.detach())"),
+        ("metric.update(pred, x)", "metric", "model(x)", "metric.update(pred.detach(), x)"),
+        ("self.best = loss", "self.best", "criterion", "self.best = loss.detach()"),
+        ('seen["last"] = pred, x', "seen", "model(x)", 'seen["last"] = pred.detach(), x'),
+        ("history += [pred]", "history", "model(x)", "history += [pred.detach()]"),
+    ],
+)
+def test_what_is_put_there_is_detached(line: str, name: str, made: str, detached: str, tmp_path: Path) -> None:
+    """At the line that feeds it, whatever that is."""
+    case = Case(tmp_path, SOURCE.format(line=line))
+    found = case.diagnosis("GS301", name, made=case.at(made), held=case.at(line))
+
+    assert case.mended("detach", found) == SOURCE.format(line=detached)
+    assert case.mended("item", found) == SOURCE.format(line=detached.replace("detach", "item"))
+
+
+def test_method_of_a_holder_is_left_alone_that_is_not_given_what_it_keeps(tmp_path: Path) -> None:
+    """Nobody can tell what it puts there."""
+    case = Case(tmp_path, SOURCE.format(line="metric.update(model.outputs, x)"))
+    found = case.diagnosis("GS301", "metric", made=case.at("model(x)"), held=case.at("metric.update"))
+
+    assert case.mended("detach", found) is None
