@@ -68,7 +68,8 @@ def carrier(
             # What lasts should have been seen. It has another value by now; what the line reads beside it may not.
             here = [(each.file, each.line) for each in crossing.enters[-1:]]
             other = _seen(crossing, live, frames, owns)
-            if other is not None and other.confidence == "certain" and (other.file, other.line) in here:
+            is_lasting = other is not None and other.holder not in {"local", "argument"}  # no target of a loop
+            if other is not None and is_lasting and other.confidence == "certain" and (other.file, other.line) in here:
                 return other
         return Carrier(
             binding.name, _holder(binding, live), where.call.code.file, where.line, "certain" if is_seen else "likely"
