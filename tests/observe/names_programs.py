@@ -1319,6 +1319,32 @@ main()
 """,
     ),
     _program(
+        "a list of an object's that was long before it was used again",
+        "policy.saved",
+        """
+class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear, self.saved = nn.Linear(3, 1), []
+
+policy = Policy()
+
+def act():
+    policy.saved.append((policy.linear(torch.randn(3)).exp(), 1.0))
+
+def learn():
+    losses = []
+    for log_prob, reward in policy.saved:
+        losses.append(-log_prob * reward)
+    torch.stack(losses).sum().backward()
+
+for _ in range(3):
+    for _ in range(40):
+        act()
+    learn()
+""",
+    ),
+    _program(
         "a slotted node in a linked list",
         "node.value | self.head.value | self.head | self.value | head.value",
         """

@@ -128,6 +128,9 @@ class _Search(Follower):
         if written is self._makers[-1]:
             self._reach(demand, cost, binding)
 
+    def _is_wanted(self, execution: Execution) -> bool:
+        return execution in self._makers
+
     def _handed_in(self, demand: Demand, parent: Execution, binding: Binding) -> None:
         if parent is self._makers[-1]:
             self._reach(demand, UNMATCHED, binding)

@@ -22,6 +22,7 @@ from gradsan.observe.naming.trace import Call, Execution
 _DEMANDS_AT_MOST = 20_000
 _LONGEST_PATH = 5
 _STORES_AT_MOST = 12
+_STORES_LOOKED_AT = 50_000  # for what is wanted
 _ROUNDS_AT_MOST = 50_000  # executions looked through for the entry of a loop
 
 # What each step costs: the doubt that the value went this way.
@@ -57,6 +58,10 @@ class Follower(ABC):
         self, demand: Demand, parent: Execution, binding: Binding
     ) -> None:
         """A library, called by `parent`, gave the demanded value to a function of the user's: a hook, say."""
+
+    def _is_wanted(self, execution: Execution) -> bool:  # noqa: ARG002 # for subclasses
+        """Whether what was stored there is to be followed, however much was stored since: a list grows long."""
+        return False
 
     def _not_entered(self, demand: Demand, node: ast.Call) -> bool:  # noqa: ARG002 # for subclasses
         """Whether a call that entered no function of the user's was answered."""
@@ -163,9 +168,14 @@ class Follower(ABC):
                 self._argument(demand, node, call)
                 return
 
+    def _newest(self, stored: Stored) -> list[tuple[Execution, Store]]:
+        """What is followed of all that was stored: the newest first, then whatever older is wanted."""
+        newest = list(islice(reversed(stored), _STORES_LOOKED_AT))
+        return newest[:_STORES_AT_MOST] + [each for each in newest[_STORES_AT_MOST:] if self._is_wanted(each[0])]
+
     def _stored(self, demand: Demand, node: ast.Name, stored: Stored, kind: Kind) -> bool:
         """Follow what was stored to a variable, newest first; whether some of it replaced the variable."""
-        for execution, store in islice(reversed(stored), _STORES_AT_MOST):
+        for execution, store in self._newest(stored):
             rest = _rest(store.path, demand.path)
             if rest is not None:
                 cost = HOP if store.replaces or store.path else PASSED_THROUGH
@@ -227,15 +237,16 @@ class Follower(ABC):
         for call in demand.at.called:  # a property
             if call.scope is not None and call.scope.name == node.attr:
                 self._returned(demand, call, demand.path, HOP)
-        stored = self._stores.attribute(node.attr, demand.at)[-_STORES_AT_MOST:]
+        stored = self._newest(self._stores.attribute(node.attr, demand.at))
         matching = [(each, rest) for each in stored if (rest := _rest(each[1].attribute_path, demand.path)) is not None]
         written: set[ast.expr] = set()
-        for age, (each, rest) in enumerate(reversed(matching)):
+        for age, (each, rest) in enumerate(matching):
             doubt = _OTHER_OBJECT if _is_another(node, demand.at, each) else 0.0
             if isinstance(each[1].target, ast.Subscript) and each[1].target in written:
                 doubt += _REWRITTEN
             written.add(each[1].target)
-            self._through(demand, node, each, rest, "attribute", HOP + doubt + _OLDER * age)
+            doubt += 0.0 if self._is_wanted(each[0]) else _OLDER * age
+            self._through(demand, node, each, rest, "attribute", HOP + doubt)
         if isinstance(node.value, ast.Name) and not matching:  # a variable of another module
             self._stored(demand, ast.Name(id=node.attr), self._stores.shared(node.attr, demand.at), "global")
         if node.attr in {"T", "mT", "H"}:
