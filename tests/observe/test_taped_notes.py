@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 import torch
+from torch.utils.checkpoint import checkpoint
 
 from gradsan.observe import passes as passes_module
 from gradsan.observe.sanitizer import Sanitizer
@@ -103,6 +104,19 @@ def test_pass_inside_of_one_on_the_tape_is_known_to_be_inside() -> None:
         assert [each.outer for each in notes] == [each for order in range(0, 2 * _TIMES, 2) for each in (None, order)]
 
 
+def test_pass_that_a_checkpoint_runs_belongs_to_the_step_of_the_line_that_asked() -> None:
+    """No line of the program's stands between the two."""
+    x = torch.ones(3, requires_grad=True)
+
+    with watched() as here:
+        for _ in range(_TIMES):
+            checkpoint(torch.exp, x, use_reentrant=True).sum().backward()
+        notes = here.passes.all()
+
+    assert [each.outer is None for each in notes] == _TIMES * [True, False]
+    assert [each.step for each in notes] == [step for step in range(1, _TIMES + 1) for _ in range(2)]
+
+
 def test_passes_of_two_threads_are_known_in_their_order() -> None:
     """Though each has a log of its own."""
     turns = threading.Barrier(2)
@@ -146,6 +160,19 @@ def test_whoever_asks_waits_for_what_another_thread_is_handing_over() -> None:
     slow.join()
 
     assert known == [7]
+
+
+def test_lock_that_a_fork_left_held_is_waited_for_once() -> None:
+    """The thread that would give it back is not there in a child."""
+    tape, taken = Tape("Q"), list[int]()
+    tape.readers = {PASS: lambda record: taken.append(record[5])}
+    tape._lock.acquire()  # noqa: SLF001 # as a fork leaves it
+    for thread in range(3):
+        tape.extend((0, PASS, thread, 0))
+        tape.take_in()
+        assert not tape._lock.locked()  # noqa: SLF001 # as above
+
+    assert taken == [0, 1, 2]
 
 
 def test_error_of_a_pass_on_the_tape_is_explained() -> None:

@@ -123,6 +123,7 @@ class Site:
     thread: int  # that first asked for one
     is_one: bool = True  # it has never been read to be called in another way
     passes: int = 0
+    steps: int = 0  # those of them that ran inside of no other of its own
     due: int = 0  # how many passes it has when the next is to be looked at
     sooner: int = 0  # the same, if one is not like the one that was looked at
     latest: dict[int, int] = field(default_factory=dict)  # by thread, where its last pass began there
@@ -138,19 +139,21 @@ class Site:
         """Where its last pass began in that thread."""
         return self.latest.get(self.thread, 0)
 
-    def counted(self, thread: int, begin: int, *, is_inner: bool) -> tuple[int, int]:
-        """Count one more: which of its passes it is, and how many ops its thread has made since its pass before."""
-        self.passes = step = self.passes + 1
+    def counted(self, thread: int, begin: int, outer: Begun | None) -> int:
+        """Count one more; answers how many ops its thread has made since its pass before."""
+        self.passes += 1
+        # A checkpoint runs passes inside of the one that its user's line asked for.
+        self.steps += outer is None or outer.site is not self
         before = self.latest.get(thread, 0)  # each thread counts its ops by itself
         self.latest[thread] = begin
         if len(self.latest) > _THREADS:
             del self.latest[next(iter(self.latest))]
-        if not is_inner and thread == self.thread:
+        if outer is None and thread == self.thread:
             self.begins.append(begin)
             if len(self.begins) > _BEGINS:
                 self.forgotten += _BEGINS // 2
                 del self.begins[: _BEGINS // 2]
-        return step, begin - before
+        return begin - before
 
     @property
     def agreed(self) -> tuple[Frame, ...]:

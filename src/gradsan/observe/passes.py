@@ -78,18 +78,19 @@ class Passes:
         tape.take_in()
         thread, begin = self.thread, self.counter()
         outer = self._outer(thread) if self.running_pass() >= 0 else None
-        order, step, made = self._counted(site, thread, begin, is_inner=outer is not None)
-        if step > site.due:
+        order, made = self._counted(site, thread, begin, outer)
+        nth = site.passes
+        if nth > site.due:
             started = _now()
             site.look = self._apart(lambda: look_at(tensors, args, named, (order, begin, made)))
             self._cost = _now() - started
-            site.due, site.sooner = step + self._pause(_SHARE) - 1, step + self._pause(_SHARE_OF_NEW) - 1
-            if step < _WALKED_AT_FIRST:
-                site.due = step
-            elif step == _WALKED_AT_FIRST and self._apart(lambda: self._callers.is_sure(caller, words)):
+            site.due, site.sooner = nth + self._pause(_SHARE) - 1, nth + self._pause(_SHARE_OF_NEW) - 1
+            if nth < _WALKED_AT_FIRST:
+                site.due = nth
+            elif nth == _WALKED_AT_FIRST and self._apart(lambda: self._callers.is_sure(caller, words)):
                 site.logged = words[-1] & SITE_MASK
                 self._logged[site.logged] = site
-        if step >= _WALKED_AT_FIRST:
+        if nth >= _WALKED_AT_FIRST:
             if site.logged and self._callers.are_recorded:
                 self.sure[site.logged] = site
             else:
@@ -99,8 +100,8 @@ class Passes:
         creates = bool(args[2] if len(args) > 2 else named.get("create_graph"))  # noqa: PLR2004 # by place
         gives = bool(named.get("accumulate_grad"))
         note = (order, thread, begin, made, site, caller, words.ordinal, len(words), gives, retains, creates)
-        begun = _new(Begun, (*note, step, outer, site.look))
-        (site.last if step > FIRST else site.first).append(begun)
+        begun = _new(Begun, (*note, site.steps, None if outer is None else outer.order, site.look))
+        (site.last if nth > FIRST else site.first).append(begun)
         self._running.setdefault(thread, []).append(begun)
         tape.run_on()
         return begun
@@ -158,7 +159,8 @@ class Passes:
         following = next((each for each in kept if each.begin > number), None)
         if following is None:
             return note.step
-        return None if site.last and following is site.last[0] and following.step > FIRST + 1 else following.step
+        is_after_a_gap = site.passes > len(site.first) + len(site.last) and following is site.last[0]
+        return None if is_after_a_gap else following.step
 
     def _take(self, record: Record) -> None:
         """One from the tape."""
@@ -166,9 +168,9 @@ class Passes:
         thread = self._threads.number(identity)
         caller = self._callers.numbered[event] if kind & READ else UNREAD
         site = self._logged[number] if caller is UNREAD else caller.site
-        order, step, made = self._counted(site, thread, begin, is_inner=False)
+        order, made = self._counted(site, thread, begin, None)
         flags = (kind & GIVES > 0, kind & RETAINS > 0, kind & CREATES > 0)
-        note = (order, thread, begin, made, site, caller, page, event, *flags, step, None, site.look)
+        note = (order, thread, begin, made, site, caller, page, event, *flags, site.steps, None, site.look)
         site.last.append(_new(Begun, note))
 
     def _thread_ends(self, identity: int) -> None:
@@ -176,14 +178,14 @@ class Passes:
         self.tape.take_in()
         self._running.pop(self._threads.number(identity), None)
 
-    def _counted(self, site: Site, thread: int, begin: int, *, is_inner: bool) -> tuple[int, int, int]:
-        """Count a pass: which it is of all, which of its line, and how many ops were made since that line's before."""
+    def _counted(self, site: Site, thread: int, begin: int, outer: Begun | None) -> tuple[int, int]:
+        """Count a pass: which it is of all, and how many ops were made since its line's before."""
         order = next(self._orders)
         self.begun = order + 1
-        step, made = site.counted(thread, begin, is_inner=is_inner)
+        made = site.counted(thread, begin, outer)
         if site.look is not None and site.look.made != made:
             site.due = min(site.due, site.sooner)
-        return order, step, made
+        return order, made
 
     def _room(self) -> int:
         """How many passes may go by before the next look; a line that is to be looked at is no longer sure."""
@@ -198,11 +200,10 @@ class Passes:
             room = min(room, caller.site.due - caller.site.passes)
         return max(room, _TAPED_AT_LEAST)
 
-    def _outer(self, thread: int) -> int | None:
+    def _outer(self, thread: int) -> Begun | None:
         """The pass inside of which another begins in this thread, which may be one of the device's."""
         running = self._running.get(thread)
-        latest = running[-1] if running else self._latest(thread)
-        return None if latest is None else latest.order
+        return running[-1] if running else self._latest(thread)
 
     def _latest(self, thread: int) -> Begun | None:
         """The pass of a thread that began last inside of no other; of any thread, where this one has none."""

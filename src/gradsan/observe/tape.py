@@ -54,17 +54,19 @@ class Tape(_Words):
 
         Also when there is nothing on it: another thread may be about to hand over what this one wrote.
         """
-        # A timeout, because a fork can leave the lock held by a thread that the child does not have.
-        locked = self._lock.acquire(timeout=1)
+        lock = self._lock
+        if not lock.acquire(timeout=1):  # a fork can leave it held by a thread that the child does not have
+            lock = self._lock = threading.Lock()
+            lock.acquire()
         try:
             words = self[:]
             del self[: len(words)]
-            take_pass, take_step = self.readers[PASS], self.readers[STEP]
             for word, where, thread, optimizer in zip(*[iter(words)] * WORDS, strict=True):
                 kind, place = where & _KINDS, where >> KIND_BITS
                 page, event = place >> EVENT_BITS, place & _EVENTS
-                take = take_pass if kind & PASS else take_step
-                take((kind, word >> SITE_BITS, word & SITE_MASK, page, event, thread, optimizer))
+                self.readers[kind & (PASS | STEP)](
+                    (kind, word >> SITE_BITS, word & SITE_MASK, page, event, thread, optimizer)
+                )
         finally:
             if locked:
                 self._lock.release()

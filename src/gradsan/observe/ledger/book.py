@@ -158,7 +158,7 @@ class Ledger:
         if note.seen:
             self._take_census(note, frame)
         else:  # what the present pass walks must be known: have the next one walked
-            note.site.due = min(note.site.due, note.step)
+            note.site.due = min(note.site.due, note.site.passes)
 
     def _take_census(self, note: Begun | None, frame: FrameType | None) -> None:
         if note is not None and not self._budget.allows():  # when all is over, nobody waits for it
