@@ -64,12 +64,10 @@ class Tape(_Words):
             for word, where, thread, optimizer in zip(*[iter(words)] * WORDS, strict=True):
                 kind, place = where & _KINDS, where >> KIND_BITS
                 page, event = place >> EVENT_BITS, place & _EVENTS
-                self.readers[kind & (PASS | STEP)](
-                    (kind, word >> SITE_BITS, word & SITE_MASK, page, event, thread, optimizer)
-                )
+                take = self.readers[kind & (PASS | STEP)]
+                take((kind, word >> SITE_BITS, word & SITE_MASK, page, event, thread, optimizer))
         finally:
-            if locked:
-                self._lock.release()
+            lock.release()
 
     def run_on(self) -> None:
         """Take in what was written, and let as many more go by as nobody wants to see."""
