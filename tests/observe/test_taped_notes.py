@@ -150,7 +150,7 @@ def test_whoever_asks_waits_for_what_another_thread_is_handing_over() -> None:
         taken.append(record[5])
 
     tape.readers = {PASS: take, STEP: take}
-    tape.extend((0, PASS, 7, 0))
+    tape.extend((0, 0, PASS, 7, 0))
     slow = threading.Thread(target=tape.take_in)
     slow.start()
     begun.wait(10)
@@ -168,7 +168,7 @@ def test_lock_that_a_fork_left_held_is_waited_for_once() -> None:
     tape.readers = {PASS: lambda record: taken.append(record[5])}
     tape._lock.acquire()  # noqa: SLF001 # as a fork leaves it
     for thread in range(3):
-        tape.extend((0, PASS, thread, 0))
+        tape.extend((0, 0, PASS, thread, 0))
         tape.take_in()
         assert not tape._lock.locked()  # noqa: SLF001 # as above
 

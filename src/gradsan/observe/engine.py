@@ -11,10 +11,10 @@ from types import FrameType
 from typing import Any, Protocol
 
 from gradsan.observe.log.pen import Pen
-from gradsan.observe.log.sites import SITE_BITS, SITE_MASK
+from gradsan.observe.log.sites import SITE_MASK, SITES
 from gradsan.observe.notes import TAPED, Begun
 from gradsan.observe.passes import Passes
-from gradsan.observe.tape import CREATES, EVENT_BITS, GIVES, KIND_BITS, PASS, READ, RETAINS
+from gradsan.observe.tape import CREATES, GIVES, KINDS, PASS, READ, RETAINS
 
 Engine = Callable[..., Any]
 
@@ -51,14 +51,14 @@ def watched_engine(engine: Engine, watch: Watch, passes: Passes, pen: Pen) -> En
             if len(tape) >= tape.limit:
                 tape.run_on()
             if len(tape) < tape.limit and running_pass() < 0 and len(args) > 2:  # noqa: PLR2004 # as torch calls it
-                thread, words = pen.open
+                thread, words, _, _ = pen.open
                 if thread != (here := this_thread()):
                     thread, words = here, pen.switch()
                 if words and (site := words[-1] & SITE_MASK) in sure:
-                    kind, place = PASS, words.ordinal << EVENT_BITS | len(words)
+                    kind, page, event = PASS, words.ordinal, len(words)
                 else:
-                    site, kind, place = 0, PASS | READ, recent()
-                if place:
+                    site, kind, page, event = 0, PASS | READ, 0, recent()
+                if event:
                     begun = taped
                     if named.get("accumulate_grad"):
                         kind |= GIVES
@@ -66,7 +66,7 @@ def watched_engine(engine: Engine, watch: Watch, passes: Passes, pen: Pen) -> En
                         kind |= RETAINS
                     if args[2]:
                         kind |= CREATES
-                    tape.extend((counter() << SITE_BITS | site, place << KIND_BITS | kind, thread, 0))
+                    tape.extend((counter() * SITES + site, page, event * KINDS + kind, thread, 0))
             if begun is None:
                 begun = watch.begins(tensors, args, named, _getframe(1))
         except Exception as error:  # noqa: BLE001 # whatever it is

@@ -18,7 +18,8 @@ from gradsan.observe.tape import AT_MOST, CREATES, GIVES, PASS, READ, RETAINS, R
 # A site's first passes are always walked; after that, walking all of them together may cost this share of the time.
 _WALKED_AT_FIRST = 6
 _SHARE, _SHARE_OF_NEW = 0.001, 0.003  # where passes are like the one that was walked last, and where they are not
-_TAPED_AT_LEAST = 16  # passes that go by between two looks, whatever the lines around a line do
+_RECORDS_A_PASS = 2  # on the tape, where each is followed by a step; else a look comes later, which does no harm
+_TAPED_AT_LEAST = 32  # records that go by between two looks, whatever the lines around a line do
 _FAILED = 256  # passes of which it is remembered that they raised
 
 
@@ -188,7 +189,7 @@ class Passes:
         return order, made
 
     def _room(self) -> int:
-        """How many passes may go by before the next look; a line that is to be looked at is no longer sure."""
+        """How many records may go by before the next look; a line that is to be looked at is no longer sure."""
         room = AT_MOST
         for number, site in list(self.sure.items()):
             if site.passes >= site.due:
@@ -198,7 +199,7 @@ class Passes:
             if caller.site.passes >= caller.site.due:
                 self.recent.remove(caller)
             room = min(room, caller.site.due - caller.site.passes)
-        return max(room, _TAPED_AT_LEAST)
+        return max(_RECORDS_A_PASS * room, _TAPED_AT_LEAST)
 
     def _outer(self, thread: int) -> Begun | None:
         """The pass inside of which another begins in this thread, which may be one of the device's."""

@@ -16,9 +16,9 @@ from gradsan.observe.compilation import compiles_to_nothing
 from gradsan.observe.living import instances
 from gradsan.observe.log.journal import Page
 from gradsan.observe.log.pen import Pen
-from gradsan.observe.log.sites import SITE_BITS, SITE_MASK
+from gradsan.observe.log.sites import SITE_MASK, SITES
 from gradsan.observe.passes import Passes
-from gradsan.observe.tape import EVENT_BITS, KIND_BITS, READ, STEP, Record
+from gradsan.observe.tape import KINDS, READ, STEP, Record
 
 _KEPT = 65_536  # notes; when there are more, the older half goes
 _READ_AT_FIRST = 6  # steps of a line, before the log is trusted with it
@@ -85,19 +85,19 @@ class Steps:
                 return
             try:
                 tape, pen, sure, recent, counter, this_thread, identity, size = at_hand
-                place = site = 0
+                event = site = 0
                 if size(tape) >= tape.limit:
                     tape.run_on()
                 if size(tape) < tape.limit:
-                    thread, words = pen.open
+                    thread, words, _, _ = pen.open
                     if thread != (here := this_thread()):
                         thread, words = here, pen.switch()
                     if words and (site := words[-1] & SITE_MASK) in sure:
-                        kind, place = STEP, words.ordinal << EVENT_BITS | size(words)
+                        kind, page, event = STEP, words.ordinal, size(words)
                     else:
-                        site, kind, place = 0, STEP | READ, recent()
-                if place:
-                    tape.extend((counter() << SITE_BITS | site, place << KIND_BITS | kind, thread, identity(optimizer)))
+                        site, kind, page, event = 0, STEP | READ, 0, recent()
+                if event:
+                    tape.extend((counter() * SITES + site, page, event * KINDS + kind, thread, identity(optimizer)))
                 elif self._attention.is_watching and self._noted_in_full(optimizer, pen.page()):
                     watch.stepped(optimizer)
             except Exception as error:  # noqa: BLE001 # whatever it is
@@ -163,8 +163,8 @@ class Steps:
         """Note one of a line that is new, or where the log is not sure; answers whether it is attended to."""
         tape, caller = self._tape, self._callers.of(sys._getframe(2))  # noqa: SLF001 # the only way to a frame
         is_attended = self._attention.is_on
-        where = caller.number << KIND_BITS | READ | STEP
-        tape.extend((self._passes.counter() << SITE_BITS, where, _this_thread(), _id(optimizer)))
+        where = caller.number * KINDS + (READ | STEP)
+        tape.extend((self._passes.counter() * SITES, 0, where, _this_thread(), _id(optimizer)))
         tape.take_in()
         caller.site = times = 1 + (caller.site or 0)
         if times == _READ_AT_FIRST and self._apart(lambda: self._callers.is_sure(caller, words)):

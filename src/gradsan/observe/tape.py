@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from gradsan.observe.log.sites import SITE_BITS, SITE_MASK
 
-# A record: a word of the log (op counter and site), where it was written and what it is, the thread, and an optimizer.
-WORDS = 4
-KIND_BITS, EVENT_BITS = 8, 24
+# A record: a word of the log (op counter and site), the page that it was written on, the event there and what it is,
+# the thread, and an optimizer.
+WORDS = 5
+KINDS = 1 << 8  # by which an event is multiplied, to leave room for what it is
 AT_MOST = 256  # records that go by before they are taken in
 
 
@@ -61,9 +62,8 @@ class Tape(_Words):
         try:
             words = self[:]
             del self[: len(words)]
-            for word, where, thread, optimizer in zip(*[iter(words)] * WORDS, strict=True):
-                kind, place = where & _KINDS, where >> KIND_BITS
-                page, event = place >> EVENT_BITS, place & _EVENTS
+            for word, page, where, thread, optimizer in zip(*[iter(words)] * WORDS, strict=True):
+                event, kind = divmod(where, KINDS)
                 take = self.readers[kind & (PASS | STEP)]
                 take((kind, word >> SITE_BITS, word & SITE_MASK, page, event, thread, optimizer))
         finally:
@@ -77,7 +77,3 @@ class Tape(_Words):
     def halt(self) -> None:
         """Let the next be noted in full, and all that follow until it runs on."""
         self.limit = 0
-
-
-_EVENTS = (1 << EVENT_BITS) - 1
-_KINDS = (1 << KIND_BITS) - 1

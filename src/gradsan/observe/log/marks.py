@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from gradsan.observe.log.frames import token_of
 from gradsan.observe.log.pen import Pen
-from gradsan.observe.log.sites import SITE_BITS
+from gradsan.observe.log.sites import SITES
 
 _pen: Pen | None = None
 _room = 0
@@ -36,10 +36,10 @@ def mark(site: int) -> None:
     """A line was reached, or a function entered."""
     if _pen is not None:
         try:
-            thread, words = _pen.open
+            thread, words, _, _ = _pen.open
             if thread != _this_thread():
                 words = _pen.switch()
-            words.append(_op_counter() << SITE_BITS | site)
+            words.append(_op_counter() * SITES + site)
             if _len(words) > _room:
                 _pen.turn(_getframe(1))
         except Exception as error:  # noqa: BLE001 # nothing of ours may reach the program
@@ -50,11 +50,11 @@ def leave(site: int) -> None:
     """A function returned, or an exception goes through."""
     if _pen is not None:
         try:
-            thread, words = _pen.open
+            thread, words, _, _ = _pen.open
             if thread != _this_thread():
                 words = _pen.switch()
             number = _op_counter()
-            words.append(number << SITE_BITS | site)
+            words.append(number * SITES + site)
             if number > _pen.due:
                 _pen.ring(_getframe(1), number)
             if _len(words) > _room:
@@ -70,7 +70,7 @@ def sleep(site: int) -> None:
             frame = _getframe(1)
             words = _pen.switch()
             _pen.here.tokens.append(token_of(frame))
-            words.append(_op_counter() << SITE_BITS | site)
+            words.append(_op_counter() * SITES + site)
             if _len(words) > _room:
                 _pen.turn(frame.f_back)
         except Exception as error:  # noqa: BLE001 # as above
@@ -84,7 +84,7 @@ def wake(site: int) -> None:
             frame = _getframe(1)
             words = _pen.switch()
             _pen.here.tokens.append(token_of(frame))
-            words.append(_op_counter() << SITE_BITS | site)
+            words.append(_op_counter() * SITES + site)
             if _len(words) > _room:
                 _pen.turn(frame)
         except Exception as error:  # noqa: BLE001 # as above

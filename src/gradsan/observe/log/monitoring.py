@@ -12,7 +12,7 @@ from typing import Any
 
 from gradsan.observe.log.frames import frames_out, token_of
 from gradsan.observe.log.pen import Pen
-from gradsan.observe.log.sites import SITE_BITS, Kind
+from gradsan.observe.log.sites import SITES, Kind
 from gradsan.observe.ownership import Ownership
 
 # 0, 1, 2 and 5 are set aside for debuggers, coverage, profilers and optimizers: taking one would keep theirs out.
@@ -103,29 +103,25 @@ class Monitoring:
                     if not adopt(code):
                         return disable
                     begin = start_of[identity(code)]
-                thread, words = pen.open
+                thread, words, _, _ = pen.open
                 if thread != this_thread():
                     words = pen.switch()
-                words.append(op_counter() << SITE_BITS | begin)
+                words.append(op_counter() * SITES + begin)
                 if size(words) > room:
                     pen.turn(getframe(1))
             except Exception as error:  # noqa: BLE001 # nothing of ours may reach the program
                 pen.fail(error)
             return None
 
-        latest: tuple[CodeType | None, int] = (None, 0)  # one value, so that no thread sees half of a change
-
         def line(code: CodeType, number: int) -> None:
-            nonlocal latest
             try:
-                known, base = latest
-                if known is not code:
-                    base = line_base[identity(code)]
-                    latest = (code, base)
-                thread, words = pen.open
+                thread, words, known, base = pen.open
                 if thread != this_thread():
                     words = pen.switch()
-                words.append(op_counter() << SITE_BITS | base + number)
+                if known is not code:
+                    base = line_base[identity(code)]
+                    pen.open = (this_thread(), words, code, base)
+                words.append(op_counter() * SITES + (base + number))
                 if size(words) > room:
                     pen.turn(getframe(1))
             except Exception as error:  # noqa: BLE001 # as above
@@ -135,11 +131,11 @@ class Monitoring:
             try:
                 begin = start_of.get(identity(code))
                 if begin is not None:
-                    thread, words = pen.open
+                    thread, words, _, _ = pen.open
                     if thread != this_thread():
                         words = pen.switch()
                     number = op_counter()
-                    words.append(number << SITE_BITS | begin + left)
+                    words.append(number * SITES + (begin + left))
                     if number > pen.due and not isinstance(value, BaseException):  # which goes through
                         pen.ring(getframe(1), number)
                     if size(words) > room:
@@ -151,7 +147,7 @@ class Monitoring:
             try:
                 frame, words = getframe(1), pen.switch()
                 here.tokens.append(token_of(frame))
-                words.append(op_counter() << SITE_BITS | start_of[identity(code)] + asleep)
+                words.append(op_counter() * SITES + (start_of[identity(code)] + asleep))
                 if size(words) > room:
                     pen.turn(frame.f_back)
             except Exception as error:  # noqa: BLE001 # as above
@@ -163,7 +159,7 @@ class Monitoring:
                 if begin is not None:
                     frame, words = getframe(1), pen.switch()
                     here.tokens.append(token_of(frame))
-                    words.append(op_counter() << SITE_BITS | begin + awake)
+                    words.append(op_counter() * SITES + (begin + awake))
                     if size(words) > room:
                         pen.turn(frame)
             except Exception as error:  # noqa: BLE001 # as above

@@ -5,7 +5,7 @@ import threading
 from array import array
 from collections.abc import Callable
 from itertools import count
-from types import FrameType
+from types import CodeType, FrameType
 
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.journal import BLOCK_WORDS, HEAD_BLOCKS, TAIL_BLOCKS, Block, Journal, Page
@@ -48,8 +48,9 @@ class Pen:
         self.threads = Threads(self.fail)
         self.here = Here(room, self.threads)
         # The block of the thread that wrote last, with its identity: for one thread at work this spares the look-up
-        # of a thread's own value, which costs as much as all the rest. A pair, so that no thread sees half a change.
-        self.open: tuple[int, Page] = (0, Page("Q"))
+        # of a thread's own value, which costs as much as all the rest. The code whose line was written last, and where
+        # its lines begin among the sites, spare another. One value, so that no thread sees half a change.
+        self.open: tuple[int, Page, CodeType | None, int] = _closed()
         # A function that returns when the op counter is past `due` tells it, with its frame as long as that lives.
         self.due = NEVER
         self.ring: Callable[[FrameType, int], None] = lambda *_: None
@@ -70,7 +71,7 @@ class Pen:
             block = Block(self.op_counter(), self._stack(frame))
             block.words.ordinal = next(self._pages)
             here.words, here.tokens = block.words, block.tokens
-            self.open = (threading.get_ident(), block.words)
+            self.open = (threading.get_ident(), block.words, None, 0)
             if here.journal is None:
                 here.journal = self._new_journal()
             here.journal.open(block)
@@ -79,13 +80,13 @@ class Pen:
 
     def page(self) -> Page:
         """This thread's open block."""
-        thread, words = self.open
+        thread, words, _, _ = self.open
         return words if thread == threading.get_ident() else self.switch()
 
     def switch(self) -> Page:
         """This thread's open block, when another thread wrote last."""
         words = self.here.words
-        self.open = (threading.get_ident(), words)
+        self.open = (threading.get_ident(), words, None, 0)
         return words
 
     def fail(self, error: Exception) -> None:
@@ -113,7 +114,7 @@ class Pen:
     def _close(self, identity: int) -> None:
         """A thread has ended: nothing is to be written into its block by another of that identity."""
         if self.open[0] == identity:
-            self.open = (0, Page("Q"))
+            self.open = _closed()
 
     def _new_journal(self) -> Journal:
         thread = threading.get_ident()
@@ -130,3 +131,8 @@ class Pen:
                 self.journals.remove(each)
         self.journals.append(journal)
         return journal
+
+
+def _closed() -> tuple[int, Page, CodeType | None, int]:
+    """What is open where no thread writes."""
+    return (0, Page("Q"), None, 0)
