@@ -12,6 +12,7 @@ import torch
 from gradsan.causes import diagnosing
 from gradsan.observe import arrival, callers, looks, passes, postmortem, private, sanitizer, steps, tape
 from gradsan.observe.doors.session import Session
+from gradsan.observe.failure import scene
 from gradsan.observe.findings import Findings
 from gradsan.observe.log import pen, recorder
 from gradsan.observe.sanitizer import Sanitizer
@@ -45,7 +46,7 @@ STEPS: dict[str, tuple[Any, str]] = {
     "reads the log": (recorder.LineRecorder, "lines"),
     "examines": (postmortem, "examine"),
     "asks for earlier passes": (passes.Passes, "before"),
-    "asks for optimizers": (steps.Steps, "owners"),
+    "asks for optimizers": (scene, "owners"),
     "diagnoses": (diagnosing, "diagnose"),
     "tells the story": (text, "story"),
     "keeps the diagnosis": (Findings, "add"),

@@ -1,19 +1,47 @@
-"""The names of modules, found through the parameters that ops use. Looked up when there is something to show."""
+"""The live modules and optimizers, and what they tell of parameters. Looked up when there is something to show."""
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from gradsan.observe.living import instances
 
 
-def module_names() -> dict[int, str]:
-    """For the id of every parameter of a live model, the dotted name of the module that owns it.
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What the program trains, and what with."""
+
+    modules: Sequence[Any]  # every `nn.Module`
+    optimizers: Sequence[Any]
+
+
+def trained() -> Trained:
+    """All that is alive now."""
+    from torch import nn
+    from torch.optim import Optimizer
+
+    found = instances(nn.Module, Optimizer)
+    # By `type()`: `isinstance` asks objects for their class, and proxies and lazy modules answer by doing things.
+    modules = [each for each in found if issubclass(type(each), nn.Module)]
+    return Trained(modules, [each for each in found if issubclass(type(each), Optimizer)])
+
+
+def owners(optimizers: Iterable[Any]) -> dict[int, set[int]]:
+    """For the id of every parameter, the ids of the optimizers that own it; also of those that never stepped."""
+    found: dict[int, set[int]] = {}
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                found.setdefault(id(parameter), set()).add(id(optimizer))
+    return found
+
+
+def module_names(modules: Sequence[Any]) -> dict[int, str]:
+    """For the id of every parameter of these models, the dotted name of the module that owns it.
 
     The outermost module has no name of its own: it goes by its class. Nothing is noted while the program runs, so an
     op without a parameter has no module.
     """
-    from torch import nn
-
-    modules = instances(nn.Module)
     inner = {id(child) for each in modules for child in _children(each).values()}
     names: dict[int, str] = {}
     for root in modules:
@@ -22,12 +50,10 @@ def module_names() -> dict[int, str]:
     return names
 
 
-def buffers_beside() -> dict[int, list[Any]]:
+def buffers_beside(modules: Iterable[Any]) -> dict[int, list[Any]]:
     """For the id of every parameter, the buffers of the modules that own it."""
-    from torch import nn
-
     found: dict[int, list[Any]] = {}
-    for module in instances(nn.Module):
+    for module in modules:
         buffers = [each for each in vars(module).get("_buffers", {}).values() if each is not None]
         for parameter in vars(module).get("_parameters", {}).values() if buffers else ():
             found.setdefault(id(parameter), []).extend(buffers)

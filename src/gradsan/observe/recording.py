@@ -8,19 +8,16 @@ from gradsan.lifecycle.incident import Edited as EditedIncident
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.lifecycle.ops import Leaf, Op, Port, Saved
 from gradsan.lifecycle.recording import Recording
-from gradsan.observe.failure.scene import Scene
+from gradsan.observe.failure.scene import Graph, Scene
 from gradsan.observe.graph import (
     Node,
     about_bytes,
     kind_of,
     leaves_of,
     parameters_behind,
-    reach,
-    roots_of,
     saves_values,
 )
 from gradsan.observe.notes import PassNote
-from gradsan.observe.private import creation_number
 
 _OPS = 1_000  # of a longer graph nothing is foretold: it would take too long in a dying process
 
@@ -36,24 +33,21 @@ def recorded(incident: Incident, scene: Scene) -> Recording | None:
     """The recording of a failure; None where the graph is too large, or nothing old is in it."""
     if not isinstance(incident, SecondPass | EditedIncident):
         return None
-    below = reach(roots_of(scene.tensors))
-    numbers = {node: number for node in below if (number := creation_number(node)) is not None}
-    if len(numbers) > _OPS:
-        return None
-    return _Recorder(scene, below, numbers).recording(incident)
+    graph = scene.graph
+    return None if len(graph.number) > _OPS else _Recorder(scene, graph).recording(incident)
 
 
 class _Recorder:
-    def __init__(self, scene: Scene, below: dict[Node, tuple[Node, ...]], numbers: dict[Node, int]) -> None:
+    def __init__(self, scene: Scene, graph: Graph) -> None:
         self._scene = scene
-        self._below = below
-        self._numbers = numbers
-        self._fresh = max(numbers.values(), default=0) + 1
+        self._below = graph.below
+        self._numbers = graph.number
+        self._fresh = max(graph.number.values(), default=0) + 1
         self._complete = True
         self._leaves: dict[Node, Leaf] = {}
         self._of: dict[int, Leaf] = {}  # by the id of the tensor
         names = scene.modules
-        for node in below:
+        for node in graph.below:
             for leaf in leaves_of([node]):
                 made = Leaf(self._fresh, names.get(id(leaf), "a tensor"), self._fresh)
                 self._leaves[node] = self._of[id(leaf)] = made

@@ -19,6 +19,7 @@ from gradsan.observe.passes import Passes
 from gradsan.observe.patience import Patience
 from gradsan.observe.prescribing import Prescriber
 from gradsan.observe.private import compiler_switch, is_tracing, private
+from gradsan.observe.resting import collector_at_rest
 from gradsan.observe.steps import Steps
 from gradsan.observe.tape import Tape
 from gradsan.report import Diagnosis
@@ -252,9 +253,10 @@ class Sanitizer:
                 return
             if isinstance(error, RuntimeError) and self.explain(error) is None:
                 failure = (failing.site.line, str(error)[:_TELLING])
-                diagnosis = self._patience.explain(
-                    failure, lambda: self._diagnosed(error, tuple(tensors), failing, passes, steps)
-                )
+                with collector_at_rest():
+                    diagnosis = self._patience.explain(
+                        failure, lambda: self._diagnosed(error, tuple(tensors), failing, passes, steps)
+                    )
                 if diagnosis is not None:
                     self._attach(error, diagnosis)
 

@@ -13,7 +13,6 @@ from gradsan.lifecycle.location import Frame
 from gradsan.observe.attention import Attention
 from gradsan.observe.callers import Apart, Callers, Place, Recent, Sure
 from gradsan.observe.compilation import compiles_to_nothing
-from gradsan.observe.living import instances
 from gradsan.observe.log.journal import Page
 from gradsan.observe.log.pen import Pen
 from gradsan.observe.log.sites import SITE_MASK, SITES
@@ -131,18 +130,6 @@ class Steps:
         numbers = self._notes[1::_WORDS]
         older = next((place for place in range(len(numbers), 0, -1) if numbers[place - 1] < number), 0)
         return len(numbers) - older
-
-    def owners(self) -> dict[int, set[int]]:
-        """For the id of every parameter, the ids of the optimizers that own it; also of those that never stepped."""
-        from torch.optim import Optimizer
-
-        owners: dict[int, set[int]] = {}
-        # By `type()`: `isinstance` asks objects for their class, and proxies and lazy modules answer by doing things.
-        for optimizer in instances(Optimizer):
-            for group in optimizer.param_groups:
-                for parameter in group["params"]:
-                    owners.setdefault(id(parameter), set()).add(id(optimizer))
-        return owners
 
     @property
     def _notes(self) -> "array[int]":

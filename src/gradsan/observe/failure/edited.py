@@ -19,7 +19,7 @@ _SAID = re.compile(
 
 def edited(message: str, scene: Scene) -> Edited:
     """An optimizer is to blame where the value is a parameter that it owns, and it has stepped since."""
-    graph, value = Graph(scene), said(message)
+    graph, value = scene.graph, said(message)
     blamed = _stepped(graph, value, scene)
     if blamed is None:
         suspects = () if value is None else suspects_in(graph, value, scene)
@@ -106,7 +106,7 @@ def _is_joined(graph: Graph, owner: int, scene: Scene) -> bool:
             using.add(node)
         elif by and kind_of(node) not in REARRANGING:
             others.add(node)
-    return bool(others & graph.beneath(graph.roots, lambda node: node not in using))
+    return bool(others & graph.beneath(graph.roots, but_for=using))
 
 
 def _older_than(step: StepNote, path: list[Node], graph: Graph) -> int:

@@ -1,7 +1,7 @@
 """What is at hand when a pass has failed: the graph it was to walk, and how its parts become plain facts."""
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,10 +10,10 @@ from gradsan.lifecycle.incident import LONGEST_PATH, OpFact, PassFact, Way, When
 from gradsan.observe.graph import parameters_behind, reach, roots_of
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.log.rounds import BEFORE, Rounds
-from gradsan.observe.modules import module_names
+from gradsan.observe.modules import Trained, module_names, owners, trained
 from gradsan.observe.notes import PassNote
 from gradsan.observe.passes import Passes
-from gradsan.observe.private import creation_number
+from gradsan.observe.private import NO_NUMBER
 from gradsan.observe.steps import Steps
 
 Node = Any  # autograd's ops have no public type
@@ -30,17 +30,27 @@ class Scene:
     lines: Lines | None
     in_checkpoint: bool
 
-    # To find all objects of a class takes time in a large program, so they are looked for once.
+    # To walk a large graph, or to find all objects of a class in a large program, takes time: it is done once.
+
+    @cached_property
+    def graph(self) -> "Graph":
+        """The graph that the failing pass was to walk."""
+        return Graph(self)
+
+    @cached_property
+    def trained(self) -> Trained:
+        """The live modules and optimizers."""
+        return trained()
 
     @cached_property
     def owners(self) -> dict[int, set[int]]:
         """For the id of every parameter, the ids of the optimizers that own it."""
-        return self.steps.owners()
+        return owners(self.trained.optimizers)
 
     @cached_property
     def modules(self) -> dict[int, str]:
         """For the id of every parameter, the name of its module."""
-        return module_names()
+        return module_names(self.trained.modules)
 
 
 class Graph:
@@ -51,8 +61,8 @@ class Graph:
         self.below = reach(self.roots)
         self.number: dict[Node, int] = {}
         for node in self.below:
-            number = creation_number(node)
-            if number is not None:
+            number = node._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
+            if number != NO_NUMBER:
                 self.number[node] = number
         self._modules = scene.modules
 
@@ -61,15 +71,15 @@ class Graph:
         names = (self._modules.get(id(leaf)) for leaf in parameters_behind(node, self.below))
         return next((name for name in names if name is not None), None)
 
-    def beneath(self, roots: Iterable[Node], within: Callable[[Node], bool] = lambda _: True) -> set[Node]:
-        """Every node below some of this graph's own; what `within` refuses is not walked."""
+    def beneath(self, roots: Iterable[Node], *, but_for: Container[Node] = ()) -> set[Node]:
+        """Every node below some of this graph's own; what is to be left out is not walked."""
         found: set[Node] = set()
         stack = list(roots)
         while stack:
             node = stack.pop()
             if node not in found:
                 found.add(node)
-                stack.extend(each for each in self.below[node] if each not in found and within(each))
+                stack += [each for each in self.below[node] if each not in found and each not in but_for]
         return found
 
     def path(self, target: Node) -> list[Node]:

@@ -15,7 +15,7 @@ from gradsan.observe.notes import PassNote
 
 def second_pass(scene: Scene) -> SecondPass | None:
     """The facts; None where no earlier pass is known to have freed anything."""
-    graph = Graph(scene)
+    graph = scene.graph
     freed_by = _consumers(graph, scene)
     victims = [node for node in freed_by if saves_values(node)]
     if not victims:
@@ -176,8 +176,7 @@ def _kinship(graph: Graph, scene: Scene, *, fresh: bool) -> Kinship:
 def _fresh_leaves(graph: Graph, freed_by: dict[Node, PassNote]) -> list[Any]:
     """The leaves that are reached without walking a freed op."""
     roots = (root for root in graph.roots if root not in freed_by)
-    below = graph.beneath(roots, within=lambda node: node not in freed_by)
-    return list(leaves_of(below))
+    return list(leaves_of(graph.beneath(roots, but_for=freed_by)))
 
 
 def _updated(freeing: PassNote, graph: Graph, scene: Scene) -> bool:

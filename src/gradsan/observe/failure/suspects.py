@@ -21,7 +21,7 @@ _Candidate = tuple[Node, Node | None, Node | None, bool]
 def suspects_in(graph: Graph, value: SavedValue, scene: Scene) -> tuple[Suspect, ...]:
     """The likeliest first."""
     found: dict[Node, Suspect] = {}
-    candidates = _Candidates(graph, value)
+    candidates = _Candidates(graph, value, scene)
     for saver, source, edit, is_leafs in candidates:
         if saver not in found and len(found) < _AT_MOST:
             found[saver] = Suspect(
@@ -48,8 +48,9 @@ def bare(name: str) -> str:
 
 
 class _Candidates:
-    def __init__(self, graph: Graph, value: SavedValue) -> None:
+    def __init__(self, graph: Graph, value: SavedValue, scene: Scene) -> None:
         self._graph = graph
+        self._scene = scene
         self._value = value
         self._newest = sorted(graph.number, key=graph.number.__getitem__, reverse=True)
         self._above: dict[Node, list[Node]] = defaultdict(list)
@@ -98,7 +99,7 @@ class _Candidates:
 
     @cached_property
     def _buffers(self) -> dict[int, list[Any]]:
-        return buffers_beside()
+        return buffers_beside(self._scene.trained.modules)
 
     def _replaced_by(self, edit: Node) -> Iterator[_Candidate]:
         """An edit that was recorded stands in the place of the tensor's history."""

@@ -21,7 +21,7 @@ from gradsan.observe.ledger.unreached import Ran, Unreached
 from gradsan.observe.ledger.wording import user_files, user_modules
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.recorder import LineRecorder
-from gradsan.observe.modules import module_names
+from gradsan.observe.modules import module_names, trained
 from gradsan.observe.notes import Begun
 from gradsan.observe.passes import Passes
 from gradsan.observe.steps import Steps
@@ -200,7 +200,7 @@ class Ledger:
             return
         walked = note.seen.walked if note.seen is not None else ranges_of(reach(roots_of(tensors)))
         with self._budget:
-            modules = module_names()
+            modules = module_names(trained().modules)
             for each in ran:
                 module = modules.get(each.identities[0], "")
                 found = find_cut(each, set(module.split(".")), walked, lines, note.since)

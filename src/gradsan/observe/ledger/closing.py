@@ -20,7 +20,7 @@ from gradsan.observe.ledger.wording import (
     user_modules,
 )
 from gradsan.observe.log.recorder import LineRecorder
-from gradsan.observe.modules import module_names
+from gradsan.observe.modules import module_names, trained
 from gradsan.observe.passes import Passes
 from gradsan.observe.steps import Steps
 
@@ -104,7 +104,7 @@ def _may_be_read(wasted: list[Given], recorder: LineRecorder) -> bool:
 def _left_out(kept: Accounts, recorder: LineRecorder) -> list[LeftOut]:
     owned = {leaf for each in kept.gradients.accounts.values() for leaf in each.owned}
     reached = {leaf for each in kept.lines.lines.values() for leaf in each.reached}
-    names = module_names() if owned - reached else {}
+    names = module_names(trained().modules) if owned - reached else {}
     files = user_files(recorder.ownership.owns) | kept.lines.files
     return kept.siblings.facts(owned, reached, lambda leaf: names.get(leaf, "a parameter"), files)
 

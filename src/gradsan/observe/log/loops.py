@@ -1,10 +1,11 @@
 """The loops of a source file: `for` and `while`, by the function that they stand in, and comprehensions."""
 
 import ast
-import linecache
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+
+from gradsan.observe.parsing import inner_statements, parsed, statements_in
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -44,11 +45,9 @@ def loops_of(file: str, function: str, first: int) -> tuple[Loop, ...]:
 @lru_cache(maxsize=64)
 def comprehending(file: str) -> dict[int, int]:
     """The lines of statements over several lines in which a comprehension goes round, with each statement's first."""
-    tree = _tree(file)
-    statements = () if tree is None else (each for each in ast.walk(tree) if isinstance(each, ast.stmt))
     return {
         line: each.lineno
-        for each in statements
+        for each in statements_in(file)
         if each.lineno != each.end_lineno and not hasattr(each, "body")
         if any(isinstance(part, _COMPREHENSIONS) for part in ast.walk(each))
         for line in range(each.lineno, (each.end_lineno or each.lineno) + 1)
@@ -57,7 +56,7 @@ def comprehending(file: str) -> dict[int, int]:
 
 @lru_cache(maxsize=64)
 def _by_function(file: str) -> dict[tuple[str, int], list[Loop]]:
-    tree = _tree(file)
+    tree = parsed(file)
     if tree is None:
         return {}
     found: dict[tuple[str, int], list[Loop]] = {}
@@ -74,21 +73,14 @@ def _by_function(file: str) -> dict[tuple[str, int], list[Loop]]:
     return found
 
 
-def _tree(file: str) -> ast.Module | None:
-    try:
-        return ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
 def _inside(scope: ast.AST) -> Iterator[ast.AST]:
-    """Every node of a scope, and the scopes directly within, unopened."""
-    pending = list(ast.iter_child_nodes(scope))
+    """Every statement of a scope, and the scopes directly within, unopened."""
+    pending = list(inner_statements(scope))
     while pending:
         node = pending.pop()
         yield node
         if not isinstance(node, _SCOPES):
-            pending.extend(ast.iter_child_nodes(node))
+            pending.extend(inner_statements(node))
 
 
 def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:

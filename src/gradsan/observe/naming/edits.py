@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gradsan.observe.naming.selection import REARRANGING, last_name
-from gradsan.observe.naming.source import scopes_of, statements_of
 from gradsan.observe.naming.statements import LIBRARIES, calls, text, unpacked
+from gradsan.observe.parsing import statements_in
 
 # They end like an edit, and leave the values as they are.
 _HARMLESS = frozenset({"requires_grad_", "share_memory_", "detach_", "retain_grad_", "_"})
@@ -93,7 +93,7 @@ def _calls_layer(call: ast.Call, file: str) -> bool:
 @lru_cache(maxsize=64)
 def _layers(file: str) -> frozenset[str]:
     found: set[str] = set()
-    for statement in {each for scope in scopes_of(file) for each in statements_of(scope)}:
+    for statement in statements_in(file):
         if isinstance(statement, ast.Assign) and _is_made_in_place(statement.value):
             for target in statement.targets:
                 match target:

@@ -4,11 +4,14 @@ Read afterwards, to follow a value through lines that ran. Nothing is imported o
 """
 
 import ast
-import linecache
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import itemgetter
+
+from gradsan.observe.parsing import parsed
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -42,13 +45,8 @@ class Scope:
 def scope_of(file: str, function: str, line: int) -> Scope | None:
     """The function of that (qualified) name that has that line; `None` where its source cannot be read."""
     name = function.rpartition(".")[2]
-    found = [each for each in _scopes(file).get(name, ()) if each.first <= line <= each.last]
+    found = [each for each in _scopes(file).called(name, line) if each.first <= line <= each.last]
     return max(found, key=lambda each: each.first, default=None)
-
-
-def scopes_of(file: str) -> list[Scope]:
-    """Every function, class body and comprehension of a file, and the file itself."""
-    return [scope for named in _scopes(file).values() for scope in named]
 
 
 def statements_of(scope: Scope) -> set[ast.stmt]:
@@ -56,22 +54,60 @@ def statements_of(scope: Scope) -> set[ast.stmt]:
     return {statement for statements in scope.by_line.values() for statement in statements}
 
 
-@lru_cache(maxsize=64)
-def _scopes(file: str) -> dict[str, list[Scope]]:
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
-    found: dict[str, list[Scope]] = defaultdict(list)
-    module = Scope(file, MODULE, 0, 1 << 30, None, None, None, False, False, frozenset())  # noqa: FBT003 # as declared
-    pending: list[tuple[Scope, Iterable[ast.AST], str | None]] = [(module, tree.body, None)]
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Closed = tuple[int, _Function, Scope, str | None]  # its first line, where it stands, and the class whose method it is
+_ByName = dict[str, list[Scope]]
+
+
+class _Scopes:
+    """The scopes of a file. A function is opened when one of its lines is asked for: most of a large file never are."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._functions: list[_Closed] = []  # in the order of the file
+        self._outside: _ByName = {}
+        self._inside: dict[int, _ByName] = {}  # by the place of the function
+        tree = parsed(file)
+        if tree is not None:
+            module = Scope(file, MODULE, 0, 1 << 30, None, None, None, False, False, frozenset())  # noqa: FBT003 # as declared
+            self._outside = _opened(module, tree.body, None, self._functions)
+            self._functions.sort(key=itemgetter(0))
+
+    def called(self, name: str, line: int) -> list[Scope]:
+        """Those of that name that may have that line."""
+        place = bisect_right(self._functions, line, key=itemgetter(0)) - 1
+        inside = self._in_function(place).get(name, ()) if place >= 0 else ()
+        return [*self._outside.get(name, ()), *inside]
+
+    def _in_function(self, place: int) -> _ByName:
+        found = self._inside.get(place)
+        if found is None:
+            _, function, outer, owner = self._functions[place]
+            scope = _scope_at(self._file, function, outer, owner)
+            opened = {} if scope is None else _opened(scope, function.body, None)
+            found = self._inside.setdefault(place, opened)  # one for all threads: scopes are told apart by identity
+        return found
+
+
+_scopes = lru_cache(maxsize=64)(_Scopes)
+
+
+def _opened(
+    scope: Scope, body: Iterable[ast.AST], owner: str | None, functions: list[_Closed] | None = None
+) -> _ByName:
+    """A scope and all within it. Functions that stand in none are only put into the list, where there is one."""
+    found: _ByName = defaultdict(list)
+    pending = [(scope, body, owner)]
     while pending:
         scope, body, owner = pending.pop()
         found[scope.name].append(scope)
         for node in _within(body):
             if isinstance(node, ast.stmt):
                 _enter_lines(scope, node)
-            inner = _scope_at(file, node, scope, owner)
+            if functions is not None and isinstance(node, FUNCTIONS):
+                functions.append((_first_line(node), node, scope, owner))
+                continue
+            inner = _scope_at(scope.file, node, scope, owner)
             if inner is not None:
                 pending.append((inner, *_inside(node)))
     return found
@@ -93,25 +129,28 @@ def _scope_at(file: str, node: ast.AST, outer: Scope, owner: str | None) -> Scop
     function = outer.outer if owner is not None else outer
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            first = min((first, *(each.lineno for each in node.decorator_list)))
             static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
             own = list(_within(node.body))
             sleeps = any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in own)
             declared = (each.names for each in own if isinstance(each, (ast.Global, ast.Nonlocal)))
             elsewhere = frozenset(name for names in declared for name in names)
             decorators = tuple(node.decorator_list)
+            first = _first_line(node)
             return Scope(
                 file, node.name, first, last, node.args, owner, function, static, sleeps, elsewhere, decorators
             )
         case ast.Lambda():
             return Scope(file, "<lambda>", first, last, node.args, None, function, True, False, frozenset())  # noqa: FBT003 # as declared
         case ast.ClassDef():
-            first = min((first, *(each.lineno for each in node.decorator_list)))
-            return Scope(file, node.name, first, last, None, None, outer, True, False, frozenset())  # noqa: FBT003 # as declared
+            return Scope(file, node.name, _first_line(node), last, None, None, outer, True, False, frozenset())  # noqa: FBT003 # as declared
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             name = f"<{type(node).__name__.lower().replace('generatorexp', 'genexpr')}>"
             return Scope(file, name, first, last, None, None, function, True, False, frozenset())  # noqa: FBT003 # as declared
     return None
+
+
+def _first_line(definition: _Function | ast.ClassDef) -> int:
+    return min((definition.lineno, *(each.lineno for each in definition.decorator_list)))
 
 
 def _within(body: Iterable[ast.AST]) -> Iterator[ast.AST]:

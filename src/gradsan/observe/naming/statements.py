@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gradsan.observe.naming.source import COMPREHENSIONS, FUNCTIONS, Scope, scopes_of, statements_of
+from gradsan.observe.naming.source import COMPREHENSIONS, FUNCTIONS, Scope, statements_of
+from gradsan.observe.parsing import statements_in
 
 # One step into a value: the attribute of that name, or the item of that key; `None`: some item, which is not known.
 Selector = tuple[str, str | int | None]
@@ -41,10 +42,9 @@ class Store:
 @lru_cache(maxsize=64)
 def buffers(file: str) -> frozenset[str]:
     """The names that a file registers as buffers of modules."""
-    statements = {each for scope in scopes_of(file) for each in statements_of(scope)}
     return frozenset(
         str(call.args[0].value)
-        for statement in statements
+        for statement in statements_in(file)
         for call in calls(statement)
         if isinstance(call.func, ast.Attribute) and call.func.attr == "register_buffer"
         if call.args and isinstance(call.args[0], ast.Constant)
