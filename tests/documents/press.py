@@ -18,9 +18,11 @@ _SECONDS = 600  # for all of them, on a busy machine
 
 # Code without a file: in the stories of gradsan, nobody's.
 _PRESS = """
-import atexit, importlib, json, os, pkgutil, runpy, sys
+import atexit, importlib, json, os, pkgutil, runpy, sys, warnings
 import torch, torch._dynamo  # the latter is imported by the first optimizer
 import gradsan, libcst, rich.console
+
+warnings.filterwarnings("ignore", "Guards may run slower on Python 3.13.0")  # said by the compiler, there alone
 
 for module in pkgutil.walk_packages(gradsan.__path__, "gradsan."):
     if not module.name.endswith("__main__"):
