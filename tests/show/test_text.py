@@ -1,6 +1,7 @@
 """The story on a terminal, at several widths; the golden files are what a reader sees."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -33,6 +34,17 @@ def test_golden_summary(golden: Golden) -> None:
 def test_report_without_findings_is_one_line() -> None:
     """Quiet when there is nothing to say."""
     assert terminal(report(), width=80, color=False) == "gradsan: nothing found\n"
+
+
+def test_steps_are_told_where_there_is_more_than_the_first() -> None:
+    """That all is in step 1 helps nobody; that it is in step 7 says when."""
+
+    def shown(step: int) -> str:
+        places = {role: replace(getattr(CARRIED, role), step=step) for role in ("made", "freed", "enters", "used")}
+        return terminal(report(replace(CARRIED, **places)), width=100, color=False)
+
+    assert "in step" not in shown(1)
+    assert shown(7).count("in step 7") == 4
 
 
 @pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)

@@ -72,10 +72,7 @@ class _Mark:
 def _marks(diagnosis: Diagnosis, lines: Lines) -> Iterator[_Mark]:
     """The spans, file by file, in the order of lines: that of the main place last."""
     main = main_role(diagnosis)
-    marks = [
-        _mark(role, at, words + _step(at, diagnosis), lines, main=role == main)
-        for role, at, words in story_places(diagnosis)
-    ]
+    marks = [_mark(role, at, words, lines, main=role == main) for role, at, words in story_places(diagnosis)]
     home = next(mark.file for mark in marks if mark.main)
     yield from sorted(
         marks, key=lambda mark: (mark.file == home, mark.file[0], mark.file[1] or 0, mark.line, mark.main)
@@ -91,13 +88,6 @@ def _mark(role: Role, at: Location, words: str, lines: Lines, *, main: bool) -> 
     end = (at.end_column or 1) - 1 if ends_here and whole is not None else len(source)
     length = max(1, min(end, len(source)) - start)
     return _Mark((at.file, at.cell), written(at), at.line, source, start, length, words, role, main)
-
-
-def _step(at: Location, diagnosis: Diagnosis) -> str:
-    """Steps are counted for each line that asks for passes: beside one another, those of two lines would confuse."""
-    freed, used = diagnosis.freed, diagnosis.used
-    together = freed is not None and used is not None and (freed.file, freed.line) == (used.file, used.line)
-    return f", in step {at.step}" if at.step is not None and together else ""
 
 
 def _block(marks: list[_Mark], gutter: int, width: int) -> Text:

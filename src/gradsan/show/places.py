@@ -12,12 +12,32 @@ _MAIN: tuple[Role, ...] = ("used", "held", "cut", "made", "changed")
 
 
 def story_places(diagnosis: Diagnosis) -> Iterator[tuple[Role, Location, str]]:
-    """Each place with its role and the role's words."""
-    roles = cause(diagnosis.code).roles
+    """Each place with its role, and the role's words with the step."""
+    roles, tells_steps = cause(diagnosis.code).roles, _tells_steps(diagnosis)
+    for role, location in _locations(diagnosis):
+        step = f", in step {location.step}" if tells_steps and location.step is not None else ""
+        yield role, location, roles[role] + step
+
+
+def is_one_line(diagnosis: Diagnosis) -> bool:
+    """Whether the pass that freed and the one that failed are asked for by the same line, if there are two."""
+    freed, used = diagnosis.freed, diagnosis.used
+    return freed is None or used is None or (freed.file, freed.line) == (used.file, used.line)
+
+
+def _tells_steps(diagnosis: Diagnosis) -> bool:
+    """Steps are counted for each line that asks for passes: beside one another, those of two lines would confuse.
+
+    And where all is in the first, there is nothing to tell apart.
+    """
+    return is_one_line(diagnosis) and any(place.step not in (None, 1) for _, place in _locations(diagnosis))
+
+
+def _locations(diagnosis: Diagnosis) -> Iterator[tuple[Role, Location]]:
     for role in get_args(Role):
         location: Location | None = getattr(diagnosis, role)
         if location is not None:
-            yield role, location, roles[role]
+            yield role, location
 
 
 def main_role(diagnosis: Diagnosis) -> Role:

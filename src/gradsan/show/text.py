@@ -5,15 +5,14 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
-from typing import get_args
 
 from rich.text import Text
 
-from gradsan.causes import cause
 from gradsan.causes.cause import Role
 from gradsan.lifecycle.amounts import count, size
 from gradsan.lifecycle.location import Frame, Location
 from gradsan.report import Diagnosis, Edit, Effects, Fix, PathOp, Report, Summary
+from gradsan.show.places import is_one_line, story_places
 from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, rendered, with_inline_code, wrapped
 
 _QUIET = "dim"
@@ -117,31 +116,20 @@ def _rails(number: int, rows: int) -> tuple[str, str]:
 
 
 def _rows(diagnosis: Diagnosis) -> Iterator[_Row]:
-    roles = cause(diagnosis.code).roles
-    for role in get_args(Role):
-        location: Location | None = getattr(diagnosis, role)
-        if location is not None:
-            yield _Row(_place(location), location.source or "", _meaning(role, roles[role], location, diagnosis))
+    for role, location, words in story_places(diagnosis):
+        yield _Row(_place(location), location.source or "", _meaning(role, words, diagnosis))
 
 
-def _meaning(role: Role, words: str, location: Location, diagnosis: Diagnosis) -> str:
-    if location.step is not None and _counts_together(diagnosis):
-        words += f", in step {location.step}"
+def _meaning(role: Role, words: str, diagnosis: Diagnosis) -> str:
     if role in ("freed", "used") and (frame := _parting(diagnosis, role)) is not None:
         words += f", called from {frame.file}:{frame.line}"
     return words + ("  ✗" if role == "used" and diagnosis.severity == "error" else "")
 
 
-def _counts_together(diagnosis: Diagnosis) -> bool:
-    """Steps are counted for each line that asks for passes: beside one another, those of two lines would confuse."""
-    freed, used = diagnosis.freed, diagnosis.used
-    return freed is None or used is None or (freed.file, freed.line) == (used.file, used.line)
-
-
 def _parting(diagnosis: Diagnosis, role: Role) -> Frame | None:
     """Where both passes are the same line: the outermost frame in which the calls that led there differ."""
     freed, used = diagnosis.freed, diagnosis.used
-    if freed is None or used is None or not _counts_together(diagnosis):
+    if freed is None or used is None or not is_one_line(diagnosis):
         return None
     for ours, theirs in zip_longest(freed.stack, used.stack):
         if ours != theirs:
