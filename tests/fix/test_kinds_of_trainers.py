@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case
+from gradsan.report import Diagnosis
 
 HANDED_OVER = """\
 def main():
@@ -20,6 +21,13 @@ class Memory:
 """
 
 
+def _carried(case: Case, **evidence: str) -> Diagnosis:
+    """`self.h` is carried from step to step, and one call of the user's asked for all of them."""
+    enters, used = case.at("trainer.fit", "self.cell"), case.at("trainer.fit")
+    evidence = {"passes_of_one_call": "yes", **evidence}
+    return case.diagnosis("GS103", "self.h", made=enters, enters=enters, used=used, evidence=evidence)
+
+
 @pytest.mark.parametrize(
     ("holds", "cut"),
     [
@@ -30,11 +38,7 @@ class Memory:
 def test_state_of_a_librarys_loop_is_cut_where_it_is_read(tmp_path: Path, holds: str, cut: str) -> None:
     """It may be None there, in the first step."""
     case = Case(tmp_path, HANDED_OVER)
-    enters = case.at("trainer.fit", "self.cell")
-    evidence = {"passes_of_one_call": "yes", "holds": holds}
-    found = case.diagnosis(
-        "GS103", "self.h", made=enters, enters=enters, used=case.at("trainer.fit"), evidence=evidence
-    )
+    found = _carried(case, holds=holds)
 
     assert case.mended("detach", found) == HANDED_OVER.replace("(x, self.h)", f"(x, {cut})")
     assert case.mended("reset-state", found) is None
@@ -46,17 +50,8 @@ def test_state_is_cut_where_it_gets_the_name_that_the_forward_uses(tmp_path: Pat
         "        out", "        h = self.h if self.h is not None and len(self.h) else zeros(x)\n        out"
     )
     case = Case(tmp_path, source)
-    enters = case.at("trainer.fit", "self.cell")
-    found = case.diagnosis(
-        "GS103",
-        "self.h",
-        made=enters,
-        enters=enters,
-        used=case.at("trainer.fit"),
-        evidence={"passes_of_one_call": "yes"},
-    )
 
-    assert case.mended("detach", found) == source.replace("h = self.h if", "h = self.h.detach() if")
+    assert case.mended("detach", _carried(case)) == source.replace("h = self.h if", "h = self.h.detach() if")
 
 
 def test_state_that_was_seen_to_be_there_is_cut_without_a_question(tmp_path: Path) -> None:
@@ -65,14 +60,5 @@ def test_state_that_was_seen_to_be_there_is_cut_without_a_question(tmp_path: Pat
         "        out, self.h", "        if self.h is None:\n            self.h = zeros(x)\n        out, self.h"
     )
     case = Case(tmp_path, source)
-    enters = case.at("trainer.fit", "self.cell")
-    found = case.diagnosis(
-        "GS103",
-        "self.h",
-        made=enters,
-        enters=enters,
-        used=case.at("trainer.fit"),
-        evidence={"passes_of_one_call": "yes"},
-    )
 
-    assert case.mended("detach", found) == source.replace("(x, self.h)", "(x, self.h.detach())")
+    assert case.mended("detach", _carried(case)) == source.replace("(x, self.h)", "(x, self.h.detach())")

@@ -111,7 +111,7 @@ def run_script(script: Path) -> Watch:
     try:
         code = recorder.compile_user(script.read_text(encoding="utf-8"), str(script))
         with watch.watching():
-            exec(code, {"__name__": "__main__", "__file__": str(script)})  # noqa: S102
+            exec(code, {"__name__": "__main__", "__file__": str(script)})  # noqa: S102 # the program under test
     except RuntimeError:
         if not watch.failed:
             raise
