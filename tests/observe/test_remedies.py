@@ -8,6 +8,32 @@ from observe.stories import diagnosis_of, line_of, marked
 
 # Code, name, kind of the first fix, and the program.
 PROGRAMS = {
+    "fast weights, through which alone the parameters are reached": (
+        "GS103",
+        "self.fast",
+        "reset-state",  # detached, they would leave nothing to train
+        """
+class Learner:
+    def __init__(self):
+        self.w = {"a": nn.Parameter(torch.ones(3))}
+        self.fast = dict(self.w)
+        self.meta = torch.optim.SGD(self.w.values(), 0.1)
+
+    def adapt(self, x):
+        grads = torch.autograd.grad((x * self.fast["a"]).tanh().sum(), [*self.fast.values()], create_graph=True)
+        self.fast = {k: v - 0.1 * g for (k, v), g in zip(self.fast.items(), grads)}  # made
+
+    def outer(self, x):
+        self.adapt(x)
+        self.meta.zero_grad()
+        (x * self.fast["a"]).tanh().sum().backward()
+        self.meta.step()
+
+learner = Learner()
+for x in torch.ones(3, 3):
+    learner.outer(x)
+""",
+    ),
     "regularizer of which nothing is added up": (
         "GS104",
         "penalty",

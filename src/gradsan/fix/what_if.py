@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from gradsan.lifecycle import changes
-from gradsan.lifecycle.events import Made, Stepped
+from gradsan.lifecycle.events import Made, Stepped, Walked
 from gradsan.lifecycle.recording import Recording
 from gradsan.lifecycle.rewriting import UnforeseeableError
 from gradsan.lifecycle.simulator import Consequences, play, replay
@@ -40,8 +40,11 @@ _CHANGES: dict[FixKind, Callable[[Recording], changes.Change]] = {
 def foretell(diagnosis: Diagnosis, recording: Recording) -> Diagnosis:
     """The diagnosis with the effects of its fixes; one that would not end the error comes last, and a note says why."""
     told = {fix.kind: _consequences(fix.kind, recording) for fix in diagnosis.fixes}
+    # Other causes are detached elsewhere than where the failing pass is cut.
+    is_starved = diagnosis.code == "GS103" and _is_starved(recording)
     fixes = sorted(
-        (_with_effects(fix, told[fix.kind]) for fix in diagnosis.fixes), key=lambda fix: _fails(told[fix.kind])
+        (_with_effects(fix, told[fix.kind]) for fix in diagnosis.fixes),
+        key=lambda fix: _fails(told[fix.kind]) or (fix.kind == "detach" and is_starved),
     )
     notes = tuple(each for each in diagnosis.notes if not each.startswith(_NOT_RETAINING))
     because = _against_retaining(recording) if len(notes) < len(diagnosis.notes) else None
@@ -72,6 +75,24 @@ def _with_effects(fix: Fix, told: Consequences | None) -> Fix:
 
 def _fails(told: Consequences | None) -> bool:
     return told is not None and told.failure is not None and told.failure.reason in ("freed", "edited")
+
+
+def _is_starved(recording: Recording) -> bool:
+    """Whether the failing pass reaches nothing that could be trained but through the old part."""
+    inputs = {event.op.id: event.op.inputs for event in recording.life.events if isinstance(event, Made)}
+    leaves = {leaf.id for leaf in recording.life.leaves}
+    last = recording.life.events[-1]
+    left = [root.node for root in last.asked.roots if root is not None] if isinstance(last, Walked) else []
+    seen = set[int]()
+    while left:
+        node = left.pop()
+        if node in leaves:
+            return False
+        if node not in seen:
+            seen.add(node)
+            ports = (port for port in inputs.get(node, ()) if port is not None)
+            left += [port.node for port in ports if (node, port) not in recording.crossing]
+    return True
 
 
 def _against_retaining(recording: Recording) -> str | None:

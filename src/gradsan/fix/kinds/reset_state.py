@@ -1,6 +1,7 @@
 """Give carried state its initial value at the step's boundary."""
 
 import ast
+import builtins
 from collections.abc import Iterator
 
 import libcst as cst
@@ -34,7 +35,9 @@ def drafts(program: Program) -> Iterator[Draft]:
         reached_here = diagnosis.evidence.get("reached_in") == place.frame.function
         reached = str(diagnosis.evidence["reached_as"]) if reached_here else name
         source = program.source(diagnosis.enters.file)
-        initial = None if source is None else _initial(source.tree, name)
+        initial = (
+            None if source is None else _initial(source.tree, name, here=place.frame.file == diagnosis.enters.file)
+        )
         if initial is None or (not reached_here and place.frame.function != diagnosis.enters.function):
             continue
         if reached != name and "self" in initial:
@@ -148,10 +151,23 @@ def _emptied(program: Program) -> Iterator[Draft]:
         return
 
 
-def _initial(tree: ast.Module, name: str) -> str | None:
-    """What the file first assigns to it, where that needs nothing but the object itself."""
+def _initial(tree: ast.Module, name: str, *, here: bool) -> str | None:
+    """What the file first assigns to it, where that needs nothing but the object itself and what every function knows.
+
+    Those of this file know more: what it imports and defines.
+    """
+    known = {"torch", "self", *vars(builtins), *(_bound(tree) if here else ())}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and any(ast.unparse(each) == name for each in node.targets):
             names = {each.id for each in ast.walk(node.value) if isinstance(each, ast.Name)}
-            return ast.unparse(node.value) if names <= {"torch", "self"} else None
+            return ast.unparse(node.value) if names <= known else None
     return None
+
+
+def _bound(tree: ast.Module) -> Iterator[str]:
+    """The names that a module imports, and those of its functions and classes."""
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from ((each.asname or each.name).partition(".")[0] for each in node.names)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
