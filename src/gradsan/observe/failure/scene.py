@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from gradsan.lifecycle.incident import LONGEST_PATH, OpFact, PassFact, Way, When
+from gradsan.lifecycle.incident import LONGEST_PATH, OpFact, PassFact, Stack, Way, When
+from gradsan.lifecycle.location import Frame
 from gradsan.observe.graph import parameters_behind, reach, roots_of
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.log.rounds import BEFORE, Rounds
 from gradsan.observe.modules import Trained, module_names, owners, trained
+from gradsan.observe.naming.source import scope_of
 from gradsan.observe.notes import PassNote
 from gradsan.observe.passes import Passes
 from gradsan.observe.private import NO_NUMBER
@@ -137,11 +139,27 @@ def op_fact(node: Node, graph: Graph, freed_by: dict[Node, PassNote], scene: Sce
     return OpFact(
         name=str(node.name()).rpartition("::")[2],
         number=number,
-        stack=() if isinstance(stack, Unknown) else stack,
+        stack=() if isinstance(stack, Unknown) else outside_of_compiled(stack),
         consumed=node in freed_by,
         step=scene.passes.step_of(number, scene.note),
         module=graph.module(node),
     )
+
+
+def outside_of_compiled(stack: Stack) -> Stack:
+    """The calls to the innermost that stands at a statement.
+
+    What `torch.compile` makes of a function stands at its head as long as it runs. That head made nothing, and what did
+    is not known: the line that called it says more.
+    """
+    while len(stack) > 1 and _stands_at_head(stack[-1]):
+        stack = stack[:-1]
+    return stack
+
+
+def _stands_at_head(frame: Frame) -> bool:
+    scope = scope_of(frame.file, frame.function, frame.line)
+    return scope is not None and not scope.is_transparent and frame.line < min(scope.by_line, default=frame.line)
 
 
 def moment(number: int, loop: Rounds) -> When:
