@@ -16,7 +16,7 @@ from gradsan.lifecycle.location import Frame
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.journal import Page
 from gradsan.observe.log.recorder import LineRecorder
-from gradsan.observe.log.sites import SITE_MASK
+from gradsan.observe.log.sites import MODULE, SITE_MASK
 
 T = TypeVar("T")
 
@@ -39,9 +39,9 @@ class Caller:
     calls: Calls  # the user's
     codes: tuple[CodeType, ...] = field(repr=False)  # of all its frames: held, so that their addresses stay their own
     # By which it is known again: the user's frames, innermost first, each with how many lie within it, and all that
-    # lie around the outermost of them, which stay where they are while a program runs.
+    # lie around the outermost of them. None: that is a module, which is run once, and from one place.
     within: tuple[tuple[int, CodeType, int], ...] = ()
-    around: tuple[tuple[CodeType, int], ...] = ()
+    around: tuple[tuple[CodeType, int], ...] | None = ()
     number: int = 0  # among those that are numbered; 0: none
     site: Any = None  # what whoever asks keeps about the innermost line
 
@@ -86,6 +86,8 @@ class Recent:
                     if frame.f_code is not code or frame.f_lasti != instruction:
                         break
                 else:
+                    if caller.around is None:
+                        return caller.number
                     around = frame and frame.f_back
                     for code, instruction in caller.around:
                         if around is None or around.f_code is not code or around.f_lasti != instruction:
@@ -168,12 +170,13 @@ class Callers:
             if calls and code.co_name in _COMPREHENSIONS:
                 code = calls.pop()[0]
             calls.append((code, line))
+        is_module = bool(within) and within[-1][1].co_name == MODULE
         around = frames[within[-1][0] + 1 :] if within else frames
         caller = Caller(
             tuple(calls),
             tuple({each.f_code for each in frames}),
             tuple(within),
-            tuple((each.f_code, each.f_lasti) for each in around),
+            None if is_module else tuple((each.f_code, each.f_lasti) for each in around),
         )
         if len(self.numbered) < _NUMBERED_AT_MOST:
             caller.number = len(self.numbered)
