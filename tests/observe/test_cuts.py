@@ -70,6 +70,34 @@ loss = Net()(torch.ones(2, 3)).sum()
 loss.backward()
 """,
     ),
+    "network that is wrapped when it is stored": (
+        "features",
+        "`torch.no_grad()`",
+        """
+class Pipeline:
+    def __init__(self):
+        self.body = nn.Linear(3, 3)
+        self.encode = torch.no_grad()(self.body)  # cut
+
+pipeline = Pipeline()
+features = pipeline.encode(torch.ones(2, 3))
+loss = features.pow(2).mean()
+loss.backward()
+""",
+    ),
+    "function that is wrapped when it is given a name": (
+        "features",
+        "`torch.inference_mode()`",
+        """
+def encode(net, x):
+    return net(x) * 2
+
+looking = torch.inference_mode()(encode)  # cut
+features = looking(nn.Linear(3, 3), torch.ones(2, 3))
+loss = features.clone().pow(2).mean()
+loss.backward()
+""",
+    ),
     "round trip through numpy": (
         "rows",
         "`.detach()`",

@@ -113,7 +113,7 @@ up to date: False
         if not isinstance(incident, SecondPass) or not incident.owners.freed:  # nobody trains it
             return ("detach", "no-grad")
         # What the loss compares with, or weighs by: this round's forward trains the same parameters already.
-        if incident.trained_anew and not incident.is_term:
+        if incident.trained_anew and not (incident.is_term or incident.is_operand):
             return ("detach", "no-grad", "move-into-loop")
         if any(
             frame.function.endswith("__init__") for frame in incident.made.stack

@@ -182,7 +182,7 @@ def _notes(incident: Incident, cause: type[Cause]) -> Iterator[str]:
             "`retain_graph=True` on this call does not help: it keeps what this pass walks, and the graph was freed "
             "by the earlier one"
         )
-    if isinstance(incident, Edited) and incident.by_optimizer and incident.when == "earlier":
+    if isinstance(incident, Edited) and incident.by_optimizer and incident.when == "earlier" and incident.anew:
         yield "the old values are reached through state carried over from an earlier step: that is the root (GS103)"
     if isinstance(incident, Edited) and incident.by_optimizer and incident.retained:
         kept = incident.retained[-1]

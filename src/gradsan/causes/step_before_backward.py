@@ -107,7 +107,8 @@ print("the gradient is right:", mixed.equal(right))
     def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
         if isinstance(incident, Edited) and incident.when == "earlier":
-            return ("detach", "recompute")  # old state leads back over the step's boundary
+            # Old state leads back over the step's boundary. Without it, there may be nothing left to train.
+            return ("detach", "recompute") if incident.anew else ("recompute", "detach")
         if isinstance(incident, Edited) and incident.when == "before":
             return ("move-into-loop", "recompute")
         if isinstance(incident, Edited) and incident.joined:  # the one network's output feeds the other's loss

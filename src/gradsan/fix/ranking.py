@@ -6,11 +6,11 @@ import libcst as cst
 
 from gradsan.causes import cause
 from gradsan.causes.diagnosing import fix_of
-from gradsan.fix.expressions import assigned_names, loaded_names
+from gradsan.fix.expressions import assigned_names, loaded_names, simple
 from gradsan.fix.flow import dependents
 from gradsan.fix.kinds import clone, move_into_loop, no_grad, recompute
 from gradsan.fix.kinds.reset_state import emptied_beside, resetting_method
-from gradsan.fix.program import Program
+from gradsan.fix.program import Place, Program
 from gradsan.report import Fix, FixKind
 
 
@@ -91,8 +91,29 @@ def _gradient_enters_the_loss(program: Program) -> bool:
     taking, passing = program.places(freed)[apart], program.places(used)[apart]
     if taking is None or passing is None or not assigned_names(taking.statement):
         return False
+    if any(each is not None and not _leads_out(each) for each in program.places(freed)[apart + 1 :]):
+        return False
     tree = taking.tree
     first, last = tree.line(taking.statement), tree.line(passing.statement)
     following = [each for each in tree.statements if first < tree.line(each) <= last and not hasattr(each.body, "body")]
     following.sort(key=tree.line)
     return passing.statement in dependents(taking.statement, following)
+
+
+def _leads_out(place: Place) -> bool:
+    """Whether what a statement computes may leave its function: it is returned, or kept in an object."""
+    tree = place.tree
+    first = tree.line(place.statement)
+    following = [each for each in tree.statements if tree.line(each) > first and not hasattr(each.body, "body")]
+    following = [each for each in following if tree.scope(each) is tree.scope(place.statement)]
+    following.sort(key=tree.line)
+    return any(_hands_out(simple(each)) for each in dependents(place.statement, following))
+
+
+def _hands_out(statement: cst.CSTNode | None) -> bool:
+    match statement:
+        case cst.Return():
+            return True
+        case cst.Assign(targets=targets):
+            return any(not isinstance(each.target, cst.Name | cst.Tuple) for each in targets)
+    return False

@@ -111,6 +111,7 @@ class SecondPass:
     own_backward: bool = False  # a custom Function ran it in its own backward
     trained_anew: bool = False  # every parameter behind the freed part is reached apart from it, too
     is_term: bool = False  # the loss is a sum, and what is old is one of its terms
+    is_operand: bool = False  # what is old is multiplied as features and weights are: it is a part of the network
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,7 @@ class Edited:
     retained: Stack = ()  # the earlier pass that walked the saving op and kept its graph; empty: there was none
     layer: tuple[str, str] | None = None  # the layer of a library's container that made the edit: name and class
     joined: bool = False  # the pass trains a network of another optimizer's, and not through what was changed
+    anew: bool = True  # it trains something apart from what was made before the change
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ def drafts(program: Program) -> Iterator[Draft]:
         found = list(nodes(place.statement, into_functions=False)) if not hasattr(place.statement, "items") else []
         if any(isinstance(each, cst.Call) and called_name(each) in {"numpy", "tolist"} for each in found):
             return  # whatever goes into NumPy loses its history there
-        ways = [*_rebuilt(place, found), *_joined_up(place, found), *_recorded(place)]
+        ways = [*_rebuilt(place, found), *_joined_up(place, found), *_unwrapped(place, found), *_recorded(place)]
         if ways:
             yield from ways
             return
@@ -100,6 +100,17 @@ class _Unbaring(cst.CSTTransformer):
             case cst.Call(func=cst.Name(value="float"), args=[only]):
                 return only.value
         return updated_node
+
+
+def _unwrapped(place: Place, found: list[cst.CSTNode]) -> Iterator[Draft]:
+    """`torch.no_grad()(model)` is the model itself."""
+    for node in found:
+        match node:
+            case cst.Call(func=cst.Call() as func, args=[argument]) if _switches_off(func):
+                draft = Draft()
+                draft.replace(place.tree, node, argument.value)
+                yield draft
+                return
 
 
 def _recorded(place: Place) -> Iterator[Draft]:

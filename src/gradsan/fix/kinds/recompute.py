@@ -69,6 +69,9 @@ def _after_the_step(program: Program) -> Iterator[_Again]:
     if passing.statement not in block or block.index(passing.statement) <= block.index(making.statement):
         return
     between = block[block.index(making.statement) + 1 : block.index(passing.statement)]
+    stepping = None if program.diagnosis.changed is None else _beside(program, program.diagnosis.changed, apart or 0)
+    if stepping is not None and stepping.statement in block and stepping.statement not in between:
+        return  # an earlier round made it
     renewed = [making.statement, *_on_the_way(making.statement, between, passing.statement)]
     if not all(isinstance(simple(each), cst.Assign) for each in renewed):
         return

@@ -1,11 +1,11 @@
-"""Delete the pass that is there by mistake: the later one."""
+"""Delete the pass that is there by mistake: the later one, or all but one of a loop's."""
 
 from collections.abc import Iterator
 
 import libcst as cst
 
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import call_of
+from gradsan.fix.expressions import assigned_names, call_of, loaded_names
 from gradsan.fix.program import Place, Program, frames
 
 
@@ -15,6 +15,9 @@ def drafts(program: Program) -> Iterator[Draft]:
     if freed is None or used is None:
         return
     places = program.places(used)
+    if frames(freed) == frames(used):
+        yield from _once_for_all_rounds(places[-1])
+        return
     if frames(freed)[-1] != frames(used)[-1]:
         place = places[-1]
     else:
@@ -23,6 +26,18 @@ def drafts(program: Program) -> Iterator[Draft]:
     if place is not None and _only_passes(place):
         draft = Draft()
         draft.remove(place.tree, place.statement)
+        yield draft
+
+
+def _once_for_all_rounds(place: Place | None) -> Iterator[Draft]:
+    """One pass above a loop that asks for the same one in every round."""
+    loops = [] if place is None else place.tree.loops(place.statement)
+    if place is None or not loops or not _only_passes(place) or place.statement not in loops[0].body.body:
+        return
+    if not loaded_names(place.statement) & assigned_names(loops[0]):
+        draft = Draft()
+        draft.remove(place.tree, place.statement)
+        draft.insert_before(place.tree, loops[0], place.statement.with_changes(leading_lines=()))
         yield draft
 
 

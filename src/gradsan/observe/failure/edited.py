@@ -6,7 +6,7 @@ from math import prod
 from gradsan.lifecycle.incident import Edited, SavedValue, Stack, Way, When
 from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, way
 from gradsan.observe.failure.suspects import bare, is_seen_through, suspects_in
-from gradsan.observe.graph import REARRANGING, kind_of, parameters_behind, saves_values
+from gradsan.observe.graph import REARRANGING, kind_of, leaves_of, parameters_behind, saves_values
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.log.rounds import Repeats
 from gradsan.observe.steps import StepNote
@@ -46,13 +46,14 @@ def edited(message: str, scene: Scene) -> Edited:
         by_optimizer=True,
         optimizer=str(owner),
         changed=step.stack,
-        when=_when_saved(graph.number[saver], scene.lines),
+        when=_when_saved(graph.number[saver], graph, scene.lines),
         path=way(path, graph, {}, scene),
         made=op_fact(path[crossing], graph, {}, scene),
         enters=op_fact(path[crossing - 1], graph, {}, scene) if crossing else None,
         proved=value is not None,
         retained=_retained(graph.number[saver], scene),
         joined=_is_joined(graph, owner, scene),
+        anew=_trains_anew(graph, step),
     )
 
 
@@ -96,7 +97,10 @@ def _stepped(graph: Graph, value: SavedValue | None, scene: Scene) -> tuple[Node
 
 
 def _is_joined(graph: Graph, owner: int, scene: Scene) -> bool:
-    """Whether the pass comes to parameters of another optimizer's before it comes to those that were changed."""
+    """Whether the pass comes to parameters of another optimizer's only beside those that were changed.
+
+    Where they lie behind what was changed, as a generator behind its critic, they are trained through it.
+    """
     owners = scene.owners
     using: set[Node] = set()  # what was changed
     others: set[Node] = set()
@@ -106,7 +110,15 @@ def _is_joined(graph: Graph, owner: int, scene: Scene) -> bool:
             using.add(node)
         elif by and kind_of(node) not in REARRANGING:
             others.add(node)
-    return bool(others & graph.beneath(graph.roots, but_for=using))
+    beside = others & graph.beneath(graph.roots, but_for=using)
+    return bool(beside) and not others & graph.beneath(using)
+
+
+def _trains_anew(graph: Graph, step: StepNote) -> bool:
+    """Whether the pass comes to a parameter through nothing but what was made since a step."""
+    older = {node for node, number in graph.number.items() if number < step.number}
+    roots = [root for root in graph.roots if root not in older]
+    return any(True for _ in leaves_of(graph.beneath(roots, but_for=older)))
 
 
 def _older_than(step: StepNote, path: list[Node], graph: Graph) -> int:
@@ -154,9 +166,9 @@ def _retained(number: int, scene: Scene) -> Stack:
     return earlier[-1].stack if earlier else ()
 
 
-def _when_saved(number: int, lines: Lines | None) -> When:
-    """Against the innermost running loop whose present round did not save it."""
-    loops = lines.rounds() if lines is not None else ()
+def _when_saved(number: int, graph: Graph, lines: Lines | None) -> When:
+    """Against the innermost running loop whose present round did not save it; not one over losses that were there."""
+    loops = [each for each in lines.rounds() if not graph.is_older_than(each)] if lines is not None else []
     moments = [(moment(number, loop), loop.kind) for loop in reversed(loops)]
     for each, kind in moments:
         # What was there before a line's calls is no older than the line.

@@ -73,6 +73,11 @@ class Graph:
         names = (self._modules.get(id(leaf)) for leaf in parameters_behind(node, self.below))
         return next((name for name in names if name is not None), None)
 
+    def is_older_than(self, loop: Rounds) -> bool:
+        """Whether what the pass was asked for was there before the present round of a loop, which goes over it then."""
+        start = loop.start_of(loop.now)
+        return start is not None and all(self.number.get(root, start) < start for root in self.roots)
+
     def beneath(self, roots: Iterable[Node], *, but_for: Container[Node] = ()) -> set[Node]:
         """Every node below some of this graph's own; what is to be left out is not walked."""
         found: set[Node] = set()

@@ -4,13 +4,27 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import Any
 
-from gradsan.lifecycle.incident import Kinship, OpFact, Owners, Repetition, SecondPass, Stack
+from gradsan.lifecycle.incident import OpFact, Owners, Repetition, SecondPass, Stack
+from gradsan.observe.failure.kinship import kinship_of
 from gradsan.observe.failure.makers import maker_rounds
 from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, runs, way
-from gradsan.observe.graph import about_bytes, leaves_of, loss_chain, saves_values, terms_of, version_of
+from gradsan.observe.graph import (
+    REARRANGING,
+    about_bytes,
+    kind_of,
+    leaves_of,
+    loss_chain,
+    parameters_behind,
+    saves_values,
+    version_of,
+)
 from gradsan.observe.log.lines import Unknown
 from gradsan.observe.log.rounds import BEFORE, Repeats, Rounds
 from gradsan.observe.notes import PassNote
+
+_CONTRACTIONS = frozenset(
+    {"Mm", "Mv", "Bmm", "Addmm", "Addmv", "Baddbmm", "Linear", "Convolution", "Cdist", "Embedding", "Bilinear"}
+)
 
 
 def second_pass(scene: Scene) -> SecondPass | None:
@@ -24,10 +38,10 @@ def second_pass(scene: Scene) -> SecondPass | None:
     victim = max(victims, key=lambda node: graph.number[node])
     freeing = freed_by[victim]
     path = graph.path(victim)
-    repetition = _repetition(graph, path, freeing, scene)
+    stale = list(leaves_of(graph.beneath(freed_by)))
+    repetition = _repetition(graph, path, freeing, stale, scene)
     crossing = _crossing(path, freed_by, graph, repetition)
     fresh = _fresh_leaves(graph, freed_by)
-    stale = list(leaves_of(graph.beneath(freed_by)))
     victim_name = victim.name()
     return SecondPass(
         failing=pass_fact(scene.note),
@@ -35,7 +49,7 @@ def second_pass(scene: Scene) -> SecondPass | None:
         path=way(path, graph, freed_by, scene),
         made=_made(op_fact(path[crossing], graph, freed_by, scene), repetition, scene),
         enters=op_fact(path[crossing - 1], graph, freed_by, scene) if crossing else None,
-        kinship=_kinship(graph, scene, fresh=bool(fresh)),
+        kinship=kinship_of(graph, freed_by, scene, fresh=bool(fresh)),
         repetition=repetition[0] if repetition else None,
         updated_between=_updated(freeing, graph, scene),
         cleared_between=any(leaf.grad is None for leaf in stale),
@@ -48,6 +62,7 @@ def second_pass(scene: Scene) -> SecondPass | None:
         and any(runs(frame.function, "backward") for frame in scene.note.stack),
         trained_anew=bool(stale) and {id(leaf) for leaf in stale} <= {id(leaf) for leaf in fresh},
         is_term=path[crossing] in loss_chain(graph.roots),
+        is_operand=_is_operand(path[:crossing]),
     )
 
 
@@ -85,12 +100,16 @@ def _made(fact: OpFact, repetition: tuple[Repetition, Rounds] | None, scene: Sce
     return replace(fact, step=fact.step - 1) if is_earlier and fact.step == scene.note.step > 1 else fact
 
 
-def _repetition(graph: Graph, path: list[Node], freeing: PassNote, scene: Scene) -> tuple[Repetition, Rounds] | None:
-    """The innermost loop of steps in which the two passes fall into different rounds."""
+def _repetition(
+    graph: Graph, path: list[Node], freeing: PassNote, leaves: list[Any], scene: Scene
+) -> tuple[Repetition, Rounds] | None:
+    """The innermost loop of steps in which the two passes fall into different rounds. `leaves`: of the freed part."""
     if scene.lines is None:
         return None
     loops = scene.lines.rounds()
     updated = _updated(freeing, graph, scene)
+    stale = {id(leaf) for leaf in leaves}
+    stale = {each for each in stale if each in scene.owners} or stale  # no inputs that a gradient is taken of
     made = next(graph.number[node] for node in path if node in graph.number and freeing.walks(graph.number[node]))
     for place in reversed(range(len(loops))):
         loop = loops[place]
@@ -100,14 +119,18 @@ def _repetition(graph: Graph, path: list[Node], freeing: PassNote, scene: Scene)
             continue
         if place and _goes_with(loop, loops[place - 1]):
             continue
+        if freed == BEFORE and any(_spans(each, freeing) for each in loops[:place]):
+            continue  # an earlier run of this loop asked for that pass: what is around runs it again and again
         start = loop.start_of(loop.now)
         if start is None:
             continue
         rounds = maker_rounds(made, loop, scene.lines)
+        if _is_due(path, graph, loop, scene):
+            rounds.add(loop.now)
         when = moment(made, loop)
         # Where a guard skipped what makes the loss, the pass takes that of the round before.
         is_stale = loop.kind is Repeats.LOOP and when == "earlier" and len(rounds) > 1 and loop.now not in rounds
-        if not (is_stale or _is_loop_of_steps(graph, start, updated=updated)):
+        if not (is_stale or (not graph.is_older_than(loop) and (updated or _is_used_again(stale, graph, start)))):
             continue
         if when == "before" and loop.now in rounds and _is_under(loop, scene.lines.stack_of(made)):
             # A generator that the loop draws from: its first item is made while the header is evaluated.
@@ -128,6 +151,23 @@ def _repetition(graph: Graph, path: list[Node], freeing: PassNote, scene: Scene)
     return None
 
 
+def _spans(loop: Rounds, freeing: PassNote) -> bool:
+    """Whether the earlier pass fell into an earlier round of a loop."""
+    freed = loop.round_of(max(freeing.begin - 1, 0))
+    return freed is not None and BEFORE < freed < loop.now
+
+
+def _is_due(path: list[Node], graph: Graph, loop: Rounds, scene: Scene) -> bool:
+    """Whether what leads out of the present round is made below the pass, in every round: this one comes to it yet."""
+    start = loop.start_of(loop.now)
+    older = (number for node in path if (number := graph.number.get(node)) is not None)
+    carried = None if start is None else next((number for number in older if number < start), None)
+    if carried is None or loop.round_of(carried) != loop.now - 1:
+        return False
+    asked = [each.begin for each in scene.passes.before(scene.note) if each.line == scene.note.line]
+    return any(loop.round_of(max(begin - 1, 0)) == loop.now - 1 and begin <= carried for begin in asked)
+
+
 def _goes_with(calls: Rounds, loop: Rounds) -> bool:
     """Whether calls are repeated by nothing but the user's loop around them, once in its present round.
 
@@ -139,13 +179,10 @@ def _goes_with(calls: Rounds, loop: Rounds) -> bool:
     return start is not None and before is not None and before < start
 
 
-def _is_loop_of_steps(graph: Graph, start: int, *, updated: bool) -> bool:
-    """Whether its present round made what the pass was asked for; a loop over losses that are there already is none."""
-    if all(graph.number.get(root, start) < start for root in graph.roots):
-        return False
-    return updated or any(
-        number >= start and any(True for _ in leaves_of(graph.below[node])) for node, number in graph.number.items()
-    )
+def _is_used_again(stale: set[int], graph: Graph, start: int) -> bool:
+    """Whether a round uses all those parameters anew; where none was changed, a later layer or loss is no new step."""
+    made = (node for node, number in graph.number.items() if number >= start)
+    return stale <= {id(leaf) for node in made for leaf in parameters_behind(node, graph.below)}
 
 
 def _is_under(loop: Rounds, stack: Stack | Unknown) -> bool:
@@ -159,18 +196,10 @@ def _is_recomputed(number: int, freeing: PassNote, scene: Scene) -> bool:
     return outer is not None and outer.begin <= number and outer.stack == freeing.stack
 
 
-def _kinship(graph: Graph, scene: Scene, *, fresh: bool) -> Kinship:
-    """Whether the failing root is a loss that an earlier pass took, or a total with such a loss in it."""
-    chain = {graph.number[node] for node in loss_chain(graph.roots)}
-    terms = {graph.number[node] for node in terms_of(graph.roots)}
-    taken = {
-        each.losses[0]
-        for each in scene.passes.before(scene.note)
-        if each.losses and (each.losses[0] in chain or not terms.isdisjoint(each.losses))
-    }
-    if not taken:
-        return "none"
-    return "total" if fresh or len(taken) > 1 else "same"
+def _is_operand(above: list[Node]) -> bool:
+    """Whether what is below is multiplied with something as features and weights are, not compared or weighed by."""
+    kinds = (kind_of(node) for node in reversed(above))
+    return next((kind for kind in kinds if kind not in REARRANGING), None) in _CONTRACTIONS
 
 
 def _fresh_leaves(graph: Graph, freed_by: dict[Node, PassNote]) -> list[Any]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gradsan.observe.naming.calling import is_library
-from gradsan.observe.naming.contexts import Unrecorded, unrecorded
+from gradsan.observe.naming.contexts import Unrecorded, switches, unrecorded
 from gradsan.observe.naming.cuts import Cut, cut_at
 from gradsan.observe.naming.demands import Binding, Demand
 from gradsan.observe.naming.following import Follower
@@ -63,6 +63,10 @@ class _Cutting(Follower):
 
     def _resolve(self, demand: Demand) -> None:
         cut = cut_at(demand.node)
+        if isinstance(demand.node, ast.Call) and demand.at not in self._made_ops:
+            wrapped = _Wrapping(self._stores).of(demand.node, demand.at)
+            if wrapped is not None:
+                self._cut(demand, wrapped, _UNRECORDED, is_proved=True)
         if cut is None:
             super()._resolve(demand)
             return
@@ -88,6 +92,28 @@ class _Cutting(Follower):
     def _cut(self, demand: Demand, cut: Cut | Unrecorded, doubt: float, *, is_proved: bool) -> None:
         self._cuts[demand] = cut, is_proved
         self._reach(demand, doubt)
+
+
+class _Wrapping(Follower):
+    """Until what is called turns out to be wrapped, as in `torch.no_grad()(model)`: nothing inside it is recorded."""
+
+    def of(self, call: ast.Call, at: Execution) -> Unrecorded | None:
+        """What wraps it."""
+        goal = None if is_library(call) else self._search([Demand(call.func, (), at)])
+        if goal is None or goal.before is None or not isinstance(goal.node, ast.Call):
+            return None
+        return Unrecorded(ast.unparse(goal.node.func), goal.before.at, goal.node.lineno)
+
+    def _resolve(self, demand: Demand) -> None:
+        match demand.node:
+            case ast.Call(func=func):
+                if switches(func):
+                    self._reach(demand, 0.0)
+            case ast.Name() | ast.Attribute():
+                super()._resolve(demand)
+
+    def _operation(self, demand: Demand, given: Iterable[ast.expr]) -> None:
+        """What is called is not computed."""
 
 
 class _History(Follower):

@@ -1,0 +1,52 @@
+"""Fixes of lines that run again and again: in the rounds of a loop, or wherever a wrapped function is called."""
+
+from pathlib import Path
+
+from fix.programs import Case
+
+
+def test_nothing_is_moved_for_what_an_earlier_round_made(tmp_path: Path) -> None:
+    """The line that made it stands above the pass, and the step below: to run it right above would change nothing."""
+    source = """\
+def main():
+    for state in states:
+        following = critic(state)
+        loss = (1.0 + following.detach() - value).pow(2).mean()
+        loss.backward()
+        opt.step()
+        value = following
+"""
+    case = Case(tmp_path, source)
+    found = case.diagnosis(
+        "GS201", "value", made=case.at("critic(state)"), changed=case.at("step"), used=case.at("backward")
+    )
+
+    assert case.mended("recompute", found) is None
+
+
+def test_pass_for_several_optimizers_is_asked_for_once(tmp_path: Path) -> None:
+    """Above the loop over them; not where each round has a loss of its own."""
+    source = "def main():\n    for opt in opts:\n        loss.backward()\n        opt.step()\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS101", "loss", freed=case.at("backward"), used=case.at("backward"))
+
+    mended = case.mended("remove-backward", found)
+
+    assert mended == "def main():\n    loss.backward()\n    for opt in opts:\n        opt.step()\n"
+
+
+def test_pass_of_each_loss_stays_in_its_loop(tmp_path: Path) -> None:
+    """The loop goes over the losses."""
+    case = Case(tmp_path, "def main():\n    for loss in pending:\n        loss.backward()\n        opt.step()\n")
+    found = case.diagnosis("GS101", "loss", freed=case.at("backward"), used=case.at("backward"))
+
+    assert case.mended("remove-backward", found) is None
+
+
+def test_network_that_is_wrapped_is_taken_as_it_is(tmp_path: Path) -> None:
+    """What wraps it switches recording off for every call."""
+    source = "def main():\n    encode = torch.no_grad()(body)\n    encode(x).sum().backward()\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS203", "loss", cut=case.at("no_grad"), used=case.at("backward"))
+
+    assert case.mended("re-attach", found) == source.replace("torch.no_grad()(body)", "body")
