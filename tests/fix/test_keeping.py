@@ -41,3 +41,34 @@ def test_method_of_a_holder_is_left_alone_that_is_not_given_what_it_keeps(tmp_pa
     found = case.diagnosis("GS301", "metric", made=case.at("model(x)"), held=case.at("metric.update"))
 
     assert case.mended("detach", found) is None
+
+
+METER = """\
+class Meter:
+    def update(self, value):
+        self.avg = self.avg * 0.9 + value * 0.1
+
+def main():
+    for x in data:
+        loss = step(x)
+        speed.update(time() - begun)
+        losses.update(loss)
+"""
+
+
+def test_meter_that_is_given_numbers_too_is_given_one_by_the_caller(tmp_path: Path) -> None:
+    """What the meter keeps is a number only where a tensor came in."""
+    case = Case(tmp_path, METER)
+    found = case.diagnosis("GS301", "self.avg", held=case.at("self.avg =", function="Meter.update"))
+
+    assert case.mended("item", found) == METER.replace("losses.update(loss)", "losses.update(loss.item())")
+
+
+def test_meter_of_several_tensors_is_mended_itself(tmp_path: Path) -> None:
+    """No caller is chosen where more than one gives it a variable."""
+    source = f"{METER}        other.update(loss)\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS301", "self.avg", held=case.at("self.avg =", function="Meter.update"))
+
+    expected = source.replace("self.avg * 0.9 + value * 0.1", "(self.avg * 0.9 + value * 0.1).item()")
+    assert case.mended("item", found) == expected

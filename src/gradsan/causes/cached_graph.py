@@ -122,6 +122,8 @@ up to date: False
         return f"{name} was filled once, in an earlier step, and keeps the graph of that step"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
+        if isinstance(incident, SecondPass) and incident.owners.apart:  # a temperature that has a loss of its own
+            return ("detach", "recompute", "reset-state", "setting")
         return ("recompute", "reset-state", "setting")

@@ -97,4 +97,6 @@ print("gradient of the weight:", model.weight.grad)
     def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
         is_known = isinstance(incident, WithoutHistory) and bool(incident.cut)
+        if isinstance(incident, WithoutHistory) and "autograd.grad" in (incident.by or ""):
+            return ("create-graph", "advice")
         return ("re-attach", "advice") if is_known else ("advice",)

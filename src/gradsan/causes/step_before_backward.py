@@ -110,6 +110,8 @@ print("the gradient is right:", mixed.equal(right))
             # Old state leads back over the step's boundary. Without it, there may be nothing left to train.
             return ("detach", "recompute") if incident.anew else ("recompute", "detach")
         if isinstance(incident, Edited) and incident.when == "before":
+            if incident.renewed:
+                return ("detach", "move-into-loop", "recompute")
             return ("move-into-loop", "recompute")
         if isinstance(incident, Edited) and incident.joined:  # the one network's output feeds the other's loss
             return ("detach", "reorder", "recompute")

@@ -81,6 +81,14 @@ def assigned_names(root: cst.CSTNode) -> set[str]:
     return found
 
 
+def is_only_given(scope: cst.CSTNode, name: str) -> bool:
+    """Whether a function has it from its caller and never gives it a value: bound anew there, nobody would know."""
+    if not isinstance(scope, cst.FunctionDef):
+        return False
+    given = (*scope.params.posonly_params, *scope.params.params, *scope.params.kwonly_params)
+    return any(each.name.value == name for each in given) and name not in assigned_names(scope.body)
+
+
 def loaded(root: cst.CSTNode, wanted: str) -> list[cst.BaseExpression]:
     """The places in which this expression is read, outermost nodes only; what is assigned to is not read."""
     found: list[cst.BaseExpression] = []

@@ -1,12 +1,22 @@
 """What a statement adds to a total or puts into a container, and how that is kept without its history."""
 
+import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import libcst as cst
 
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import assigned_names, method, same_text, simple, text
+from gradsan.fix.expressions import (
+    assigned_names,
+    is_only_given,
+    loaded_names,
+    method,
+    nodes,
+    same_text,
+    simple,
+    text,
+)
 from gradsan.fix.program import Place, Program
 
 _PUTTING = frozenset({"append", "appendleft", "add", "insert", "put", "push"})
@@ -22,6 +32,9 @@ class Added:
 
 def kept_by(cut: str, program: Program, place: Place, added: Added) -> Iterator[Draft]:
     """With a method called on what is kept: the thing itself, losses in a dict or tuple, or what a function returns."""
+    given = _given_by(program, place, added)
+    if given is not None:
+        yield _with(cut, given[0], [given[1]])
     kept = list(_tensors(added.value, _losses(program, place)))
     if kept:
         yield _with(cut, place, kept)
@@ -33,6 +46,54 @@ def kept_by(cut: str, program: Program, place: Place, added: Added) -> Iterator[
             break
     if not kept:
         yield _with(cut, place, [added.value])
+
+
+def _given_by(program: Program, place: Place, added: Added) -> tuple[Place, cst.BaseExpression] | None:
+    """What one caller hands to a function that mixes it into its own state: `meter.update(loss)`.
+
+    Others may give it numbers, and it goes on with whatever it is given. Where several give tensors, none is chosen.
+    """
+    function = place.tree.scope(place.statement)
+    if not isinstance(function, cst.FunctionDef) or isinstance(added.value, cst.Name):
+        return None
+    names = [each.name.value for each in function.params.params]
+    mixed = [name for name in names if name in loaded_names(added.value) and name != "self"]
+    if len(mixed) != 1 or not is_only_given(function, mixed[0]) or _asks_of(function, mixed[0]):
+        return None
+    position = names.index(mixed[0]) - (names[:1] == ["self"])
+    diagnosis = program.diagnosis
+    files = dict.fromkeys(each.file for each in (diagnosis.held, diagnosis.made, diagnosis.used) if each is not None)
+    found = [
+        (caller, argument)
+        for file in files
+        for line in _calling_lines(program, file, function.name.value)
+        if (caller := program.place_at(file, line, "")) is not None
+        for argument in _arguments(caller, function.name.value, position)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _calling_lines(program: Program, file: str, function: str) -> set[int]:
+    source = program.source(file)
+    calls = [] if source is None else [each for each in ast.walk(source.tree) if isinstance(each, ast.Call)]
+    return {each.lineno for each in calls if getattr(each.func, "attr", getattr(each.func, "id", None)) == function}
+
+
+def _arguments(caller: Place, function: str, position: int) -> Iterator[cst.BaseExpression]:
+    """What the calls of a statement give at one place, where that is a variable."""
+    for each in nodes(caller.statement):
+        if isinstance(each, cst.Call) and text(each.func).rpartition(".")[2] == function and len(each.args) > position:
+            given = each.args[position]
+            if given.keyword is None and isinstance(given.value, cst.Name | cst.Attribute | cst.Subscript):
+                yield given.value
+
+
+def _asks_of(function: cst.FunctionDef, name: str) -> bool:
+    """Whether the function calls methods of it, which a number would not have."""
+    return any(
+        isinstance(each, cst.Attribute) and isinstance(each.value, cst.Name) and each.value.value == name
+        for each in nodes(function)
+    )
 
 
 def _with(cut: str, place: Place, tensors: Iterable[cst.BaseExpression]) -> Draft:

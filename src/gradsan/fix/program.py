@@ -57,6 +57,13 @@ class Program:
             self._trees[file] = None if source is None else Tree(file, source, condense(source, wanted))
         return self._trees[file]
 
+    def place_at(self, file: str, line: int, function: str) -> "Place | None":
+        """A statement that the diagnosis does not speak of, in a tree of its own."""
+        source = self.source(file)
+        tree = None if source is None else Tree(file, source, condense(source, {line}))
+        statement = None if tree is None else tree.statement_at(line)
+        return None if tree is None or statement is None else Place(tree, statement, Frame(file, line, function))
+
     def made_graph(self, place: "Place") -> set[int]:
         """The lines of a file that took part in making the graph: on the way into it, and in all that was consumed."""
         path = place.tree.source.path

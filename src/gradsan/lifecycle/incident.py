@@ -44,7 +44,7 @@ class PassFact:
     begin: int  # the op counter when it began
     order: int | None = None  # from 0: the n-th pass of the process
     nested: bool = False  # it ran inside another pass: a hook, a checkpoint, a Function that back-propagates
-    in_forward: bool = False  # it ran inside a module's forward
+    in_forward: bool = False  # it ran inside a module's forward, and not the whole step did
     seen: bool = True  # False: what it walked was inferred from passes like it, or not known
 
 
@@ -75,14 +75,17 @@ class Owners:
     freed: frozenset[str]  # those inside it
     by_optimizer: bool
     stepped: frozenset[str] = frozenset()  # those that stepped after the earlier pass, before any other
+    one_line: bool = False  # asked for both passes
 
     @property
     def apart(self) -> bool:
         """Whether nobody who owns something fresh owns something freed.
 
-        Where all that the later pass reaches was freed, the earlier pass was for those who stepped on it.
+        Where all that the later pass reaches was freed, the earlier pass was for those who stepped on it. Where one
+        line asks for both, the later pass is for them too: a generator's pass leads through its discriminator.
         """
-        theirs = self.fresh or (self.stepped if self.by_optimizer else frozenset())
+        stepped = self.stepped if self.by_optimizer else frozenset()
+        theirs = stepped if self.one_line and stepped else self.fresh or stepped
         return bool(theirs and self.freed) and not theirs & self.freed
 
 
@@ -110,7 +113,8 @@ class SecondPass:
     checkpointed: bool = False  # an activation checkpoint ran one of the two passes
     own_backward: bool = False  # a custom Function ran it in its own backward
     trained_anew: bool = False  # every parameter behind the freed part is reached apart from it, too
-    is_term: bool = False  # the loss is a sum, and what is old is one of its terms
+    is_term: bool = False  # the loss is a sum, and what is old is one of its terms, or all of one
+    carries_more: bool = False  # more than terms of the loss leads to what is old
     is_operand: bool = False  # what is old is multiplied as features and weights are: it is a part of the network
 
 
@@ -155,6 +159,7 @@ class Edited:
     retained: Stack = ()  # the earlier pass that walked the saving op and kept its graph; empty: there was none
     layer: tuple[str, str] | None = None  # the layer of a library's container that made the edit: name and class
     joined: bool = False  # the pass trains a network of another optimizer's, and not through what was changed
+    renewed: bool = False  # what is old is trained anew by this pass, and is no term of its loss
     anew: bool = True  # it trains something apart from what was made before the change
 
 

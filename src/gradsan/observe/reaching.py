@@ -37,7 +37,8 @@ def reached(name: str, frame: FrameType, incident: Incident) -> Reached | None:
         if "[" in name:
             return None
         if root != "self" or not attributes:
-            return _follow(name, variables.get(root), attributes) if root in variables else None
+            is_here = root in variables and (bool(attributes) or not _is_only_given(root, frame.f_code))
+            return _follow(name, variables.get(root), attributes) if is_here else None
         owners = _classes_of(incident)
         if frame.f_code.co_qualname.rpartition(".")[0] in owners:
             found = _follow(name, variables.get("self"), attributes)
@@ -62,6 +63,14 @@ def inside(each: object) -> Iterator[tuple[str, object]]:
             yield from ((key, inner) for key, inner in list(value.items()))
         else:
             yield name, value
+
+
+def _is_only_given(name: str, code: CodeType) -> bool:
+    """Whether a function has it from its caller and never gives it a value: bound anew here, nobody would know."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    if name not in code.co_varnames[:count]:
+        return False
+    return not any(each.opname.startswith("STORE_") and each.argval == name for each in dis.get_instructions(code))
 
 
 def _first_of(found: list[Reached]) -> Reached | None:

@@ -26,7 +26,8 @@ def drafts(program: Program) -> Iterator[Draft]:
     apart = program.apart(diagnosis.freed, diagnosis.used)
     if apart is None:
         if frames(diagnosis.freed) == frames(diagnosis.used):
-            yield from _after_the_loop(program.places(diagnosis.used)[-1])
+            is_total = diagnosis.code == "GS105"
+            yield from (_below if is_total else _after_the_loop)(program.places(diagnosis.used)[-1])
         return
     first, last = program.places(diagnosis.freed)[apart], program.places(diagnosis.used)[apart]
     if first is not None and last is not None:
@@ -88,6 +89,19 @@ def _after_the_loop(place: Place | None) -> Iterator[Draft]:
         draft.replace(tree, place.statement.body[0], small(f"{total_name} = {total_name} + {text(loss)}"))  # type: ignore[index]
         combined = _with_loss(call, cst.Name(total_name))
         draft.insert_after(tree, loop, cst.SimpleStatementLine([cst.Expr(combined)]))
+    yield draft
+
+
+def _below(place: Place | None) -> Iterator[Draft]:
+    """What is back-propagated in every round adds up already: once, when the loop is done."""
+    loops = [] if place is None else place.tree.loops(place.statement)
+    call = None if place is None else call_of(place.statement)
+    if place is None or call is None or not loops or _steps(loops[0]):
+        return
+    draft = Draft()
+    draft.remove(place.tree, place.statement)
+    once = without_argument(call, "retain_graph")
+    draft.insert_after(place.tree, loops[0], cst.SimpleStatementLine([cst.Expr(once)]))
     yield draft
 
 

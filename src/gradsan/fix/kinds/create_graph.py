@@ -1,4 +1,4 @@
-"""Keep the graph of a gradient that becomes part of the loss: `create_graph=True` on the call that freed it."""
+"""Keep the graph of a gradient that becomes part of the loss: `create_graph=True` on the call that made it."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from gradsan.fix.program import Program
 
 def drafts(program: Program) -> Iterator[Draft]:
     """The earlier call, asked to record itself."""
-    asking = asking_call(program.places(program.diagnosis.freed))
+    asking = asking_call(program.places(program.diagnosis.freed or program.diagnosis.cut))
     if asking is None or argument(asking[1], "create_graph") is not None:
         return
     place, call = asking

@@ -8,7 +8,7 @@ import libcst as cst
 
 from gradsan.fix.carried import detaching, for_each
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import call_of, method, simple, small, targets, text
+from gradsan.fix.expressions import call_of, is_only_given, method, simple, small, targets, text
 from gradsan.fix.flow import constants, reads
 from gradsan.fix.keeping import added_at, kept_by
 from gradsan.fix.kinds.remove_retain import stop_retaining
@@ -213,6 +213,8 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
         if evidence.get("reached_in") == place.frame.function:
             reached = str(evidence["reached_as"])
             beside = str(evidence.get("reached_beside", "")).splitlines()
+        elif is_only_given(place.tree.scope(place.statement), name):
+            continue
         elif _knows(program, place, name):
             reached = name
         elif (told := _seen_from(program, place, name)) is not None:

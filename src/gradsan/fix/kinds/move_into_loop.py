@@ -6,8 +6,7 @@ import libcst as cst
 
 from gradsan.fix.calls import asks_for_pass, called_name
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import assigned_names, call_of, loaded_names, simple, text
-from gradsan.fix.flow import dependents
+from gradsan.fix.expressions import assigned_names, call_of, loaded_names, simple, targets, text
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement, Tree
 from gradsan.lifecycle.location import Location
@@ -29,13 +28,12 @@ def drafts(program: Program) -> Iterator[Draft]:
     inner = program.places(used)[apart + 1 : apart + 2]
     if making is None or passing is None or made is None or _constructs(made, apart):
         return
-    first = _first(program, making)
-    body = _body(first, passing, inner[0] if inner else None)
+    body = _body(program, making, passing, inner[0] if inner else None)
     if body is None:
         return
     moved, container = body
-    uses = next((each for each in container.body if isinstance(each, Statement) and _uses(each, moved)), None)
-    if uses is None or not _may_move(making.tree, moved, container):
+    uses = _first_use(container, moved)
+    if uses is None or not _may_move(making.tree, moved, container, uses):
         return
     draft = Draft()
     for each in moved:
@@ -81,49 +79,83 @@ def _asks_for_pass(statement: Statement, losses: set[str]) -> bool:
     return call is not None and asks_for_pass(call) and bool(loaded_names(call) & losses)
 
 
-def _first(program: Program, making: Place) -> Statement:
-    """The earliest statement beside the making one that took part in making the graph."""
-    tree, lines = making.tree, program.made_graph(making)
-    here = [
-        each for each in tree.block(making.statement) if any(tree.line(each) <= n <= tree.end_line(each) for n in lines)
-    ]
-    before = [
-        each for each in here if tree.line(each) <= tree.line(making.statement) and not hasattr(each.body, "body")
-    ]
-    return min([making.statement, *before], key=tree.line)
-
-
-def _body(first: Statement, passing: Place, inner: Place | None) -> tuple[list[Statement], cst.BaseSuite] | None:
+def _body(
+    program: Program, making: Place, passing: Place, inner: Place | None
+) -> tuple[list[Statement], cst.BaseSuite] | None:
     """What is to be moved, and the block that runs again and again: a loop's, or that of a closure a library calls."""
     tree = passing.tree
-    block = list(tree.block(first))
+    block = list(tree.block(making.statement))
     around = next((each for each in (passing.statement, *tree.above(passing.statement)) if each in block), None)
-    if isinstance(around, cst.For | cst.While) and around is not first:
-        following = block[block.index(first) + 1 : block.index(around)]
-        return dependents(first, following), around.body
+    if isinstance(around, cst.For | cst.While) and around is not making.statement:
+        return _taking_part(program, making, block[: block.index(around)]), around.body
     closure = None if inner is None else inner.tree.scope(inner.statement)
     if inner is not None and inner.tree is tree and isinstance(closure, cst.FunctionDef) and closure in block:
-        following = block[block.index(first) + 1 : block.index(closure)]
-        return dependents(first, following), closure.body
+        return _taking_part(program, making, block[: block.index(closure)]), closure.body
     return None
 
 
-def _uses(statement: Statement, moved: list[Statement]) -> bool:
+def _taking_part(program: Program, making: Place, above: list[Statement]) -> list[Statement]:
+    """Of the statements above the loop, those that made the graph, what they begin with, and what uses them."""
+    tree, lines = making.tree, program.made_graph(making)
+    makers = [
+        each
+        for each in above
+        if each is making.statement
+        or (any(tree.line(each) <= n <= tree.end_line(each) for n in lines) and _is_plain(each))
+    ]
+    taken: list[Statement] = []
+    names: set[str] = set()
+    for each in above:
+        if each in makers or loaded_names(each) & names:
+            taken.append(each)
+            names |= assigned_names(each)
+    for each in list(taken):
+        if isinstance(each, cst.For):  # it goes on from where it left off, unless what it begins with comes along
+            begins = (loaded_names(each.body) & assigned_names(each.body)) - _bound_first(each)
+            before = [other for other in above[: above.index(each)] if assigned_names(other) & begins]
+            taken += [other for other in before if other not in taken]
+    return sorted(taken, key=tree.line)
+
+
+def _bound_first(loop: cst.For) -> set[str]:
+    """The names that each round of a loop binds before it reads them."""
+    bound, carried = assigned_names(loop.target), set[str]()
+    for each in loop.body.body:
+        carried |= loaded_names(each) - bound
+        bound |= assigned_names(each)
+    return bound - carried
+
+
+def _is_plain(statement: Statement) -> bool:
+    """Whether it can be moved as it is: an assignment, or a loop of nothing but assignments."""
+    if isinstance(statement, cst.For):
+        inside = statement.body.body
+        return statement.orelse is None and all(isinstance(each, Statement) and _is_plain(each) for each in inside)
+    return isinstance(simple(statement), cst.Assign | cst.AnnAssign)
+
+
+def _first_use(container: cst.BaseSuite, moved: list[Statement]) -> Statement | None:
+    """The statement above which they belong; where they set attributes, anything that is called may read them."""
+    inside = [each for each in container.body if isinstance(each, Statement)]
+    if any(not isinstance(target, cst.Name) for each in moved for target in targets(each)):
+        return next(iter(inside), None)
     names = set().union(*(assigned_names(each) for each in moved))
-    return bool(loaded_names(statement) & names)
+    return next((each for each in inside if loaded_names(each) & names), None)
 
 
-def _may_move(tree: Tree, moved: list[Statement], container: cst.BaseSuite) -> bool:
-    """Whether the lines mean the same inside: plain assignments, of names that nothing inside binds otherwise."""
-    if not all(isinstance(simple(each), cst.Assign | cst.AnnAssign) for each in moved):
+def _may_move(tree: Tree, moved: list[Statement], container: cst.BaseSuite, uses: Statement | None = None) -> bool:
+    """Whether the lines mean the same inside: what they need is bound nowhere in there, what they make not above."""
+    if not all(_is_plain(each) for each in moved):
         return False
-    needed = set().union(*(loaded_names(each) for each in moved)) - set().union(
-        *(assigned_names(each) for each in moved)
-    )
+    made = set().union(*(assigned_names(each) for each in moved))
+    needed = set().union(*(loaded_names(each) for each in moved)) - made
     owner = tree.parent(container)
     bound = assigned_names(owner) if isinstance(owner, cst.For | cst.While) else assigned_names(container)
-    made = set().union(*(assigned_names(each) for each in moved))
-    return not (needed | made) & bound
+    inside = list(container.body)
+    above = inside[: inside.index(uses)] if uses in inside else inside
+    heads = bound - assigned_names(container)  # what the loop itself binds
+    bound_above = heads.union(*(assigned_names(each) for each in above))
+    return not needed & bound and not made & bound_above
 
 
 def _comments(statement: Statement) -> list[cst.EmptyLine]:

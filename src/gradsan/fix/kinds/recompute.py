@@ -76,9 +76,11 @@ def _after_the_step(program: Program) -> Iterator[_Again]:
     if not all(isinstance(simple(each), cst.Assign) for each in renewed):
         return
     draft = Draft()
-    for each in renewed:
-        others = [other for other in between if other not in renewed]
-        if not any(loaded_names(other) & assigned_names(each) for other in others):
+    kept = [each for each in between if each not in renewed]
+    for each in reversed(renewed):
+        if any(loaded_names(other) & assigned_names(each) for other in kept):
+            kept.append(each)
+        else:
             draft.remove(tree, each)  # nobody else needs it where it stood
     draft.insert_before(tree, passing.statement, *(each.with_changes(leading_lines=()) for each in renewed))
     yield _Again(draft, renewed)

@@ -9,8 +9,9 @@ import libcst as cst
 from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import loaded, simple, text
-from gradsan.fix.program import Place, Program
+from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement
+from gradsan.lifecycle.location import Location
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -66,7 +67,36 @@ def emptied_beside(program: Program) -> tuple[Place, Statement, str] | None:
             code = _emptying(each, culprit.name)
             if code is not None:
                 return place, each, code
+    return _emptied_by_a_method(program, culprit.name, enters)
+
+
+def _emptied_by_a_method(program: Program, name: str, enters: Location) -> tuple[Place, Statement, str] | None:
+    """Where the list's own class has a method that empties its other lists, and forgets this one."""
+    source = program.source(enters.file)
+    owner = (enters.function or "").partition(".<locals>")[0].rpartition(".")[0]
+    if source is None or not owner or not name.startswith("self."):
+        return None
+    used = {
+        frame.function for place in (program.diagnosis.made, enters) if place is not None for frame in frames(place)
+    }
+    classes = [each for each in ast.walk(source.tree) if isinstance(each, ast.ClassDef) and each.name == owner]
+    methods = [each for kind in classes for each in kind.body if isinstance(each, ast.FunctionDef)]
+    for method in methods:
+        emptying = [each for each in method.body if _may_empty(each)]
+        is_known = method.name.startswith("__") or f"{owner}.{method.name}" in used
+        if is_known or any(name in ast.unparse(each) for each in emptying):
+            continue
+        for each in reversed(emptying):
+            place = program.place_at(enters.file, each.lineno, f"{owner}.{method.name}")
+            code = None if place is None else _emptying(place.statement, name)
+            if place is not None and code is not None:
+                return place, place.statement, code
     return None
+
+
+def _may_empty(statement: ast.stmt) -> bool:
+    """Whether it may empty a list of the object's own; read roughly, for trees of statements are slow to build."""
+    return isinstance(statement, ast.Delete | ast.Assign | ast.Expr) and "self." in ast.unparse(statement)
 
 
 def _is_added_to(program: Program, name: str) -> bool:

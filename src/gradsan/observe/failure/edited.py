@@ -4,6 +4,7 @@ import re
 from math import prod
 
 from gradsan.lifecycle.incident import Edited, SavedValue, Stack, Way, When
+from gradsan.observe.failure.renewal import is_term, trained_anew
 from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, way
 from gradsan.observe.failure.suspects import bare, is_seen_through, suspects_in
 from gradsan.observe.graph import REARRANGING, kind_of, leaves_of, parameters_behind, saves_values
@@ -52,7 +53,8 @@ def edited(message: str, scene: Scene) -> Edited:
         enters=op_fact(path[crossing - 1], graph, {}, scene) if crossing else None,
         proved=value is not None,
         retained=_retained(graph.number[saver], scene),
-        joined=_is_joined(graph, owner, scene),
+        joined=_is_joined(graph, owner, step, scene),
+        renewed=_is_renewed(graph, path, crossing),
         anew=_trains_anew(graph, step),
     )
 
@@ -96,10 +98,18 @@ def _stepped(graph: Graph, value: SavedValue | None, scene: Scene) -> tuple[Node
     return saver, owner, step
 
 
-def _is_joined(graph: Graph, owner: int, scene: Scene) -> bool:
+def _is_renewed(graph: Graph, path: list[Node], crossing: int) -> bool:
+    """Whether this pass trains the parameters behind the old part apart from it: that is an input, or a target."""
+    made = graph.number[path[crossing]]
+    old = {node for node, number in graph.number.items() if number <= made}
+    return trained_anew(graph, old) and not is_term(graph, path, crossing, old)
+
+
+def _is_joined(graph: Graph, owner: int, step: StepNote, scene: Scene) -> bool:
     """Whether the pass comes to parameters of another optimizer's only beside those that were changed.
 
-    Where they lie behind what was changed, as a generator behind its critic, they are trained through it.
+    Where they lie behind what was changed, as a generator behind its critic, they are trained through it. What has used
+    them before the step would lose its history with the rest.
     """
     owners = scene.owners
     using: set[Node] = set()  # what was changed
@@ -111,7 +121,8 @@ def _is_joined(graph: Graph, owner: int, scene: Scene) -> bool:
         elif by and kind_of(node) not in REARRANGING:
             others.add(node)
     beside = others & graph.beneath(graph.roots, but_for=using)
-    return bool(beside) and not others & graph.beneath(using)
+    is_new = all(graph.number[node] >= step.number for node in beside)
+    return bool(beside) and is_new and not others & graph.beneath(using)
 
 
 def _trains_anew(graph: Graph, step: StepNote) -> bool:

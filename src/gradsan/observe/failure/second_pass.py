@@ -4,16 +4,16 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import Any
 
-from gradsan.lifecycle.incident import OpFact, Owners, Repetition, SecondPass, Stack
+from gradsan.lifecycle.incident import OpFact, Owners, PassFact, Repetition, SecondPass, Stack
 from gradsan.observe.failure.kinship import kinship_of
 from gradsan.observe.failure.makers import maker_rounds
+from gradsan.observe.failure.renewal import is_reached_otherwise, is_term
 from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, runs, way
 from gradsan.observe.graph import (
     REARRANGING,
     about_bytes,
     kind_of,
     leaves_of,
-    loss_chain,
     parameters_behind,
     saves_values,
     version_of,
@@ -43,13 +43,15 @@ def second_pass(scene: Scene) -> SecondPass | None:
     crossing = _crossing(path, freed_by, graph, repetition)
     fresh = _fresh_leaves(graph, freed_by)
     victim_name = victim.name()
+    kinship = kinship_of(graph, freed_by, scene, fresh=bool(fresh))
+    anew = bool(stale) and {id(leaf) for leaf in stale} <= {id(leaf) for leaf in fresh}
     return SecondPass(
         failing=pass_fact(scene.note),
-        freeing=pass_fact(freeing),
+        freeing=_inside(pass_fact(freeing), scene.note.stack),
         path=way(path, graph, freed_by, scene),
         made=_made(op_fact(path[crossing], graph, freed_by, scene), repetition, scene),
         enters=op_fact(path[crossing - 1], graph, freed_by, scene) if crossing else None,
-        kinship=kinship_of(graph, freed_by, scene, fresh=bool(fresh)),
+        kinship=kinship,
         repetition=repetition[0] if repetition else None,
         updated_between=_updated(freeing, graph, scene),
         cleared_between=any(leaf.grad is None for leaf in stale),
@@ -60,8 +62,9 @@ def second_pass(scene: Scene) -> SecondPass | None:
         checkpointed=scene.in_checkpoint or _is_recomputed(graph.number[victim], freeing, scene),
         own_backward=scene.note.outer is not None
         and any(runs(frame.function, "backward") for frame in scene.note.stack),
-        trained_anew=bool(stale) and {id(leaf) for leaf in stale} <= {id(leaf) for leaf in fresh},
-        is_term=path[crossing] in loss_chain(graph.roots),
+        trained_anew=anew,
+        is_term=anew and is_term(graph, path, crossing, freed_by),
+        carries_more=kinship == "total" and is_reached_otherwise(graph, freed_by),
         is_operand=_is_operand(path[:crossing]),
     )
 
@@ -88,7 +91,8 @@ def _crossing(
     freed = next(index for index, node in enumerate(path) if node in freed_by)
     if repetition is None or repetition[0].made in ("now", "unknown"):
         return freed
-    start = repetition[1].start_of(repetition[0].now)
+    loop = repetition[1]
+    start = loop.start_of(1 if repetition[0].made == "before" else loop.now) or loop.start_of(loop.now)
     if start is None:
         return freed
     return next((index for index, node in enumerate(path) if graph.number.get(node, start) < start), freed)
@@ -110,7 +114,7 @@ def _repetition(
     updated = _updated(freeing, graph, scene)
     stale = {id(leaf) for leaf in leaves}
     stale = {each for each in stale if each in scene.owners} or stale  # no inputs that a gradient is taken of
-    made = next(graph.number[node] for node in path if node in graph.number and freeing.walks(graph.number[node]))
+    made = _origin(graph, path, freeing)
     for place in reversed(range(len(loops))):
         loop = loops[place]
         # The op counter may stand still from a pass to the next round: what came before the pass tells its round.
@@ -168,6 +172,12 @@ def _is_due(path: list[Node], graph: Graph, loop: Rounds, scene: Scene) -> bool:
     return any(loop.round_of(max(begin - 1, 0)) == loop.now - 1 and begin <= carried for begin in asked)
 
 
+def _origin(graph: Graph, path: list[Node], freeing: PassNote) -> int:
+    """The number of what is old: a round that only re-arranged it (`values = values.squeeze()`) did not make it."""
+    consumed = [node for node in path if node in graph.number and freeing.walks(graph.number[node])]
+    return graph.number[next((node for node in consumed if kind_of(node) not in REARRANGING), consumed[0])]
+
+
 def _goes_with(calls: Rounds, loop: Rounds) -> bool:
     """Whether calls are repeated by nothing but the user's loop around them, once in its present round.
 
@@ -194,6 +204,15 @@ def _is_recomputed(number: int, freeing: PassNote, scene: Scene) -> bool:
     """Whether a pass made ops and freed them again, with no call of the user's in between: a checkpoint does."""
     outer = next((each for each in scene.passes.before(scene.note) if each.index == freeing.outer), None)
     return outer is not None and outer.begin <= number and outer.stack == freeing.stack
+
+
+def _inside(freeing: PassFact, failing: Stack) -> PassFact:
+    """Where a whole training step is a module's forward, the failing pass ran inside that too."""
+    ours = [(frame.file, frame.function) for frame in freeing.stack]
+    theirs = [(frame.file, frame.function) for frame in failing]
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    shared = next((at for at, (mine, other) in pairs if mine != other), len(theirs))
+    return replace(freeing, in_forward=any(runs(function, "forward") for _, function in ours[shared:]))
 
 
 def _is_operand(above: list[Node]) -> bool:
@@ -224,4 +243,5 @@ def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene)
     def of(leaves: list[Any]) -> frozenset[str]:
         return frozenset(str(owner) for leaf in leaves for owner in owners.get(id(leaf), ()))
 
-    return Owners(of(fresh), of(stale), by_optimizer=bool(owners), stepped=stepped)
+    one_line = scene.note.stack == freeing.stack
+    return Owners(of(fresh), of(stale), by_optimizer=bool(owners), stepped=stepped, one_line=one_line)

@@ -8,7 +8,7 @@ from typing import Any
 from gradsan.causes.diagnosing import Named
 from gradsan.lifecycle.incident import Donated, Edited, Incident, OpFact, SecondPass, WithoutHistory
 from gradsan.observe.log.lines import Lines
-from gradsan.observe.naming.cuts import COMPARISON
+from gradsan.observe.naming.cuts import COMPARISON, GRADIENT
 from gradsan.observe.naming.editing import edit_behind
 from gradsan.observe.naming.layers import layer_behind
 from gradsan.observe.naming.losing import loss_of_history
@@ -107,7 +107,7 @@ def _cut(incident: WithoutHistory, witness: Witness) -> tuple[Incident, Named | 
 
 
 def _clause(written: str) -> str:
-    return written if written == COMPARISON else f"`{written}`"
+    return written if written in (COMPARISON, GRADIENT) else f"`{written}`"
 
 
 def _named(subject: Subject | None) -> Named | None:

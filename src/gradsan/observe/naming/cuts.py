@@ -8,6 +8,7 @@ from gradsan.observe.naming.selection import inputs, last_name
 from gradsan.observe.naming.statements import text
 
 COMPARISON = "a comparison"
+GRADIENT = "`autograd.grad` without `create_graph=True`"
 
 # Methods and attributes that hand over bare values.
 _HANDING_OVER = frozenset({"detach", "item", "tolist", "numpy", "data", "detach_"})
@@ -42,6 +43,9 @@ def cut_at(node: ast.expr) -> Cut | None:
             return Cut(node, (value,), f".{name}", node.end_lineno or node.lineno)
         case ast.Compare(left=left, comparators=others):
             return Cut(node, (left, *others), COMPARISON, node.lineno)
+        case ast.Call() if _asks_for_gradients(node):
+            outputs = [*node.args[:1], *(each.value for each in node.keywords if each.arg == "outputs")]
+            return Cut(node, tuple(outputs), GRADIENT, node.lineno)
         case ast.Call():
             written = _cutting_call(node)
             return None if written is None else Cut(node, tuple(_given(node)), written, _line(node))
@@ -65,6 +69,15 @@ def _cutting_call(node: ast.Call) -> str | None:  # one a kind of call
         case ast.Name() if name in _AS_NUMBERS | _BUILDING:
             return f"{name}(…)"
     return None
+
+
+def _asks_for_gradients(node: ast.Call) -> bool:
+    """`torch.autograd.grad(outputs, inputs)`: what it gives back is a value, unless it is asked to record itself."""
+    owner, _, name = (text(node.func) or "").rpartition(".")
+    if name != "grad" or owner not in {"", "autograd", "torch.autograd"} or len(node.args) + len(node.keywords) < 2:  # noqa: PLR2004 # two things
+        return False
+    recorded = next((each.value for each in node.keywords if each.arg == "create_graph"), None)
+    return recorded is None or (isinstance(recorded, ast.Constant) and recorded.value is False)
 
 
 def _given(node: ast.Call) -> Iterator[ast.expr]:

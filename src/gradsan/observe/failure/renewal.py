@@ -1,0 +1,33 @@
+"""Whether the later forward trains anew what is old in its graph, so that the old part may lose its history."""
+
+from collections.abc import Collection, Container
+
+from gradsan.observe.failure.scene import Graph, Node
+from gradsan.observe.graph import leaves_of, loss_chain
+
+
+def trained_anew(graph: Graph, old: Collection[Node]) -> bool:
+    """Whether every parameter behind the old part is reached apart from it, too."""
+    stale = {id(leaf) for leaf in leaves_of(graph.beneath(old))}
+    roots = [root for root in graph.roots if root not in old]
+    fresh = graph.beneath(roots, but_for=old)
+    return bool(stale) and stale <= {id(leaf) for leaf in leaves_of(fresh)}
+
+
+def is_term(graph: Graph, path: list[Node], crossing: int, old: Container[Node]) -> bool:
+    """Whether the loss is a sum, and one of its terms is old or trains nothing but through what is old."""
+    chain = loss_chain(graph.roots)
+    if path[crossing] in chain:
+        return True
+    terms = set(chain)
+    last = next((node for node in reversed(path) if node in terms and node not in old), None)
+    if last is None or last in graph.roots:
+        return False
+    return not any(True for _ in leaves_of(graph.beneath([last], but_for=old)))
+
+
+def is_reached_otherwise(graph: Graph, old: Container[Node]) -> bool:
+    """Whether more than terms of the loss leads to what is old: a state is carried as well."""
+    terms = set(loss_chain(graph.roots))
+    fresh = graph.beneath((root for root in graph.roots if root not in old), but_for=old)
+    return any(each in old for node in fresh if node not in terms for each in graph.below[node])
