@@ -8,6 +8,31 @@ from observe.stories import diagnosis_of, line_of, marked
 
 # Code, name, kind of the first fix, and the program.
 PROGRAMS = {
+    "loop over the parts of a step, each with an optimizer of its own": (
+        "GS102",
+        "ctx",
+        "recompute",
+        """
+encoder, codes = nn.Linear(3, 2), nn.Parameter(torch.ones(4, 2))
+first, second = torch.optim.SGD(encoder.parameters(), 0.1), torch.optim.SGD([codes], 0.1)
+
+def fit(ctx):
+    ctx["z"] = encoder(ctx["x"]).tanh()
+    ctx["q"] = codes.tanh().mean(0)  # made
+    return first, (ctx["z"] - ctx["q"]).pow(2).mean()
+
+def follow(ctx):
+    return second, (ctx["q"] - ctx["z"]).abs().mean()
+
+for x in torch.ones(3, 5, 3):
+    ctx = {"x": x}
+    for part in (fit, follow):
+        opt, loss = part(ctx)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+""",
+    ),
     "fast weights, through which alone the parameters are reached": (
         "GS103",
         "self.fast",

@@ -1,13 +1,17 @@
 """In which rounds of a loop what made an op ran: the line itself, or the one that stored what it had called for."""
 
 import ast
+from collections.abc import Iterable
 
 from gradsan.lifecycle.incident import Stack
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.log.lines import Lines, Unknown
-from gradsan.observe.log.rounds import BEFORE, Rounds
+from gradsan.observe.log.rounds import BEFORE, Repeats, Rounds
+from gradsan.observe.log.sites import Kind
 from gradsan.observe.naming.source import scope_of
 from gradsan.observe.naming.statements import stores
+
+_BLOCKS = 12  # of the log, that are read for one round
 
 
 def maker_rounds(number: int, loop: Rounds, lines: Lines) -> set[int]:
@@ -18,6 +22,39 @@ def maker_rounds(number: int, loop: Rounds, lines: Lines) -> set[int]:
     *callers, innermost = _from_the_storing(stack, max(loop.depth, 0))
     made = lines.made_by(innermost.file, innermost.line, tuple(callers))
     return {each for start, _ in made if (each := loop.round_of(start)) not in (None, BEFORE)}
+
+
+def goes_over_functions(number: int, loop: Rounds, lines: Lines, path: Iterable[int]) -> bool:
+    """Whether a line of the loop called one function in the round that made an op, and calls another in this one.
+
+    Such a loop goes over callbacks, or over the parts of a step: its rounds are no steps. `path`: ops on the way there.
+    """
+    born, depth, made = loop.round_of(number), loop.depth, lines.stack_of(number)
+    if loop.kind is not Repeats.LOOP or not born or isinstance(made, Unknown) or len(made) <= depth + 1:
+        return False
+    for each in (each for each in path if loop.round_of(each) == loop.now):
+        now = lines.stack_of(each)
+        if not isinstance(now, Unknown) and len(now) > depth + 1 and now[depth] == made[depth]:
+            theirs, ours = (
+                (made[depth + 1].file, made[depth + 1].function),
+                (now[depth + 1].file, now[depth + 1].function),
+            )
+            if theirs not in _entered(loop, loop.now, lines) and ours not in _entered(loop, born, lines):
+                return True
+    return False
+
+
+def _entered(loop: Rounds, ordinal: int, lines: Lines) -> set[tuple[str, str]]:
+    """The functions that a round called, each as file and name."""
+    start, stop = loop.start_of(ordinal), loop.start_of(ordinal + 1)
+    if start is None:
+        return set()
+    return {
+        (code.file, code.function)
+        for stretch in lines.replay(start, stop, blocks=_BLOCKS)
+        for (kind, code, _), number, _ in stretch.events
+        if kind is Kind.ENTER and start <= number and (stop is None or number < stop)
+    }
 
 
 def _from_the_storing(stack: Stack, outermost: int) -> Stack:

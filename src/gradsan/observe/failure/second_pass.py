@@ -6,7 +6,7 @@ from typing import Any
 
 from gradsan.lifecycle.incident import OpFact, Owners, PassFact, Repetition, SecondPass, Stack
 from gradsan.observe.failure.kinship import kinship_of
-from gradsan.observe.failure.makers import maker_rounds
+from gradsan.observe.failure.makers import goes_over_functions, maker_rounds
 from gradsan.observe.failure.renewal import is_reached_otherwise, is_term
 from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, runs, way
 from gradsan.observe.graph import (
@@ -115,6 +115,7 @@ def _repetition(
     stale = {id(leaf) for leaf in leaves}
     stale = {each for each in stale if each in scene.owners} or stale  # no inputs that a gradient is taken of
     made = _origin(graph, path, freeing)
+    numbers = [number for node in path if (number := graph.number.get(node)) is not None]
     for place in reversed(range(len(loops))):
         loop = loops[place]
         # The op counter may stand still from a pass to the next round: what came before the pass tells its round.
@@ -126,7 +127,7 @@ def _repetition(
         if freed == BEFORE and any(_spans(each, freeing) for each in loops[:place]):
             continue  # an earlier run of this loop asked for that pass: what is around runs it again and again
         start = loop.start_of(loop.now)
-        if start is None:
+        if start is None or goes_over_functions(made, loop, scene.lines, numbers):
             continue
         rounds = maker_rounds(made, loop, scene.lines)
         if _is_due(path, graph, loop, scene):
