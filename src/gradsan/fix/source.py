@@ -4,7 +4,7 @@ import ast
 import io
 import tokenize
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 _LARGEST = 1_000_000  # bytes; nobody wrote more than that by hand
@@ -47,7 +47,6 @@ def read(path: Path) -> Source | None:
         return None
 
 
-@lru_cache(maxsize=2)  # a file of tests may fail in many of them; trees are large
 def parse(path: Path, content: bytes) -> Source | None:
     """What a file would say; None where that is no Python."""
     try:
