@@ -114,3 +114,31 @@ for _ in range(2):
     assert diagnosis.code == "GS201"
     assert diagnosis.culprit is not None
     assert diagnosis.culprit.name == "actor_loss"
+
+
+def test_what_was_kept_below_the_pass_goes_by_the_name_it_is_kept_under(tmp_path: Path) -> None:
+    """The variable that had it when it was freed has another value in the next step."""
+    program = """
+class Memory:
+    previous = None
+
+def remember(value):
+    Memory.previous = value
+
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in torch.ones(3, 4, 3):
+    scores = net(x).tanh()
+    loss = scores.pow(2).mean()
+    if Memory.previous is not None:
+        loss = loss + F.mse_loss(scores, Memory.previous)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    remember(scores)
+"""
+    diagnosis = diagnosis_of(tmp_path, program)
+
+    assert diagnosis.code == "GS103"
+    assert diagnosis.culprit is not None
+    assert diagnosis.culprit.name == "Memory.previous"

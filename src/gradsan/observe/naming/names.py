@@ -133,11 +133,18 @@ def _survivor(found: Flow, boundary: int) -> Binding | None:
         each for each in found.bindings if each.written.index < boundary <= each.read.index or _went_round(each, found)
     ]
     if spanning:
-        nearest = spanning[0]
+        nearest = _kept_since(found, spanning[0], boundary) or spanning[0]
         inside = (each for each in found.bindings if each.by_object and not nearest.by_object)
         return next((each for each in inside if _is_alive(each, found)), nearest)
     lasting = [each for each in found.bindings if each.kind != "argument"] or list(found.bindings)
     return max(lasting, key=lambda each: each.read.index - each.written.index, default=None)
+
+
+def _kept_since(found: Flow, held: Binding, boundary: int) -> Binding | None:
+    """What a variable was put into once the graph was freed, if it has another value itself by the next step."""
+    nearer = found.bindings[: found.bindings.index(held)] if _is_rebound(held, found) else ()
+    lasting = (each for each in nearer if each.kind not in {"local", "argument"})
+    return next((each for each in lasting if each.written.index > boundary), None)
 
 
 def _went_round(binding: Binding, found: Flow) -> bool:
@@ -155,10 +162,16 @@ def _is_alive(binding: Binding, found: Flow) -> bool:
     """Whether a variable still has that value where the graph enters again."""
     if binding.kind not in {"local", "argument"}:
         return True
-    call, until = binding.written.call, found.entering[-1].index
-    return any(each.call is call for each in found.entering) and not any(
+    call = binding.written.call
+    return any(each.call is call for each in found.entering) and not _is_rebound(binding, found)
+
+
+def _is_rebound(binding: Binding, found: Flow) -> bool:
+    """Whether a variable was given another value before the graph enters again."""
+    until = found.entering[-1].index
+    return any(
         store.replaces and not store.path and binding.written.index < execution.index < until
-        for execution, store in call.stores_to(binding.name)
+        for execution, store in binding.written.call.stores_to(binding.name)
     )
 
 
