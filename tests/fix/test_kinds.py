@@ -506,6 +506,10 @@ def test_whatever_holds_the_tensors_all_of_them_are_detached(
             ("net.cells[0].h", "net.cells[1].h"),
             "        for layer in net.cells:\n            layer.h = layer.h.detach()\n",
         ),
+        (  # what lies between may have no such state
+            ("net[1].h", "net[3].h"),
+            "        for layer in (net[1], net[3]):\n            layer.h = layer.h.detach()\n",
+        ),
     ],
 )
 def test_state_of_every_layer_is_detached(tmp_path: Path, states: tuple[str, str], added: str) -> None:
@@ -517,6 +521,28 @@ def test_state_of_every_layer_is_detached(tmp_path: Path, states: tuple[str, str
     found = case.diagnosis("GS103", "self.h", made=enters, enters=enters, used=case.at("backward"), evidence=evidence)
 
     assert case.mended("detach", found) == source + added
+
+
+def test_queue_of_a_closure_is_detached_item_by_item(tmp_path: Path) -> None:
+    """Nothing live told what it holds; the file adds to it."""
+    source = """\
+def main():
+    for x in data:
+        loss = compare(x, negatives())
+        loss.backward()
+
+def make_queue():
+    queue = deque(maxlen=3)
+    def push(key):
+        queue.append(key)
+    def negatives():
+        return torch.cat(list(queue))
+"""
+    case = Case(tmp_path, source)
+    enters = case.at("negatives()", "torch.cat", inner="make_queue.<locals>.negatives")
+    found = case.diagnosis("GS103", "queue", made=case.at("compare"), enters=enters, used=case.at("backward"))
+
+    assert case.mended("detach", found) == source.replace("list(queue)", "list([each.detach() for each in queue])")
 
 
 def test_state_of_a_closure_is_detached_above_the_loop_that_reads_it(tmp_path: Path) -> None:

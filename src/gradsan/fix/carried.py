@@ -7,7 +7,7 @@ from textwrap import indent
 
 from gradsan.fix.source import Source
 
-_ITEM_OF = re.compile(r"(.*)\[\d+\](\.\w+)")  # `model.layers[0].state`
+_ITEM_OF = re.compile(r"(.*)\[(\d+)\](\.\w+)")  # `model.layers[0].state`
 _GRAD = ("torch.autograd.grad", "autograd.grad", "grad")
 _ITEM = {"tuple": "each", "list": "each", "dict": "value"}
 
@@ -55,6 +55,12 @@ def detaching(name: str, holds: str, source: Source) -> list[str]:
     return [] if code is None else [f"{name} = {code}"]
 
 
+def is_added_to(name: str, source: Source) -> bool:
+    """Whether the file adds to it as to a list: `queue.append(key)`."""
+    adding = {f"{name}.{method}" for method in ("append", "appendleft", "extend", "insert")}
+    return any(isinstance(node, ast.Call) and ast.unparse(node.func) in adding for node in ast.walk(source.tree))
+
+
 def _is_differentiated_by(name: str, source: Source) -> bool:
     """Whether the file asks for gradients with respect to it: `torch.autograd.grad(loss, theta)`."""
     for node in ast.walk(source.tree):
@@ -75,9 +81,16 @@ def for_each(names: Sequence[str], source: Source, statements: Callable[[str], l
         if len(items) == 1 or attribute is None:
             found += statements(items[0])
             continue
+        numbers = [int(each[2]) for each in map(_ITEM_OF.fullmatch, items) if each is not None]
+        # Where some are left out, those may have no such state.
+        every = (
+            place
+            if sorted(numbers) == list(range(len(numbers)))
+            else f"({', '.join(f'{place}[{n}]' for n in numbers)})"
+        )
         layer = _unused(source)
-        if inner := statements(f"{layer}{attribute[2]}"):
-            found.append(f"for {layer} in {place}:\n" + indent("".join(f"{each.rstrip()}\n" for each in inner), "    "))
+        if inner := statements(f"{layer}{attribute[3]}"):
+            found.append(f"for {layer} in {every}:\n" + indent("".join(f"{each.rstrip()}\n" for each in inner), "    "))
     return found
 
 

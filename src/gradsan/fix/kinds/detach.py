@@ -6,7 +6,7 @@ from itertools import product
 
 import libcst as cst
 
-from gradsan.fix.carried import detaching, for_each
+from gradsan.fix.carried import detaching, for_each, is_added_to
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import call_of, is_only_given, method, simple, small, targets, text
 from gradsan.fix.flow import constants, reads
@@ -151,7 +151,8 @@ def _at(places: list[Place | None], index: int) -> Place | None:
 def _where_used(program: Program, name: str, use: Place) -> Iterator[Draft]:
     """`name.detach()` in place of `name`; the other halves of a state that are carried together go along."""
     draft = Draft()
-    holds = str(program.diagnosis.evidence.get("holds", "tensor"))
+    unseen = "list of tensor" if is_added_to(name, use.tree.source) else "tensor"
+    holds = str(program.diagnosis.evidence.get("holds", unseen))
     for each in [name, *_siblings(program, name, use)]:
         for load in loads(use.statement, each):
             if not detach_here(use, load, holds if each == name else "tensor", draft):
