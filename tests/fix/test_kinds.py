@@ -523,6 +523,41 @@ def test_state_of_every_layer_is_detached(tmp_path: Path, states: tuple[str, str
     assert case.mended("detach", found) == source + added
 
 
+READ, DONE = "self.cell(x, self.h)", "        loss.backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("begins", "old", "new"),
+    [
+        ("self.cell, self.h = GRU(3), None", DONE, f"{DONE}        net.h = net.h.detach()\n"),
+        # In a descriptor, or in another file.
+        ("self.cell = GRU(3)", READ, "self.cell(x, None if self.h is None else self.h.detach())"),
+        ("self.cell, self.h = GRU(3), zeros(3)", READ, "self.cell(x, self.h.detach())"),
+        ("self.register_buffer('h', zeros(3))", READ, "self.cell(x, self.h.detach())"),
+    ],
+)
+def test_state_that_may_be_none_at_first_is_not_detached_then(tmp_path: Path, begins: str, old: str, new: str) -> None:
+    """But below the pass, or after a question."""
+    source = f"""\
+def main():
+    for x in data:
+        loss = net(x)
+{DONE}
+class Net:
+    def __init__(self):
+        {begins}
+
+    def forward(self, x):
+        out, self.h = {READ}
+        return out
+"""
+    case = Case(tmp_path, source)
+    enters = case.at("net(x)", "self.cell(x", inner="Net.forward")
+    found = case.diagnosis("GS103", "self.h", made=enters, enters=enters, used=case.at("backward"))
+
+    assert case.mended("detach", found) == source.replace(old, new)
+
+
 def test_queue_of_a_closure_is_detached_item_by_item(tmp_path: Path) -> None:
     """Nothing live told what it holds; the file adds to it."""
     source = """\

@@ -1,7 +1,7 @@
 """What flows from one statement to another, as far as the names in them tell."""
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from gradsan.fix.expressions import assigned_names, loaded_names
 from gradsan.fix.source import Source
@@ -32,14 +32,22 @@ def between(block: Sequence[Statement], first: Statement, last: Statement) -> li
 
 def constants(source: Source, name: str) -> list[object]:
     """The constants that the file gives to this name: None, a number."""
-    found: list[object] = []
     wanted = ast.dump(ast.parse(name, mode="eval").body)
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(_as_load(each) == wanted for each in targets):
-                found.append(node.value.value)
-    return found
+    return [
+        value.value
+        for target, value in _assignments(source.tree)
+        if isinstance(value, ast.Constant) and _as_load(target) == wanted
+    ]
+
+
+def stores(source: Source, name: str) -> list[int]:
+    """The lines of a file at which it gets a value."""
+    wanted = ast.dump(ast.parse(name, mode="eval").body)
+    return [
+        node.lineno
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store) and _as_load(node) == wanted
+    ]
 
 
 def reads(source: Source, name: str) -> list[int]:
@@ -52,6 +60,18 @@ def reads(source: Source, name: str) -> list[int]:
         and isinstance(node.ctx, ast.Load)
         and ast.dump(node) == wanted
     ]
+
+
+def _assignments(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Each target with its value, also of `a, b = 1, None`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                match target, node.value:
+                    case ast.Tuple(elts=targets), ast.Tuple(elts=values):
+                        yield from zip(targets, values, strict=False)
+                    case _:
+                        yield target, node.value
 
 
 def _as_load(target: ast.expr) -> str:

@@ -1,5 +1,6 @@
 """Where the later forward reads what carries the old graph, and how that reading is cut."""
 
+import ast
 from dataclasses import replace
 
 import libcst as cst
@@ -7,7 +8,7 @@ import libcst as cst
 from gradsan.fix.carried import detached
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import loaded, method, nodes, simple, targets, text
-from gradsan.fix.flow import constants
+from gradsan.fix.flow import constants, stores
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement
 from gradsan.lifecycle.location import Location
@@ -68,12 +69,25 @@ def detach_here(use: Place, load: cst.BaseExpression, holds: str, draft: Draft) 
     code = detached(name, holds)
     if code is None:
         return False
-    if None in constants(use.tree.source, name) and not _is_asked_for(use, load, name):
+    if _may_be_none(use, name) and not _is_asked_for(use, load, name):
         code = f"None if {name} is None else {code}"
         if not isinstance(parent, cst.Arg | cst.Assign):
             code = f"({code})"
     draft.replace(use.tree, load, cst.parse_expression(code))
     return True
+
+
+def _may_be_none(use: Place, name: str) -> bool:
+    """Whether the file says so, or lets the attribute begin elsewhere: in a descriptor, another class, another file."""
+    source = use.tree.source
+    if None in constants(source, name):
+        return True
+    first, last = use.tree.line(use.statement), use.tree.end_line(use.statement)
+    # By a string where it is a buffer: `register_buffer("memory", …)`.
+    written = stores(source, name)
+    attribute = name.rpartition(".")[2]
+    is_named = any(isinstance(each, ast.Constant) and each.value == attribute for each in ast.walk(source.tree))
+    return "." in name and bool(written) and not is_named and all(first <= line <= last for line in written)
 
 
 def _is_asked_for(use: Place, load: cst.BaseExpression, name: str) -> bool:
