@@ -107,9 +107,8 @@ gradient -1.427, of this loss alone -0.238
         """The best first."""
         if isinstance(incident, SecondPass):
             owners, is_repeated = incident.owners, incident.failing.stack == incident.freeing.stack
-            if (
-                owners.freed and not owners.fresh and not is_repeated
-            ):  # every term has been back-propagated: there is nothing left to do
+            if owners.freed and not owners.fresh and not is_repeated:
+                # Every term has been back-propagated: there is nothing left to do.
                 return ("remove-backward", "item")
             if incident.carries_more and not incident.updated_between:  # a number alone would not end it
                 return ("combine-losses", "item", "detach")

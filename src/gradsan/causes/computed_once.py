@@ -2,7 +2,7 @@ from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
-_CONSTRUCTORS = (".__init__", ".__post_init__")
+CONSTRUCTORS = (".__init__", ".__post_init__")  # that of a dataclass calls the other
 
 
 class ComputedOnce(Cause):
@@ -117,6 +117,6 @@ up to date: False
         # What the loss compares with, or weighs by: this round's forward trains the same parameters already.
         if incident.trained_anew and not (incident.is_term or incident.is_operand):
             return ("detach", "no-grad", "move-into-loop")
-        if any(frame.function.endswith(_CONSTRUCTORS) for frame in incident.made.stack):  # none belongs in a loop
+        if any(frame.function.endswith(CONSTRUCTORS) for frame in incident.made.stack):  # none belongs in a loop
             return ("recompute", "move-into-loop")
         return ("move-into-loop", "recompute")

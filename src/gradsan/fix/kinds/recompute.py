@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, bracketed, loaded, loaded_names, nodes, simple, text
 from gradsan.fix.flow import dependents
@@ -13,7 +14,6 @@ from gradsan.fix.tree import Statement
 from gradsan.lifecycle.location import Location
 
 _CACHES = ("cache", "lru_cache")
-_CONSTRUCTORS = (".__init__", ".__post_init__")  # that of a dataclass calls the other
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -104,7 +104,7 @@ def _attribute_written_out(program: Program) -> Iterator[Draft]:
     if culprit is None or not culprit.name.startswith("self."):
         return
     for place in program.places(made):
-        if place is None or not place.frame.function.endswith(_CONSTRUCTORS):
+        if place is None or not place.frame.function.endswith(CONSTRUCTORS):
             continue
         match simple(place.statement):
             case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if text(target) == culprit.name:

@@ -1,13 +1,13 @@
 """What a function does with a variable: whether it only notes its value, or does something with it."""
 
 import ast
-import linecache
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.log.loops import Loop
+from gradsan.observe.parsing import parsed
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _NOTING = frozenset({"item", "detach", "tolist", "numpy", "data", "cpu", "float", "print", "str", "format", "round"})
@@ -65,7 +65,7 @@ def uses_of_attribute(name: str, files: Iterable[str]) -> Uses:
 
 @lru_cache(maxsize=64)
 def _attributes_read(file: str) -> tuple[tuple[str, int, bool], ...]:
-    tree = _tree(file)
+    tree = parsed(file)
     return () if tree is None else tuple(_loaded_attributes(tree, noted=False))
 
 
@@ -101,7 +101,7 @@ def _notes(node: ast.AST) -> bool:
 
 @lru_cache(maxsize=256)
 def _scope(file: str, function: str, line: int) -> ast.AST | None:
-    tree = _tree(file)
+    tree = parsed(file)
     if tree is None:
         return None
     if function == "<module>":
@@ -109,11 +109,3 @@ def _scope(file: str, function: str, line: int) -> ast.AST | None:
     nodes = [each for each in ast.walk(tree) if isinstance(each, _FUNCTIONS) and each.name == function]
     around = [each for each in nodes if each.lineno <= line <= (each.end_lineno or each.lineno)]
     return max(around, key=lambda each: each.lineno, default=None)
-
-
-@lru_cache(maxsize=64)
-def _tree(file: str) -> ast.Module | None:
-    try:
-        return ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
