@@ -1,4 +1,8 @@
+from collections.abc import Mapping
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example, Tempting
+from gradsan.causes.meaning import Meaning
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -20,6 +24,7 @@ class AccumulatedLoss(Cause):
     name = "accumulated-loss"
     severity = "error"
     summary = "a running total of losses is itself back-propagated in every step"
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"combine-losses": "cut"}  # each term once
     asked = 21
     example = Example(
         program="""\

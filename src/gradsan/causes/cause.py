@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from gradsan.causes.meaning import OF_KINDS, Meaning
 from gradsan.lifecycle.course import Course
 from gradsan.lifecycle.incident import Incident, Stack
 from gradsan.report import Confidence, Culprit, FixKind, Severity
@@ -78,6 +79,8 @@ class Cause:
     titles: ClassVar[dict[FixKind, str]] = {}  # what a kind of fix means here, where it is not what it means elsewhere
     # For a silent cause: kinds of fix that leave every gradient as it is.
     keeping_gradients: ClassVar[frozenset[FixKind]] = frozenset()
+    # What a kind of fix means for the gradients here, where it is not what it means elsewhere: see `causes/meaning.py`.
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {}
 
     # Its place among the questions that tell the causes of an error apart: contexts that change the answer come first.
     # None: no error of PyTorch's has this cause.
@@ -107,6 +110,12 @@ class Cause:
     def recognise(cls, course: Course) -> Iterator[Finding]:  # noqa: ARG003 # likewise
         """For a silent cause: everything in the course of a run that is a case of it."""
         yield from ()
+
+    @classmethod
+    def meaning(cls, kind: FixKind) -> Meaning:
+        """What a kind of fix means for the gradients, where this cause asks for it first."""
+        usual: Meaning = "same" if kind in cls.keeping_gradients else OF_KINDS[kind]
+        return cls.meanings.get(kind, usual)
 
     @classmethod
     def explanation(cls) -> tuple[str, ...]:

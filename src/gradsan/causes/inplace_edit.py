@@ -1,6 +1,8 @@
+from collections.abc import Mapping
 from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
+from gradsan.causes.meaning import Meaning
 from gradsan.lifecycle.incident import Edited, Incident
 from gradsan.report import FixKind
 
@@ -26,6 +28,7 @@ class InplaceEdit(Cause):
     name = "inplace-edit"
     severity = "error"
     summary = "a tensor saved for the backward pass was edited in place"
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reorder": "copied"}
     asked = 71
     roles = Cause.roles | {"made": "saved for backward", "changed": "edited in place", "used": "needs the old values"}
     titles: ClassVar[dict[FixKind, str]] = {"reorder": "make the edit after the pass that needs the old values"}

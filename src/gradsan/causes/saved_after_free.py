@@ -1,6 +1,8 @@
+from collections.abc import Mapping
 from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
+from gradsan.causes.meaning import Meaning
 from gradsan.lifecycle.incident import Incident, ReadAfterFree
 from gradsan.report import FixKind
 
@@ -22,6 +24,7 @@ class SavedAfterFree(Cause):
     name = "saved-after-free"
     severity = "error"
     summary = "saved tensors of a freed op were read directly"
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reorder": "kept", "clone": "kept"}
     asked = 91
     titles: ClassVar[dict[FixKind, str]] = {
         "reorder": "read the saved values before the pass that frees them",

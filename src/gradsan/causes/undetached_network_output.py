@@ -1,4 +1,8 @@
+from collections.abc import Mapping
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example, Tempting
+from gradsan.causes.meaning import Meaning
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -21,6 +25,7 @@ class UndetachedNetworkOutput(Cause):
     name = "undetached-network-output"
     severity = "error"
     summary = "one network's output feeds another's loss, and both are back-propagated (GAN, actor and critic)"
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "apart", "recompute": "apart"}
     asked = 50
     example = Example(
         program="""\

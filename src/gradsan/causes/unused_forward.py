@@ -1,10 +1,12 @@
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
+from gradsan.causes.meaning import Meaning
 from gradsan.lifecycle.amounts import count
 from gradsan.lifecycle.course import Course, DroppedLoss, LeftOut
-from gradsan.report import Culprit
+from gradsan.report import Culprit, FixKind
 
 _SEEN = 2  # steps in which a loss was left out, before it is a habit
 _NAMED = re.compile(r"loss|penalty|(^|_)(reg|kl|kld|bce|mse|nll|ce)($|_)", re.IGNORECASE)  # what people call a loss
@@ -27,6 +29,7 @@ class UnusedForward(Cause):
     name = "unused-forward"
     severity = "warning"
     summary = "a loss is built and dropped without backward, so that only the last batch trains"
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"combine-losses": "open", "move-into-loop": "open"}
     roles = Cause.roles | {"made": "built, and never back-propagated"}
     example = Example(
         program="""\

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from platform import python_version
 from typing import TextIO
@@ -19,13 +19,15 @@ from gradsan.fix.applying import mended, unwritten
 from gradsan.fix.applying import write as write_files
 from gradsan.fix.commands import UnusableCommandError, command_of
 from gradsan.fix.editing import ChangedFileError, OverlappingEditsError, unified_diff
+from gradsan.fix.judging import Stage
 from gradsan.fix.proposing import with_edits
-from gradsan.fix.proving import Prover, kind_of
+from gradsan.fix.proving import Proof, Prover, kind_of
 from gradsan.fix.source import parse
 from gradsan.fix.trials import Trial, Workshop
 from gradsan.fix.trusting import is_sure
 from gradsan.report import Diagnosis, Fix, Report
 
+_GONE = "gone with it"
 _NO_EDIT = "no edit can be made with reason: see its fixes"
 _PASSES_OF_A_REPORT = 200  # enough to get past the place where it failed
 Changed = dict[str, bytes]
@@ -143,46 +145,28 @@ class Fixing:
         return replace(new, changed=changed)
 
     def _proved(self, report: Report | None, known: Sequence[Diagnosis]) -> list[_Told]:
-        """By running the program as it is, and then with each remedy until one holds."""
+        """By running the program as it is, and then with each fix until one holds; what comes to light is next."""
         passes = self._wishes.passes or (_PASSES_OF_A_REPORT if self._wishes.command is None else None)
         command = self._command(report)
         workshop = Workshop(self._root, command, seconds=self._wishes.timeout, passes=passes, wants=self._wants)
         self._say("running the program as it is")
         before = workshop.run({})
         self._demand_a_run(before, command)
-        told: list[_Told] = []
-        changed: Changed = {}
-        now = before  # how the program runs with all fixes so far
-        for diagnosis in before.diagnoses:
-            alike = [each for each in now.diagnoses if kind_of(each) == kind_of(diagnosis)]
-            left = diagnosis if diagnosis in alike else next(iter(alike), None)
-            one, now = self._proved_one(left, diagnosis, workshop, (before, now), changed)
-            told.append(one)
-            changed = one.changed or changed
+        proving = _Proving(self, workshop, Stage(before, {}, workshop))
+        proving.found()
         for diagnosis in known:
             if any(_is_same(diagnosis, one) for one in before.diagnoses):
                 continue
             if report is not None:  # nothing would be proved by running a program that does not have it
                 self._say(f"{diagnosis.code} {diagnosis.name}: the program was run again, and does not show it")
                 continue
-            left = self._rechecker.renewed(diagnosis, changed)
-            one, now = self._proved_one(left, diagnosis, workshop, (before, now), changed)
-            told.append(one)
-            changed = one.changed or changed
-        return told
-
-    def _proved_one(
-        self,
-        left: Diagnosis | None,
-        diagnosis: Diagnosis,
-        workshop: Workshop,
-        ran: tuple[Trial, Trial],
-        changed: Changed,
-    ) -> tuple[_Told, Trial]:
-        """What becomes of a diagnosis, which is `left` now: other fixes may have moved it, or mended it too."""
-        if left is None:
-            return _Told(diagnosis, None, changed, "gone with it"), ran[1]
-        return self._prove(left, workshop, ran, changed)
+            left = self._rechecker.renewed(diagnosis, dict(proving.stage.changed))
+            if left is None:
+                proving.told.append(_Told(diagnosis, None, dict(proving.stage.changed), _GONE))
+            else:
+                proving.prove(left)
+                proving.found()
+        return proving.told
 
     def _demand_a_run(self, before: Trial, command: str) -> None:
         """Say what is wrong with a first run that can prove nothing."""
@@ -199,31 +183,24 @@ class Fixing:
         if before.status != 0 and not before.diagnoses:
             self._say(f"the program fails for a reason that gradsan has nothing to say about:\n{before.last_words}")
 
-    def _prove(
-        self, diagnosis: Diagnosis, workshop: Workshop, ran: tuple[Trial, Trial], changed: Changed
-    ) -> tuple[_Told, Trial]:
-        """What becomes of it, and how the program runs then. `ran`: as it is, and with all fixes so far."""
-        before, now = ran
+    def prove(self, diagnosis: Diagnosis, workshop: Workshop, stage: Stage) -> tuple[_Told, Stage]:
+        """What becomes of it, and the program then."""
         self._say(f"{diagnosis.code} {diagnosis.name}: {diagnosis.message}")
-        prover = Prover(
-            workshop,
-            before,
-            now,
-            tell=lambda line: self._say(f"  {line}"),
-            persists=self._rechecker.persists,
-            unsafe=self._wishes.unsafe,
-        )
-        proof = prover.prove(diagnosis, changed)
+        persists = self._rechecker.persists
+        prover = Prover(workshop, stage, tell=lambda line: self._say(f"  {line}"), persists=persists)
+        proof = prover.prove(diagnosis)
+        if proof is None and prover.otherwise and self._wishes.unsafe:
+            proof = prover.otherwise[0]
         if proof is None:
-            why = "no remedy holds" if prover.failed else _NO_EDIT
-            return _Told(prover.marked(diagnosis, None), None, None, why), now
-        why = "verified: the program ran, and nothing " + ("new " if proof.ran.diagnoses else "") + "was found"
-        if proof.same_gradients:
-            why += "; every optimizer is given the same gradients as with all graphs kept"
-        if proof.cut_off:
-            why += f"; {len(proof.cut_off)} parameters receive no gradient any more"
-        fix = replace(proof.fixes[0], diff=self._diff(changed, proof.changed))
-        return _Told(prover.marked(diagnosis, fix), fix, dict(proof.changed), why), proof.ran
+            shown = prover.otherwise[0] if prover.otherwise else None
+            fix = None if shown is None else self._with_diff(shown, stage)
+            return _Told(prover.marked(diagnosis, fix), fix, None, _refusal(prover)), stage
+        fix = self._with_diff(proof, stage)
+        told = _Told(prover.marked(diagnosis, fix), fix, dict(proof.changed), _proof_in_words(proof))
+        return told, Stage(proof.ran, proof.changed, workshop)
+
+    def _with_diff(self, proof: Proof, stage: Stage) -> Fix:
+        return replace(proof.fixes[0], diff=self._diff(stage.changed, proof.changed))
 
     def _command(self, report: Report | None) -> str:
         if self._wishes.command is not None:
@@ -263,6 +240,51 @@ class Fixing:
         if self._told is not None:
             self._told.write(f"gradsan: {line}\n")
             self._told.flush()
+
+
+@dataclass
+class _Proving:
+    """The program on its way: what is found in it is fixed one after the other, until nothing is left to try."""
+
+    fixing: Fixing
+    workshop: Workshop
+    stage: Stage
+    told: list[_Told] = field(default_factory=list)
+    _tried: list[tuple[str, ...]] = field(default_factory=list)  # kinds of problems
+
+    def found(self) -> None:
+        """Deal with all that the program shows now."""
+        first = [kind_of(each) for each in self.stage.ran.diagnoses]
+        while (left := self._next()) is not None:
+            count = len(self.told)
+            self.prove(left)
+            if kind_of(left) not in first:
+                one = self.told[count]
+                self.told[count] = replace(one, why=f"{one.why} (came to light behind another problem)")
+
+    def prove(self, diagnosis: Diagnosis) -> None:
+        """Deal with one problem."""
+        self._tried.append(kind_of(diagnosis))
+        one, self.stage = self.fixing.prove(diagnosis, self.workshop, self.stage)
+        self.told.append(one)
+
+    def _next(self) -> Diagnosis | None:
+        return next((each for each in self.stage.ran.diagnoses if kind_of(each) not in self._tried), None)
+
+
+def _refusal(prover: Prover) -> str:
+    """Why nothing is written, of the first fix that came closest."""
+    if prover.otherwise:
+        return f"not verified: the problem is gone, but {prover.otherwise[0].verdict.why}; --unsafe takes it"
+    if prover.failed:
+        return f"no fix ends it: {'; '.join(prover.failed[:3])}"
+    return _NO_EDIT
+
+
+def _proof_in_words(proof: Proof) -> str:
+    if not proof.verdict.agrees:
+        return f"not verified, as --unsafe allows: the problem is gone, but {proof.verdict.why}"
+    return f"verified: the program ran without this problem, and {proof.verdict.why}"
 
 
 def _is_same(one: Diagnosis, other: Diagnosis) -> bool:

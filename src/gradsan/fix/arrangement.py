@@ -21,12 +21,12 @@ class Arrangement:
     root: Path  # the user's working directory
     scratch: Path  # what stands in its place
     passes: int | None = None  # the program ends after so many
-    retain: bool = False  # all graphs are kept
+    reference: str | None = None  # a reference run: what its passes are to do
 
     def environment(self) -> dict[str, str]:
         """The variables that say so; `GRADSAN` brings the sanitizer into every Python that is started."""
         told = {"notes": str(self.notes), "root": str(self.root), "scratch": str(self.scratch)}
-        return {"GRADSAN": "1", VARIABLE: json.dumps({**told, "passes": self.passes, "retain": self.retain})}
+        return {"GRADSAN": "1", VARIABLE: json.dumps({**told, "passes": self.passes, "reference": self.reference})}
 
 
 def arranged(environment: Mapping[str, str] = os.environ) -> Arrangement | None:
@@ -36,4 +36,4 @@ def arranged(environment: Mapping[str, str] = os.environ) -> Arrangement | None:
         return None
     told = json.loads(text)
     notes, root, scratch = (Path(told[name]) for name in ("notes", "root", "scratch"))
-    return Arrangement(notes, root, scratch, told["passes"], told["retain"])
+    return Arrangement(notes, root, scratch, told["passes"], told["reference"])

@@ -2,45 +2,112 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 _CLOSE = 1e-4  # relative; sums are added up in another order
+_ROUNDING = (
+    1e-5  # of the largest gradient of the step: some are zero but for rounding, as a bias before a normalisation
+)
 
 Steps = Sequence[Mapping[str, Any]]  # what each optimizer was given, step after step
+Names = Mapping[int, Sequence[str]]  # of the parameters of each optimizer
 
 
-def same_gradients(ours: Steps, reference: Steps) -> bool:
-    """Whether every optimizer was given the same, at every step."""
-    if len(ours) != len(reference):
-        return False
-    return all(_alike(one, other) for one, other in zip(ours, reference, strict=True))
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first step at which two runs part."""
+
+    step: int  # from 1
+    what: str  # in words
+    after_other_draws: bool = False  # by then, the two had drawn other random numbers
 
 
-def cut_off(steps: Steps, before: Steps) -> list[str]:
+def difference(ours: Steps, theirs: Steps, names: Names) -> Difference | None:
+    """Where two runs part; None: every optimizer was given the same, at every step that both made."""
+    for number, (one, other) in enumerate(zip(ours, theirs, strict=False), start=1):
+        if one["optimizer"] != other["optimizer"] or len(one["gradients"]) != len(other["gradients"]):
+            return Difference(number, "another optimizer steps")
+        if (what := _apart(one, other, names)) is not None:
+            return Difference(number, what, after_other_draws=one["random"] != other["random"])
+    return None
+
+
+def completed(steps: Steps) -> Steps:
+    """The steps of optimizers, without the note of a program's end that stands for one that has none."""
+    return [each for each in steps if not each["last"]]
+
+
+def cut_off(steps: Steps, before: Steps, names: Names) -> list[str]:
     """Parameters that were given gradients before, and none in any step now."""
     had, have, asked = _trained(before), _trained(steps), {step["optimizer"] for step in steps}
-    return [f"parameter {n} of optimizer {o}" for o, n in sorted(had - have) if o in asked]
+    return [_name(names, optimizer, place) for optimizer, place in sorted(had - have) if optimizer in asked]
 
 
-def _trained(steps: Steps) -> set[tuple[int, int]]:
+def trained_once(steps: Steps, begun: Steps, names: Names) -> list[str]:
+    """Parameters that the first step of their optimizer trains, and no later one does.
+
+    `begun`: the steps of the program before the fix, where it came so far; they say what the first one trains.
+    """
+    first: dict[int, int] = {}  # of each optimizer
+    for number, step in enumerate(steps):
+        first.setdefault(step["optimizer"], number)
+    later = _trained([step for number, step in enumerate(steps) if number != first[step["optimizer"]]])
+    again = {optimizer for optimizer, _ in later}
+    opening = {**_first_of_each(steps), **_first_of_each(begun)}
+    had = _trained(opening.values())
+    return [_name(names, optimizer, place) for optimizer, place in sorted(had - later) if optimizer in again]
+
+
+def _first_of_each(steps: Steps) -> dict[int, Mapping[str, Any]]:
+    found: dict[int, Mapping[str, Any]] = {}
+    for step in steps:
+        found.setdefault(step["optimizer"], step)
+    return found
+
+
+def _trained(steps: Any) -> set[tuple[int, int]]:  # noqa: ANN401 # steps, in any collection
     return {
-        (step["optimizer"], number)
+        (step["optimizer"], place)
         for step in steps
-        for number, gradient in enumerate(step["gradients"])
-        if gradient is not None
+        for place, gradient in enumerate(step["gradients"])
+        if gradient is not None and any(gradient)
     }
 
 
-def _alike(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
-    if ours["optimizer"] != theirs["optimizer"] or len(ours["gradients"]) != len(theirs["gradients"]):
-        return False
-    # Some gradients are zero but for rounding, as that of a bias before a normalisation: the largest is the measure.
-    scale = max((abs(each) for one in theirs["gradients"] if one is not None for each in one), default=0.0)
-    pairs = zip(ours["gradients"], theirs["gradients"], strict=True)
-    return all(_close(one, other, scale) for one, other in pairs)
+def _apart(ours: Mapping[str, Any], theirs: Mapping[str, Any], names: Names) -> str | None:
+    """The parameter whose gradients differ most, in words; None: none does."""
+    largest = max((abs(one[0]) for one in theirs["gradients"] if one is not None), default=0.0)
+    pairs = enumerate(zip(ours["gradients"], theirs["gradients"], strict=True))
+    apart = [(place, one, other) for place, (one, other) in pairs if not _close(one, other, largest)]
+    if not apart:
+        return None
+    place, one, other = max(apart, key=lambda each: abs(_size(each[1]) - _size(each[2])))
+    name = _name(names, ours["optimizer"], place)
+    return f"`{name}` is given {_amount(_size(one), _size(other))}"
 
 
-def _close(one: Sequence[float] | None, other: Sequence[float] | None, scale: float) -> bool:
-    if one is None or other is None:
-        return one is other
-    return all(math.isclose(a, b, rel_tol=_CLOSE, abs_tol=_CLOSE * scale) for a, b in zip(one, other, strict=True))
+def _amount(ours: float, theirs: float) -> str:
+    if ours == 0.0:
+        return "no gradient"
+    if theirs == 0.0:
+        return "a gradient, where it is to be given none"
+    if math.isclose(ours, theirs, rel_tol=_CLOSE):
+        return "another gradient of the same size"
+    return f"{ours / theirs:.3g} times the gradient that is meant"
+
+
+def _close(one: Sequence[float] | None, other: Sequence[float] | None, largest: float) -> bool:
+    """None is as good as zero: what is cut off in a reference run is given zeros."""
+    ours, theirs = one or (0.0, 0.0), other or (0.0, 0.0)
+    pairs = zip(ours, theirs, strict=True)
+    return all(math.isclose(a, b, rel_tol=_CLOSE, abs_tol=_ROUNDING * largest) for a, b in pairs)
+
+
+def _size(gradient: Sequence[float] | None) -> float:
+    return 0.0 if gradient is None else abs(gradient[0])
+
+
+def _name(names: Names, optimizer: int, place: int) -> str:
+    known = names.get(optimizer, ())
+    return known[place] if place < len(known) else f"parameter {place} of optimizer {optimizer}"

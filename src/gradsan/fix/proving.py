@@ -1,13 +1,16 @@
-"""Finds the fix that holds: tries the remedies of a diagnosis in their order, and runs the program with each."""
+"""Finds the fix that holds: tries the fixes of a diagnosis in their order, and runs the program with each."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
+from gradsan.causes import cause
+from gradsan.causes.meaning import Meaning
 from gradsan.causes.silence import places_of
 from gradsan.fix.applying import mended
-from gradsan.fix.gradients import cut_off, same_gradients
+from gradsan.fix.gradients import completed
+from gradsan.fix.judging import Stage, Verdict, judge
 from gradsan.fix.program import Program
 from gradsan.fix.proposing import candidates
 from gradsan.fix.ranking import ranked
@@ -22,146 +25,148 @@ Changed = Mapping[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A program that ran clean: what its files say, and the fixes that made it so, one after the other."""
+    """A program without its problem: what its files say, the fixes that made it so, and how sure that is."""
 
     changed: Changed
     fixes: tuple[Fix, ...]
-    cut_off: tuple[str, ...]  # parameters that receive no gradient any more
-    ran: Trial  # how it ran; what is still found there was found before
+    verdict: Verdict
+    ran: Trial  # how it ran
+    new: tuple[Diagnosis, ...]  # what came to light behind the problem
 
-    @property
-    def same_gradients(self) -> bool:
-        """Whether every optimizer is given what a run with all graphs kept gives it, at every step."""
-        return all(fix.safety == "same-gradients" for fix in self.fixes)
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A fix that was made, and how the program ran with it."""
+
+    fix: Fix
+    files: dict[str, bytes]
+    trial: Trial
+    new: tuple[Diagnosis, ...]  # found in it, and not known before
 
 
 @dataclass
 class Prover:
     """One search.
 
-    `before` is how the program ran as it is, `now` with the fixes that other problems have got already; `tell` hears of
-    every trial; `persists` says whether the source alone still shows a problem, given what the files would say.
+    `stage` is the program with the fixes that other problems have got already; `tell` hears of every trial; `persists`
+    says whether the source alone still shows a problem, given what the files would say.
     """
 
     workshop: Workshop
-    before: Trial
-    now: Trial
+    stage: Stage
     tell: Callable[[str], None]
     persists: Callable[[Diagnosis, Changed], bool] = lambda _diagnosis, _changed: False
-    unsafe: bool = False
     failed: list[str] = field(default_factory=list)  # what was tried in vain, in a line each
-    _tried: set[FixKind] = field(default_factory=set)
+    otherwise: list[Proof] = field(default_factory=list)  # what ends the problem, and does not train as meant
+    _stays: set[FixKind] = field(default_factory=set)  # kinds that left the problem where it was
     _seen: list[Changed] = field(default_factory=list)  # programs that were tried; two edits may undo one another
-    _trials: int = 0
     _known: tuple[Diagnosis, ...] = ()  # problems of the program that are not this search's
+    _meaning: Meaning = "open"  # what the fix is to mean for the gradients
 
-    def prove(self, diagnosis: Diagnosis, changed: Changed) -> Proof | None:
-        """The first way that ends without this problem and without a new one, where there is one."""
-        self._known = tuple(each for each in self.now.diagnoses if each is not diagnosis)
-        return next(self._ways(diagnosis, _Stage(self.now, dict(changed), self.workshop)), None)
+    def prove(self, diagnosis: Diagnosis) -> Proof | None:
+        """The first path that ends this problem and trains as meant, where there is one."""
+        self._known = tuple(each for each in self.stage.ran.diagnoses if each is not diagnosis)
+        fixes = ranked(diagnosis.fixes, Program(diagnosis, self.workshop.root, changed=self.stage.changed))
+        if fixes:
+            self._meaning = cause(diagnosis.code).meaning(fixes[0].kind)
+        return next(self._paths(diagnosis, self.stage, ()), None)
 
     def marked(self, diagnosis: Diagnosis, proved: Fix | None) -> Diagnosis:
-        """The diagnosis with what is known of its fixes now: the proved one first, and those that failed."""
+        """The diagnosis with what is known of its fixes now: the proved one first, and those that leave the problem."""
         others = [fix for fix in diagnosis.fixes if proved is None or fix.kind != proved.kind]
-        known = [replace(fix, verified=False) if fix.kind in self._tried else fix for fix in others]
-        return replace(diagnosis, fixes=(*(() if proved is None else (proved,)), *known))
+        known = [replace(fix, verified=False) if fix.kind in self._stays else fix for fix in others]
+        notes = tuple(f"{each.fixes[-1].kind} ends the problem, but {each.verdict.why}" for each in self.otherwise)
+        fixes = (*(() if proved is None else (proved,)), *known)
+        return replace(diagnosis, fixes=fixes, notes=(*diagnosis.notes, *dict.fromkeys(notes)))
 
-    def _ways(self, diagnosis: Diagnosis, stage: "_Stage", only: FixKind | None = None) -> Iterator[Proof]:
-        """Every way that ends well.
+    def _paths(
+        self, diagnosis: Diagnosis, stage: Stage, made: tuple[Fix, ...], only: FixKind | None = None
+    ) -> Iterator[Proof]:
+        """Every path that ends well.
 
-        What an edit uncovers gets the same kind of fix first, as the other half of a state does; others are tried on
-        top of it only where no kind ends well by itself.
+        What stops the program at the same place gets the same kind of fix first, as the other half of a state does;
+        others are tried on top of it only where no kind ends well by itself.
         """
         program = Program(diagnosis, self.workshop.root, changed=stage.changed)
-        uncovered: list[tuple[Diagnosis, _Stage]] = []
+        uncovered: list[tuple[Diagnosis, Stage, tuple[Fix, ...]]] = []
         for fix in ranked(diagnosis.fixes, program):
             if only is not None and diagnosis.severity == "error" and fix.kind != only:
                 continue
-            beyond_it: list[tuple[Diagnosis, _Stage]] = []
-            for made, files, trial in self._tries(fix, program, stage):
-                new = beyond(trial.diagnoses, self._known)
-                if trial.status == 0 and not new:
-                    if (proof := self._judged(made, files, trial, stage)) is not None:
+            halves: list[tuple[Diagnosis, Stage, tuple[Fix, ...]]] = []
+            for each in self._tries(fix, program, stage):
+                so_far = (*made, each.fix)
+                if self._ends(each, diagnosis):
+                    verdict = judge(each.trial, self._meaning, self.stage)  # all edits at once
+                    proof = self._judged(Proof(each.files, so_far, verdict, each.trial, each.new))
+                    if proof is not None:
                         yield proof
-                elif len(new) == 1 and not _same(new[0], diagnosis) and len(stage.fixes) + 1 < _DEEPEST:
-                    beyond_it.append((new[0], _Stage(trial, files, self.workshop, (*stage.fixes, made))))
-            for left, reached in beyond_it:
-                yield from self._ways(left, reached, fix.kind)
-            uncovered += beyond_it
+                elif len(each.new) == 1 and not _same(each.new[0], diagnosis) and len(so_far) < _DEEPEST:
+                    halves.append((each.new[0], Stage(each.trial, each.files, self.workshop), so_far))
+            for left, reached, so_far in halves:
+                yield from self._paths(left, reached, so_far, fix.kind)
+            uncovered += halves
         if only is None:
-            for left, reached in uncovered:
-                yield from self._ways(left, reached)
+            for left, reached, so_far in uncovered:
+                yield from self._paths(left, reached, so_far)
 
-    def _tries(self, fix: Fix, program: Program, stage: "_Stage") -> Iterator[tuple[Fix, dict[str, bytes], Trial]]:
+    def _ends(self, attempt: _Attempt, diagnosis: Diagnosis) -> bool:
+        """Whether the problem is gone, and the program came further than before; what is found then lay behind it."""
+        trial, before = attempt.trial, self.stage.ran
+        if diagnosis.severity != "error":
+            is_gone = all(kind_of(each) != kind_of(diagnosis) for each in attempt.new)
+            is_compared = self._meaning not in ("open", "again")  # else what is found may well come from the edit
+            return trial.status == before.status and is_gone and (is_compared or not attempt.new)
+        if any(_same(each, diagnosis) for each in attempt.new):
+            return False
+        if trial.status == 0:
+            return True
+        return bool(attempt.new) and len(completed(trial.steps)) > len(completed(before.steps))
+
+    def _tries(self, fix: Fix, program: Program, stage: Stage) -> Iterator[_Attempt]:
         """Every way of making a fix, and how the program runs with it."""
         for edits in candidates(fix.kind, program):
-            if self._trials >= _TRIALS:
+            if len(self._seen) >= _TRIALS:
                 return
             files = mended(edits, self.workshop.root, stage.changed)
             if files not in self._seen:
                 self._seen.append(files)
-                made = replace(fix, edits=edits, diff="", verified=True)
-                trial = self._try(made, files, program.diagnosis)
-                if trial is not None:
-                    yield made, files, trial
+                attempt = self._try(replace(fix, edits=edits, diff="", verified=True), files, program.diagnosis)
+                if attempt is not None:
+                    yield attempt
 
-    def _try(self, fix: Fix, files: Changed, diagnosis: Diagnosis) -> Trial | None:
+    def _try(self, fix: Fix, files: dict[str, bytes], diagnosis: Diagnosis) -> _Attempt | None:
         """How the program runs with it; None where the source still shows the problem, and need not be run."""
-        self._trials += 1
-        self._tried.add(fix.kind)
         places = ", ".join(f"{edit.file}:{edit.line}" for edit in fix.edits)
         if self.persists(diagnosis, files):
+            self._stays.add(fix.kind)
             self._fail(f"{fix.kind} at {places}: the source still has the problem")
             return None
         self.tell(f"{fix.kind} at {places}: running the program with it")
         trial = self.workshop.run(files)
-        new = beyond(trial.diagnoses, self._known)
-        if trial.status == 0 and not new:
-            self.tell(f"{fix.kind} at {places}: clean")
-        else:
-            self._fail(f"{fix.kind} at {places}: {_outcome(trial, new)}")
-        return trial
+        attempt = _Attempt(fix, files, trial, tuple(beyond(trial.diagnoses, self._known)))
+        if self._ends(attempt, diagnosis):
+            rest = f", then {_found(attempt.new)}" if attempt.new else ""
+            self.tell(f"{fix.kind} at {places}: the problem is gone{rest}")
+            return attempt
+        self._stays.add(fix.kind)
+        self._fail(f"{fix.kind} at {places}: {_outcome(attempt)}")
+        return attempt
 
-    def _judged(self, fix: Fix, files: Changed, trial: Trial, stage: "_Stage") -> Proof | None:
-        """A clean run is not enough: parameters must still be trained, and a claim must hold."""
-        lost = tuple(cut_off(trial.steps, self.before.steps))
-        if lost and not self.unsafe:
-            self._fail(f"{fix.kind}: {len(lost)} trained parameters would receive no gradient (--unsafe)")
-            return None
-        if fix.safety == "same-gradients":
-            reference = stage.reference()
-            if reference is None:
-                fix = replace(fix, safety="changes-gradients")
-            elif not same_gradients(trial.steps, reference.steps):
-                self._fail(f"{fix.kind}: the gradients are not those of the program with all graphs kept")
-                return None
-        return Proof(files, (*stage.fixes, fix), lost, trial)
+    def _judged(self, proof: Proof) -> Proof | None:
+        """A program that runs is not enough: it must train as meant."""
+        kind = proof.fixes[-1].kind
+        self._stays.discard(kind)
+        if proof.verdict.agrees:
+            self.tell(f"{kind}: {proof.verdict.why}")
+            return proof
+        fixes = (*proof.fixes[:-1], replace(proof.fixes[-1], verified=None))
+        self.otherwise.append(replace(proof, fixes=fixes))
+        self._fail(f"{kind}: the problem is gone, but {proof.verdict.why}")
+        return None
 
     def _fail(self, line: str) -> None:
         self.failed.append(line)
         self.tell(line)
-
-
-@dataclass
-class _Stage:
-    """A program on the way to a clean one: as it is, or with some fixes made."""
-
-    ran: Trial
-    changed: dict[str, bytes]
-    workshop: Workshop
-    fixes: tuple[Fix, ...] = ()
-    _retained: Trial | None = None
-
-    def reference(self) -> Trial | None:
-        """How it runs with all graphs kept; None where it raises even so, and says nothing about gradients.
-
-        A program that ran to its end gives the same gradients either way.
-        """
-        if self.ran.status == 0:
-            return self.ran
-        if self._retained is None:
-            self._retained = self.workshop.run(self.changed, retain=True)
-        return self._retained if self._retained.status == 0 else None
 
 
 def _same(one: Diagnosis, other: Diagnosis) -> bool:
@@ -191,12 +196,15 @@ def kind_of(diagnosis: Diagnosis) -> tuple[str, str, str, str]:
     return diagnosis.code, name, *where
 
 
-def _outcome(trial: Trial, new: Iterable[Diagnosis]) -> str:
+def _found(diagnoses: Iterable[Diagnosis]) -> str:
+    return "found " + ", ".join(f"{each.code} {each.name}" for each in diagnoses)
+
+
+def _outcome(attempt: _Attempt) -> str:
+    trial = attempt.trial
     if trial.status is None:
         return "it took too long"
-    if new:
-        return "found " + ", ".join(f"{each.code} {each.name}" for each in new)
-    if trial.status != 0:
-        last = trial.last_words.strip().splitlines()
-        return f"it ended with status {trial.status}" + (f" ({last[-1][:120]})" if last else "")
-    return "clean"
+    if attempt.new:
+        return _found(attempt.new)
+    last = [line for line in trial.last_words.strip().splitlines() if not line.startswith("gradsan:")]
+    return f"it ended with status {trial.status}" + (f" ({last[-1][:120]})" if last else "")

@@ -5,8 +5,8 @@ import os
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ class Trial:
     steps: Steps
     last_words: str  # the end of what it said
     watched: int = 1  # processes that were seen
+    names: Mapping[int, Sequence[str]] = field(default_factory=dict)  # of each optimizer's parameters
+    stale: bool = False  # a reference run: passes walked what was computed from older parameters
 
 
 class Workshop:
@@ -49,11 +51,11 @@ class Workshop:
         self._seconds = seconds
         self._passes = passes
 
-    def run(self, changed: Mapping[str, bytes], *, retain: bool = False) -> Trial:
-        """The program with these files changed; with all graphs kept, where that is asked."""
+    def run(self, changed: Mapping[str, bytes], *, reference: str | None = None) -> Trial:
+        """The program with these files changed; as a reference run, where that is asked."""
         with tempfile.TemporaryDirectory(prefix="gradsan-", ignore_cleanup_errors=True) as folder:
             told = Arrangement(
-                Path(folder) / "notes", self.root.resolve(), Path(folder).resolve() / "work", self._passes, retain
+                Path(folder) / "notes", self.root.resolve(), Path(folder).resolve() / "work", self._passes, reference
             )
             told.scratch.mkdir()
             told.notes.mkdir()
@@ -64,7 +66,16 @@ class Workshop:
             if not found and status != 0:  # a test runner or a launcher lives on, and says that something failed
                 found = _diagnoses(caught, told)
             wanted = tuple(each for each in found if self._wants(each.code))
-            return Trial(status, wanted, _steps(told.notes), said[-2000:], len(reports))
+            records = _records(told.notes)
+            return Trial(
+                status,
+                wanted,
+                _steps(records),
+                said[-2000:],
+                len(reports),
+                _names(records),
+                stale=any(each["stale"] for each in records),
+            )
 
     def _start(self, told: Arrangement) -> tuple[int | None, str]:
         process = subprocess.Popen(  # noqa: S602 # the user's own command, as they would type it
@@ -119,17 +130,31 @@ def at_home(diagnosis: Diagnosis, homes: Iterable[Path]) -> Diagnosis:
     return msgspec.json.decode(text, type=Diagnosis)
 
 
-def _steps(notes: Path) -> Steps:
-    """Of all processes, one after the other: in the order of their ranks, or in which they were started."""
+_OPTIMIZERS = 1000  # of one process
+
+
+def _records(notes: Path) -> list[dict[str, Any]]:
+    """What the processes noted, one after the other: in the order of their ranks, or in which they were started."""
     records: list[dict[str, Any]] = [
         json.loads(file.read_text(encoding="utf-8")) for file in notes.glob("steps-*.json")
     ]
-    records = sorted((each for each in records if each["steps"]), key=_place)
+    return sorted((each for each in records if each["steps"]), key=_place)
+
+
+def _steps(records: Iterable[Mapping[str, Any]]) -> Steps:
     return [
-        {**step, "optimizer": number * 1000 + step["optimizer"]}
+        {**step, "optimizer": number * _OPTIMIZERS + step["optimizer"]}
         for number, record in enumerate(records)
         for step in record["steps"]
     ]
+
+
+def _names(records: Iterable[Mapping[str, Any]]) -> dict[int, Sequence[str]]:
+    return {
+        number * _OPTIMIZERS + optimizer: names
+        for number, record in enumerate(records)
+        for optimizer, names in enumerate(record["names"])
+    }
 
 
 def _place(record: Mapping[str, Any]) -> tuple[int, float]:

@@ -42,12 +42,12 @@ def module_names(modules: Sequence[Any]) -> dict[int, str]:
     The outermost module has no name of its own: it goes by its class. Nothing is noted while the program runs, so an
     op without a parameter has no module.
     """
-    inner = {id(child) for each in modules for child in _children(each).values()}
-    names: dict[int, str] = {}
-    for root in modules:
-        if id(root) not in inner:
-            _name(root, "", names)
-    return names
+    return {number: name or owner for number, (name, owner, _) in _named(modules).items()}
+
+
+def parameter_names(modules: Sequence[Any]) -> dict[int, str]:
+    """For the id of every parameter of these models, its own dotted name."""
+    return {number: f"{name}.{own}" if name else own for number, (name, _, own) in _named(modules).items()}
 
 
 def buffers_beside(modules: Iterable[Any]) -> dict[int, list[Any]]:
@@ -60,18 +60,22 @@ def buffers_beside(modules: Iterable[Any]) -> dict[int, list[Any]]:
     return found
 
 
-def _name(root: Any, prefix: str, names: dict[int, str]) -> None:  # noqa: ANN401 # an nn.Module
-    stack = [(root, prefix)]
+def _named(modules: Sequence[Any]) -> dict[int, tuple[str, str, str]]:
+    """For the id of every parameter: the dotted name and the class of the module that owns it, and its name there."""
+    inner = {id(child) for each in modules for child in _children(each).values()}
+    stack = [(root, "") for root in reversed(modules) if id(root) not in inner]
+    found: dict[int, tuple[str, str, str]] = {}
     seen: set[int] = set()
     while stack:
         module, name = stack.pop()
         if id(module) in seen:
             continue
         seen.add(id(module))
-        for parameter in vars(module).get("_parameters", {}).values():
+        for own, parameter in vars(module).get("_parameters", {}).items():
             if parameter is not None:
-                names.setdefault(id(parameter), name or type(module).__name__)
+                found.setdefault(id(parameter), (name, type(module).__name__, own))
         stack += [(child, f"{name}.{key}" if name else key) for key, child in _children(module).items()]
+    return found
 
 
 def _children(module: Any) -> dict[str, Any]:  # noqa: ANN401 # an nn.Module

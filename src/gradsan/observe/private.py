@@ -5,7 +5,8 @@ met as an `AttributeError` in the middle of someone's training.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -64,6 +65,16 @@ def is_tracing() -> bool:
 
     mode, stand_ins = _dig(torch, "_C._get_dispatch_mode"), _dig(torch, "_C._TorchDispatchModeKey.FAKE")
     return callable(mode) and stand_ins is not None and mode(stand_ins) is not None
+
+
+def restore_versions(tensors: Sequence[tuple[Any, int]]) -> None:
+    """Let autograd count the edits of some tensors as it did before; where this torch cannot, they stay edited."""
+    import torch
+
+    put_back = _dig(torch, "_C._autograd._unsafe_set_version_counter")
+    if callable(put_back) and tensors:
+        with suppress(TypeError):  # before 2.5 it took one tensor
+            put_back(tuple(each for each, _ in tensors), tuple(version for _, version in tensors))
 
 
 def has_compiled() -> bool:

@@ -16,35 +16,35 @@ from typing import Any
 import gradsan
 from gradsan.fix.arrangement import Arrangement
 from gradsan.observe.doors.session import Session, uninstall
+from gradsan.observe.given_gradients import GivenGradients
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.private import private
+from gradsan.observe.reference_runs import REFERENCES, Kept, asked
 from gradsan.observe.sanitizer import say
 from gradsan.report import Diagnosis, Report
 
 _GRANT = 5.0  # seconds for dear looks: what a trial overlooks would be called mended
-_STEPS = 60  # recorded; two programs that differ do so early
-_PARAMETERS = 4000  # of one optimizer
 
 
 class Trial:
-    """Notes the gradients at every step; may keep all graphs, and end the program after so many passes."""
+    """Notes the gradients at every step; may be a reference run, and end the program after so many passes."""
 
     def __init__(self, told: Arrangement) -> None:
         self._told = told
         self._left = told.passes
-        self._steps: list[dict[str, Any]] = []
-        self._optimizers: list[Any] = []  # in the order of their first steps
+        self._given = GivenGradients()
+        self._reference: Kept | None = None
         self._depth = 0
         self._process, self._began = os.getpid(), time.time()
         Budget.grant = _GRANT
-        self.session = Session(keeps_ledger=True, arriving=self._arriving)
+        self.session = Session(keeps_ledger=told.reference is None, arriving=self._arriving)
         _import_from(told.scratch, told.root)
         atexit.register(self._end)  # the first to come is the last to go
 
     def _arriving(self) -> None:
         """Programs that do not seed their random numbers get the same ones in every trial."""
         import torch
-        from torch.optim.optimizer import register_optimizer_step_pre_hook
+        from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
         torch.manual_seed(0)
         random.seed(0)
@@ -52,38 +52,52 @@ class Trial:
             import numpy as np
 
             np.random.seed(0)  # noqa: NPY002 # the generator that programs share without saying so
+        if self._told.reference is not None:
+            self._reference = REFERENCES[self._told.reference]()
         found = private()
         engine = getattr(found.engine_owner, found.engine_name)
 
         def watched(tensors: Any, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as the engine's entry has it
-            self._count()
-            given = [*args]
-            if self._told.retain and len(given) > 1:
-                given[1] = True
+            if not self._depth:
+                self._passing(tensors)
             self._depth += 1
             try:
-                return engine(tensors, *given, **named)
+                return self._run(engine, tensors, [*args], named)
             finally:
                 self._depth -= 1
 
         setattr(found.engine_owner, found.engine_name, watched)
         register_optimizer_step_pre_hook(self._stepping)
+        register_optimizer_step_post_hook(self._stepped)
 
-    def _count(self) -> None:
-        if self._depth or self._left is None:
-            return
-        if self._left == 0:
-            sys.exit(0)
-        self._left -= 1
+    def _passing(self, tensors: Any) -> None:  # noqa: ANN401 # as the engine is given them
+        if self._left is not None:
+            if self._left == 0:
+                sys.exit(0)
+            self._left -= 1
+        self._given.passing(tensors)
+
+    def _run(self, engine: Any, tensors: Any, args: list[Any], named: dict[str, Any]) -> Any:  # noqa: ANN401 # as above
+        reference = self._reference
+        if reference is None or len(args) <= 1:
+            return engine(tensors, *args, **named)
+        pass_ = asked(tensors, args, named)
+        reference.arguments(args, pass_)
+        reference.before(pass_)
+        result = engine(tensors, *args, **named)
+        reference.after(pass_)
+        return result
 
     def _stepping(self, optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as torch calls it
-        if len(self._steps) >= _STEPS:
-            return
-        if not any(each is optimizer for each in self._optimizers):
-            self._optimizers.append(optimizer)
-        number = next(n for n, each in enumerate(self._optimizers) if each is optimizer)
-        parameters = [each for group in optimizer.param_groups for each in group["params"]][:_PARAMETERS]
-        self._steps.append({"optimizer": number, "gradients": [_in_numbers(each.grad) for each in parameters]})
+        if self._reference is not None and self._given.is_full:
+            sys.exit(0)  # nobody asks for more of it
+        self._given.stepping(optimizer)
+        if self._reference is not None:
+            self._reference.before_step(optimizer)
+
+    def _stepped(self, optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as above
+        if self._reference is not None:
+            self._reference.after_step(optimizer)
 
     def _end(self) -> None:
         uninstall()
@@ -100,8 +114,15 @@ class Trial:
         errors, concluded = list(self.session.uncaught), self.session.conclude()
         self._write("report", folded(errors, concluded.silent) if errors else concluded.silent)
         self._write("caught", self.session.sanitizer.diagnoses)
+        self._given.ending()
         rank = os.environ.get("RANK", "")
-        record = {"rank": int(rank) if rank.isdecimal() else None, "began": self._began, "steps": self._steps}
+        record = {
+            "rank": int(rank) if rank.isdecimal() else None,
+            "began": self._began,
+            "steps": self._given.steps,
+            "names": self._given.names,
+            "stale": self._reference is not None and self._reference.is_stale,
+        }
         self._file("steps").write_text(json.dumps(record), encoding="utf-8")
 
     def _write(self, name: str, found: Iterable[Diagnosis]) -> None:
@@ -125,13 +146,3 @@ def _import_from(scratch: Path, root: Path) -> None:
             within.clear()
             continue
         sys.path_importer_cache[original] = pkgutil.get_importer(folder)
-
-
-def _in_numbers(gradient: Any) -> list[float] | None:  # noqa: ANN401 # a tensor
-    """Two numbers that two different gradients hardly share."""
-    if gradient is None:
-        return None
-    values = gradient.detach().to_dense() if gradient.is_sparse else gradient.detach()
-    values = values.double().flatten()
-    places = values.new_tensor(range(1, len(values) + 1)) if len(values) < 100_000 else None  # noqa: PLR2004
-    return [float(values.norm()), float((values * places).sum() if places is not None else values.sum())]

@@ -1,0 +1,33 @@
+"""What a fix means for the gradients: with what the steps of the fixed program are to be compared."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from gradsan.report import FixKind
+
+# kept: as with all graphs kept. cut: as if whatever leads into a freed graph were a constant. apart: as if each pass
+# trained those optimizers alone that step after it. again: the same parameters are trained in every iteration, by what
+# is not older than they are. copied: as if every saved value were a copy. created: as if gradients that are asked for
+# were part of the graph. cleared: each step is given what came since the one before it. same: as in the program as it
+# is. open: the program does not say; only what it did before it failed must stay.
+Meaning = Literal["kept", "cut", "apart", "again", "copied", "created", "cleared", "same", "open"]
+
+OF_KINDS: Mapping[FixKind, Meaning] = {
+    "recompute": "again",
+    "combine-losses": "kept",
+    "detach": "cut",
+    "reset-state": "cut",
+    "no-grad": "cut",
+    "item": "cut",
+    "move-into-loop": "again",
+    "reorder": "open",
+    "remove-backward": "cut",
+    "retain-graph": "kept",
+    "create-graph": "created",
+    "remove-retain": "same",
+    "zero-grad": "cleared",
+    "clone": "copied",
+    "re-attach": "open",
+    "setting": "kept",
+    "advice": "open",
+}

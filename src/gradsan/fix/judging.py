@@ -1,0 +1,117 @@
+"""Does a fixed program train as meant? Its steps are compared with a run of the program that needs no edit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gradsan.causes.meaning import Meaning
+from gradsan.fix.gradients import Difference, completed, cut_off, difference, trained_once
+from gradsan.fix.trials import Trial, Workshop
+
+# What agreeing with each meaning says, for whoever is to believe it.
+_AGREES: dict[Meaning, str] = {
+    "kept": "every optimizer is given the same gradients as with all graphs kept",
+    "cut": "every optimizer is given the gradients that it gets when the old graph is cut off",
+    "apart": "every optimizer is given the gradients of its own loss",
+    "again": "every parameter of the first iteration is trained in later ones too",
+    "copied": "every optimizer is given the same gradients as with a copy of each edited value",
+    "created": "every optimizer is given the gradients that flow through the gradient itself, too",
+    "cleared": "every step is given the gradients of its own iteration alone",
+    "same": "every optimizer is given the same gradients as before",
+    "open": "nothing that was trained before is trained otherwise",
+}
+_OTHER_DRAWS = "the gradients cannot be compared: random numbers are drawn in another order"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a fixed program trains as meant, and what that is seen by."""
+
+    answer: Literal["agrees", "differs", "undecided"]
+    why: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether it is known to."""
+        return self.answer == "agrees"
+
+
+@dataclass
+class Stage:
+    """A program on the way to a clean one: as it is, or with some fixes made. Each reference is run once."""
+
+    ran: Trial
+    changed: Mapping[str, bytes]
+    workshop: Workshop
+    _references: dict[Meaning, Trial] = field(default_factory=dict)
+
+    def reference(self, meaning: Meaning) -> Trial:
+        """How it runs without an edit where its passes do what is meant."""
+        if meaning not in self._references:
+            self._references[meaning] = self.workshop.run(self.changed, reference=meaning)
+        return self._references[meaning]
+
+    @property
+    def fails(self) -> bool:
+        """Whether it ends with an error."""
+        return self.ran.status != 0
+
+
+def judge(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
+    """Whether the program of a trial, which is that of the stage with a fix, trains as meant."""
+    if not trial.steps:
+        return Verdict("undecided", "nothing was trained, so that nothing can be compared")
+    return _spoiled(trial, stage) or _as_meant(trial, meaning, stage)
+
+
+def _spoiled(trial: Trial, stage: Stage) -> Verdict | None:
+    """What the fix has changed that was right: steps before the error, and whoever was trained; None: nothing."""
+    if stage.fails and (changed := difference(trial.steps, completed(stage.ran.steps), trial.names)) is not None:
+        return _differs(changed, "the program before it failed")
+    lost = cut_off(trial.steps, stage.ran.steps, trial.names)
+    return Verdict("differs", f"no gradient any more for {_listed(lost)}") if lost else None
+
+
+def _as_meant(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
+    if meaning == "open":
+        return Verdict("agrees", _AGREES[meaning])
+    if meaning == "again":
+        return _again(trial, stage)
+    if meaning == "same" and not stage.fails:
+        return _compared(trial, stage.ran, meaning)
+    return _compared(trial, stage.reference("kept" if meaning == "same" else meaning), meaning)
+
+
+def _again(trial: Trial, stage: Stage) -> Verdict:
+    """With all graphs kept, where that computes nothing from old parameters; else by who is trained."""
+    if stage.fails:
+        kept = stage.reference("kept")
+        if kept.status == 0 and not kept.stale:
+            return _compared(trial, kept, "kept")
+    once = trained_once(trial.steps, completed(stage.ran.steps), trial.names)
+    if once:
+        return Verdict("differs", f"only the first iteration trains {_listed(once)}")
+    return Verdict("agrees", _AGREES["again"])
+
+
+def _compared(trial: Trial, reference: Trial, meaning: Meaning) -> Verdict:
+    if reference.status != 0:
+        return Verdict(
+            "undecided", "there is nothing to compare its gradients with: the program fails in other ways, too"
+        )
+    if (found := difference(trial.steps, reference.steps, trial.names)) is not None:
+        return _differs(found, "what is meant")
+    if len(trial.steps) != len(reference.steps):
+        return Verdict("differs", f"it makes {len(trial.steps)} steps instead of {len(reference.steps)}")
+    return Verdict("agrees", _AGREES[meaning])
+
+
+def _differs(found: Difference, than: str) -> Verdict:
+    if found.after_other_draws:
+        return Verdict("undecided", _OTHER_DRAWS)
+    return Verdict("differs", f"it trains otherwise than {than}: {found.what} (step {found.step})")
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:3])
+    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"  # noqa: PLR2004 # as above

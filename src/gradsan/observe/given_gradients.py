@@ -1,0 +1,85 @@
+"""What every optimizer is given at its steps, noted in the process of a trial, to be compared with another run."""
+
+import math
+import random
+import sys
+import zlib
+from collections.abc import Iterable
+from typing import Any
+
+from gradsan.observe.graph import leaves_of, reach, roots_of
+from gradsan.observe.modules import parameter_names, trained
+from gradsan.observe.reference_runs import parameters_of
+
+STEPS = 60  # that are noted; two programs that differ do so early
+_PARAMETERS = 4000  # of one optimizer
+_LEAVES = 200  # of a program without an optimizer
+
+
+class GivenGradients:
+    """Notes of one process. A program that updates by hand, or not at all, is noted once, at its end."""
+
+    def __init__(self) -> None:
+        self.steps: list[dict[str, Any]] = []
+        self.names: list[list[str]] = []  # of each optimizer's parameters
+        self._optimizers: list[Any] = []  # in the order of their first steps
+        self._leaves: dict[int, Any] = {}  # that passes led to, while no optimizer has stepped
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no further step is noted."""
+        return len(self.steps) >= STEPS
+
+    def passing(self, tensors: Iterable[Any]) -> None:
+        """A pass is about to run."""
+        if not self._optimizers and len(self._leaves) < _LEAVES:
+            self._leaves |= {id(each): each for each in leaves_of(reach(roots_of(tensors)))}
+
+    def stepping(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """An optimizer is about to step."""
+        if self.is_full:
+            return
+        parameters = parameters_of(optimizer)[:_PARAMETERS]
+        if not any(each is optimizer for each in self._optimizers):
+            self._optimizers.append(optimizer)
+            names = parameter_names(trained().modules)
+            self.names.append([names.get(id(each), f"parameter {n}") for n, each in enumerate(parameters)])
+        number = next(n for n, each in enumerate(self._optimizers) if each is optimizer)
+        self._note(number, [each.grad for each in parameters])
+
+    def ending(self) -> None:
+        """The program is over: what is left of one without an optimizer."""
+        if self._leaves and not self._optimizers:
+            leaves = list(self._leaves.values())[:_LEAVES]
+            self.names.append([f"leaf {n}" for n in range(len(leaves))] * 2)
+            self._note(0, [*leaves, *(each.grad for each in leaves)], last=True)
+
+    def _note(self, optimizer: int, tensors: Iterable[Any], *, last: bool = False) -> None:
+        given = [_in_numbers(each) for each in tensors]
+        self.steps.append({"optimizer": optimizer, "gradients": given, "random": _random_state(), "last": last})
+
+
+def _in_numbers(tensor: Any) -> list[float] | None:  # noqa: ANN401 # a tensor
+    """Two numbers that two different tensors hardly share: its size, and one that is never larger."""
+    import torch
+
+    if tensor is None:
+        return None
+    values = tensor.detach().to_dense() if tensor.is_sparse else tensor.detach()
+    values = values.double().flatten()
+    count = max(len(values), 1)
+    places = torch.arange(1, len(values) + 1, dtype=values.dtype, device=values.device) / count
+    return [float(values.norm()), float((values * places).sum()) / math.sqrt(count)]
+
+
+def _random_state() -> int:
+    """Tells whether as many random numbers were drawn."""
+    import torch
+
+    state = zlib.crc32(torch.random.get_rng_state().numpy().tobytes())
+    state = zlib.crc32(repr(random.getstate()).encode(), state)
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return state
+    _, keys, place, *_ = numpy.random.get_state()
+    return zlib.crc32(bytes(keys) + str(place).encode(), state)

@@ -1,0 +1,262 @@
+"""Reference runs: the program as it is, whose passes do what a right fix would make them do.
+
+They need no edit, so they say what an edit is to be compared with. Only the process of a trial runs so: every reference
+keeps all graphs, so that nothing raises, and then takes away what its meaning does not allow.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from gradsan.observe.graph import leading_to, leaves_of, reach, roots_of, saves_values
+from gradsan.observe.modules import trained
+from gradsan.observe.private import NO_NUMBER, private, restore_versions
+
+Node = Any  # autograd's ops have no public type
+_RETAIN, _CREATE, _INPUTS = 1, 2, 3  # the places of the engine's arguments, after the tensors
+
+_WALKED = "gradsan_walked"  # on an op: the op counter when the last pass over it ended
+_FREED = "gradsan_freed"  # on an op: the same, of a pass that freed it
+_CUT = "gradsan_cut"  # on an op: nothing flows below it any more
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A pass, as the program asks for it."""
+
+    below: dict[Node, tuple[Node, ...]]  # all ops that its losses lead to
+    runs: frozenset[Node]  # those that it walks
+    frees: bool
+    accumulates: bool  # `backward()`; False: `autograd.grad`
+
+
+def asked(tensors: Iterable[Any], args: list[Any], named: dict[str, Any]) -> Asked:
+    """What the engine is about to do."""
+    below = reach(roots_of(tensors))
+    inputs = tuple((args[_INPUTS] if len(args) > _INPUTS else named.get("inputs")) or ())
+    accumulates = bool(named.get("accumulate_grad"))
+    runs = frozenset(below)
+    if inputs:
+        wanted = {id(each) for each in inputs}
+        targets = [node for node in below if id(getattr(node, "variable", None)) in wanted]
+        targets += [node for node in roots_of(inputs) if node in below]
+        runs = frozenset(leading_to(below, targets, inclusive=accumulates))
+    return Asked(below, runs, not args[_RETAIN], accumulates)
+
+
+class Kept:
+    """All graphs are kept: every loss trains all that it was computed from."""
+
+    def __init__(self) -> None:
+        self.is_stale = False  # a pass walked ops that are older than the last change of what they were computed from
+        self._changed: dict[int, int] = {}  # id of a parameter → the op counter at its last step
+
+    def arguments(self, args: list[Any], pass_: Asked) -> None:  # noqa: ARG002 # references differ in it
+        """Change what the engine is given."""
+        args[_RETAIN] = True
+
+    def before(self, pass_: Asked) -> None:
+        """A pass is about to run."""
+        self.is_stale = self.is_stale or self._walks_old_ops(pass_)
+
+    def after(self, pass_: Asked) -> None:
+        """It has run."""
+
+    def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """An optimizer is about to step."""
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """It has stepped."""
+        now = _counter()
+        for each in parameters_of(optimizer):
+            if each.grad is not None:
+                self._changed[id(each)] = now
+
+    def _walks_old_ops(self, pass_: Asked) -> bool:
+        """Whether an op is older than the last change of a parameter below it."""
+        newest = _newest_below(pass_.below, self._change_at)
+        return any(0 <= _number(node) < newest[node] for node in pass_.runs)
+
+    def _change_at(self, node: Node) -> int:
+        return max((self._changed.get(id(leaf), -1) for leaf in leaves_of([node])), default=-1)
+
+
+class Cut(Kept):
+    """What an earlier pass freed trains nothing any more: whatever was alive then and leads into it is a constant.
+
+    A graph that was retained counts as freed once a parameter below it has been trained.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._versions: list[tuple[Any, int]] = []
+
+    def before(self, pass_: Asked) -> None:
+        """Nothing flows into what is to be a constant."""
+        changed = _newest_below(pass_.below, self._change_at)
+        reached = _newest_below(pass_.below, lambda node: self._freed_at(node, changed[node]))
+        for node in pass_.runs:
+            if self._is_constant(node, reached[node]) and _CUT not in node.metadata:
+                node.metadata[_CUT] = True
+                node.register_prehook(_nothing)
+
+    def after(self, pass_: Asked) -> None:
+        """Note what it walked, and what it would have freed."""
+        now = _counter()
+        for node in pass_.runs:
+            if _number(node) >= 0:
+                node.metadata[_WALKED] = now
+                if pass_.frees:
+                    node.metadata[_FREED] = now
+
+    def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """What is cut off is walked all the same, with nothing: its saved parameters must not seem edited."""
+        self._versions = [(each, each._version) for each in parameters_of(optimizer)]  # noqa: SLF001 # as autograd counts
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """As if they had not been edited."""
+        super().after_step(optimizer)
+        restore_versions(self._versions)
+        self._versions = []
+
+    def _freed_at(self, node: Node, changed: int) -> int:
+        """When what an op saved was freed, by the op counter; -1: never, or it saved nothing."""
+        marks = node.metadata
+        if not saves_values(node):
+            return -1
+        if _FREED in marks:
+            return int(marks[_FREED])
+        walked = int(marks.get(_WALKED, -1))
+        return walked if 0 <= walked <= changed else -1
+
+    def _is_constant(self, node: Node, freed: int) -> bool:
+        """Whether an op was there when what it leads into was freed."""
+        return 0 <= _number(node) < freed
+
+
+class Apart(Cut):
+    """A pass trains those optimizers alone that step before the next one.
+
+    Where two passes come before the steps, the later one ends where the earlier one has been.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._before: dict[int, tuple[Any, Any]] = {}  # parameters, and their gradients before the passes
+        self._after: dict[int, Any] = {}  # their gradients after them
+        self._stepped: set[int] = set()  # ids of the parameters that were trained since
+
+    def before(self, pass_: Asked) -> None:
+        """Take back what the passes before have given to optimizers that did not step."""
+        if self._stepped:
+            self._take_back()
+        if self._before:
+            super().before(pass_)
+            return
+        self._before = {id(each): (each, _copy(each.grad)) for each in _trained()}
+
+    def after(self, pass_: Asked) -> None:
+        """Note what it walked."""
+        super().after(pass_)
+        self._after = {id(each): _copy(each.grad) for each, _ in self._before.values()}
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """These parameters were meant."""
+        super().after_step(optimizer)
+        self._stepped |= {id(each) for each in parameters_of(optimizer)}
+
+    def _take_back(self) -> None:
+        for number, (each, earlier) in self._before.items():
+            given = self._after.get(number)
+            is_as_given = each.grad is not None and given is not None and each.grad.equal(given)
+            if number not in self._stepped and is_as_given:  # else the program has cleared it
+                each.grad = earlier
+        self._before, self._after, self._stepped = {}, {}, set()
+
+
+class Copied(Kept):
+    """Every saved value is a copy: an edit in place changes what comes after it, and nothing that was saved before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        import torch
+
+        hooks = torch.autograd.graph.saved_tensors_hooks(lambda each: each.detach().clone(), lambda each: each)
+        hooks.__enter__()  # for good: the process ends with it
+
+
+class Created(Kept):
+    """Gradients that the program asks for are part of the graph."""
+
+    def arguments(self, args: list[Any], pass_: Asked) -> None:
+        """`autograd.grad` with `create_graph=True`."""
+        super().arguments(args, pass_)
+        if not pass_.accumulates:
+            args[_CREATE] = True
+
+
+class Cleared(Kept):
+    """Every step is given what passes gave since the one before it."""
+
+    def arguments(self, args: list[Any], pass_: Asked) -> None:
+        """Graphs live as long as the program lets them."""
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """Gradients are given up."""
+        for each in parameters_of(optimizer):
+            each.grad = None
+
+
+REFERENCES: dict[str, Callable[[], Kept]] = {
+    "kept": Kept,
+    "cut": Cut,
+    "apart": Apart,
+    "copied": Copied,
+    "created": Created,
+    "cleared": Cleared,
+}
+
+
+def parameters_of(optimizer: Any) -> list[Any]:  # noqa: ANN401 # torch's class
+    """All that it trains, in its order."""
+    return [each for group in optimizer.param_groups for each in group["params"]]
+
+
+def _nothing(gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(None if each is None else each.new_zeros(each.shape) for each in gradients)
+
+
+def _counter() -> int:
+    counter = private().op_counter
+    return 0 if counter is None else counter()
+
+
+def _number(node: Node) -> int:
+    """The creation number; -1 for a leaf's, which has none."""
+    number = node._sequence_nr()  # noqa: SLF001 # as in graph.py
+    return -1 if number == NO_NUMBER else int(number)
+
+
+def _copy(gradient: Any) -> Any:  # noqa: ANN401 # a tensor, or None
+    return None if gradient is None else gradient.detach().clone()
+
+
+def _trained() -> list[Any]:
+    """The parameters of all optimizers that are alive."""
+    return [each for optimizer in trained().optimizers for each in parameters_of(optimizer)]
+
+
+def _newest_below(below: dict[Node, tuple[Node, ...]], time_of: Callable[[Node], int]) -> dict[Node, int]:
+    """For every op the latest of the times of itself and of all that it leads to."""
+    newest: dict[Node, int] = {}
+    for root in below:
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            waiting = [each for each in below[node] if each not in newest]
+            if waiting:
+                stack += waiting
+                continue
+            stack.pop()
+            newest[node] = max([time_of(node), *(newest[each] for each in below[node])])
+    return newest
