@@ -12,7 +12,6 @@ import gradsan
 from gradsan.fix.arrangement import Arrangement
 from gradsan.fix.commands import UnusableCommandError, command_of
 from gradsan.fix.environment import environment
-from gradsan.fix.gradients import Steps, cut_off, same_gradients
 from gradsan.fix.scratch import Layout
 
 
@@ -89,28 +88,6 @@ def test_python_without_the_start_up_file_finds_it_all_the_same(
     )
 
     assert done.stdout.splitlines() == ["of the user", "True []"]
-
-
-def ended(*gradients: list[list[float] | None]) -> Steps:
-    """A run whose only optimizer was given these, step after step."""
-    return [{"optimizer": 0, "gradients": each} for each in gradients]
-
-
-def test_gradients_are_compared_step_by_step() -> None:
-    """A little rounding is allowed."""
-    one, close, other = [[1.0, 2.0]], [[1.0 + 1e-7, 2.0]], [[1.5, 2.0]]
-
-    assert same_gradients(ended([*one]), ended([*close])) is True
-    assert same_gradients(ended([*one]), ended([*other])) is False
-    assert same_gradients(ended([*one], [*one]), ended([*one])) is False
-
-
-def test_parameter_that_is_no_longer_trained_is_noticed() -> None:
-    """It had a gradient in the program as it was."""
-    before, now = ended([[1.0, 1.0], [1.0, 1.0]]), ended([[1.0, 1.0], None])
-
-    assert cut_off(now, before) == ["parameter 1 of optimizer 0"]
-    assert cut_off(before, now) == []
 
 
 def test_nothing_outside_the_working_directory_is_laid_out(tmp_path: Path) -> None:

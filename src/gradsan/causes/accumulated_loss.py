@@ -24,7 +24,9 @@ class AccumulatedLoss(Cause):
     name = "accumulated-loss"
     severity = "error"
     summary = "a running total of losses is itself back-propagated in every step"
-    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"combine-losses": "cut"}  # each term once
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = dict.fromkeys(
+        ("combine-losses", "item", "detach", "remove-backward", "reset-state"), "term"
+    )
     asked = 21
     example = Example(
         program="""\

@@ -26,10 +26,23 @@ class Difference:
 def difference(ours: Steps, theirs: Steps, names: Names) -> Difference | None:
     """Where two runs part; None: every optimizer was given the same, at every step that both made."""
     for number, (one, other) in enumerate(zip(ours, theirs, strict=False), start=1):
+        if one["last"] and other["last"]:
+            return _end_apart(number, one, other)
         if one["optimizer"] != other["optimizer"] or len(one["gradients"]) != len(other["gradients"]):
             return Difference(number, "another optimizer steps")
         if (what := _apart(one, other, names)) is not None:
             return Difference(number, what, after_other_draws=one["random"] != other["random"])
+    return None
+
+
+def _end_apart(number: int, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Difference | None:
+    """Whether a leaf of ours ends as none of theirs does. What ours leads to no more is left out."""
+    largest = max((max(map(abs, one)) for one in theirs["gradients"]), default=0.0)
+    for leaf in ours["gradients"]:
+        if not any(_close(leaf, other, largest) for other in theirs["gradients"]):
+            return Difference(
+                number, "a tensor ends with another value or gradient", ours["random"] != theirs["random"]
+            )
     return None
 
 
@@ -40,7 +53,7 @@ def completed(steps: Steps) -> Steps:
 
 def cut_off(steps: Steps, before: Steps, names: Names) -> list[str]:
     """Parameters that were given gradients before, and none in any step now."""
-    had, have, asked = _trained(before), _trained(steps), {step["optimizer"] for step in steps}
+    had, have, asked = _trained(completed(before)), _trained(steps), {step["optimizer"] for step in steps}
     return [_name(names, optimizer, place) for optimizer, place in sorted(had - have) if optimizer in asked]
 
 

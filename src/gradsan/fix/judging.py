@@ -12,13 +12,14 @@ from gradsan.fix.trials import Trial, Workshop
 _AGREES: dict[Meaning, str] = {
     "kept": "every optimizer is given the same gradients as with all graphs kept",
     "cut": "every optimizer is given the gradients that it gets when the old graph is cut off",
+    "term": "every optimizer is given the gradients of what was added since the pass before",
     "apart": "every optimizer is given the gradients of its own loss",
     "again": "every parameter of the first iteration is trained in later ones too",
     "copied": "every optimizer is given the same gradients as with a copy of each edited value",
     "created": "every optimizer is given the gradients that flow through the gradient itself, too",
     "cleared": "every step is given the gradients of its own iteration alone",
     "same": "every optimizer is given the same gradients as before",
-    "open": "nothing that was trained before is trained otherwise",
+    "open": "every parameter that was trained still is",
 }
 _OTHER_DRAWS = "the gradients cannot be compared: random numbers are drawn in another order"
 
@@ -66,9 +67,10 @@ def judge(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
 
 def _spoiled(trial: Trial, stage: Stage) -> Verdict | None:
     """What the fix has changed that was right: steps before the error, and whoever was trained; None: nothing."""
-    if stage.fails and (changed := difference(trial.steps, completed(stage.ran.steps), trial.names)) is not None:
+    before = completed(stage.ran.steps) if stage.fails else stage.ran.steps
+    if stage.fails and (changed := difference(trial.steps, before, trial.names)) is not None:
         return _differs(changed, "the program before it failed")
-    lost = cut_off(trial.steps, stage.ran.steps, trial.names)
+    lost = cut_off(trial.steps, before, trial.names)
     return Verdict("differs", f"no gradient any more for {_listed(lost)}") if lost else None
 
 

@@ -45,18 +45,17 @@ class GivenGradients:
             names = parameter_names(trained().modules)
             self.names.append([names.get(id(each), f"parameter {n}") for n, each in enumerate(parameters)])
         number = next(n for n, each in enumerate(self._optimizers) if each is optimizer)
-        self._note(number, [each.grad for each in parameters])
+        self._note(number, [_in_numbers(each.grad) for each in parameters])
 
     def ending(self) -> None:
-        """The program is over: what is left of one without an optimizer."""
+        """The program is over: the leaves of one without an optimizer, each with its value and its gradient."""
         if self._leaves and not self._optimizers:
             leaves = list(self._leaves.values())[:_LEAVES]
-            self.names.append([f"leaf {n}" for n in range(len(leaves))] * 2)
-            self._note(0, [*leaves, *(each.grad for each in leaves)], last=True)
+            self._note(0, [[*(_in_numbers(each) or ()), *(_in_numbers(each.grad) or (0.0, 0.0))] for each in leaves])
+            self.steps[-1]["last"] = True
 
-    def _note(self, optimizer: int, tensors: Iterable[Any], *, last: bool = False) -> None:
-        given = [_in_numbers(each) for each in tensors]
-        self.steps.append({"optimizer": optimizer, "gradients": given, "random": _random_state(), "last": last})
+    def _note(self, optimizer: int, given: list[list[float] | None]) -> None:
+        self.steps.append({"optimizer": optimizer, "gradients": given, "random": _random_state(), "last": False})
 
 
 def _in_numbers(tensor: Any) -> list[float] | None:  # noqa: ANN401 # a tensor

@@ -64,10 +64,9 @@ def loss_chain(roots: Iterable[Node]) -> list[Node]:
         if node in found or node._sequence_nr() == NO_NUMBER:  # noqa: SLF001 # creation_number() costs a call more
             continue
         found[node] = None
-        kind = kind_of(node)
-        if kind in _LINEAR and _is_one_number(node):
+        if adds_up(node):
             stack.extend(each for each, _ in node.next_functions if each is not None)
-        elif kind == "Stack":  # several losses, to be added up
+        elif kind_of(node) == "Stack":  # several losses, to be added up
             stack.extend(each for each, _ in node.next_functions if each is not None and _is_one_number(each))
     return list(found)
 
@@ -93,6 +92,11 @@ def terms_of(roots: Iterable[Node]) -> list[Node]:
             continue
         stack.extend((following, is_term or len(inputs) > 1) for following in inputs)
     return [node for node, _ in found]
+
+
+def adds_up(node: Node) -> bool:
+    """Whether an op only adds up, scales or re-shapes one number."""
+    return kind_of(node) in _LINEAR and _is_one_number(node)
 
 
 def kind_of(node: Node) -> str:

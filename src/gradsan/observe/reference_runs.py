@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from gradsan.observe.graph import leading_to, leaves_of, reach, roots_of, saves_values
+from gradsan.observe.graph import adds_up, leading_to, leaves_of, reach, roots_of, saves_values
 from gradsan.observe.modules import trained
 from gradsan.observe.private import NO_NUMBER, private, restore_versions
 
@@ -51,9 +51,10 @@ class Kept:
         self.is_stale = False  # a pass walked ops that are older than the last change of what they were computed from
         self._changed: dict[int, int] = {}  # id of a parameter → the op counter at its last step
 
-    def arguments(self, args: list[Any], pass_: Asked) -> None:  # noqa: ARG002 # references differ in it
-        """Change what the engine is given."""
+    def asks(self, tensors: Any, args: list[Any], pass_: Asked) -> Any:  # noqa: ANN401, ARG002 # references differ in it
+        """What the engine is asked of; what else it is given, `args`, is changed in place."""
         args[_RETAIN] = True
+        return tensors
 
     def before(self, pass_: Asked) -> None:
         """A pass is about to run."""
@@ -93,8 +94,7 @@ class Cut(Kept):
 
     def before(self, pass_: Asked) -> None:
         """Nothing flows into what is to be a constant."""
-        changed = _newest_below(pass_.below, self._change_at)
-        reached = _newest_below(pass_.below, lambda node: self._freed_at(node, changed[node]))
+        reached = self._reached(pass_)
         for node in pass_.runs:
             if self._is_constant(node, reached[node]) and _CUT not in node.metadata:
                 node.metadata[_CUT] = True
@@ -119,6 +119,11 @@ class Cut(Kept):
         restore_versions(self._versions)
         self._versions = []
 
+    def _reached(self, pass_: Asked) -> dict[Node, int]:
+        """For every op, when the newest of what it leads into was freed; -1: all of it is there."""
+        changed = _newest_below(pass_.below, self._change_at)
+        return _newest_below(pass_.below, lambda node: self._freed_at(node, changed[node]))
+
     def _freed_at(self, node: Node, changed: int) -> int:
         """When what an op saved was freed, by the op counter; -1: never, or it saved nothing."""
         marks = node.metadata
@@ -132,6 +137,40 @@ class Cut(Kept):
     def _is_constant(self, node: Node, freed: int) -> bool:
         """Whether an op was there when what it leads into was freed."""
         return 0 <= _number(node) < freed
+
+
+class Term(Cut):
+    """A pass over a total is asked of what was added to it since the pass before, each with its full weight."""
+
+    def asks(self, tensors: Any, args: list[Any], pass_: Asked) -> Any:  # noqa: ANN401 # as above
+        """The new terms, where old ones are among those that a total is the sum of."""
+        from torch.autograd.graph import GradientEdge
+
+        tensors = super().asks(tensors, args, pass_)
+        roots = [GradientEdge(each.grad_fn, each.output_nr) for each in tensors if getattr(each, "grad_fn", None)]
+        reached = self._reached(pass_)
+        if not pass_.accumulates or not any(reached[root.node] >= 0 for root in roots):
+            return tensors
+        terms = self._new_terms(roots, reached)
+        if terms is None:
+            return tensors
+        args[0] = tuple(_one(each) for each in terms)
+        return tuple(terms)
+
+    def _new_terms(self, roots: list[Any], reached: dict[Node, int]) -> list[Any] | None:
+        """None: what is old is not added to the loss, but part of what is computed."""
+        from torch.autograd.graph import GradientEdge
+
+        found, waiting = [], list(roots)
+        while waiting:
+            edge = waiting.pop()
+            if reached[edge.node] < 0:
+                found.append(edge)
+            elif not self._is_constant(edge.node, reached[edge.node]):
+                if not adds_up(edge.node):
+                    return None
+                waiting += [GradientEdge(*each) for each in edge.node.next_functions if each[0] is not None]
+        return found
 
 
 class Apart(Cut):
@@ -165,6 +204,10 @@ class Apart(Cut):
         super().after_step(optimizer)
         self._stepped |= {id(each) for each in parameters_of(optimizer)}
 
+    def _is_constant(self, node: Node, freed: int) -> bool:
+        """Whether an op was itself walked: what else was alive then is part of the later loss."""
+        return freed >= 0 and _FREED in node.metadata
+
     def _take_back(self) -> None:
         for number, (each, earlier) in self._before.items():
             given = self._after.get(number)
@@ -188,18 +231,19 @@ class Copied(Kept):
 class Created(Kept):
     """Gradients that the program asks for are part of the graph."""
 
-    def arguments(self, args: list[Any], pass_: Asked) -> None:
+    def asks(self, tensors: Any, args: list[Any], pass_: Asked) -> Any:  # noqa: ANN401 # as above
         """`autograd.grad` with `create_graph=True`."""
-        super().arguments(args, pass_)
         if not pass_.accumulates:
             args[_CREATE] = True
+        return super().asks(tensors, args, pass_)
 
 
 class Cleared(Kept):
     """Every step is given what passes gave since the one before it."""
 
-    def arguments(self, args: list[Any], pass_: Asked) -> None:
+    def asks(self, tensors: Any, args: list[Any], pass_: Asked) -> Any:  # noqa: ANN401, ARG002 # as above
         """Graphs live as long as the program lets them."""
+        return tensors
 
     def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
         """Gradients are given up."""
@@ -210,6 +254,7 @@ class Cleared(Kept):
 REFERENCES: dict[str, Callable[[], Kept]] = {
     "kept": Kept,
     "cut": Cut,
+    "term": Term,
     "apart": Apart,
     "copied": Copied,
     "created": Created,
@@ -235,6 +280,14 @@ def _number(node: Node) -> int:
     """The creation number; -1 for a leaf's, which has none."""
     number = node._sequence_nr()  # noqa: SLF001 # as in graph.py
     return -1 if number == NO_NUMBER else int(number)
+
+
+def _one(edge: Any) -> Any:  # noqa: ANN401 # a gradient edge
+    """The gradient of a number with respect to itself."""
+    import torch
+
+    about = edge.node._input_metadata[edge.output_nr]  # noqa: SLF001 # as in graph.py
+    return torch.ones(tuple(about.shape), dtype=about.dtype, device=about.device)
 
 
 def _copy(gradient: Any) -> Any:  # noqa: ANN401 # a tensor, or None

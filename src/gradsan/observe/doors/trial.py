@@ -82,7 +82,7 @@ class Trial:
         if reference is None or len(args) <= 1:
             return engine(tensors, *args, **named)
         pass_ = asked(tensors, args, named)
-        reference.arguments(args, pass_)
+        tensors = reference.asks(tensors, args, pass_)
         reference.before(pass_)
         result = engine(tensors, *args, **named)
         reference.after(pass_)

@@ -1,0 +1,247 @@
+"""A reference run is the broken program, and its optimizers are given what an expert's repair would give them."""
+
+import multiprocessing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradsan.fix.gradients import Steps, difference
+from warm import PRELOADED
+
+HEAD = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+data = torch.randn(5, 4, 3)
+"""
+
+# (reference, the broken program, what an expert writes instead of what)
+PAIRS = {
+    "state of an lstm": (
+        "cut",
+        """\
+net, state = nn.LSTM(3, 2), None
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in data:
+    out, state = net(x[:, None], state)
+    opt.zero_grad(); out.square().mean().backward(); opt.step()
+""",
+        ("out, state = net(x[:, None], state)",),
+        ("out, state = net(x[:, None], state and tuple(each.detach() for each in state))",),
+    ),
+    "queue of keys": (
+        "cut",
+        """\
+net, queue = nn.Linear(3, 2), []
+opt = torch.optim.Adam(net.parameters(), 0.1)
+for x in data:
+    key = net(x).tanh()
+    loss = key.square().sum() + sum((key * old).sum() for old in queue)
+    queue.append(key)
+    opt.zero_grad(); loss.backward(); opt.step()
+""",
+        ("queue.append(key)",),
+        ("queue.append(key.detach())",),
+    ),
+    "memory written behind the loss": (
+        "cut",
+        """\
+net, write, memory = nn.Linear(3, 2), nn.Linear(2, 2), torch.zeros(4, 2)
+opt = torch.optim.SGD([*net.parameters(), *write.parameters()], 0.1)
+for x in data:
+    out = net(x) * (1 + memory)
+    memory = write(out).tanh()
+    opt.zero_grad(); (out.square().mean() + write.bias.square().sum()).backward(); opt.step()
+""",
+        ("memory = write(out).tanh()",),
+        ("memory = write(out).tanh().detach()",),
+    ),
+    "retained state": (
+        "cut",
+        """\
+net, h = nn.GRUCell(3, 2), torch.zeros(4, 2)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in data:
+    h = net(x, h)
+    opt.zero_grad(); h.square().mean().backward(retain_graph=True); opt.step()
+""",
+        ("h = net(x, h)",),
+        ("h = net(x, h.detach())",),
+    ),
+    "total of several terms": (
+        "term",
+        """\
+net, total = nn.Linear(3, 2), 0.0
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in data:
+    for part in x.split(2):
+        total = total + net(part).square().mean()
+    opt.zero_grad(); total.backward(); opt.step()
+""",
+        ("for x in data:\n",),
+        ("for x in data:\n    total = 0.0\n",),
+    ),
+    "average of a meter": (
+        "term",
+        """\
+net, total, count = nn.Linear(3, 2), 0.0, 0
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in data:
+    loss = net(x).square().mean()
+    total, count = total + loss, count + 1
+    opt.zero_grad(); (total / count).backward(); opt.step()
+""",
+        ("(total / count).backward()", "total + loss"),
+        ("loss.backward()", "total + loss.item()"),
+    ),
+    "two heads": (
+        "kept",
+        """\
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in data:
+    out = net(x).tanh()
+    opt.zero_grad(); out.sum().backward(); out.square().sum().backward(); opt.step()
+""",
+        ("out.sum().backward()",),
+        ("out.sum().backward(retain_graph=True)",),
+    ),
+    "gan": (
+        "apart",
+        """\
+gen, dis = nn.Linear(3, 3), nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1))
+to_gen, to_dis = torch.optim.SGD(gen.parameters(), 0.1), torch.optim.SGD(dis.parameters(), 0.1)
+for x in data:
+    to_gen.zero_grad(); to_dis.zero_grad()
+    fake = gen(x).tanh()
+    (dis(fake).square().mean() - dis(x).mean()).backward()
+    to_dis.step()
+    (-dis(fake)).mean().backward()
+    to_gen.step()
+""",
+        ("(dis(fake).square()",),
+        ("(dis(fake.detach()).square()",),
+    ),
+    "actor and critic": (
+        "apart",
+        """\
+actor, critic = nn.Linear(3, 2), nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1))
+to_actor, to_critic = torch.optim.SGD(actor.parameters(), 0.1), torch.optim.SGD(critic.parameters(), 0.1)
+for x in data:
+    advantage = 1.0 - critic(x).squeeze(1)
+    chosen = actor(x).log_softmax(1)[:, 0]
+    critic_loss, actor_loss = advantage.square().mean(), -(chosen * advantage).mean()
+    to_actor.zero_grad(); to_critic.zero_grad()
+    critic_loss.backward(); actor_loss.backward()
+    to_critic.step(); to_actor.step()
+""",
+        ("chosen * advantage",),
+        ("chosen * advantage.detach()",),
+    ),
+    "edit of a saved value": (
+        "copied",
+        """\
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in data:
+    out = net(x).exp()
+    loss = out.square().sum()
+    out += 1
+    opt.zero_grad(); (loss + out.sum()).backward(); opt.step()
+""",
+        ("out += 1",),
+        ("out = out + 1",),
+    ),
+    "penalty on a gradient": (
+        "created",
+        """\
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in data:
+    x = x.clone().requires_grad_()
+    out = net(x)
+    slope, = torch.autograd.grad(out.sum(), x)
+    opt.zero_grad(); (out.square().mean() + slope.square().mean()).backward(); opt.step()
+""",
+        ("grad(out.sum(), x)",),
+        ("grad(out.sum(), x, create_graph=True)",),
+    ),
+    "gradients that pile up": (
+        "cleared",
+        """\
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in data:
+    net(x).square().mean().backward(); opt.step()
+""",
+        ("net(x).square()",),
+        ("opt.zero_grad(); net(x).square()",),
+    ),
+}
+
+
+def _run(program: str, reference: str | None, folder: str, answer: Any) -> None:  # noqa: ANN401 # a connection
+    from gradsan.fix.arrangement import Arrangement
+    from gradsan.observe.doors.trial import Trial
+
+    here = Path(folder)
+    trial = Trial(Arrangement(here, here, here, reference=reference))
+    trial._arriving()  # noqa: SLF001 # torch is there already
+    exec(compile(program, "program.py", "exec"), {"__name__": "__main__"})  # noqa: S102 # one of the above
+    answer.send(trial._given.steps)  # noqa: SLF001 # as above
+
+
+def steps(program: str, reference: str | None, folder: Path) -> Steps:
+    """What the optimizers of a program are given, in a process of its own."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    here, there = context.Pipe(duplex=False)
+    child = context.Process(target=_run, args=(HEAD + program, reference, str(folder), there))
+    child.start()
+    there.close()
+    try:
+        found: Steps = here.recv()
+    finally:
+        child.join()
+    return found
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_reference_gives_what_the_repaired_program_gives(name: str, tmp_path: Path) -> None:
+    """At every step, to every optimizer, the same; and there is more than one step."""
+    reference, broken, old, new = PAIRS[name]
+    fixed = broken
+    for one, other in zip(old, new, strict=True):
+        assert one in fixed
+        fixed = fixed.replace(one, other)
+
+    ours, theirs = steps(fixed, None, tmp_path), steps(broken, reference, tmp_path)
+
+    assert len(ours) == len(theirs) >= len("five!")
+    assert difference(ours, theirs, {}) is None
+
+
+# What a beginner may well write instead, which ends the error and trains something else.
+WRONG = {
+    "state of an lstm": ("out, state = net(x[:, None], state)", "out, _ = net(x[:, None], None)"),
+    "total of several terms": ("total = total + net(part).square().mean()", "total = net(part).square().mean()"),
+    "gan": (
+        "to_dis.step()\n    (-dis(fake)).mean().backward()",
+        "(-dis(gen(x).tanh())).mean().backward(); to_dis.step()",
+    ),
+    "queue of keys": ("sum((key * old).sum() for old in queue)", "0"),
+    "edit of a saved value": ("out += 1", "out = (out + 1).detach()"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_trains_something_else_differs_from_the_reference(name: str, tmp_path: Path) -> None:
+    """Though nothing raises."""
+    reference, broken, _, _ = PAIRS[name]
+    old, new = WRONG[name]
+    assert old in broken
+
+    ours, theirs = steps(broken.replace(old, new), None, tmp_path), steps(broken, reference, tmp_path)
+
+    assert difference(ours, theirs, {}) is not None
