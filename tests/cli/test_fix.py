@@ -191,7 +191,7 @@ def test_fix_is_proved_by_running_the_mended_program(tmp_path: Path) -> None:
     done = fix(tmp_path, "--write", "--verify", "python train.py")
 
     assert done.returncode == 0, done.stderr
-    assert "combine-losses at train.py:10: clean" in done.stderr
+    assert "combine-losses at train.py:10: the problem is gone" in done.stderr
     assert "every optimizer is given the same gradients" in " ".join(done.stdout.split())
     expected = PROGRAM.replace("    first.backward()\n", "").replace(
         "    second.backward()", "    (first + second).backward()"
@@ -207,7 +207,7 @@ def test_any_command_proves_a_fix_if_it_starts_python(tmp_path: Path) -> None:
 
     done = fix(tmp_path, "--verify", "LR=0.1 sh run.sh")
 
-    assert "combine-losses at train.py:10: clean" in done.stderr
+    assert "combine-losses at train.py:10: the problem is gone" in done.stderr
     assert done.returncode == 1  # nothing is written
 
 

@@ -145,7 +145,7 @@ for x in data:
 net = nn.Linear(3, 2)
 opt = torch.optim.SGD(net.parameters(), 0.1)
 for x in data:
-    out = net(x).exp()
+    out = net(x).sigmoid()
     loss = out.square().sum()
     out += 1
     opt.zero_grad(); (loss + out.sum()).backward(); opt.step()

@@ -113,8 +113,13 @@ def _amount(ours: float, theirs: float) -> str:
 def _close(one: Sequence[float] | None, other: Sequence[float] | None, largest: float) -> bool:
     """None is as good as zero: what is cut off in a reference run is given zeros."""
     ours, theirs = one or (0.0, 0.0), other or (0.0, 0.0)
-    pairs = zip(ours, theirs, strict=True)
-    return all(math.isclose(a, b, rel_tol=_CLOSE, abs_tol=_ROUNDING * largest) for a, b in pairs)
+    return all(_same_number(a, b, largest) for a, b in zip(ours, theirs, strict=True))
+
+
+def _same_number(one: float, other: float, largest: float) -> bool:
+    if math.isnan(one) or math.isnan(other):
+        return math.isnan(one) and math.isnan(other)
+    return math.isclose(one, other, rel_tol=_CLOSE, abs_tol=_ROUNDING * largest)
 
 
 def _size(gradient: Sequence[float] | None) -> float:

@@ -21,6 +21,7 @@ _AGREES: dict[Meaning, str] = {
     "same": "every optimizer is given the same gradients as before",
     "open": "every parameter that was trained still is",
 }
+_DRAWING_AGAIN = ("again", "open")  # what is computed again draws its random numbers again
 _OTHER_DRAWS = "the gradients cannot be compared: random numbers are drawn in another order"
 
 
@@ -62,7 +63,10 @@ def judge(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     """Whether the program of a trial, which is that of the stage with a fix, trains as meant."""
     if not trial.steps:
         return Verdict("undecided", "nothing was trained, so that nothing can be compared")
-    return _spoiled(trial, stage) or _as_meant(trial, meaning, stage)
+    spoiled = _spoiled(trial, stage)
+    if spoiled is None or (spoiled.answer == "undecided" and meaning in _DRAWING_AGAIN):
+        return _as_meant(trial, meaning, stage)
+    return spoiled
 
 
 def _spoiled(trial: Trial, stage: Stage) -> Verdict | None:
@@ -88,8 +92,8 @@ def _again(trial: Trial, stage: Stage) -> Verdict:
     """With all graphs kept, where that computes nothing from old parameters; else by who is trained."""
     if stage.fails:
         kept = stage.reference("kept")
-        if kept.status == 0 and not kept.stale:
-            return _compared(trial, kept, "kept")
+        if kept.status == 0 and not kept.stale and (found := _compared(trial, kept, "kept")).answer != "undecided":
+            return found
     once = trained_once(trial.steps, completed(stage.ran.steps), trial.names)
     if once:
         return Verdict("differs", f"only the first iteration trains {_listed(once)}")
