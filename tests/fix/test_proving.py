@@ -1,0 +1,141 @@
+"""Which fix is taken: decided by what the trials show, here made up."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fix.programs import MAIN, Case
+from gradsan.fix.gradients import Steps
+from gradsan.fix.judging import Stage, judge
+from gradsan.fix.proving import Proof, Prover
+from gradsan.fix.trials import Trial, Workshop
+from gradsan.report import Diagnosis, Fix
+
+SOURCE = "def main():\n    first.backward()\n    second.backward()\n"
+NAMES = {0: ["weight"]}
+
+
+def steps(*sizes: float, random: int = 0) -> Steps:
+    """One parameter is given gradients of these sizes."""
+    return [{"optimizer": 0, "gradients": [[size, size]], "random": random, "last": False} for size in sizes]
+
+
+def ended(status: int, given: Steps, *found: Diagnosis, stale: bool = False) -> Trial:
+    """A run that is over."""
+    return Trial(status, found, given, "Traceback", names=NAMES, stale=stale)
+
+
+class Acted(Workshop):
+    """Runs nothing: `act` says how a program would run, by its text and the reference."""
+
+    def __init__(self, root: Path, act: Callable[[str, str | None], Trial]) -> None:
+        super().__init__(root, "python train.py", seconds=1, passes=None)
+        self._act = act
+
+    def run(self, changed: Mapping[str, bytes], *, reference: str | None = None, **_: Any) -> Trial:  # noqa: ANN401 # none
+        """How it would end."""
+        return self._act(changed.get(MAIN, SOURCE.encode()).decode(), reference)
+
+
+def two_losses(folder: Path) -> Diagnosis:
+    """A diagnosis with two fixes, the better first."""
+    case = Case(folder, SOURCE)
+    found = case.diagnosis("GS102", "out", freed=case.at("first"), used=case.at("second"))
+    fixes = (Fix("combine-losses", "one pass", "same-gradients"), Fix("retain-graph", "retain", "same-gradients"))
+    return replace(found, fixes=fixes)
+
+
+def search(folder: Path, act: Callable[[str, str | None], Trial]) -> tuple[Prover, Diagnosis, Proof | None]:
+    """What is found where the program fails at first."""
+    diagnosis = two_losses(folder)
+    workshop = Acted(folder, act)
+    prover = Prover(workshop, Stage(ended(1, [], diagnosis), {}, workshop), tell=lambda _: None)
+    return prover, diagnosis, prover.prove(diagnosis)
+
+
+def test_fix_that_trains_as_meant_is_taken(tmp_path: Path) -> None:
+    """Every optimizer is given what it would be given with all graphs kept."""
+    _, _, proof = search(tmp_path, lambda _text, _reference: ended(0, steps(1, 2)))
+
+    assert proof is not None
+    assert (proof.fixes[0].kind, proof.fixes[0].verified, proof.verdict.answer) == ("combine-losses", True, "agrees")
+
+
+def test_fix_that_runs_and_trains_something_else_comes_behind_one_that_agrees(tmp_path: Path) -> None:
+    """It is neither verified nor called unhelpful: the note says in numbers what it does."""
+
+    def act(text: str, _reference: str | None) -> Trial:
+        return ended(0, steps(1, 1) if "+" in text else steps(1, 2))
+
+    prover, diagnosis, proof = search(tmp_path, act)
+    marked = prover.marked(diagnosis, None if proof is None else proof.fixes[0])
+
+    assert [(fix.kind, fix.verified) for fix in marked.fixes] == [("retain-graph", True), ("combine-losses", None)]
+    assert "combine-losses ends the problem, but" in marked.notes[-1]
+    assert "`weight` is given 0.5 times the gradient that is meant (step 2)" in marked.notes[-1]
+
+
+def test_silent_problems_behind_an_error_do_not_speak_against_its_fix(tmp_path: Path) -> None:
+    """The crash had hidden them; they are dealt with next."""
+    leak = replace(two_losses(tmp_path), code="GS301", severity="warning")
+    piling = replace(leak, code="GS303")
+
+    _, _, proof = search(tmp_path, lambda _text, _reference: ended(0, steps(1, 2), leak, piling))
+
+    assert proof is not None
+    assert [each.code for each in proof.new] == ["GS301", "GS303"]
+
+
+def test_another_error_further_on_does_not_either(tmp_path: Path) -> None:
+    """The program came further than before."""
+    later = replace(two_losses(tmp_path), code="GS203")
+
+    def act(_text: str, reference: str | None) -> Trial:
+        return ended(0, steps(1, 2)) if reference else ended(1, steps(1, 2), later)
+
+    _, _, proof = search(tmp_path, act)
+
+    assert proof is not None
+    assert [each.code for each in proof.new] == ["GS203"]
+
+
+def test_program_that_dies_otherwise_is_not_fixed(tmp_path: Path) -> None:
+    """An `AttributeError` of the edit's own is no progress."""
+    prover, _, proof = search(tmp_path, lambda _text, _reference: ended(1, steps(1)))
+
+    assert proof is None
+    assert all("it ended with status 1" in line for line in prover.failed)
+
+
+def test_step_that_was_completed_before_the_error_must_stay(tmp_path: Path) -> None:
+    """A step that is moved behind another pass takes that one's gradient too."""
+    workshop = Acted(tmp_path, lambda _text, _reference: ended(0, steps(3, 2)))
+    stage = Stage(ended(1, steps(1)), {}, workshop)
+
+    verdict = judge(ended(0, steps(3, 2)), "open", stage)
+
+    assert (verdict.answer, "3 times" in verdict.why) == ("differs", True)
+
+
+def test_what_is_computed_in_every_iteration_is_compared_with_kept_graphs_only_while_they_are_fresh(
+    tmp_path: Path,
+) -> None:
+    """Kept graphs of old parameters give other gradients than a right program."""
+    trial, before = ended(0, steps(1, 2)), ended(1, steps(1))
+    stale = Acted(tmp_path, lambda _text, _reference: ended(0, steps(1, 5), stale=True))
+    fresh = Acted(tmp_path, lambda _text, _reference: ended(0, steps(1, 5)))
+
+    assert judge(trial, "again", Stage(before, {}, stale)).answer == "agrees"
+    assert judge(trial, "again", Stage(before, {}, fresh)).answer == "differs"
+
+
+def test_what_cannot_be_compared_is_undecided(tmp_path: Path) -> None:
+    """Nothing was trained, the reference fails too, or other random numbers were drawn."""
+    failing = Acted(tmp_path, lambda _text, _reference: ended(1, []))
+    drawing = Acted(tmp_path, lambda _text, _reference: ended(0, steps(5, random=1)))
+    before = ended(1, [])
+
+    assert judge(ended(0, []), "kept", Stage(before, {}, failing)).answer == "undecided"
+    assert judge(ended(0, steps(1)), "kept", Stage(before, {}, failing)).answer == "undecided"
+    assert judge(ended(0, steps(1)), "kept", Stage(before, {}, drawing)).answer == "undecided"
