@@ -30,6 +30,18 @@ for x in data:
         ("out, state = net(x[:, None], state)",),
         ("out, state = net(x[:, None], state and tuple(each.detach() for each in state))",),
     ),
+    "learned initial state": (
+        "cut",
+        """\
+net, start = nn.GRUCell(3, 2), nn.Parameter(torch.zeros(1, 2))
+opt = torch.optim.Adam([*net.parameters(), start], 0.1)
+for n, x in enumerate(data):
+    h = net(x, start.expand(4, 2) if n % 3 == 0 else h)
+    opt.zero_grad(); h.square().mean().backward(); opt.step()
+""",
+        ("else h)",),
+        ("else h.detach())",),
+    ),
     "queue of keys": (
         "cut",
         """\

@@ -91,6 +91,7 @@ class Cut(Kept):
     def __init__(self) -> None:
         super().__init__()
         self._versions: list[tuple[Any, int]] = []
+        self._without: list[Any] = []  # leaves that have no gradient, and are not to be given one
 
     def before(self, pass_: Asked) -> None:
         """Nothing flows into what is to be a constant."""
@@ -99,9 +100,17 @@ class Cut(Kept):
             if self._is_constant(node, reached[node]) and _CUT not in node.metadata:
                 node.metadata[_CUT] = True
                 node.register_prehook(_nothing)
+        flows = leaves_of(_not_cut_off(pass_))
+        constant = {id(each): each for each in leaves_of(pass_.below)}
+        for each in flows:
+            constant.pop(id(each), None)
+        self._without = [each for each in constant.values() if each.grad is None]
 
     def after(self, pass_: Asked) -> None:
-        """Note what it walked, and what it would have freed."""
+        """Note what it walked, and what it would have freed. Zeros would be a gradient to an optimizer."""
+        for each in self._without:
+            each.grad = None
+        self._without = []
         now = _counter()
         for node in pass_.runs:
             if _number(node) >= 0:
@@ -265,6 +274,19 @@ REFERENCES: dict[str, Callable[[], Kept]] = {
 def parameters_of(optimizer: Any) -> list[Any]:  # noqa: ANN401 # torch's class
     """All that it trains, in its order."""
     return [each for group in optimizer.param_groups for each in group["params"]]
+
+
+def _not_cut_off(pass_: Asked) -> list[Node]:
+    """The ops and leaves that something flows to: no other op leads to them than what is cut off."""
+    led_to = {each for following in pass_.below.values() for each in following}
+    stack = [node for node in pass_.below if node not in led_to]
+    found: dict[Node, None] = {}
+    while stack:
+        node = stack.pop()
+        if node not in found and _CUT not in node.metadata:
+            found[node] = None
+            stack += pass_.below[node]
+    return list(found)
 
 
 def _nothing(gradients: tuple[Any, ...]) -> tuple[Any, ...]:
