@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from gradsan.fix.applying import mended, unwritten, write
+from gradsan.fix.applying import mended, unwritten
 from gradsan.fix.editing import ChangedFileError
+from gradsan.fix.writing import write
 from gradsan.report import Edit
 
-# Two files are written in a child process, which dies at the n-th line that it runs in `applying.py`; for every n.
+# Two files are written in a child process, which dies at the n-th line that it runs in `writing.py`; for every n.
 DYING = """
 import os, sys
 from pathlib import Path
-import gradsan.fix.applying as applying
+import gradsan.fix.writing as writing
 
 root = Path(sys.argv[1])
 files = [root / "a.py", root / "b.py"]
@@ -30,14 +31,14 @@ while True:
         left = steps
         def trace(frame, event, _):
             global left
-            if frame.f_code.co_filename != applying.__file__:
+            if frame.f_code.co_filename != writing.__file__:
                 return None
             left -= event == "line"
             if left == 0:
                 os._exit(9)
             return trace
         sys.settrace(trace)
-        applying.write({file: (old, new) for file in files})
+        writing.write({file: (old, new) for file in files})
         os._exit(0)
     _, status = os.waitpid(child, 0)
     assert all(file.read_bytes() in (old, new) for file in files), steps

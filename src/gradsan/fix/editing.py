@@ -77,7 +77,7 @@ def edited(lines: Sequence[str], edits: Iterable[Edit]) -> tuple[str, ...]:
                 f"two edits change {edit.file}:{edit.end_line}", "apply one of them, and ask again for the other"
             )
         present = _joined(lines[edit.line - 1 : edit.end_line])
-        if present != edit.old:
+        if present != edit.old or not 1 <= edit.line <= edit.end_line:
             raise ChangedFileError(
                 f"{edit.file}:{edit.line} has changed since the edit was made", "run the program again for a new report"
             )

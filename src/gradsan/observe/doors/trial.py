@@ -15,6 +15,8 @@ from typing import Any
 
 import gradsan
 from gradsan.fix.arrangement import Arrangement
+from gradsan.observe.doors.ending import Ending
+from gradsan.observe.doors.outside import note_writes
 from gradsan.observe.doors.session import Session, uninstall
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.private import private
@@ -27,18 +29,20 @@ _PARAMETERS = 4000  # of one optimizer
 
 
 class Trial:
-    """Notes the gradients at every step; may keep all graphs, and end the program after so many passes."""
+    """Notes the gradients at every step; may keep all graphs, and end the program after so many steps."""
 
     def __init__(self, told: Arrangement) -> None:
         self._told = told
-        self._left = told.passes
+        self._ending = Ending(told.limit, self._end)
         self._steps: list[dict[str, Any]] = []
         self._optimizers: list[Any] = []  # in the order of their first steps
         self._depth = 0
         self._process, self._began = os.getpid(), time.time()
         Budget.grant = _GRANT
         self.session = Session(keeps_ledger=True, arriving=self._arriving)
-        _import_from(told.scratch, told.root)
+        if told.scratch != told.root:
+            _import_from(told.scratch, told.root)
+            note_writes(told.scratch, told.notes)
         atexit.register(self._end)  # the first to come is the last to go
 
     def _arriving(self) -> None:
@@ -56,7 +60,8 @@ class Trial:
         engine = getattr(found.engine_owner, found.engine_name)
 
         def watched(tensors: Any, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as the engine's entry has it
-            self._count()
+            if not self._depth:
+                self._ending.passing()
             given = [*args]
             if self._told.retain and len(given) > 1:
                 given[1] = True
@@ -69,14 +74,8 @@ class Trial:
         setattr(found.engine_owner, found.engine_name, watched)
         register_optimizer_step_pre_hook(self._stepping)
 
-    def _count(self) -> None:
-        if self._depth or self._left is None:
-            return
-        if self._left == 0:
-            sys.exit(0)
-        self._left -= 1
-
     def _stepping(self, optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as torch calls it
+        self._ending.stepping()
         if len(self._steps) >= _STEPS:
             return
         if not any(each is optimizer for each in self._optimizers):
@@ -102,6 +101,7 @@ class Trial:
         self._write("caught", self.session.sanitizer.diagnoses)
         rank = os.environ.get("RANK", "")
         record = {"rank": int(rank) if rank.isdecimal() else None, "began": self._began, "steps": self._steps}
+        record |= {"made": self._ending.steps, "passes": self._ending.passes, "ended_early": self._ending.came}
         self._file("steps").write_text(json.dumps(record), encoding="utf-8")
 
     def _write(self, name: str, found: Iterable[Diagnosis]) -> None:
