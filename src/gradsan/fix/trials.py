@@ -13,8 +13,8 @@ import msgspec
 from gradsan.fix.arrangement import Arrangement, Limit
 from gradsan.fix.environment import environment
 from gradsan.fix.gradients import Steps
-from gradsan.fix.sandbox.plans import Plan
-from gradsan.fix.sandbox.supervised import Ended, can_have_layers, new_folder, supervised
+from gradsan.fix.sandbox.plans import Ended, Plan
+from gradsan.fix.sandbox.supervised import can_have_layers, new_folder, supervised
 from gradsan.report import Diagnosis
 
 WAY = "GRADSAN_TRIALS"  # a variable: `copy` where no file system of its own is wished for
@@ -145,7 +145,7 @@ def _diagnoses(reports: Iterable[Path], told: Arrangement) -> tuple[Diagnosis, .
 
     found: dict[str, Diagnosis] = {}
     for report in reports:
-        for each in read(report).diagnoses:
+        for each in read(report).diagnoses if _is_whole(report) else ():
             known = found.setdefault(each.fingerprint, each)
             if known is not each:  # another rank ran into the same
                 found[each.fingerprint] = replace(known, count=known.count + each.count)
@@ -161,7 +161,16 @@ def at_home(diagnosis: Diagnosis, homes: Iterable[Path]) -> Diagnosis:
 
 
 def _records(notes: Path) -> list[dict[str, Any]]:
-    return [json.loads(file.read_text(encoding="utf-8")) for file in notes.glob("steps-*.json")]
+    return [json.loads(file.read_bytes()) for file in notes.glob("steps-*.json") if _is_whole(file)]
+
+
+def _is_whole(file: Path) -> bool:
+    """A process that is killed while it writes its notes leaves half of them."""
+    try:
+        json.loads(file.read_bytes())
+    except ValueError:
+        return False
+    return True
 
 
 def _steps(records: Iterable[dict[str, Any]]) -> Steps:

@@ -4,7 +4,6 @@ Over every file system that is mounted lies an overlay, whose writes go to a fol
 of itself and its devices stays as it is. What cannot be overlaid is read-only.
 """
 
-import errno
 import os
 import re
 import shutil
@@ -34,7 +33,7 @@ class Layers:
         self.root = folder / "root"
         self._folder = folder
         self._options = ",userxattr" if of_user else ""
-        self._mounted = dict(_mounted())
+        self._mounted = {_DEVICES: "devtmpfs", **dict(_mounted())}
         self._number = 0
         self._writes = folder / "writes"
 
@@ -76,12 +75,14 @@ class Layers:
 
     def _find_place_for_writes(self) -> None:
         """The disk of the trial's folder; memory where that is an overlay itself, as in a container."""
+        empty = self._folder / "empty"
+        empty.mkdir()
         try:
-            self._overlay(str(self._writes), self._folder / "root")
+            self._overlay(str(empty), self.root)
         except OSError:
             mount("tmpfs", str(self._writes), "tmpfs", options="mode=0755")
-        else:
-            unmount(str(self._folder / "root"))
+            self._overlay(str(empty), self.root)
+        unmount(str(self.root))
 
     def _cover(self, path: str) -> None:
         """Lay an overlay over a mounted file system, or over its parts where something locked is mounted on it."""
@@ -90,9 +91,7 @@ class Layers:
             return
         try:
             self._overlay(path)
-        except OSError as error:
-            if error.errno in (errno.EPERM, errno.ENOSPC):
-                raise
+        except OSError:
             if self._is_mounted_below(path):
                 self._take_apart(path)
             elif path == "/":

@@ -49,3 +49,11 @@ class Plan:
         told = json.loads(line)
         changed = {name: base64.b64decode(content) for name, content in told.pop("changed").items()}
         return cls(Path(told.pop("folder")), Path(told.pop("root")), **told, changed=changed)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How the command of a trial ended."""
+
+    status: int | None  # None: it took too long
+    said: str  # the end of what it printed

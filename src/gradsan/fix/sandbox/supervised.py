@@ -4,17 +4,18 @@ import json
 import os
 import secrets
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from gradsan.errors import GradsanError
-from gradsan.fix.sandbox.plans import Plan
+from gradsan.fix.sandbox.plans import Ended, Plan
+from gradsan.fix.sandbox.unsupervised import unsupervised
 
 _HOME = str(Path(__file__).resolve().parents[3])  # where `gradsan` lies
 _PROGRAM = f"import sys; sys.path.append({_HOME!r}); from gradsan.fix.sandbox.supervisor import main; main()"
@@ -25,14 +26,6 @@ _PATIENCE = 60.0  # seconds for a supervisor to tidy up
 
 class TrialError(GradsanError):
     """A trial that could not be made at all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How the command of a trial ended."""
-
-    status: int | None  # None: it took too long
-    said: str  # the end of what it printed
 
 
 def new_folder() -> Path:
@@ -54,6 +47,10 @@ def can_have_layers() -> bool:
 @contextmanager
 def supervised(plan: Plan, *, seconds: float, tick: Callable[[float], None] = lambda _: None) -> Iterator[Ended]:
     """The trial, over; within the block its notes are there. `tick` is told from time to time how long it takes."""
+    if not hasattr(os, "fork"):
+        with unsupervised(plan, seconds=seconds) as ended:
+            yield ended
+        return
     process = subprocess.Popen(  # noqa: S603 # our own program
         [sys.executable, "-I", "-S", "-c", _PROGRAM],
         stdin=subprocess.PIPE,
@@ -65,6 +62,7 @@ def supervised(plan: Plan, *, seconds: float, tick: Callable[[float], None] = la
         yield _Attendance(process, seconds, tick).attend(plan)
     finally:
         _close(process)
+        shutil.rmtree(plan.folder, ignore_errors=True)  # where the supervisor itself was killed
 
 
 def _close(process: "subprocess.Popen[bytes]") -> None:

@@ -83,7 +83,7 @@ def _enclosed(plan: Plan, events: "_Events") -> int:
         if not why:
             return child
         events.status_of(child)
-        for name in ("root", "writes", "memory"):
+        for name in ("root", "writes", "memory", "empty"):
             _remove(plan.folder / name)
     raise _FailedError(why)
 
