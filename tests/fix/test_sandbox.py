@@ -172,6 +172,12 @@ with socket.socket(socket.AF_UNIX) as client:
 """
 
 
+def _answer(server: socket.socket) -> None:
+    client, _ = server.accept()
+    with client:
+        client.send(b"heard")
+
+
 @needs_layers
 def test_processes_share_memory_and_reach_sockets_that_listen(project: Path) -> None:
     """Workers of a data loader need the first; agents and servers of the user's are at the second."""
@@ -180,7 +186,7 @@ def test_processes_share_memory_and_reach_sockets_that_listen(project: Path) -> 
         name = f"{folder}/here.sock"  # which must be short
         server.bind(name)
         server.listen()
-        threading.Thread(target=lambda: server.accept()[0].send(b"heard"), daemon=True).start()
+        threading.Thread(target=_answer, args=[server], daemon=True).start()
         with supervised(plan_of(project, f"within.py {name}"), seconds=60) as ended:
             said = ended.said
 

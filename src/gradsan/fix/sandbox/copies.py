@@ -49,7 +49,7 @@ def copy_project(root: Path, target: Path, changed: Mapping[str, bytes], *, sour
         (target / folder).mkdir(exist_ok=True)
     for file in found.files:
         if file.as_posix() not in changed:
-            with suppress(OSError):  # a file that is not ours to read, or gone meanwhile
+            with suppress(PermissionError, FileNotFoundError):  # a file that is not ours to read, or gone meanwhile
                 shutil.copy2(root / file, target / file)
     for name, content in changed.items():
         (target / name).write_bytes(content)

@@ -30,7 +30,11 @@ class TrialError(GradsanError):
 
 def new_folder() -> Path:
     """A path for a trial's own folder, which nobody has."""
-    return Path(tempfile.gettempdir()).resolve() / f"gradsan-{secrets.token_hex(8)}"
+    try:
+        home = Path(tempfile.gettempdir()).resolve()
+    except FileNotFoundError:  # none that can be written, as on a full disk
+        raise TrialError("there is no room for temporary files", "make some, or name a folder with TMPDIR") from None
+    return home / f"gradsan-{secrets.token_hex(8)}"
 
 
 def can_have_layers() -> bool:
@@ -109,7 +113,7 @@ class _Attendance:
                 answer += more
         told = json.loads(answer)
         if "failed" in told:
-            raise TrialError(f"the trial could not be started ({told['failed']})", "try again")
+            raise TrialError(f"the trial could not be made ({told['failed']})", "see to that, and try again")
         while select.select([self._output], [], [], 0)[0] and self._listen():
             pass
         return Ended(told["status"], self._tail())

@@ -40,9 +40,7 @@ def main() -> None:
     """Own one trial, from the plan that the pipe brings until the pipe is closed."""
     with _attentive() as events, suppress(_EndedError, BrokenPipeError):
         plan = Plan.decoded(events.line())
-        plan.folder.mkdir(mode=0o700)
         try:
-            plan.notes.mkdir()
             _say(**_tried(plan, events))
             events.until_closed()
         finally:
@@ -55,6 +53,8 @@ def _tried(plan: Plan, events: "_Events") -> dict[str, int | str]:
     if _IS_LINUX:
         kernel.adopt_orphans()
     try:
+        plan.folder.mkdir(mode=0o700)
+        plan.notes.mkdir()
         child = _enclosed(plan, events) if plan.layers else _beside(plan)
         status = events.status_of(child)
         _end_all()  # what the program has left running
