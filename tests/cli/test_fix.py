@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case
+from gradsan.fix.trials import has_layers
 from gradsan.report import Diagnosis, Fix, Report
 from gradsan.show.json import write as as_json
 
@@ -274,19 +275,26 @@ def test_proof_of_the_same_program_is_used_again_and_no_other(tmp_path: Path) ->
 
 def test_what_a_trial_writes_does_not_reach_the_files_or_is_named(tmp_path: Path) -> None:
     """In a copy, only what lies in the working directory is safe, and that is said before the program runs."""
-    project, beside = tmp_path / "project", tmp_path / "beside.txt"
+    project, temporary, beside = tmp_path / "project", tmp_path / "temporary", tmp_path / "beside.txt"
     project.mkdir()
+    temporary.mkdir()
     (project / "twice.py").write_text(TWICE, encoding="utf-8")
     (project / "run.py").write_text(f"open('log.csv', 'w'); open({str(beside)!r}, 'w')", encoding="utf-8")
     (project / "log.csv").write_text("precious", encoding="utf-8")
     arguments = ("twice.py", "--verify", "python run.py")
 
-    done = fix(project, *arguments, GRADSAN_TRIALS="copy", TMPDIR=str(project / ".."))
+    done = fix(project, *arguments, GRADSAN_TRIALS="copy", TMPDIR=str(temporary))
 
     said = done.stderr.splitlines()
     assert "copy of this directory" in said[0]
+    assert f"gradsan: it wrote outside of this directory: {beside}" in said
     assert (project / "log.csv").read_text(encoding="utf-8") == "precious"
     assert done.returncode == 1
+    beside.unlink()
+    if has_layers():
+        assert "verified" in fix(project, *arguments, "--max-steps", "1", TMPDIR=str(temporary)).stdout
+        assert not beside.exists()
+    assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
@@ -298,8 +306,8 @@ def test_signal_ends_all_of_it(tmp_path: Path, number: int) -> None:
     temporary.mkdir()
     (work / "train.py").write_text("import time; time.sleep(600)\n", encoding="utf-8")
     command = [sys.executable, "-m", "gradsan", "fix", "--write", "--verify", "python train.py"]
-    own = {"TMPDIR": str(temporary), "GRADSAN_TEST": str(temporary)}
-    process = subprocess.Popen(command, cwd=work, env=os.environ | own, stderr=subprocess.PIPE)
+    own = os.environ | {"TMPDIR": str(temporary)}
+    process = subprocess.Popen(command, cwd=work, env=own, stderr=subprocess.PIPE)
     assert process.stderr is not None
     assert b"running the program" in process.stderr.readline()
     while not list(temporary.glob("gradsan-*/notes")):
