@@ -1,6 +1,6 @@
 # make run     see gradsan explain an error, on a fresh machine, within a minute
 # make test    everything that CI checks
-# make prove   100,000 random programs, in PyTorch and in the model
+# make prove   100,000 random programs, in PyTorch and in the model; a hundred kills and faults
 # make explore other random programs for the line log; CI always takes the same
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, mended, trained, in a few minutes
 # make bench   what watching costs, as ratios; how fast source is checked
@@ -29,6 +29,7 @@ check: .venv/test.stamp
 
 prove: .venv/test.stamp
 	cd tests && ../$(BIN)/python -W error -m lifecycle.proof $(PROGRAMS)
+	cd tests && ../$(BIN)/python -W error -m fix.chaos 100
 
 explore: .venv/test.stamp
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --hypothesis-profile explore tests/observe/test_line_log.py tests/observe/test_recorder.py

@@ -1,5 +1,7 @@
 """What tests of every room share."""
 
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
 
@@ -9,6 +11,14 @@ from golden_files import Golden
 settings.register_profile("same", derandomize=True)
 settings.register_profile("explore", derandomize=False)
 settings.load_profile("same")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Proofs of the tests are not kept among the user's, and none of those is used."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

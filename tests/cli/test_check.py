@@ -1,5 +1,6 @@
 """`gradsan check` as people use it: what it finds, in which form, and what keeps it quiet."""
 
+import errno
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -194,6 +195,21 @@ def test_added_comments_keep_encoding_and_line_ends(here: Here) -> None:
 
     wanted = source.replace(f"{LINE}\r\n", f"{LINE}  # gradsan: ignore[GS103]\r\n")
     assert file.read_bytes() == wanted.encode("latin-1")
+
+
+def test_full_disk_leaves_the_source_as_it_was(carried: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not fit on the disk is not half of a file."""
+    before = (carried.folder / "train.py").read_bytes()
+
+    def fail(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(GradsanError, match="No space left"):
+        carried.check("--add-ignore")
+
+    assert (carried.folder / "train.py").read_bytes() == before
+    assert [each.name for each in carried.folder.iterdir() if each.is_file()] == ["train.py"]
 
 
 def test_baseline_hides_what_was_there(carried: Here) -> None:

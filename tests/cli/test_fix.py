@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case
+from gradsan.fix.trials import has_layers
 from gradsan.report import Diagnosis, Fix, Report
 from gradsan.show.json import write as as_json
 
@@ -37,10 +38,19 @@ def saved(folder: Path, *, confidence: str = "certain") -> Path:
     return report
 
 
-def fix(folder: Path, *arguments: str, answer: str = "") -> subprocess.CompletedProcess[str]:
-    """The command, in that folder."""
+def fix(folder: Path, *arguments: str, answer: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+    """The command, in that folder, with variables of the environment."""
     command = [sys.executable, "-m", "gradsan", "fix", *arguments]
-    return subprocess.run(command, cwd=folder, input=answer, capture_output=True, text=True, check=False, timeout=300)
+    return subprocess.run(
+        command,
+        cwd=folder,
+        input=answer,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
 
 
 def test_report_is_shown_with_its_diff_and_nothing_is_written(tmp_path: Path) -> None:
@@ -128,29 +138,6 @@ def test_answer_is_a_report_where_that_is_wished(tmp_path: Path) -> None:
     (found,) = json.loads(done.stdout)["diagnoses"]
     assert found["fixes"][0]["edits"][0]["new"] == "    (first + second).backward()"
     assert found["fixes"][0]["verified"] is None
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there, Ctrl-C is no signal to one process")
-def test_ctrl_c_leaves_nothing_changed_and_nothing_behind(tmp_path: Path) -> None:
-    """While the program runs in its scratch directory."""
-    work, scratch = tmp_path / "work", tmp_path / "scratch"
-    work.mkdir()
-    scratch.mkdir()
-    (work / "train.py").write_text("import time; time.sleep(600)\n", encoding="utf-8")
-    command = [sys.executable, "-m", "gradsan", "fix", "--write", "--verify", "python train.py"]
-    environment = os.environ | {"TMPDIR": str(scratch)}
-    process = subprocess.Popen(command, cwd=work, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    assert process.stderr is not None
-    assert b"running the program" in process.stderr.readline()
-    while not list(scratch.glob("gradsan-*/*/train.py")):
-        time.sleep(0.02)
-
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-
-    assert process.returncode == -signal.SIGINT
-    assert [each.name for each in work.iterdir()] == ["train.py"]
-    assert list(scratch.iterdir()) == []
 
 
 TWO_PROBLEMS = """\
@@ -241,3 +228,141 @@ def test_report_of_a_program_that_was_mended_meanwhile_leaves_nothing_to_do(tmp_
 
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     assert "run again, and does not show it" in done.stderr
+
+
+# The source alone shows what is wrong with it; a program that proves the fix need not import torch then.
+TWICE = "import torch\nw = torch.ones(1, requires_grad=True)\nl = (w * w).sum()\nl.backward()\nl.backward()\n"
+
+
+def test_program_that_does_not_run_is_said_to_be_the_reason_with_its_own_last_lines(tmp_path: Path) -> None:
+    """A wrong name, missing data, missing packages, wrong usage: nothing is tried, and nothing of it is blamed."""
+    (tmp_path / "twice.py").write_text(TWICE, encoding="utf-8")
+    programs = {
+        "missing_data.py": ("open('../data/x')", "FileNotFoundError"),
+        "missing_package.py": ("import no_such_package", "No module named 'no_such_package'"),
+        "usage.py": ("import argparse; argparse.ArgumentParser().parse_args(['--x'])", "unrecognized arguments: --x"),
+        "missing_script.py": (None, "can't open file"),
+    }
+    for name, (source, reason) in programs.items():
+        if source is not None:
+            (tmp_path / name).write_text(source, encoding="utf-8")
+
+        done = fix(tmp_path, "twice.py", "--verify", f"python {name}")
+
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+        assert "does not run as it is" in done.stderr
+        assert reason in done.stderr.splitlines()[-1]
+
+
+def test_proof_of_the_same_program_is_used_again_and_no_other(tmp_path: Path) -> None:
+    """`--write` after a proof need not prove it a second time; a changed file, or another command, is another case."""
+    (tmp_path / "twice.py").write_text(TWICE, encoding="utf-8")
+    (tmp_path / "run.py").write_text("", encoding="utf-8")
+    arguments = ("twice.py", "--verify", "python run.py")
+    used = "what was proved then is used"
+
+    assert used not in fix(tmp_path, *arguments).stderr
+    again = fix(tmp_path, *arguments)
+    assert used in again.stderr
+    assert "verified" in again.stdout
+    (tmp_path / "run.py").write_text("1", encoding="utf-8")
+    assert used not in fix(tmp_path, *arguments, "--max-steps", "9").stderr
+    done = fix(tmp_path, *arguments, "--max-steps", "9", "--write")
+    assert used in done.stderr
+    assert done.returncode == 0
+    assert (tmp_path / "twice.py").read_text(encoding="utf-8") != TWICE
+
+
+def test_what_a_trial_writes_does_not_reach_the_files_or_is_named(tmp_path: Path) -> None:
+    """In a copy, only what lies in the working directory is safe, and that is said before the program runs."""
+    project, temporary, beside = tmp_path / "project", tmp_path / "temporary", tmp_path / "beside.txt"
+    project.mkdir()
+    temporary.mkdir()
+    (project / "twice.py").write_text(TWICE, encoding="utf-8")
+    (project / "run.py").write_text(f"open('log.csv', 'w'); open({str(beside)!r}, 'w')", encoding="utf-8")
+    (project / "log.csv").write_text("precious", encoding="utf-8")
+    arguments = ("twice.py", "--verify", "python run.py")
+
+    done = fix(project, *arguments, GRADSAN_TRIALS="copy", TMPDIR=str(temporary))
+
+    said = done.stderr.splitlines()
+    assert "copy of this directory" in said[0]
+    assert f"gradsan: it wrote outside of this directory: {beside}" in said
+    assert (project / "log.csv").read_text(encoding="utf-8") == "precious"
+    assert done.returncode == 1
+    beside.unlink()
+    if has_layers():
+        assert "verified" in fix(project, *arguments, "--max-steps", "1", TMPDIR=str(temporary)).stdout
+        assert not beside.exists()
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signal_ends_all_of_it(tmp_path: Path, number: int) -> None:
+    """The program that is being tried ends too, and nothing is left."""
+    work, temporary = tmp_path / "work", tmp_path / "temporary"
+    work.mkdir()
+    temporary.mkdir()
+    (work / "train.py").write_text("import time; time.sleep(600)\n", encoding="utf-8")
+    command = [sys.executable, "-m", "gradsan", "fix", "--write", "--verify", "python train.py"]
+    own = os.environ | {"TMPDIR": str(temporary)}
+    process = subprocess.Popen(command, cwd=work, env=own, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    assert b"running the program" in process.stderr.readline()
+    while not list(temporary.glob("gradsan-*/notes")):
+        time.sleep(0.02)
+
+    process.send_signal(number)
+    process.communicate(timeout=60)
+
+    assert process.returncode == -number
+    assert [each.name for each in work.iterdir()] == ["train.py"]
+    assert list(temporary.iterdir()) == []
+
+
+def test_report_cannot_bring_its_own_edits(tmp_path: Path) -> None:
+    """They could name any file; edits are made here, of what the report says is wrong."""
+    victim, tree = tmp_path / "victim.py", tmp_path / "tree"
+    victim.write_text("print('victim')\n", encoding="utf-8")
+    tree.mkdir()
+    report = saved(tree)
+    told = json.loads(report.read_text(encoding="utf-8"))
+    edit = {"file": "../victim.py", "line": 1, "end_line": 0, "old": "", "new": "import os"}
+    told["diagnoses"][0]["fixes"] = [
+        {"kind": "advice", "title": "t", "safety": "same-gradients", "edits": [edit]},
+        {"kind": "detach", "title": "t", "safety": "same-gradients", "edits": [edit | {"file": "train.py"}]},
+    ]
+    report.write_text(json.dumps(told), encoding="utf-8")
+
+    done = fix(tree, "report.json", "--write", "--unsafe")
+
+    assert done.returncode == 1, done.stderr
+    assert victim.read_text(encoding="utf-8") == "print('victim')\n"
+    assert (tree / "train.py").read_text(encoding="utf-8") == SOURCE
+
+
+def test_command_of_a_report_is_named_before_it_is_run(tmp_path: Path) -> None:
+    """Whoever wrote the report has written it."""
+    told = {"schema": 1, "gradsan": "0", "python": "3", "torch": "2", "argv": ["-c", "print()"], "diagnoses": []}
+    (tmp_path / "report.json").write_text(json.dumps(told), encoding="utf-8")
+
+    done = fix(tmp_path, "report.json", "--verify")
+
+    assert "as the report says: " in done.stderr.splitlines()[0]
+    assert done.stderr.splitlines()[0].endswith("-c 'print()'")
+
+
+ENDLESS = PROGRAM.replace(
+    "for x in torch.randn(3, 4, 2):", "import itertools\nfor x in itertools.repeat(torch.ones(4, 2)):"
+)
+
+
+def test_program_without_end_is_ended_after_so_many_steps(tmp_path: Path) -> None:
+    """Once its problem would have shown."""
+    (tmp_path / "train.py").write_text(ENDLESS, encoding="utf-8")
+
+    done = fix(tmp_path, "--write", "--verify", "python train.py", "--max-steps", "3")
+
+    assert done.returncode == 0, done.stderr
+    assert "(first + second).backward()" in (tmp_path / "train.py").read_text(encoding="utf-8")

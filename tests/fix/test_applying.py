@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from gradsan.fix.applying import mended, unwritten, write
+from gradsan.fix.applying import OutsideError, mended, unwritten
 from gradsan.fix.editing import ChangedFileError
+from gradsan.fix.writing import UnwritableFileError, write
 from gradsan.report import Edit
 
-# Two files are written in a child process, which dies at the n-th line that it runs in `applying.py`; for every n.
+# Two files are written in a child process, which dies at the n-th line that it runs in `writing.py`; for every n.
 DYING = """
 import os, sys
 from pathlib import Path
-import gradsan.fix.applying as applying
+import gradsan.fix.writing as writing
 
 root = Path(sys.argv[1])
 files = [root / "a.py", root / "b.py"]
@@ -30,14 +31,14 @@ while True:
         left = steps
         def trace(frame, event, _):
             global left
-            if frame.f_code.co_filename != applying.__file__:
+            if frame.f_code.co_filename != writing.__file__:
                 return None
             left -= event == "line"
             if left == 0:
                 os._exit(9)
             return trace
         sys.settrace(trace)
-        applying.write({file: (old, new) for file in files})
+        writing.write({file: (old, new) for file in files})
         os._exit(0)
     _, status = os.waitpid(child, 0)
     assert all(file.read_bytes() in (old, new) for file in files), steps
@@ -104,3 +105,63 @@ def test_link_stays_a_link(tmp_path: Path) -> None:
 
     assert (tmp_path / "link.py").is_symlink()
     assert (tmp_path / "real.py").read_text(encoding="utf-8") == "a = 2\n"
+
+
+def test_link_that_leads_out_of_the_working_directory_is_not_followed(tmp_path: Path) -> None:
+    """Only the working directory is ours to change, however a file is named."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "other.py").write_text("a = 1\n", encoding="utf-8")
+    (tmp_path / "tree" / "link.py").symlink_to(tmp_path / "other.py")
+
+    for name in ("link.py", "../other.py", str(tmp_path / "other.py")):
+        with pytest.raises(OutsideError):
+            mended([Edit(name, 1, 1, "a = 1", "a = 2")], tmp_path / "tree")
+
+
+@pytest.mark.parametrize(("line", "end_line"), [(1, 0), (0, 0), (2, 1), (9, 8)])
+def test_edit_of_no_line_is_refused(tmp_path: Path, line: int, end_line: int) -> None:
+    """It would fit any file."""
+    (tmp_path / "a.py").write_text("a = 1\n", encoding="utf-8")
+
+    with pytest.raises(ChangedFileError):
+        mended([Edit("a.py", line, end_line, "", "import os")], tmp_path)
+
+
+def test_read_only_file_is_not_written_and_neither_are_the_others(tmp_path: Path) -> None:
+    """A folder that can be written would allow it to be replaced."""
+    one, other = tmp_path / "one.py", tmp_path / "other.py"
+    for file in (one, other):
+        file.write_bytes(b"old")
+    other.chmod(0o444)
+
+    with pytest.raises(UnwritableFileError, match="read-only"):
+        write(dict.fromkeys((one, other), (b"old", b"new")))
+
+    assert [each.read_bytes() for each in sorted(tmp_path.iterdir())] == [b"old", b"old"]
+
+
+# Nothing longer than some bytes can be written, as on a disk that is full.
+FULL = """
+import resource, sys
+from pathlib import Path
+from gradsan.fix.writing import UnwritableFileError, write
+
+root = Path(sys.argv[1])
+files = [root / "a.py", root / "b.py"]
+for file in files:
+    file.write_bytes(b"old" * 1000)
+resource.setrlimit(resource.RLIMIT_FSIZE, (3500, 3500))
+try:
+    write({files[0]: (b"old" * 1000, b"new" * 1000), files[1]: (b"old" * 1000, b"new" * 2000)})
+except UnwritableFileError:
+    print([file.read_bytes() == b"old" * 1000 for file in sorted(root.iterdir())])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
+def test_full_disk_leaves_all_files_as_they_were(tmp_path: Path) -> None:
+    """Also those that there was room for."""
+    command = [sys.executable, "-c", FULL, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+
+    assert done.stdout == "[True, True]\n", done.stderr

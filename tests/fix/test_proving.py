@@ -30,7 +30,7 @@ class Acted(Workshop):
     """Runs nothing: `act` says how a program would run, by its text and the reference."""
 
     def __init__(self, root: Path, act: Callable[[str, str | None], Trial]) -> None:
-        super().__init__(root, "python train.py", seconds=1, passes=None)
+        super().__init__(root, "python train.py", seconds=1, layers=False)
         self._act = act
 
     def run(self, changed: Mapping[str, bytes], *, reference: str | None = None, **_: Any) -> Trial:  # noqa: ANN401 # none

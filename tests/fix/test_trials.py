@@ -12,36 +12,6 @@ import gradsan
 from gradsan.fix.arrangement import Arrangement
 from gradsan.fix.commands import UnusableCommandError, command_of
 from gradsan.fix.environment import environment
-from gradsan.fix.scratch import Layout
-
-
-def test_changed_files_are_copies_and_everything_else_is_linked(tmp_path: Path) -> None:
-    """Data is never copied, and Python finds its imports beside the script."""
-    root, scratch = tmp_path / "root", tmp_path / "scratch"
-    (root / "package").mkdir(parents=True)
-    (root / "data").mkdir()
-    (root / "data" / "large.bin").write_bytes(b"0" * 10)
-    (root / "train.py").write_text("import package.model\n", encoding="utf-8")
-    (root / "package" / "model.py").write_text("old\n", encoding="utf-8")
-    (root / "package" / "other.py").write_text("other\n", encoding="utf-8")
-    scratch.mkdir()
-
-    Layout(root).lay_out(scratch, {"package/model.py": b"new\n"})
-
-    assert (scratch / "package" / "model.py").read_text(encoding="utf-8") == "new\n"
-    assert (root / "package" / "model.py").read_text(encoding="utf-8") == "old\n"
-    assert (scratch / "train.py").resolve() == scratch / "train.py"
-    assert (scratch / "package" / "other.py").read_text(encoding="utf-8") == "other\n"
-    assert (scratch / "data").is_symlink()
-
-
-def test_folders_with_source_are_folders_however_deep_and_environments_are_not(tmp_path: Path) -> None:
-    """A script may look for its project above itself, where only a folder leads back to the copy."""
-    for file in ("tools/deep/run.py", "data/images/one.png", "env/pyvenv.cfg", "env/lib/site.py", "__pycache__/a.py"):
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).write_bytes(b"")
-
-    assert Layout(tmp_path).folders == {Path(), Path("tools"), Path("tools/deep")}
 
 
 @pytest.mark.parametrize(
@@ -88,9 +58,3 @@ def test_python_without_the_start_up_file_finds_it_all_the_same(
     )
 
     assert done.stdout.splitlines() == ["of the user", "True []"]
-
-
-def test_nothing_outside_the_working_directory_is_laid_out(tmp_path: Path) -> None:
-    """It would be the user's own file that is overwritten."""
-    with pytest.raises(ValueError, match="working directory"):
-        Layout(tmp_path).lay_out(tmp_path, {str(tmp_path / "train.py"): b""})

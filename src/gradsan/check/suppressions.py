@@ -6,7 +6,6 @@ import re
 import tokenize
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from gradsan.report import Diagnosis
 
@@ -95,16 +94,10 @@ def with_comments(text: str, wanted: Mapping[int, Iterable[str]]) -> str:
     return "".join(lines)
 
 
-def add_comments(path: Path, wanted: Mapping[int, Iterable[str]]) -> bool:
-    """Write comments into a file, which keeps its encoding and its line ends; whether anything was written."""
-    content = path.read_bytes()
+def commented(content: bytes, wanted: Mapping[int, Iterable[str]]) -> bytes:
+    """The content of a file with comments on these lines; it keeps its encoding and its line ends."""
     encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
-    text = content.decode(encoding)
-    after = with_comments(text, wanted)
-    if after == text:
-        return False
-    path.write_bytes(after.encode(encoding))
-    return True
+    return with_comments(content.decode(encoding), wanted).encode(encoding)
 
 
 def _same(text: str, before: str) -> bool:

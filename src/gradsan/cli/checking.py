@@ -160,15 +160,17 @@ class Check:
 
     def _add_ignores(self, told: list[Diagnosis]) -> int:
         from gradsan.check.diagnoses import main_place
-        from gradsan.check.suppressions import add_comments
+        from gradsan.check.suppressions import commented
+        from gradsan.fix.writing import write as write_files
 
         wanted: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
         for each in told:
             place = main_place(each)
             if place.cell is None:
                 wanted[place.file][place.line].add(each.code)
-        for file, lines in wanted.items():
-            add_comments(Path(file), lines)
+        before = {Path(file): Path(file).read_bytes() for file in wanted}
+        after = {Path(file): commented(before[Path(file)], lines) for file, lines in wanted.items()}
+        write_files({file: (before[file], content) for file, content in after.items() if content != before[file]})
         self._say(f"{len(told)} silenced in {len(wanted)} files")
         return 0
 

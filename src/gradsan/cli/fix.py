@@ -26,7 +26,12 @@ _DEFAULT = "\0"  # `--verify` without a command
 @click.option("--select", multiple=True, metavar="CODES", help="Mend these codes alone, as in GS103,GS2.")
 @click.option("--ignore", multiple=True, metavar="CODES", help="Do not mend these codes.")
 @click.option("--timeout", type=click.FloatRange(min=1), default=600.0, show_default=True, help="Seconds for one run.")
-@click.option("--passes", type=click.IntRange(min=1), default=None, help="End a run after so many backward passes.")
+@click.option(
+    "--max-steps",
+    type=click.IntRange(min=1),
+    default=None,
+    help="End a run after so many optimizer steps. By default one that takes long ends some steps past the problem.",
+)
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
 @click.option("-q", "--quiet", is_flag=True, help="Do not tell what is being tried.")
 @click.option("--color", type=click.Choice(COLOR_CHOICES), default="auto", show_default=True)
@@ -41,7 +46,7 @@ def command(  # noqa: PLR0913 # one for each option
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     timeout: float,
-    passes: int | None,
+    max_steps: int | None,
     form: str,
     quiet: bool,
     color: ColorChoice,
@@ -49,11 +54,12 @@ def command(  # noqa: PLR0913 # one for each option
     """Show the edits that mend a program; prove them by running it; write them.
 
     PATHS are files and folders to be checked, or a report that `gradsan run --format json --output FILE.json` wrote.
-    With --verify, the command is first run as it is, so that what only shows at run time is mended too. Nothing is run
-    without it, and nothing is written without --write. The status is 0 where nothing is left to mend, 1 where something
-    is, 2 where the question makes no sense.
+    With --verify, the command is first run as it is, so that what only shows at run time is mended too. What it writes
+    meanwhile does not reach your files. Nothing is run without it, and nothing is written without --write. The status
+    is 0 where nothing is left to mend, 1 where something is, 2 where the question makes no sense.
     """
     from gradsan.cli.fixing import Fixing, Wishes
+    from gradsan.cli.signals import ended_by_signals
 
     if not paths and verify is not None and verify.endswith(".json"):  # `--verify report.json`: no command, a report
         paths, verify = (Path(verify),), _DEFAULT
@@ -67,8 +73,9 @@ def command(  # noqa: PLR0913 # one for each option
         select=select,
         ignore=ignore,
         timeout=timeout,
-        passes=passes,
+        max_steps=max_steps,
         form=form,
         color=color,
     )
-    return Fixing(wishes, told=None if quiet else sys.stderr).run()
+    with ended_by_signals():
+        return Fixing(wishes, told=None if quiet else sys.stderr).run()

@@ -4,32 +4,42 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from platform import python_version
+from textwrap import indent
 from typing import TextIO
 
 import click
 
 from gradsan.cli.codes import selection
 from gradsan.cli.output import ColorChoice, wants_color, width, write
+from gradsan.cli.progress import Progress
 from gradsan.cli.rechecking import Rechecker
 from gradsan.cli.version import version
 from gradsan.errors import GradsanError
 from gradsan.fix.applying import mended, unwritten
-from gradsan.fix.applying import write as write_files
 from gradsan.fix.commands import UnusableCommandError, command_of
 from gradsan.fix.editing import ChangedFileError, OverlappingEditsError, unified_diff
 from gradsan.fix.judging import Stage
+from gradsan.fix.proofs import keep, kept, name_of
 from gradsan.fix.proposing import with_edits
 from gradsan.fix.proving import Proof, Prover, kind_of
+from gradsan.fix.sandbox.copies import listed
+from gradsan.fix.snapshot import Snapshot
 from gradsan.fix.source import parse
 from gradsan.fix.trials import Trial, Workshop
 from gradsan.fix.trusting import is_sure
+from gradsan.fix.writing import write as write_files
 from gradsan.report import Diagnosis, Fix, Report
 
 _GONE = "gone with it"
 _NO_EDIT = "no edit can be made with reason: see its fixes"
-_PASSES_OF_A_REPORT = 200  # enough to get past the place where it failed
+_NO_LAYERS = (
+    "this system does not let a trial have a file system of its own: the program runs in a copy of this directory, and"
+    " what it writes elsewhere (by absolute paths, or by `..`) is written"
+)
+_SHOWN = 1500  # characters of what a program printed last
 Changed = dict[str, bytes]
 
 
@@ -50,7 +60,7 @@ class Wishes:
     select: tuple[str, ...]
     ignore: tuple[str, ...]
     timeout: float
-    passes: int | None
+    max_steps: int | None
     form: str
     color: ColorChoice
 
@@ -65,13 +75,22 @@ class _Told:
     why: str  # how sure it is, or why it is not made
 
 
+@dataclass(frozen=True, slots=True)
+class _Proof:
+    """What runs have proved, and when."""
+
+    made: str
+    told: list[_Told]
+
+
 class Fixing:
     """One run of the command. `told` hears how it goes on; None: nobody wants to know."""
 
     def __init__(self, wishes: Wishes, told: TextIO | None) -> None:
         self._wishes = wishes
-        self._told = told
+        self._progress = Progress(told)
         self._root = Path.cwd()
+        self._snapshot = Snapshot.of(self._root)
         self._wants: Callable[[str], bool] = selection(wishes.select, wishes.ignore)
         self._rechecker = Rechecker(self._root, ())
 
@@ -81,10 +100,12 @@ class Fixing:
         known = list(report.diagnoses) if report is not None else self._checked()
         self._rechecker = Rechecker(self._root, known if report is None else ())
         known = [each for each in known if self._wants(each.code)]
-        told = self._proved(report, known) if self._wishes.verify else self._proposed(known)
+        told = self._verified(report, known) if self._wishes.verify else self._proposed(known)
         changed, left = self._agreed(told)
         if changed and self._wishes.write:
-            write_files(unwritten(changed, self._root))
+            changes = unwritten(changed, self._root)
+            self._snapshot.demand_unchanged(changed)
+            write_files(changes)
             self._say("written: " + ", ".join(sorted(changed)))
         if self._wishes.form == "json":
             from gradsan.show.json import write as as_json
@@ -95,6 +116,20 @@ class Fixing:
             )
         self._say(_verdict(told, left, written=self._wishes.write))
         return 1 if left else 0
+
+    def _verified(self, report: Report | None, known: Sequence[Diagnosis]) -> list[_Told]:
+        """What runs have proved: now, or when the same was asked of the same files."""
+        wishes = self._wishes
+        asked = (wishes.unsafe, wishes.select, wishes.ignore, wishes.timeout, wishes.max_steps)
+        name = name_of(self._snapshot, self._command(report), known, asked)
+        proof = kept(name, _Proof) if self._snapshot.is_whole else None
+        if proof is not None:
+            self._say(f"nothing has changed since {proof.made}: what was proved then is used")
+            return proof.told
+        told = self._proved(report, known)
+        if self._snapshot.is_current():
+            keep(name, _Proof(datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"), told))
+        return told
 
     def _report(self) -> Report | None:
         paths = self._wishes.paths
@@ -146,12 +181,7 @@ class Fixing:
 
     def _proved(self, report: Report | None, known: Sequence[Diagnosis]) -> list[_Told]:
         """By running the program as it is, and then with each fix until one holds; what comes to light is next."""
-        passes = self._wishes.passes or (_PASSES_OF_A_REPORT if self._wishes.command is None else None)
-        command = self._command(report)
-        workshop = Workshop(self._root, command, seconds=self._wishes.timeout, passes=passes, wants=self._wants)
-        self._say("running the program as it is")
-        before = workshop.run({})
-        self._demand_a_run(before, command)
+        workshop, before = self._first_run(report, known)
         proving = _Proving(self, workshop, Stage(before, {}, workshop))
         proving.found()
         for diagnosis in known:
@@ -168,20 +198,55 @@ class Fixing:
                 proving.found()
         return proving.told
 
-    def _demand_a_run(self, before: Trial, command: str) -> None:
+    def _first_run(self, report: Report | None, known: Sequence[Diagnosis]) -> tuple[Workshop, Trial]:
+        """Where trials are made, and how the program runs as it is."""
+        command = self._command(report)
+        workshop = Workshop(
+            self._root,
+            command,
+            seconds=self._wishes.timeout,
+            max_steps=self._wishes.max_steps,
+            wants=self._wants,
+            tick=self._progress.tick,
+        )
+        if not workshop.layers:
+            self._warn_of_copy()
+        self._say("running the program as it is" + ("" if self._wishes.command else f", as the report says: {command}"))
+        before = workshop.run({})
+        self._demand_a_run(before, command, known)
+        if before.outside:
+            self._say("it wrote outside of this directory: " + ", ".join(before.outside))
+        return workshop, before
+
+    def _warn_of_copy(self) -> None:
+        self._say(_NO_LAYERS)
+        left_out = listed(self._root).left_out
+        if left_out:
+            self._say(f"{len(left_out)} files are too much to copy, and missing there, as {left_out[-1]}")
+
+    def _demand_a_run(self, before: Trial, command: str, known: Sequence[Diagnosis]) -> None:
         """Say what is wrong with a first run that can prove nothing."""
+        said = indent(before.last_words.strip()[-_SHOWN:] or "(nothing)", "    ")
         if before.status is None:
             raise UnusableCommandError(
                 f"the program did not end within {self._wishes.timeout:g} seconds",
-                "let it do less, or end it after so many passes with --passes, or give it longer with --timeout",
+                f"let it do less, or end it with --max-steps, or give it longer with --timeout. It printed:\n{said}",
+            )
+        explained = before.diagnoses or (known and before.passes)
+        if before.status != 0 and not explained:
+            others = ", ".join(f"{each.code} {each.name}" for each in before.unwanted if each.severity == "error")
+            why = f"it fails with {others}, which is not selected" if others else "gradsan cannot explain why"
+            raise UnusableCommandError(
+                f"the program does not run as it is: {command!r} ended with status {before.status}, and {why}",
+                f"nothing can be proved until it runs. It printed:\n{said}",
             )
         if not before.watched:
             raise UnusableCommandError(
                 f"no Python program was seen in {command!r} (status {before.status})",
-                "it must start the Python that gradsan is installed for; it said: " + before.last_words[-300:].strip(),
+                f"it must start the Python that gradsan is installed for. It printed:\n{said}",
             )
-        if before.status != 0 and not before.diagnoses:
-            self._say(f"the program fails for a reason that gradsan has nothing to say about:\n{before.last_words}")
+        if before.status != 0 and all(each.severity != "error" for each in before.diagnoses):
+            self._say(f"the program ends with status {before.status}, which a fix must end too. It printed:\n{said}")
 
     def prove(self, diagnosis: Diagnosis, workshop: Workshop, stage: Stage) -> tuple[_Told, Stage]:
         """What becomes of it, and the program then."""
@@ -237,9 +302,7 @@ class Fixing:
         return text
 
     def _say(self, line: str) -> None:
-        if self._told is not None:
-            self._told.write(f"gradsan: {line}\n")
-            self._told.flush()
+        self._progress.say(line)
 
 
 @dataclass

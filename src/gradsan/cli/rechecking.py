@@ -1,6 +1,5 @@
 """Looks at source again as it would be with some files changed: does it still show the problem?"""
 
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -8,8 +7,7 @@ from gradsan.causes.silence import places_of
 from gradsan.check.diagnoses import merged
 from gradsan.check.running import check_files
 from gradsan.fix.proving import kind_of
-from gradsan.fix.scratch import Layout
-from gradsan.fix.trials import at_home
+from gradsan.fix.trials import at_home, source_with
 from gradsan.report import Diagnosis
 
 Changed = Mapping[str, bytes]
@@ -38,9 +36,7 @@ class Rechecker:
 
     def _again(self, diagnosis: Diagnosis, changed: Changed) -> list[Diagnosis]:
         files = {*changed, *(place.file for place in places_of(diagnosis))}
-        with tempfile.TemporaryDirectory(prefix="gradsan-", ignore_cleanup_errors=True) as folder:
-            scratch = Path(folder).resolve()
-            Layout(self._root).lay_out(scratch, changed)
+        with source_with(changed, self._root) as scratch:
             outcome = check_files([str(scratch / file) for file in files if not Path(file).is_absolute()], None, jobs=1)
             found = merged(each for one in outcome.checked for each in one.diagnoses)
             return [at_home(each, (scratch, self._root)) for each in found]

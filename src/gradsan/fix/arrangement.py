@@ -3,10 +3,20 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 VARIABLE = "GRADSAN_TRIAL"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """When a process of a trial ends by itself: at the first backward pass that finds one of these exceeded."""
+
+    steps: int | None = None  # of its optimizers
+    seconds: float = 0.0  # since its first pass, which must have gone by too; processes that work together only count
+    most_seconds: float | None = None  # however few steps there were
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,19 +24,21 @@ class Arrangement:
     """How a process of a trial is to run, and where it leaves its notes.
 
     Each process writes files of its own there: `report-N.json`, what ended it and what never raised; `caught-N.json`,
-    errors that its program caught; `steps-N.json`, what each optimizer was given.
+    errors that its program caught; `steps-N.json`, what each optimizer was given; `outside-N.json`, what it wrote
+    outside of a copy.
     """
 
     notes: Path
     root: Path  # the user's working directory
-    scratch: Path  # what stands in its place
-    passes: int | None = None  # the program ends after so many
+    scratch: Path  # what stands in its place; the same, where writes do not reach the disk
+    limit: Limit = Limit()
     reference: str | None = None  # a reference run: what its passes are to do
 
     def environment(self) -> dict[str, str]:
         """The variables that say so; `GRADSAN` brings the sanitizer into every Python that is started."""
-        told = {"notes": str(self.notes), "root": str(self.root), "scratch": str(self.scratch)}
-        return {"GRADSAN": "1", VARIABLE: json.dumps({**told, "passes": self.passes, "reference": self.reference})}
+        told: dict[str, Any] = {"notes": str(self.notes), "root": str(self.root), "scratch": str(self.scratch)}
+        told |= {"limit": asdict(self.limit), "reference": self.reference}
+        return {"GRADSAN": "1", VARIABLE: json.dumps(told)}
 
 
 def arranged(environment: Mapping[str, str] = os.environ) -> Arrangement | None:
@@ -36,4 +48,4 @@ def arranged(environment: Mapping[str, str] = os.environ) -> Arrangement | None:
         return None
     told = json.loads(text)
     notes, root, scratch = (Path(told[name]) for name in ("notes", "root", "scratch"))
-    return Arrangement(notes, root, scratch, told["passes"], told["reference"])
+    return Arrangement(notes, root, scratch, Limit(**told["limit"]), told["reference"])

@@ -72,6 +72,8 @@ def edited(lines: Sequence[str], edits: Iterable[Edit]) -> tuple[str, ...]:
     result = list(lines)
     below = len(lines) + 1  # the first line that is taken
     for edit in sorted(edits, key=lambda each: (each.line, each.end_line), reverse=True):
+        if not 1 <= edit.line <= edit.end_line <= len(lines):
+            raise ChangedFileError(f"{edit.file} has no such lines any more", "run the program again for a new report")
         if edit.end_line >= below:
             raise OverlappingEditsError(
                 f"two edits change {edit.file}:{edit.end_line}", "apply one of them, and ask again for the other"

@@ -42,8 +42,9 @@ def diff(edits: Edits, program: Program) -> str:
 
 
 def _filled(fix: Fix, program: Program) -> Fix:
+    """With the edit that is made here; one that a report brings along may say anything, and is dropped."""
     edits = next(candidates(fix.kind, program), ())
-    return replace(fix, edits=edits, diff=diff(edits, program)) if edits else fix
+    return replace(fix, edits=edits, diff=diff(edits, program))
 
 
 def _parses(edits: Edits, program: Program) -> bool:

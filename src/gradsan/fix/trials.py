@@ -1,22 +1,29 @@
-"""Runs a command with some files of the program changed, in a directory of its own, under the sanitizer."""
+"""Runs a command with some files of the program changed, where it can change nothing of the user's."""
 
 import json
 import os
-import signal
-import subprocess
-import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from gradsan.fix.arrangement import Arrangement
+from gradsan.fix.arrangement import Arrangement, Limit
 from gradsan.fix.environment import environment
 from gradsan.fix.gradients import Steps
-from gradsan.fix.scratch import Layout
+from gradsan.fix.sandbox.plans import Ended, Plan
+from gradsan.fix.sandbox.supervised import can_have_layers, new_folder, supervised
 from gradsan.report import Diagnosis
+
+WAY = "GRADSAN_TRIALS"  # a variable: `copy` where no file system of its own is wished for
+_BEYOND = 64  # steps that a trial makes past the one at which the program failed
+_SHORT = 20.0  # seconds that a program may run before its steps are counted
+_SHARE = 0.8  # of the time limit, after which a program ends at its next pass
+_OPTIMIZERS = 1000  # of one process
+_LAST_WORDS = 4000  # characters
+_OURS = "gradsan:"  # begins every line that we print
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,87 +33,116 @@ class Trial:
     status: int | None  # None: it took too long
     diagnoses: tuple[Diagnosis, ...]
     steps: Steps
-    last_words: str  # the end of what it said
+    last_words: str  # the end of what the program printed, without what gradsan printed
     watched: int = 1  # processes that were seen
     names: Mapping[int, Sequence[str]] = field(default_factory=dict)  # of each optimizer's parameters
     stale: bool = False  # a reference run: passes walked what was computed from older parameters
+    unwanted: tuple[Diagnosis, ...] = ()  # what was found beside, and nobody asked for
+    made: int = 0  # steps of optimizers, all of them, in the process that made most
+    passes: int = 0  # backward passes, likewise
+    ended_early: bool = False  # at the limit of its steps
+    outside: tuple[str, ...] = ()  # files that it wrote outside of the copy it ran in
 
 
 class Workshop:
-    """Where trials are made: the user's working directory, which stays as it is."""
+    """Where trials are made: the user's working directory, which stays as it is.
 
-    def __init__(
+    The first run is the program as it is. How far it came says how far the others need to go: where it failed, some
+    steps past that one; where it was ended because it takes long, as many. `max_steps` says it once for all.
+    Every program is run once; who asks again gets the same answer.
+    """
+
+    def __init__(  # all but two have a default
         self,
         root: Path,
         command: str,
         *,
         seconds: float,
-        passes: int | None,
+        max_steps: int | None = None,
         wants: Callable[[str], bool] = lambda _: True,
+        tick: Callable[[float], None] = lambda _: None,
+        layers: bool | None = None,
     ) -> None:
         self.root = root
+        self.layers = has_layers() if layers is None else layers
         self._wants = wants
-        self._layout = Layout(root)
         self._command = command
         self._seconds = seconds
-        self._passes = passes
+        self._tick = tick
+        self._limit = Limit(max_steps) if max_steps else Limit(_BEYOND, _SHORT, _SHARE * seconds)
+        self._is_limit_given = max_steps is not None
+        self._known: dict[tuple[frozenset[tuple[str, bytes]], str | None], Trial] = {}
 
     def run(self, changed: Mapping[str, bytes], *, reference: str | None = None) -> Trial:
         """The program with these files changed; as a reference run, where that is asked."""
-        with tempfile.TemporaryDirectory(prefix="gradsan-", ignore_cleanup_errors=True) as folder:
-            told = Arrangement(
-                Path(folder) / "notes", self.root.resolve(), Path(folder).resolve() / "work", self._passes, reference
-            )
-            told.scratch.mkdir()
-            told.notes.mkdir()
-            self._layout.lay_out(told.scratch, changed)
-            status, said = self._start(told)
-            reports, caught = (sorted(told.notes.glob(f"{name}-*.json")) for name in ("report", "caught"))
-            found = _diagnoses(reports, told)
-            if not found and status != 0:  # a test runner or a launcher lives on, and says that something failed
-                found = _diagnoses(caught, told)
-            wanted = tuple(each for each in found if self._wants(each.code))
-            records = _records(told.notes)
-            return Trial(
-                status,
-                wanted,
-                _steps(records),
-                said[-2000:],
-                len(reports),
-                _names(records),
-                stale=any(each["stale"] for each in records),
-            )
+        asked = frozenset(changed.items()), reference
+        if asked not in self._known:
+            is_first = not self._known
+            self._known[asked] = trial = self._tried(changed, reference)
+            if is_first and not self._is_limit_given:
+                self._limit = _limit_after(trial, self._seconds)
+        return self._known[asked]
 
-    def _start(self, told: Arrangement) -> tuple[int | None, str]:
-        process = subprocess.Popen(  # noqa: S602 # the user's own command, as they would type it
-            self._command,
-            shell=True,
-            cwd=told.scratch,
-            env=environment(told),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            start_new_session=True,  # so that its own children end with it
-        )
-        try:
-            said, _ = process.communicate(timeout=self._seconds)
-        except subprocess.TimeoutExpired:
-            _end(process)
-            return None, "it took too long"
-        except BaseException:
-            _end(process)
-            raise
-        return process.returncode, said
+    def _tried(self, changed: Mapping[str, bytes], reference: str | None) -> Trial:
+        _demand_inside(changed, self.root)
+        root = self.root.resolve()
+        plan = Plan(new_folder(), root, self.layers, self._command, changed=dict(changed))
+        told = Arrangement(plan.notes, root, plan.work, self._limit, reference)
+        plan = replace(plan, environment=environment(told))
+        with supervised(plan, seconds=self._seconds, tick=self._tick) as ended:
+            return _read(told, ended, self._wants)
 
 
-def _end(process: "subprocess.Popen[str]") -> None:
-    if hasattr(os, "killpg"):
-        os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
-    process.communicate()
+def has_layers() -> bool:
+    """Whether trials have a file system of their own here."""
+    return os.environ.get(WAY) != "copy" and can_have_layers()
+
+
+@contextmanager
+def source_with(changed: Mapping[str, bytes], root: Path) -> Iterator[Path]:
+    """A copy of the source files below a directory, some of them changed, to be read."""
+    _demand_inside(changed, root)
+    plan = Plan(new_folder(), root.resolve(), layers=False, sources_only=True, changed=dict(changed))
+    with supervised(plan, seconds=600):
+        yield plan.work
+
+
+def _limit_after(first: Trial, seconds: float) -> Limit:
+    if first.ended_early:
+        return Limit(first.made)
+    if first.status == 0:
+        return Limit(most_seconds=_SHARE * seconds)
+    return Limit(first.made + _BEYOND, _SHORT, _SHARE * seconds)
+
+
+def _demand_inside(changed: Mapping[str, bytes], root: Path) -> None:
+    for file in changed:
+        if not (root / file).resolve().is_relative_to(root.resolve()):
+            raise ValueError(f"{file!r} does not lie in the working directory")
+
+
+def _read(told: Arrangement, ended: Ended, wants: Callable[[str], bool]) -> Trial:
+    """What the processes of a trial have noted."""
+    reports, caught = (sorted(told.notes.glob(f"{name}-*.json")) for name in ("report", "caught"))
+    found = _diagnoses(reports, told)
+    if ended.status != 0 and all(each.severity != "error" for each in found):
+        found = (*_diagnoses(caught, told), *found)  # a test runner or a launcher lives on, and says that it failed
+    records = _records(told.notes)
+    training = [each for each in records if each["steps"]]
+    return Trial(
+        ended.status,
+        tuple(each for each in found if wants(each.code)),
+        _steps(training),
+        _without_ours(ended.said)[-_LAST_WORDS:],
+        len(reports),
+        _names(training),
+        stale=any(each["stale"] for each in records),
+        unwanted=tuple(each for each in found if not wants(each.code)),
+        made=max((each["made"] for each in records), default=0),
+        passes=max((each["passes"] for each in records), default=0),
+        ended_early=any(each["ended_early"] for each in records),
+        outside=_outside(told.notes),
+    )
 
 
 def _diagnoses(reports: Iterable[Path], told: Arrangement) -> tuple[Diagnosis, ...]:
@@ -115,7 +151,7 @@ def _diagnoses(reports: Iterable[Path], told: Arrangement) -> tuple[Diagnosis, .
 
     found: dict[str, Diagnosis] = {}
     for report in reports:
-        for each in read(report).diagnoses:
+        for each in read(report).diagnoses if _is_whole(report) else ():
             known = found.setdefault(each.fingerprint, each)
             if known is not each:  # another rank ran into the same
                 found[each.fingerprint] = replace(known, count=known.count + each.count)
@@ -130,15 +166,19 @@ def at_home(diagnosis: Diagnosis, homes: Iterable[Path]) -> Diagnosis:
     return msgspec.json.decode(text, type=Diagnosis)
 
 
-_OPTIMIZERS = 1000  # of one process
-
-
 def _records(notes: Path) -> list[dict[str, Any]]:
     """What the processes noted, one after the other: in the order of their ranks, or in which they were started."""
-    records: list[dict[str, Any]] = [
-        json.loads(file.read_text(encoding="utf-8")) for file in notes.glob("steps-*.json")
-    ]
-    return sorted((each for each in records if each["steps"]), key=_place)
+    records = [json.loads(file.read_bytes()) for file in notes.glob("steps-*.json") if _is_whole(file)]
+    return sorted(records, key=_place)
+
+
+def _is_whole(file: Path) -> bool:
+    """A process that is killed while it writes its notes leaves half of them."""
+    try:
+        json.loads(file.read_bytes())
+    except ValueError:
+        return False
+    return True
 
 
 def _steps(records: Iterable[Mapping[str, Any]]) -> Steps:
@@ -159,3 +199,14 @@ def _names(records: Iterable[Mapping[str, Any]]) -> dict[int, Sequence[str]]:
 
 def _place(record: Mapping[str, Any]) -> tuple[int, float]:
     return record["rank"] or 0, record["began"]
+
+
+def _outside(notes: Path) -> tuple[str, ...]:
+    found: set[str] = set()
+    for file in notes.glob("outside-*.txt"):
+        found.update(file.read_text(encoding="utf-8", errors="surrogateescape").splitlines())
+    return tuple(sorted(found))
+
+
+def _without_ours(said: str) -> str:
+    return "".join(line for line in said.splitlines(keepends=True) if not line.startswith(_OURS))

@@ -15,6 +15,8 @@ from typing import Any
 
 import gradsan
 from gradsan.fix.arrangement import Arrangement
+from gradsan.observe.doors.ending import Ending
+from gradsan.observe.doors.outside import note_writes
 from gradsan.observe.doors.session import Session, uninstall
 from gradsan.observe.given_gradients import GivenGradients
 from gradsan.observe.ledger.budget import Budget
@@ -27,18 +29,20 @@ _GRANT = 5.0  # seconds for dear looks: what a trial overlooks would be called m
 
 
 class Trial:
-    """Notes the gradients at every step; may be a reference run, and end the program after so many passes."""
+    """Notes the gradients at every step; may be a reference run, and end the program after so many steps."""
 
     def __init__(self, told: Arrangement) -> None:
         self._told = told
-        self._left = told.passes
+        self._ending = Ending(told.limit, self._end)
         self._given = GivenGradients()
         self._reference: Kept | None = None
         self._depth = 0
         self._process, self._began = os.getpid(), time.time()
         Budget.grant = _GRANT
         self.session = Session(keeps_ledger=told.reference is None, arriving=self._arriving)
-        _import_from(told.scratch, told.root)
+        if told.scratch != told.root:
+            _import_from(told.scratch, told.root)
+            note_writes(told.scratch, told.notes)
         atexit.register(self._end)  # the first to come is the last to go
 
     def _arriving(self) -> None:
@@ -59,7 +63,8 @@ class Trial:
 
         def watched(tensors: Any, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as the engine's entry has it
             if not self._depth:
-                self._passing(tensors)
+                self._ending.passing()
+                self._given.passing(tensors)
             self._depth += 1
             try:
                 return self._run(engine, tensors, [*args], named)
@@ -69,13 +74,6 @@ class Trial:
         setattr(found.engine_owner, found.engine_name, watched)
         register_optimizer_step_pre_hook(self._stepping)
         register_optimizer_step_post_hook(self._stepped)
-
-    def _passing(self, tensors: Any) -> None:  # noqa: ANN401 # as the engine is given them
-        if self._left is not None:
-            if self._left == 0:
-                sys.exit(0)
-            self._left -= 1
-        self._given.passing(tensors)
 
     def _run(self, engine: Any, tensors: Any, args: list[Any], named: dict[str, Any]) -> Any:  # noqa: ANN401 # as above
         reference = self._reference
@@ -89,6 +87,7 @@ class Trial:
         return result
 
     def _stepping(self, optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as torch calls it
+        self._ending.stepping()
         if self._reference is not None and self._given.is_full:
             sys.exit(0)  # nobody asks for more of it
         self._given.stepping(optimizer)
@@ -122,6 +121,9 @@ class Trial:
             "steps": self._given.steps,
             "names": self._given.names,
             "stale": self._reference is not None and self._reference.is_stale,
+            "made": self._ending.steps,
+            "passes": self._ending.passes,
+            "ended_early": self._ending.came,
         }
         self._file("steps").write_text(json.dumps(record), encoding="utf-8")
 

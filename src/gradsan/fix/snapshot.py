@@ -1,0 +1,58 @@
+"""What the files of a project said at one moment, in digests: to know later whether somebody changed one."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from gradsan.fix.editing import ChangedFileError
+from gradsan.fix.sandbox.copies import below
+
+_MOST = 50_000  # files and folders that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Digests of all Python files; of others, size and time are enough."""
+
+    root: Path
+    digests: Mapping[str, str]
+    is_whole: bool  # the project was not too large to be looked through
+
+    @classmethod
+    def of(cls, root: Path) -> "Snapshot":
+        """As it is now."""
+        found: dict[str, str] = {}
+        entries = list(islice(below(root), _MOST + 1))
+        for path, size in entries[:_MOST]:
+            with suppress(OSError):  # gone meanwhile
+                if size is not None:
+                    found[path.as_posix()] = _digest(root / path)
+        return cls(root, found, len(entries) <= _MOST)
+
+    def digest(self, *more: str) -> str:
+        """A name for all of it, and for what else is given."""
+        whole = hashlib.blake2b(digest_size=20)
+        for each in (*more, *(f"{name}\0{digest}" for name, digest in sorted(self.digests.items()))):
+            whole.update(each.encode(errors="surrogateescape") + b"\0\0")
+        return whole.hexdigest()
+
+    def is_current(self) -> bool:
+        """Whether no file has changed, come or gone since."""
+        return self.is_whole and Snapshot.of(self.root).digests == self.digests
+
+    def demand_unchanged(self, files: Iterable[str]) -> None:
+        """Raise where one of them was changed since: what somebody typed meanwhile must not be lost."""
+        for file in files:
+            known = self.digests.get(file)
+            if known is not None and _digest(self.root / file) != known:
+                raise ChangedFileError(f"{file!r} was changed meanwhile", "nothing was written; run gradsan fix again")
+
+
+def _digest(path: Path) -> str:
+    if path.suffix == ".py":
+        return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    status = path.stat()
+    return f"{status.st_size} {status.st_mtime_ns}"
