@@ -257,15 +257,14 @@ def test_program_that_does_not_run_is_said_to_be_the_reason_with_its_own_last_li
 def test_proof_of_the_same_program_is_used_again_and_no_other(tmp_path: Path) -> None:
     """`--write` after a proof need not prove it a second time; a changed file, or another command, is another case."""
     (tmp_path / "twice.py").write_text(TWICE, encoding="utf-8")
-    (tmp_path / "run.py").write_text("", encoding="utf-8")
-    arguments = ("twice.py", "--verify", "python run.py")
+    arguments = ("twice.py", "--verify", "python twice.py")
     used = "what was proved then is used"
 
     assert used not in fix(tmp_path, *arguments).stderr
     again = fix(tmp_path, *arguments)
     assert used in again.stderr
-    assert "verified" in again.stdout
-    (tmp_path / "run.py").write_text("1", encoding="utf-8")
+    assert "verified:" in again.stdout
+    (tmp_path / "data.txt").write_text("1", encoding="utf-8")
     assert used not in fix(tmp_path, *arguments, "--max-steps", "9").stderr
     done = fix(tmp_path, *arguments, "--max-steps", "9", "--write")
     assert used in done.stderr

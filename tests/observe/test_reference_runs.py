@@ -151,6 +151,32 @@ for x in data:
         ("chosen * advantage",),
         ("chosen * advantage.detach()",),
     ),
+    "two students that teach each other": (
+        "beside",
+        """\
+one, two = nn.Linear(3, 2), nn.Linear(3, 2)
+to_one, to_two = torch.optim.SGD(one.parameters(), 0.1), torch.optim.SGD(two.parameters(), 0.1)
+for x in data:
+    a, b = one(x).tanh(), two(x).tanh()
+    loss_a, loss_b = (a.square() + a * b).mean(), (b.square() + b * a.exp()).mean()
+    to_one.zero_grad(); loss_a.backward(retain_graph=True); to_one.step()
+    to_two.zero_grad(); loss_b.backward(); to_two.step()
+""",
+        ("a * b).mean()", "a.exp()"),
+        ("a * b.detach()).mean()", "a.exp().detach()"),
+    ),
+    "retained state with a step": (
+        "beside",
+        """\
+net, h = nn.GRUCell(3, 2), torch.zeros(4, 2)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in data:
+    h = net(x, h)
+    opt.zero_grad(); h.square().mean().backward(retain_graph=True); opt.step()
+""",
+        ("h = net(x, h)",),
+        ("h = net(x, h.detach())",),
+    ),
     "edit of a saved value": (
         "copied",
         """\

@@ -9,13 +9,14 @@ from gradsan.report import FixKind
 # cut: as if whatever leads into a freed graph were a constant.
 # term: as if a pass over a total were asked of what was added to it since the pass before.
 # apart: as if each pass trained those optimizers alone that step after it.
+# beside: as if what was computed from parameters that have all been trained since were a constant; else again.
 # again: the same parameters are trained in every iteration, by what is not older than they are.
 # copied: as if every saved value were a copy.
 # created: as if gradients that are asked for were part of the graph.
 # cleared: each step is given what came since the one before it.
 # same: as in the program as it is.
 # open: the program does not say; only what it did before it failed must stay.
-Meaning = Literal["kept", "cut", "term", "apart", "again", "copied", "created", "cleared", "same", "open"]
+Meaning = Literal["kept", "cut", "term", "apart", "beside", "again", "copied", "created", "cleared", "same", "open"]
 
 OF_KINDS: Mapping[FixKind, Meaning] = {
     "recompute": "again",

@@ -1,4 +1,8 @@
+from collections.abc import Mapping
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example, Tempting
+from gradsan.causes.meaning import Meaning
 from gradsan.lifecycle.incident import Edited, Incident
 from gradsan.report import FixKind
 
@@ -25,6 +29,9 @@ class StepBeforeBackward(Cause):
     name = "step-before-backward"
     severity = "error"
     summary = "an optimizer step changed parameters between a forward and its backward pass"
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = dict.fromkeys(
+        ("detach", "recompute", "reorder", "move-into-loop"), "beside"
+    )
     asked = 70
     roles = Cause.roles | {
         "made": "saved for backward",

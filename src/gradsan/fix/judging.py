@@ -14,6 +14,7 @@ _AGREES: dict[Meaning, str] = {
     "cut": "every optimizer is given the gradients that it gets when the old graph is cut off",
     "term": "every optimizer is given the gradients of what was added since the pass before",
     "apart": "every optimizer is given the gradients of its own loss",
+    "beside": "every optimizer is given the gradients of its own loss",
     "again": "every parameter of the first iteration is trained in later ones too",
     "copied": "every optimizer is given the same gradients as with a copy of each edited value",
     "created": "every optimizer is given the gradients that flow through the gradient itself, too",
@@ -21,7 +22,7 @@ _AGREES: dict[Meaning, str] = {
     "same": "every optimizer is given the same gradients as before",
     "open": "every parameter that was trained still is",
 }
-_DRAWING_AGAIN = ("again", "open")  # what is computed again draws its random numbers again
+_DRAWING_AGAIN = ("again", "beside", "open")  # what is computed again draws its random numbers again
 _OTHER_DRAWS = "the gradients cannot be compared: random numbers are drawn in another order"
 
 
@@ -82,18 +83,22 @@ def _as_meant(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     if meaning == "open":
         return Verdict("agrees", _AGREES[meaning])
     if meaning == "again":
-        return _again(trial, stage)
+        return _again(trial, stage, "kept")
+    if meaning == "beside":
+        return _again(trial, stage, "beside")
     if meaning == "same" and not stage.fails:
         return _compared(trial, stage.ran, meaning)
     return _compared(trial, stage.reference("kept" if meaning == "same" else meaning), meaning)
 
 
-def _again(trial: Trial, stage: Stage) -> Verdict:
-    """With all graphs kept, where that computes nothing from old parameters; else by who is trained."""
+def _again(trial: Trial, stage: Stage, first: Meaning) -> Verdict:
+    """By a reference, where that computes nothing from old parameters; else by who is trained."""
     if stage.fails:
-        kept = stage.reference("kept")
-        if kept.status == 0 and not kept.stale and (found := _compared(trial, kept, "kept")).answer != "undecided":
-            return found
+        reference = stage.reference(first)
+        if reference.status == 0 and not reference.stale:
+            compared = _compared(trial, reference, first)
+            if compared.answer != "undecided":
+                return compared
     once = trained_once(trial.steps, completed(stage.ran.steps), trial.names)
     if once:
         return Verdict("differs", f"only the first iteration trains {_listed(once)}")

@@ -114,7 +114,11 @@ class Prover:
         trial, before = attempt.trial, self.stage.ran
         if diagnosis.severity != "error":
             is_gone = all(kind_of(each) != kind_of(diagnosis) for each in attempt.new)
-            is_compared = self._meaning not in ("open", "again")  # else what is found may well come from the edit
+            is_compared = self._meaning not in (
+                "open",
+                "again",
+                "beside",
+            )  # else what is found may well come from the edit
             return trial.status == before.status and is_gone and (is_compared or not attempt.new)
         if any(_same(each, diagnosis) for each in attempt.new):
             return False

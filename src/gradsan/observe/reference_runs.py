@@ -17,6 +17,7 @@ _RETAIN, _CREATE, _INPUTS = 1, 2, 3  # the places of the engine's arguments, aft
 
 _WALKED = "gradsan_walked"  # on an op: the op counter when the last pass over it ended
 _FREED = "gradsan_freed"  # on an op: the same, of a pass that freed it
+_NEVER = 2**63  # later than any op
 _CUT = "gradsan_cut"  # on an op: nothing flows below it any more
 
 
@@ -92,19 +93,20 @@ class Cut(Kept):
         super().__init__()
         self._versions: list[tuple[Any, int]] = []
         self._without: list[Any] = []  # leaves that have no gradient, and are not to be given one
+        self._owned: set[int] | None = None  # ids of what optimizers train
 
     def before(self, pass_: Asked) -> None:
         """Nothing flows into what is to be a constant."""
         reached = self._reached(pass_)
-        for node in pass_.runs:
-            if self._is_constant(node, reached[node]) and _CUT not in node.metadata:
+        self._cut_off(pass_, [node for node in pass_.runs if self._is_constant(node, reached[node])])
+
+    def _cut_off(self, pass_: Asked, constants: Iterable[Node]) -> None:
+        for node in constants:
+            if _CUT not in node.metadata:
                 node.metadata[_CUT] = True
                 node.register_prehook(_nothing)
-        flows = leaves_of(_not_cut_off(pass_))
-        constant = {id(each): each for each in leaves_of(pass_.below)}
-        for each in flows:
-            constant.pop(id(each), None)
-        self._without = [each for each in constant.values() if each.grad is None]
+        left = {id(each) for each in leaves_of(_not_cut_off(pass_))}
+        self._without = [each for each in leaves_of(pass_.below) if id(each) not in left and each.grad is None]
 
     def after(self, pass_: Asked) -> None:
         """Note what it walked, and what it would have freed. Zeros would be a gradient to an optimizer."""
@@ -146,6 +148,30 @@ class Cut(Kept):
     def _is_constant(self, node: Node, freed: int) -> bool:
         """Whether an op was there when what it leads into was freed."""
         return 0 <= _number(node) < freed
+
+
+class Beside(Cut):
+    """What was computed from parameters that have all been trained since is a constant.
+
+    Where old values are also what leads to others, they cannot be: then the reference is stale.
+    """
+
+    def before(self, pass_: Asked) -> None:
+        """Cut them off, and see whether old ops are left."""
+        oldest = _below(pass_.below, self._change_of_trained, min)
+        self._cut_off(pass_, [node for node in pass_.runs if 0 <= _number(node) < oldest[node] < _NEVER])
+        left = {
+            node: tuple(each for each in pass_.below[node] if _CUT not in each.metadata) for node in _not_cut_off(pass_)
+        }
+        newest = _newest_below(left, self._change_at)
+        self.is_stale = self.is_stale or any(0 <= _number(node) < newest[node] for node in left)
+
+    def _change_of_trained(self, node: Node) -> int:
+        """When the parameter behind a node was changed; -1: not yet; `_NEVER`: it is none that is trained."""
+        owned = {id(each) for each in _trained()} if self._owned is None else self._owned
+        self._owned = owned
+        changes = [self._changed.get(id(leaf), -1) for leaf in leaves_of([node]) if id(leaf) in owned]
+        return min(changes, default=_NEVER)
 
 
 class Term(Cut):
@@ -263,6 +289,7 @@ class Cleared(Kept):
 REFERENCES: dict[str, Callable[[], Kept]] = {
     "kept": Kept,
     "cut": Cut,
+    "beside": Beside,
     "term": Term,
     "apart": Apart,
     "copied": Copied,
@@ -323,15 +350,22 @@ def _trained() -> list[Any]:
 
 def _newest_below(below: dict[Node, tuple[Node, ...]], time_of: Callable[[Node], int]) -> dict[Node, int]:
     """For every op the latest of the times of itself and of all that it leads to."""
-    newest: dict[Node, int] = {}
+    return _below(below, time_of, max)
+
+
+def _below(
+    below: dict[Node, tuple[Node, ...]], time_of: Callable[[Node], int], chosen: Callable[[list[int]], int]
+) -> dict[Node, int]:
+    """For every op the one that is chosen of the times of itself and of all that it leads to."""
+    found: dict[Node, int] = {}
     for root in below:
         stack = [root]
         while stack:
             node = stack[-1]
-            waiting = [each for each in below[node] if each not in newest]
+            waiting = [each for each in below[node] if each not in found]
             if waiting:
                 stack += waiting
                 continue
             stack.pop()
-            newest[node] = max([time_of(node), *(newest[each] for each in below[node])])
-    return newest
+            found[node] = chosen([time_of(node), *(found[each] for each in below[node])])
+    return found
