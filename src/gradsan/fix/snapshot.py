@@ -1,6 +1,7 @@
 """What the files of a project said at one moment, in digests: to know later whether somebody changed one."""
 
 import hashlib
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,17 +21,19 @@ class Snapshot:
     root: Path
     digests: Mapping[str, str]
     is_whole: bool  # the project was not too large to be looked through
+    taken: float  # the time
 
     @classmethod
     def of(cls, root: Path) -> "Snapshot":
         """As it is now."""
         found: dict[str, str] = {}
+        taken = time.time()
         entries = list(islice(below(root), _MOST + 1))
         for path, size in entries[:_MOST]:
             with suppress(OSError):  # gone meanwhile
                 if size is not None:
                     found[path.as_posix()] = _digest(root / path)
-        return cls(root, found, len(entries) <= _MOST)
+        return cls(root, found, len(entries) <= _MOST, taken)
 
     def digest(self, *more: str) -> str:
         """A name for all of it, and for what else is given."""
@@ -46,8 +49,9 @@ class Snapshot:
     def demand_unchanged(self, files: Iterable[str]) -> None:
         """Raise where one of them was changed since: what somebody typed meanwhile must not be lost."""
         for file in files:
-            known = self.digests.get(file)
-            if known is not None and _digest(self.root / file) != known:
+            path, known = self.root / file, self.digests.get(file)
+            is_same = path.stat().st_mtime <= self.taken if known is None else _digest(path) == known
+            if not is_same:
                 raise ChangedFileError(f"{file!r} was changed meanwhile", "nothing was written; run gradsan fix again")
 
 
