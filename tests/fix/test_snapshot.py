@@ -1,5 +1,6 @@
 """What somebody typed while the command was at work is noticed."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,20 @@ def test_changed_file_is_noticed_and_others_are_not(tmp_path: Path, monkeypatch:
     with pytest.raises(ChangedFileError):
         snapshot.demand_unchanged(["one.py"])
     assert not snapshot.is_current()
+
+
+def test_file_can_be_looked_at_later_if_it_is_as_old_as_the_rest(tmp_path: Path) -> None:
+    """From then on its content counts."""
+    file = tmp_path / "one.py"
+    file.write_text("old", encoding="utf-8")
+    snapshot = Snapshot.of_nothing(tmp_path).with_files(["one.py"])
+
+    before = file.stat()
+    file.write_text("new", encoding="utf-8")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    with pytest.raises(ChangedFileError):
+        snapshot.demand_unchanged(["one.py"])
 
 
 def test_proof_is_known_by_all_that_it_depends_on(tmp_path: Path) -> None:

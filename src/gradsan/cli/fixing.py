@@ -88,7 +88,7 @@ class Fixing:
         self._wishes = wishes
         self._progress = Progress(told)
         self._root = Path.cwd()
-        self._snapshot = Snapshot.of(self._root)
+        self._snapshot = Snapshot.of(self._root) if wishes.verify else Snapshot.of_nothing(self._root)
         self._wants: Callable[[str], bool] = selection(wishes.select, wishes.ignore)
         self._rechecker = Rechecker(self._root, ())
 
@@ -99,6 +99,8 @@ class Fixing:
         self._rechecker = Rechecker(self._root, known if report is None else ())
         known = [each for each in known if self._wants(each.code)]
         told = self._verified(report, known) if self._wishes.verify else self._proposed(known)
+        if self._wishes.write:
+            self._snapshot = self._snapshot.with_files({file for one in told for file in one.changed or ()})
         changed, left = self._agreed(told)
         if changed and self._wishes.write:
             changes = unwritten(changed, self._root)

@@ -4,7 +4,7 @@ import hashlib
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -22,6 +22,11 @@ class Snapshot:
     digests: Mapping[str, str]
     is_whole: bool  # the project was not too large to be looked through
     taken: float  # the time
+
+    @classmethod
+    def of_nothing(cls, root: Path) -> "Snapshot":
+        """Only the time is noted, by which a later change shows."""
+        return cls(root, {}, is_whole=False, taken=time.time())
 
     @classmethod
     def of(cls, root: Path) -> "Snapshot":
@@ -45,6 +50,12 @@ class Snapshot:
     def is_current(self) -> bool:
         """Whether no file has changed, come or gone since."""
         return self.is_whole and Snapshot.of(self.root).digests == self.digests
+
+    def with_files(self, files: Iterable[str]) -> "Snapshot":
+        """With what these files say, who must not have changed so far."""
+        wanted = list(files)
+        self.demand_unchanged(wanted)
+        return replace(self, digests={**{file: _digest(self.root / file) for file in wanted}, **self.digests})
 
     def demand_unchanged(self, files: Iterable[str]) -> None:
         """Raise where one of them was changed since: what somebody typed meanwhile must not be lost."""
