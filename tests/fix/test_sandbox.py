@@ -1,5 +1,6 @@
 """A trial touches nothing of the user's, and nothing of it is left."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -8,14 +9,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from gradsan.fix.sandbox.copies import copy_project
 from gradsan.fix.sandbox.plans import Plan
-from gradsan.fix.sandbox.supervised import can_have_layers, new_folder, supervised
+from gradsan.fix.sandbox.supervised import TrialError, can_have_layers, new_folder, supervised
 from gradsan.fix.sandbox.unsupervised import unsupervised
 
 needs_layers = pytest.mark.skipif(not can_have_layers(), reason="this system lets nobody have a file system")
@@ -233,18 +234,44 @@ def test_nothing_is_left_when_the_one_who_waits_is_killed(project: Path, number:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         with supervised(plan, seconds=60):
             os._exit(0)
-    until = time.monotonic() + 30
-    while len(list(running(plan.folder))) < 2 and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_until(lambda: len(list(running(plan.folder))) > 1)
 
     os.kill(child, number)
     os.waitpid(child, 0)
 
-    until = time.monotonic() + 30
-    while (list(running(plan.folder)) or plan.folder.exists()) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert list(running(plan.folder)) == []
+    wait_until(lambda: not plan.folder.exists() and not list(running(plan.folder)))
+
+
+@needs_layers
+def test_program_dies_with_its_supervisor(project: Path) -> None:
+    """Also where somebody kills that one; whoever waits is told, and the folder is removed."""
+    plan = plan_of(project, f'-c "{DAEMON}; import time; time.sleep(300)"')
+    killer = threading.Thread(target=_kill_supervisor, args=[plan.folder])
+    killer.start()
+
+    with pytest.raises(TrialError, match="was ended"), supervised(plan, seconds=60):
+        pass
+
+    killer.join()
+    wait_until(lambda: not list(running(plan.folder)))
     assert not plan.folder.exists()
+
+
+def _kill_supervisor(folder: Path) -> None:
+    wait_until(lambda: len(list(running(folder))) > 1)
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            parent = int((file.parent / "stat").read_text(encoding="utf-8").rpartition(") ")[2].split()[1])
+            if parent == os.getpid() and b"sandbox.supervisor" in file.read_bytes():
+                os.kill(int(file.parent.name), signal.SIGKILL)
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Half a minute at most."""
+    until = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def running(folder: Path) -> Iterator[int]:

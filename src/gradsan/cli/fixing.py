@@ -90,7 +90,7 @@ class Fixing:
         self._wishes = wishes
         self._progress = Progress(told)
         self._root = Path.cwd()
-        self._snapshot = Snapshot.of(self._root)
+        self._snapshot = Snapshot.of(self._root) if wishes.verify else Snapshot.of_nothing(self._root)
         self._wants: Callable[[str], bool] = selection(wishes.select, wishes.ignore)
         self._rechecker = Rechecker(self._root, ())
 
@@ -101,6 +101,8 @@ class Fixing:
         self._rechecker = Rechecker(self._root, known if report is None else ())
         known = [each for each in known if self._wants(each.code)]
         told = self._verified(report, known) if self._wishes.verify else self._proposed(known)
+        if self._wishes.write:
+            self._snapshot = self._snapshot.with_files({file for one in told for file in one.changed or ()})
         changed, left = self._agreed(told)
         if changed and self._wishes.write:
             changes = unwritten(changed, self._root)
@@ -127,7 +129,7 @@ class Fixing:
             self._say(f"nothing has changed since {proof.made}: what was proved then is used")
             return proof.told
         told = self._proved(report, known)
-        if self._snapshot.is_current():
+        if any(one.changed for one in told) and self._snapshot.is_current():
             keep(name, _Proof(datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"), told))
         return told
 
@@ -211,7 +213,9 @@ class Fixing:
         )
         if not workshop.layers:
             self._warn_of_copy()
-        self._say("running the program as it is" + ("" if self._wishes.command else f", as the report says: {command}"))
+        if self._wishes.command is None:
+            self._warn(f"the command of the report is run: {_printable(command)}")
+        self._say("running the program as it is")
         before = workshop.run({})
         self._demand_a_run(before, command, known)
         if before.outside:
@@ -219,10 +223,10 @@ class Fixing:
         return workshop, before
 
     def _warn_of_copy(self) -> None:
-        self._say(_NO_LAYERS)
+        self._warn(_NO_LAYERS)
         left_out = listed(self._root).left_out
         if left_out:
-            self._say(f"{len(left_out)} files are too much to copy, and missing there, as {left_out[-1]}")
+            self._warn(f"{len(left_out)} files are too much to copy, and missing there, as {left_out[-1]}")
 
     def _demand_a_run(self, before: Trial, command: str, known: Sequence[Diagnosis]) -> None:
         """Say what is wrong with a first run that can prove nothing."""
@@ -232,9 +236,10 @@ class Fixing:
                 f"the program did not end within {self._wishes.timeout:g} seconds",
                 f"let it do less, or end it with --max-steps, or give it longer with --timeout. It printed:\n{said}",
             )
-        explained = before.diagnoses or (known and before.passes)
-        if before.status != 0 and not explained:
-            others = ", ".join(f"{each.code} {each.name}" for each in before.unwanted if each.severity == "error")
+        errors = [each for each in before.diagnoses if each.severity == "error"]
+        others = ", ".join(f"{each.code} {each.name}" for each in before.unwanted if each.severity == "error")
+        is_explained = bool(before.diagnoses or (known and before.passes)) and not others
+        if before.status != 0 and not errors and not is_explained:
             why = f"it fails with {others}, which is not selected" if others else "gradsan cannot explain why"
             raise UnusableCommandError(
                 f"the program does not run as it is: {command!r} ended with status {before.status}, and {why}",
@@ -245,7 +250,7 @@ class Fixing:
                 f"no Python program was seen in {command!r} (status {before.status})",
                 f"it must start the Python that gradsan is installed for. It printed:\n{said}",
             )
-        if before.status != 0 and all(each.severity != "error" for each in before.diagnoses):
+        if before.status != 0 and not errors:
             self._say(f"the program ends with status {before.status}, which a fix must end too. It printed:\n{said}")
 
     def prove(self, diagnosis: Diagnosis, workshop: Workshop, stage: Stage) -> tuple[_Told, Stage]:
@@ -303,6 +308,16 @@ class Fixing:
 
     def _say(self, line: str) -> None:
         self._progress.say(line)
+
+    @staticmethod
+    def _warn(line: str) -> None:
+        """Of what could do harm; also those who want to hear nothing else are told."""
+        Progress(sys.stderr).say(line)
+
+
+def _printable(text: str) -> str:
+    """Without what could make a terminal show something else."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 @dataclass

@@ -29,10 +29,10 @@ def name_of(snapshot: Snapshot, *asked: object) -> str:
 
 def kept(name: str, kind: type[T]) -> T | None:
     """What was kept under that name; None where there is nothing that can be trusted."""
-    folder = _folder()
-    if not _is_ours(folder):
-        return None
     try:
+        folder = _folder()
+        if not _is_ours(folder):
+            return None
         handle = os.open(folder / f"{name}.json", os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         with os.fdopen(handle, "rb") as file:
             return msgspec.json.decode(file.read(), type=kind)
@@ -42,8 +42,8 @@ def kept(name: str, kind: type[T]) -> T | None:
 
 def keep(name: str, proof: object) -> None:
     """Keep it under that name; where that is not possible, it is proved again another time."""
-    folder = _folder()
     with suppress(OSError):
+        folder = _folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _is_ours(folder):
             return
@@ -59,11 +59,12 @@ def keep(name: str, proof: object) -> None:
 
 
 def _folder() -> Path:
-    if sys.platform == "win32":
-        home = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
-    else:
-        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "gradsan" / "proofs"
+    """In the user's cache; an error of the system's where there is none."""
+    own, usual = ("LOCALAPPDATA", "~/AppData/Local") if sys.platform == "win32" else ("XDG_CACHE_HOME", "~/.cache")
+    home = Path(os.environ.get(own) or os.path.expanduser(usual))  # noqa: PTH111 # which raises where there is no home
+    if not home.is_absolute():
+        raise FileNotFoundError(home)
+    return home / "gradsan" / "proofs"
 
 
 def _is_ours(folder: Path) -> bool:

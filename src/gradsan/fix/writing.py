@@ -36,9 +36,8 @@ def write(changes: Mapping[Path, tuple[bytes, bytes]]) -> None:
                 each.take_its_place()
                 written.append(each.path.name)
         except OSError as error:
-            what = f"cannot write {error.filename or 'a file'!r} ({error.strerror})"
             done = f"; written before it: {', '.join(written)}" if written else ""
-            raise UnwritableFileError(what + done, "make it writable, and try again") from None
+            raise UnwritableFileError(f"cannot write ({error}){done}", "see to that, and try again") from None
 
 
 class _New:
@@ -81,6 +80,11 @@ def _new(path: Path, content: bytes) -> Iterator[_New]:
                 os.fchown(handle, status.st_uid, status.st_gid)
             os.fchmod(handle, stat.S_IMODE(status.st_mode))
         os.fsync(handle)
+    except OSError as error:
+        os.close(handle)
+        new.forget()
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    try:
         yield new
     finally:
         os.close(handle)

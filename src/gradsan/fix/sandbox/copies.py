@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import sys
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,6 +14,7 @@ LEFT_OUT = frozenset(
 )
 _ALL = 4_000_000_000  # bytes of one copy
 _FILES = 100_000
+_FOLDERS_OF_SOURCE = 3_000  # that are looked into for source; nobody has more
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ def listed(root: Path, *, sources_only: bool = False) -> Listed:
     """All files, the small ones first where they are too many; what a link leads to is a file or folder as well."""
     files: list[tuple[int, Path]] = []
     folders: list[Path] = []
-    for path, size in below(root):
+    for path, size in below(root, _FOLDERS_OF_SOURCE if sources_only else sys.maxsize):
         if size is None:
             folders.append(path)
         elif path.suffix == ".py" or not sources_only:
@@ -38,6 +41,9 @@ def listed(root: Path, *, sources_only: bool = False) -> Listed:
     for number, (size, path) in enumerate(sorted(files)):
         room -= size
         (kept if room >= 0 and number < _FILES else left_out).append(path)
+    if sources_only:
+        with_source = {parent for path in kept for parent in path.parents}
+        folders = [folder for folder in folders if folder in with_source]
     return Listed(tuple(kept), tuple(folders), tuple(left_out))
 
 
@@ -46,38 +52,47 @@ def copy_project(root: Path, target: Path, changed: Mapping[str, bytes], *, sour
     target.mkdir()
     found = listed(root, sources_only=sources_only)
     for folder in found.folders:
-        (target / folder).mkdir(exist_ok=True)
+        (target / folder).mkdir()
     for file in found.files:
         if file.as_posix() not in changed:
             with suppress(PermissionError, FileNotFoundError):  # a file that is not ours to read, or gone meanwhile
                 shutil.copy2(root / file, target / file)
     for name, content in changed.items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
         (target / name).write_bytes(content)
 
 
-def below(root: Path) -> Iterator[tuple[Path, int | None]]:
+def below(root: Path, most_folders: int = sys.maxsize) -> Iterator[tuple[Path, int | None]]:
     """All that a project has, by its names in there: files with their sizes, and folders before what they hold.
 
-    Environments of Python and caches are not part of it.
+    What is less deep comes first, as source does. Environments of Python and caches are not part of it.
     """
-    yield from _below(root, Path(), (root.resolve(),))
+    waiting: deque[tuple[Path, tuple[Path, ...]]] = deque([(Path(), (root.resolve(),))])
+    while waiting and most_folders > 0:
+        most_folders -= 1
+        folder, above = waiting.popleft()
+        for entry in _entries(root / folder):
+            inner = folder / entry.name
+            if entry.is_dir():
+                real = Path(entry.path).resolve()
+                if real not in above:  # a link that leads back
+                    yield inner, None
+                    waiting.append((inner, (*above, real)))
+            else:
+                yield inner, _size(entry)
 
 
-def _below(root: Path, folder: Path, above: tuple[Path, ...]) -> Iterator[tuple[Path, int | None]]:
+def _entries(folder: Path) -> "list[os.DirEntry[str]]":
     try:
-        entries = sorted(os.scandir(root / folder), key=lambda each: each.name)
+        entries = sorted(os.scandir(folder), key=lambda each: each.name)
+        found = [each for each in entries if each.name not in LEFT_OUT and (each.is_dir() or each.is_file())]
     except OSError:  # a folder that is not ours to read
-        return
-    if any(entry.name == "pyvenv.cfg" for entry in entries):
-        return
-    for entry in entries:
-        if entry.name in LEFT_OUT:
-            continue
-        below = folder / entry.name
-        if entry.is_dir():
-            real = Path(entry.path).resolve()
-            if real not in above:  # a link that leads back
-                yield below, None
-                yield from _below(root, below, (*above, real))
-        elif entry.is_file():
-            yield below, entry.stat().st_size
+        return []
+    return [] if any(each.name == "pyvenv.cfg" for each in found) else found
+
+
+def _size(entry: "os.DirEntry[str]") -> int:
+    try:
+        return entry.stat().st_size
+    except OSError:  # gone meanwhile
+        return 0

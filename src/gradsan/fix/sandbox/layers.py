@@ -60,7 +60,13 @@ class Layers:
 
     def write(self, path: str, content: bytes) -> None:
         """Let a file say something else; the user's stays as it is."""
-        Path(self._inside(path)).write_bytes(content)
+        try:
+            Path(self._inside(path)).write_bytes(content)
+        except OSError:  # on a disk that cannot be overlaid
+            self._number += 1
+            other = self._writes / f"changed-{self._number}"
+            other.write_bytes(content)
+            bind(str(other), self._inside(path))
 
     def show(self, path: Path) -> None:
         """Have a folder of the user's disk there as it is, to be written."""

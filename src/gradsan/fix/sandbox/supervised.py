@@ -113,7 +113,10 @@ class _Attendance:
                 answer += more
         told = json.loads(answer)
         if "failed" in told:
-            raise TrialError(f"the trial could not be made ({told['failed']})", "see to that, and try again")
+            raise TrialError(
+                f"the trial could not be made ({told['failed']})",
+                "see to that, or try it in a copy with GRADSAN_TRIALS=copy",
+            )
         while select.select([self._output], [], [], 0)[0] and self._listen():
             pass
         return Ended(told["status"], self._tail())

@@ -90,8 +90,7 @@ def _enclosed(plan: Plan, events: "_Events") -> int:
 
 def _enclose(plan: Plan, processes: int, ready: int) -> int:
     """A process in namespaces of its own, which lives as long as the first one in there does."""
-    if _IS_LINUX:
-        kernel.die_with_parent(signal.SIGKILL)
+    kernel.die_with_parent(signal.SIGKILL)
     user, group = os.getuid(), os.getgid()
     try:
         of_user = _unshare(kernel.NEW_MOUNTS | processes)
