@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from gradsan.causes.silence import folded, silent_diagnoses
 from gradsan.lifecycle.course import (
+    Carried,
     Count,
     Course,
     CutOff,
@@ -14,6 +15,7 @@ from gradsan.lifecycle.course import (
     LeftOut,
     OptimizerLine,
     PassLine,
+    Stale,
     Walk,
 )
 from gradsan.lifecycle.location import Frame, Location
@@ -249,3 +251,57 @@ def test_gradients_that_pile_up_late_are_told_by_the_steps_in_a_row() -> None:
 
     assert codes(Course(optimizers=(line,))) == []
     assert codes(Course(optimizers=(replace(line, in_a_row=40),))) == ["GS303"]
+
+
+OLD = Stale(
+    Carried("nodes", "local", certain=True, made=at(3), enters=at(7)),
+    makers=at(3),
+    changed=at(9),
+    updates=4,
+    step=5,
+    passes=4,
+    is_carried_on=False,
+)
+
+
+def test_values_of_older_parameters_are_a_stale_graph() -> None:
+    """Told with its age, and what it is about."""
+    (found,) = silent_diagnoses(Course(lines=(replace(PASS, stale=(OLD,)),)))
+
+    assert found.code == "GS308"
+    assert "`nodes` was computed from parameters that have changed in 4 steps since" in found.message
+    assert found.evidence["steps"] == 4
+    assert [each and each.line for each in (found.made, found.enters, found.changed, found.used)] == [3, 7, 9, 8]
+
+
+def test_stale_graph_is_one_explanation() -> None:
+    """What grows is a growing history; that it is kept, and retained, comes with it."""
+    kept = replace(LIST, made=at(3))
+
+    assert codes(Course(lines=(replace(GROWING, stale=(OLD,)),))) == ["GS305"]
+    assert codes(Course(lines=(replace(RETAINED, walked_again=5, stale=(OLD,)),), holdings=(kept,))) == ["GS308"]
+
+
+def test_result_that_is_carried_on_has_to_be_seen_twice() -> None:
+    """A cache with several entries fills in several steps, and reads an old one beside a new one."""
+    carried = replace(OLD, is_carried_on=True)
+
+    (found,) = silent_diagnoses(Course(lines=(replace(PASS, stale=(carried,)),)))
+    assert [each.kind for each in found.fixes] == ["detach"]
+    assert codes(Course(lines=(replace(PASS, stale=(replace(carried, passes=1),)),))) == []
+
+
+def test_stale_graph_is_fixed_as_the_error_of_its_kind_would_be() -> None:
+    """Computed again; cut off only where the present forward trains the same parameters, and compares with it."""
+
+    def first(stale: Stale) -> str:
+        (found,) = silent_diagnoses(Course(lines=(replace(PASS, stale=(stale,)),)))
+        return found.fixes[0].kind
+
+    constructed = (Frame("model.py", 5, "Model.__init__"),)
+    assert first(OLD) == "move-into-loop"
+    assert first(replace(OLD, made_in_loop=True)) == "recompute"
+    assert first(replace(OLD, carried=replace(OLD.carried, made=constructed))) == "recompute"
+    assert first(replace(OLD, trained_anew=True)) == "detach"
+    assert first(replace(OLD, trained_anew=True, is_operand=True)) == "move-into-loop"
+    assert first(replace(OLD, trained_anew=True, is_term=True)) == "move-into-loop"

@@ -16,8 +16,8 @@ class ComputedOnce(Cause):
 
     Freed memory is only half of the problem. After `optimizer.step()` the result is also out of date: it was computed
     from parameters that have changed since. Where the line happens to save nothing for backward (`w + 1`), PyTorch
-    does not raise, and the training goes on with the old values. This is why `retain_graph=True` is no cure: it keeps
-    the old values in use, or leads to the in-place error (GS201).
+    does not raise, and the training goes on with the old values (GS308). This is why `retain_graph=True` is no cure: it
+    keeps the old values in use, or leads to the in-place error (GS201).
     """
 
     code = "GS104"

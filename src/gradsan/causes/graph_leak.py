@@ -99,8 +99,10 @@ print(running_loss)
     def recognise(cls, course: Course) -> Iterator[Finding]:
         """Names that collect graphs of steps which are over, or keep the one of the best step for good."""
         carried = {line.carried.name for line in course.lines if line.grows and line.carried is not None}
+        stale = {frame for line in course.lines for each in line.stale for frame in each.makers}
         for each in course.holdings:
-            if each.name in carried:  # passes walk it: that is a growing history
+            is_walked = each.name in carried or not stale.isdisjoint(each.made[-1:])
+            if is_walked:  # that is a growing history, or a stale graph
                 continue
             if each.is_growing or each.is_for_good:
                 yield cls._finding(each)

@@ -80,7 +80,7 @@ class Binding(Machine):
             if leaf is not None:
                 self.world.clear([leaf])
         elif name == "data" and isinstance(owner, Tensor) and owner.leaf is not None:
-            self.world.update(owner.leaf, self.site(node), counted=False)
+            self.world.update(owner.leaf, self.site(node), counted=False, certain=not self.frame.assumed)
         elif name == "requires_grad" and isinstance(value, Const):
             for leaf in leaves_of(owner):
                 leaf.requires = bool(value.value)

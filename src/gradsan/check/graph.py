@@ -56,6 +56,14 @@ class LoopRun:
 Moment = tuple[tuple[LoopRun, int], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Other values in a tensor, for certain."""
+
+    number: int  # when
+    site: Site
+
+
 @dataclass(slots=True, eq=False)
 class Storage:
     """The memory of a tensor: every edit in place gives it a new version."""
@@ -63,6 +71,7 @@ class Storage:
     version: int = 0
     edited: Site | None = None
     by: str | None = None  # the optimizer whose step edited it
+    changes: list[Change] = field(default_factory=list)  # of a leaf
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,9 +113,9 @@ class Passes(Machine):
                 for number in (1, 2):
                     with self.round_of(run, number):
                         result = self.call(closure, (), {}, node)
-                        self.world.step(optimizer, self.site(node))
+                        self.world.step(optimizer, self.site(node), certain=not self.frame.assumed)
                 return result
-            self.world.step(optimizer, self.site(node))
+            self.world.step(optimizer, self.site(node), certain=not self.frame.assumed)
         elif name == "add_param_group":
             optimizer.owned += [leaf for value, _ in arguments for leaf in leaves_of(value)]
             optimizer.complete = False

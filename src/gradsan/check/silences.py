@@ -12,6 +12,7 @@ from gradsan.check.world import World
 
 if TYPE_CHECKING:  # what only types need is not loaded: most checks find nothing
     from gradsan.causes.cause import Role
+    from gradsan.check.staleness import Aged
     from gradsan.lifecycle.incident import Stack
     from gradsan.report import FixKind
 
@@ -46,7 +47,8 @@ def listen(world: World, *, closed: bool, kept: frozenset[Op]) -> Heard:
     _needless_retains(world, heard, explained, closed=closed, kept=kept)
     _missing_clears(world, heard)
     _dropped_losses(world, heard)
-    _growing(world, heard)
+    stale = _stale(world, heard)
+    _growing(world, heard, stale)
     _leaks(world, heard, closed=closed and bool(world.passes), kept=kept)
     _cut_off(world, heard)
     _late(world, heard)
@@ -137,10 +139,51 @@ def _dropped_losses(world: World, heard: Heard) -> None:
         )
 
 
-def _growing(world: World, heard: Heard) -> None:
+def _stale(world: World, heard: Heard) -> set[int]:
+    """Values that are old by the time a later iteration uses them; answers with the passes that do, by their ids."""
+    found: list[Aged] = []
+    if any(len(op.walked) > 1 for done in world.passes for op in done.ops):
+        from gradsan.check.staleness import aged
+
+        found = list(aged(world))
+    for each in found:
+        heard.found["GS308", id(each.later.site.node), str(id(each.op.site.node))] = _out_of_date(each)
+    for done in world.passes:
+        is_later = bool(done.moment) and done.moment[-1][1] > 1
+        again = [op for op in done.ops if op.moment[: len(done.moment)] == done.moment] if is_later else []
+        heard.refuted |= {("GS308", id(done.site.node), str(id(op.site.node))) for op in again}
+    return {id(each.later) for each in found}
+
+
+def _out_of_date(aged: "Aged") -> Silence:
+    from gradsan.causes.stale_graph import StaleGraph
+    from gradsan.lifecycle.course import Carried, Stale
+
+    made, label = stack_of(aged.op.site), aged.label
+    fact = Stale(
+        Carried(None, None, certain=True, made=made, enters=()),
+        is_carried_on=False,
+        is_asked_for=aged.enters is None,
+        made_in_loop=aged.is_made_in_loop,
+        trained_anew=aged.is_trained_anew,
+        is_term=aged.is_term,
+        is_operand=aged.is_operand,
+    )
+    places: dict[Role, Stack] = {
+        "made": made,
+        "changed": stack_of(aged.change.site),
+        "used": stack_of(aged.later.site),
+    }
+    if aged.enters is not None:
+        places["enters"] = stack_of(aged.enters.site)
+    name = None if label is None else label.name
+    return Silence("GS308", StaleGraph.sentence_of(name, 0), StaleGraph.fixes_of(fact), places, label, SURE)
+
+
+def _growing(world: World, heard: Heard, stale: set[int]) -> None:
     failing = {id(each.failing) for each in world.troubles if isinstance(each, SecondWalk | OldValue)}
     for each in world.regrown:
-        if id(each.later) in failing or not world.changed_between(each.earlier, each.later):
+        if id(each.later) in failing | stale or not world.changed_between(each.earlier, each.later):
             continue
         if each.doubt > LIKELY or not each.earlier.retains:
             continue

@@ -69,7 +69,7 @@ class Statements(Imports, Binding, Expressions):
             before.exact = before.exact and isinstance(right, Sequence) and right.exact
             return
         if isinstance(before, Tensor) and before.leaf is not None and before.op is None and not self.world.recording:
-            self.world.update(before.leaf, self.site(node))
+            self.world.update(before.leaf, self.site(node), certain=not self.frame.assumed)
             return
         value = self.arithmetic(type(node.op), (before, node.target), (right, node.value), node)
         if isinstance(before, Const | Index) and isinstance(right, Const) and self.world.moment:

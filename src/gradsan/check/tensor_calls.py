@@ -174,12 +174,12 @@ class TensorCalls(Passes):
         of = value.attributes.get("<of>")
         if isinstance(of, Tensor) and of.leaf is not None:
             if value.cut is not None or name not in ("zero_", "detach_"):
-                self.world.update(of.leaf, self.site(node), counted=False)
+                self.world.update(of.leaf, self.site(node), counted=False, certain=not self.frame.assumed)
             elif name == "zero_":
                 self.world.clear([of.leaf])
             return value
         if value.leaf is not None and value.op is None:
-            self.world.update(value.leaf, self.site(node))
+            self.world.update(value.leaf, self.site(node), certain=not self.frame.assumed)
             return value
         storage = memory(value)
         if storage is not None:

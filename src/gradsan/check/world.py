@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from gradsan.check.graph import (
     DOUBTFUL,
     LIKELY,
+    Change,
     Code,
     Contribution,
     Cut,
@@ -108,9 +109,10 @@ class World:
         if done.kind == "backward":
             self._give(done, given)
 
-    def step(self, optimizer: Optimizer, site: Site) -> None:
-        """An optimizer changes what it owns and what has a gradient."""
+    def step(self, optimizer: Optimizer, site: Site, *, certain: bool = False) -> None:
+        """An optimizer changes what it owns and what has a gradient. `certain`: on no assumption."""
         optimizer.steps += 1
+        now = tick()
         for leaf in self.owned(optimizer):
             if not leaf.given:
                 continue
@@ -120,10 +122,12 @@ class World:
                 self.piled.append(Piled(optimizer, site, new[-1].source, self.moment))
             leaf.storage.version += 1
             leaf.storage.edited, leaf.storage.by = site, optimizer.name
+            if certain and leaf in optimizer.owned:
+                leaf.storage.changes.append(Change(now, site))
             for each in leaf.given:
                 each.stepped = site
                 each.source.used = True
-        self.updates.append(tick())
+        self.updates.append(now)
 
     def owned(self, optimizer: Optimizer) -> list[Leaf]:
         """What an optimizer owns; what nobody is known to own, where it is not known what it owns."""
@@ -149,15 +153,18 @@ class World:
                 each.source.used = True
             leaf.given.clear()
 
-    def update(self, leaf: Leaf, site: Site, *, counted: bool = True) -> None:
-        """A parameter is changed by hand."""
+    def update(self, leaf: Leaf, site: Site, *, counted: bool = True, certain: bool = False) -> None:
+        """A parameter is changed by hand. `certain`: on no assumption."""
+        now = tick()
+        if certain:
+            leaf.storage.changes.append(Change(now, site))
         for each in leaf.given:
             each.source.used = True
             each.stepped = site
         if counted:
             leaf.storage.version += 1
             leaf.storage.edited, leaf.storage.by = site, None
-        self.updates.append(tick())
+        self.updates.append(now)
 
     def changed_between(self, earlier: Pass, later: Pass) -> bool:
         """Whether parameters were changed from one pass to the other."""

@@ -5,7 +5,14 @@ from gradsan.report import Diagnosis, Fix, FixKind
 # What the user means is not in the source: a pass to delete, a state to forget, a cut to undo.
 _GUESSES: frozenset[FixKind] = frozenset({"remove-backward", "reset-state", "re-attach"})
 _GUESSES_IN: frozenset[tuple[str, FixKind]] = frozenset(
-    {("GS105", "item"), ("GS109", "recompute"), ("GS304", "combine-losses")}
+    {
+        ("GS105", "item"),
+        ("GS109", "recompute"),
+        ("GS304", "combine-losses"),
+        ("GS308", "move-into-loop"),  # values may be meant to stay as they are, or not to
+        ("GS308", "recompute"),
+        ("GS308", "detach"),
+    }
 )
 
 

@@ -168,6 +168,12 @@ def about_bytes(node: Node) -> int:
 _SAVES: dict[type, bool] = {}
 _LONGEST_CHAIN = 256  # ops; a total of more terms than that is a total all the same
 
+# Ops whose result is the memory of what they were given, seen otherwise.
+VIEWING = frozenset(
+    {"View", "ReshapeAlias", "Squeeze", "Unsqueeze", "Select", "Alias", "Expand", "UnsafeView", "Unbind", "Slice"}
+    | {"Permute", "T", "Transpose", "AsStrided", "Split", "SplitWithSizes", "Chunk", "Diagonal", "Unfold", "Conj"}
+    | {"Narrow", "ViewAsReal", "ViewAsComplex", "Real", "Imag"}
+)
 # Ops that re-arrange: what is behind them is still the same thing.
 REARRANGING = frozenset(
     {"View", "Reshape", "ReshapeAlias", "Squeeze", "Unsqueeze", "Select", "Alias", "Expand", "UnsafeView", "Unbind"}

@@ -5,17 +5,24 @@ interpreter has it on the stack of every pass, the log on none: whoever compares
 """
 
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from gradsan.lifecycle.incident import Incident, ReadAfterFree, Stack
 from gradsan.lifecycle.location import Frame
+
+T = TypeVar("T")
 
 
 def surrounded(incident: Incident) -> Incident:
     """The same facts, each stack with the calls around it as the failing pass has them."""
     if isinstance(incident, ReadAfterFree):
         return incident
-    found: Incident = _surrounded(incident, incident.failing.stack)
+    return surrounded_by(incident, incident.failing.stack)
+
+
+def surrounded_by(facts: T, around: Stack) -> T:
+    """The same facts, each stack in them with the calls that lie around it on this one."""
+    found: T = _surrounded(facts, around)
     return found
 
 

@@ -57,6 +57,8 @@ VIEWS = frozenset(
     diagonal unflatten flatten T mT chunk split unbind alias
     """.split()
 )
+# The result is the memory of the first argument, or may be: where there is nothing to do, nothing is copied.
+FOLLOWING = VIEWS | frozenset("contiguous to float double half cpu cuda type_as rearrange requires_grad_".split())
 # The gradient is computed from the result, which is kept for that.
 SAVE_THEIR_RESULT = frozenset("softmax log_softmax exp sigmoid tanh sqrt rsqrt relu cholesky inverse".split())
 SCALING = frozenset(

@@ -11,16 +11,15 @@ from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import call_of, is_only_given, method, simple, small, targets, text
 from gradsan.fix.flow import constants, reads
 from gradsan.fix.keeping import added_at, kept_by
-from gradsan.fix.kinds.remove_retain import stop_retaining
+from gradsan.fix.kinds.remove_retain import without_retaining
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.receivers import seen_from
 from gradsan.fix.tree import Statement, Tree
 from gradsan.fix.uses import common_frames, detach_here, loads, use_of
 from gradsan.lifecycle.location import Location
 
-_MADE_ONCE = ("GS104", "GS109")
+_MADE_ONCE = ("GS104", "GS109", "GS308")
 _BETWEEN_STEPS = ("GS103", "GS105", "GS201", "GS305")  # there is a boundary at which nobody needs the history
-_RETAINED = ("GS201", "GS305")  # a retained graph led here; cut off, nobody needs it
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -162,7 +161,7 @@ def _where_used(program: Program, name: str, use: Place) -> Iterator[Draft]:
         spelled = text(added.operator).rstrip("=")
         draft = Draft()
         draft.replace(use.tree, added, small(f"{name} = {name}.detach() {spelled} {text(added.value)}"))
-    yield _without_retaining(program, draft)
+    yield without_retaining(program, draft)
 
 
 def _siblings(program: Program, name: str, use: Place) -> list[str]:
@@ -227,7 +226,7 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
         if statements and not isinstance(simple(place.statement), cst.Return):
             draft = Draft()
             draft.insert_after(place.tree, _last_writing(program, place, reached), *statements)
-            yield _without_retaining(program, draft)
+            yield without_retaining(program, draft)
         return
 
 
@@ -261,7 +260,7 @@ def _before_the_loop(program: Program, name: str, use: Place) -> Iterator[Draft]
     if statements:
         draft = Draft()
         draft.insert_before(use.tree, loops[-1], *statements)
-        yield _without_retaining(program, draft)
+        yield without_retaining(program, draft)
 
 
 def _knows(program: Program, place: Place, name: str) -> bool:
@@ -283,10 +282,3 @@ def _seen_from(program: Program, place: Place, name: str) -> str | None:
     places = program.places(enters)
     here = [n for n, each in enumerate(places) if each is not None and each.frame.function == place.frame.function]
     return seen_from(places[here[-1] : places.index(use) + 1], name) if here and use in places else None
-
-
-def _without_retaining(program: Program, draft: Draft) -> Draft:
-    if program.diagnosis.code in _RETAINED:
-        places = program.places(program.diagnosis.used)
-        any(stop_retaining(place, draft) for place in reversed(places))
-    return draft

@@ -7,6 +7,7 @@ import libcst as cst
 from gradsan.fix.calls import asks_for_pass, called_name
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, call_of, loaded_names, simple, targets, text
+from gradsan.fix.kinds.remove_retain import without_retaining
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement, Tree
 from gradsan.lifecycle.location import Location
@@ -39,7 +40,7 @@ def drafts(program: Program) -> Iterator[Draft]:
     for each in moved:
         draft.remove(making.tree, each)
     draft.insert_before(making.tree, uses, *(each.with_changes(leading_lines=_comments(each)) for each in moved))
-    yield draft
+    yield without_retaining(program, draft)
 
 
 def _update_into_the_loop(program: Program) -> Iterator[Draft]:

@@ -9,6 +9,7 @@ from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, bracketed, loaded, loaded_names, nodes, simple, text
 from gradsan.fix.flow import dependents
+from gradsan.fix.kinds.remove_retain import without_retaining
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement
 from gradsan.lifecycle.location import Location
@@ -21,12 +22,30 @@ def drafts(program: Program) -> Iterator[Draft]:
     if program.diagnosis.code == "GS109":
         yield from _without_the_cache(program)
         return
+    if program.diagnosis.code == "GS308":
+        yield from (without_retaining(program, each) for each in _in_every_step(program))
+        return
     again = list(_after_the_step(program)) if program.diagnosis.code == "GS201" else []
     if not any(len(each.renewed) == 1 for each in again):
         yield from (each.draft for each in again)
     yield from _attribute_written_out(program)
     yield from _written_anew(program)
     yield from (each.draft for each in again)
+
+
+def _in_every_step(program: Program) -> Iterator[Draft]:
+    """Without the cache or the attribute that keeps it; a local of before the loop is written out inside."""
+    yield from _without_the_cache(program)
+    yield from _attribute_written_out(program)
+    made, used = program.diagnosis.made, program.diagnosis.used
+    apart = program.apart(made, used)
+    making, passing = (None, None) if apart is None else (program.places(made)[apart], program.places(used)[apart])
+    if making is not None and passing is not None and _loops(making) != _loops(passing):
+        yield from _written_anew(program)
+
+
+def _loops(place: Place) -> list[cst.CSTNode]:
+    return list(place.tree.loops(place.statement))
 
 
 def _written_anew(program: Program) -> Iterator[Draft]:

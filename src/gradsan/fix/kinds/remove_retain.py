@@ -7,6 +7,8 @@ from gradsan.fix.drafting import Draft
 from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
 
+_RETAINED = ("GS201", "GS305", "GS308")  # a retained graph led here; cut off, or computed again, nobody needs it
+
 
 def drafts(program: Program) -> Iterator[Draft]:
     """The innermost call on the way to the pass that has the argument."""
@@ -22,3 +24,10 @@ def stop_retaining(place: Place | None, draft: Draft) -> bool:
         return False
     draft.replace(place.tree, call, without_argument(call, "retain_graph"))
     return True
+
+
+def without_retaining(program: Program, draft: Draft) -> Draft:
+    """The same edit, with the argument taken out as well where it kept the graph that the edit does without."""
+    if program.diagnosis.code in _RETAINED:
+        any(stop_retaining(place, draft) for place in reversed(program.places(program.diagnosis.used)))
+    return draft

@@ -1,7 +1,7 @@
 """What is at hand when a pass has failed: the graph it was to walk, and how its parts become plain facts."""
 
 from collections import deque
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -37,7 +37,7 @@ class Scene:
     @cached_property
     def graph(self) -> "Graph":
         """The graph that the failing pass was to walk."""
-        return Graph(self)
+        return Graph(self.tensors, self.modules)
 
     @cached_property
     def trained(self) -> Trained:
@@ -56,17 +56,17 @@ class Scene:
 
 
 class Graph:
-    """The graph that the failing pass was to walk."""
+    """The graph that a pass is to walk; `modules` are the names of those that own its parameters, by their ids."""
 
-    def __init__(self, scene: Scene) -> None:
-        self.roots = roots_of(scene.tensors)
+    def __init__(self, tensors: Iterable[Any], modules: Mapping[int, str]) -> None:
+        self.roots = roots_of(tensors)
         self.below = reach(self.roots)
         self.number: dict[Node, int] = {}
         for node in self.below:
             number = node._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
             if number != NO_NUMBER:
                 self.number[node] = number
-        self._modules = scene.modules
+        self._modules = modules
 
     def module(self, node: Node) -> str | None:
         """The module whose parameter an op uses."""

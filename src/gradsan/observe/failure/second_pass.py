@@ -65,7 +65,7 @@ def second_pass(scene: Scene) -> SecondPass | None:
         trained_anew=anew,
         is_term=anew and is_term(graph, path, crossing, freed_by),
         carries_more=kinship == "total" and is_reached_otherwise(graph, freed_by),
-        is_operand=_is_operand(path[:crossing]),
+        is_operand=is_operand(path[:crossing]),
     )
 
 
@@ -216,7 +216,7 @@ def _inside(freeing: PassFact, failing: Stack) -> PassFact:
     return replace(freeing, in_forward=any(runs(function, "forward") for _, function in ours[shared:]))
 
 
-def _is_operand(above: list[Node]) -> bool:
+def is_operand(above: list[Node]) -> bool:
     """Whether what is below is multiplied with something as features and weights are, not compared or weighed by."""
     kinds = (kind_of(node) for node in reversed(above))
     return next((kind for kind in kinds if kind not in REARRANGING), None) in _CONTRACTIONS

@@ -7,6 +7,7 @@ from gradsan.observe.ledger.hoards import Hoards
 from gradsan.observe.ledger.holdings import Holdings
 from gradsan.observe.ledger.passlines import PassLines
 from gradsan.observe.ledger.siblings import Siblings
+from gradsan.observe.ledger.staleness import Staleness
 from gradsan.observe.ledger.unreached import Unreached
 
 
@@ -20,3 +21,4 @@ class Accounts:
     hoards: Hoards  # of graphs, within one call
     siblings: Siblings  # losses beside one another
     unreached: Unreached  # parameters
+    staleness: Staleness  # of what passes walk

@@ -17,6 +17,7 @@ from gradsan.observe.ledger.hoards import Hoards
 from gradsan.observe.ledger.holdings import Holdings
 from gradsan.observe.ledger.passlines import Line, PassLines
 from gradsan.observe.ledger.siblings import Siblings
+from gradsan.observe.ledger.staleness import Staleness
 from gradsan.observe.ledger.unreached import Ran, Unreached
 from gradsan.observe.ledger.wording import user_files, user_modules
 from gradsan.observe.log.frames import frames_out
@@ -56,14 +57,15 @@ class Ledger:
         self._tell = tell
         self._is_open = True
         self._budget = Budget()
-        lines = PassLines(steps, passes.tape.take_in)
+        lines, gradients = PassLines(steps, passes.tape.take_in), Gradients()
         self._kept = Accounts(
             lines=lines,
-            gradients=Gradients(),
+            gradients=gradients,
             holdings=Holdings(),
             hoards=Hoards(recorder, lines, self._budget, self._files, self._fail, attention.wake),
             siblings=Siblings(),
             unreached=Unreached(recorder.ownership.owns),
+            staleness=Staleness(steps, recorder, gradients, self._budget),
         )
         self._next_look = _FIRST_LOOK
         self._told, self._enough = 0, _STEPS_AT_FIRST
@@ -82,6 +84,7 @@ class Ledger:
             try:
                 self._kept.gradients.pass_ended(note)
                 self._kept.lines.ended(note, self._counter())
+                self._kept.staleness.pass_ended(note)
             except Exception as error:  # noqa: BLE001 # as above
                 self._fail(error)
 
@@ -128,6 +131,7 @@ class Ledger:
             return
         if note.seen:
             self._kept.siblings.pass_begins(note, note.seen, frame, self._recorder.lines())
+            self._kept.staleness.pass_begins(note, note.seen, tensors, frame)
         ran = self._kept.unreached.heard()
         if self._kept.unreached.unheard:
             ran = self._ran_by_name(frame, note)

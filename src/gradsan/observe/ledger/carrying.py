@@ -18,15 +18,17 @@ def carried_by(
 ) -> Carried | None:
     """The way out of this step, which began when the op counter stood at `since`; None where there is none."""
     edge = _newest_edge(reach(roots_of(tensors)), since)
-    if edge is None:
-        return None
-    enters, made = edge
+    return None if edge is None else carried_over(edge[1], edge[0], frame, lines, owns)
+
+
+def carried_over(made: int, enters: int | None, frame: FrameType, lines: Lines, owns: Callable[[str], bool]) -> Carried:
+    """The name that leads from op `enters` to the older op `made`; None: the pass was asked for that one itself."""
     crossing = Crossing(
         consumed=frozenset({made}),
         made_number=made,
         enters_number=enters,
         made=_stack(lines, made),
-        enters=_stack(lines, enters),
+        enters=() if enters is None else _stack(lines, enters),
     )
     found = carrier(crossing, frames_out(frame), lines, owns=owns)
     return Carried(

@@ -37,7 +37,7 @@ def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts,
             kept.lines.peak, *(each.heaviest for each in lines), *(each.saved_bytes for each in hoards), 0
         ),
         retained_bytes=sum(each.saved_bytes for each in lines if each.retained),
-        lines=tuple(_pass_line(key, each, gradients, steps, recorder) for key, each in kept.lines.lines.items()),
+        lines=tuple(_pass_line(key, each, kept, steps, recorder) for key, each in kept.lines.lines.items()),
         optimizers=tuple(_optimizer_line(key, each, steps, kept) for key, each in gradients.accounts.items()),
         holdings=kept.holdings.facts(
             has_optimizers=bool(gradients.accounts),
@@ -51,9 +51,7 @@ def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts,
     )
 
 
-def _pass_line(
-    key: tuple[int, int], line: Line, gradients: Gradients, steps: Steps, recorder: LineRecorder
-) -> PassLine:
+def _pass_line(key: tuple[int, int], line: Line, kept: Accounts, steps: Steps, recorder: LineRecorder) -> PassLine:
     stack = stack_of(line.calls)
     kind: Literal["backward", "grad"] = "backward" if line.kind == "backward" else "grad"
     return PassLine(
@@ -71,7 +69,8 @@ def _pass_line(
         seconds=line.seconds,
         walks=(*line.walks, *line.latest),
         carried=line.carried,
-        gave=_gave(gradients.given.get(key, ()), line, gradients, steps, recorder),
+        gave=_gave(kept.gradients.given.get(key, ()), line, kept.gradients, steps, recorder),
+        stale=kept.staleness.facts(key),
     )
 
 

@@ -98,7 +98,7 @@ class Line:
             each.order < note.order
             and each.thread == note.thread
             and each.like is not None
-            and _meet(walked, each.like.moved(each.begin)[0], (0, 0))
+            and meet(walked, each.like.moved(each.begin)[0])
             for each in unseen
         )
 
@@ -182,7 +182,7 @@ class PassLines:
         line.reached.update(look.leaves)
         line.nearest = next(iter(look.leaves), 0)
         for each in list(self._kept):
-            if each.note.thread != note.thread or _meet(walked, each.look.walked, each.made):
+            if each.note.thread != note.thread or meet(walked, each.look.walked, each.made):
                 each.line.walked_again += 1
                 self._kept.remove(each)
         for other in self.lines.values():
@@ -225,7 +225,7 @@ def _is_direct(frame: FrameType, code: Any) -> bool:  # noqa: ANN401 # a code ob
     return False
 
 
-def _meet(walked: "array[int]", earlier: "array[int]", made: tuple[int, int]) -> bool:
+def meet(walked: "array[int]", earlier: "array[int]", made: tuple[int, int] = (0, 0)) -> bool:
     """Whether a pass walks an op that an earlier one had walked, or made."""
     place = bisect_right(walked, made[0])
     if made[1] > made[0] and (place % 2 == 1 or (place < len(walked) and walked[place] < made[1])):

@@ -1,0 +1,121 @@
+"""Passes that walk ops again after a parameter below them was changed: values that are old by then."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gradsan.check.facts import parting
+from gradsan.check.graph import SURE, Change, Label, Op, Pass
+from gradsan.check.knowledge.tensors import FOLLOWING
+from gradsan.check.walking import Reached, reach, terms, way_to
+from gradsan.check.world import World
+
+_CONTRACTIONS = frozenset("matmul mm mv bmm linear addmm baddbmm einsum embedding cdist bilinear".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Aged:
+    """A pass, and the newest old op that it walks again."""
+
+    later: Pass
+    op: Op
+    change: Change  # of a leaf below it, since an earlier pass walked it
+    old: frozenset[Op]
+    found: dict[Op, Reached]
+
+    @property
+    def enters(self) -> Op | None:
+        """The op that builds on it; None: the pass was asked for it itself."""
+        return self.found[self.op].parent
+
+    @property
+    def label(self) -> Label | None:
+        """The name that leads to it."""
+        edge = self.found[self.op].edge
+        if edge is None:
+            name = self.later.label
+            return None if name is None else Label(name, "attribute" if "." in name else "local")
+        return edge.label or (None if self.op.called is None else Label(self.op.called, "local"))
+
+    @property
+    def is_made_in_loop(self) -> bool:
+        """Whether an earlier iteration of a loop that is running created it."""
+        return parting(self.op.moment, self.later.moment) is not None
+
+    @property
+    def is_trained_anew(self) -> bool:
+        """Whether every parameter below what is old is reached apart from it, too."""
+        old = {leaf for op in self.old for leaf in op.leaves}
+        fresh = {leaf for op in self.found if op not in self.old for leaf in op.leaves}
+        return bool(old) and old <= fresh
+
+    @property
+    def is_term(self) -> bool:
+        """Whether the loss is a sum, and one of its terms trains nothing but through what is old."""
+        sums = {term for root in self.later.roots for term in terms(root)}
+        if self.op in sums:
+            return True
+        last = next(op for op in reversed(way_to(self.op, self.found)) if op in sums)
+        beneath = (op for op in reach([last]) if op not in self.old)
+        return last not in self.later.roots and not any(op.leaves for op in beneath)
+
+    @property
+    def is_operand(self) -> bool:
+        """Whether it is multiplied as features and weights are, by a function or by a layer that saves its weight."""
+        enters = self.enters
+        return enters is not None and (enters.name in _CONTRACTIONS or bool(enters.leaves and enters.saved))
+
+
+def aged(world: World) -> Iterator[Aged]:
+    """All passes of a path that walk old ops, and did not fail."""
+    failing = {id(getattr(each, "failing", None)) for each in world.troubles}
+    for done in world.passes:
+        before = {op: each for op in done.ops if (each := _earlier(op, done)) is not None}
+        if before and id(done) not in failing and not done.guarded:
+            yield from _newest(done, before, world)
+
+
+def _earlier(op: Op, done: Pass) -> Pass | None:
+    """The first pass that the same calls asked for in an earlier iteration, and that walked the op."""
+    for each in op.walked:
+        if each.number < done.number and _is_same_line(each, done) and _iterations(each, done) is not None:
+            return each
+    return None
+
+
+def _is_same_line(one: Pass, other: Pass) -> bool:
+    ours, theirs = (tuple(site.node for site in each.site.outwards()) for each in (one, other))
+    return ours == theirs
+
+
+def _iterations(earlier: Pass, later: Pass) -> tuple[object, int] | None:
+    """The loop that has come round from one pass to the other, and the iteration it is in."""
+    found = parting(earlier.moment, later.moment)
+    return None if found is None or found[0].imagined else (found[0], found[2])
+
+
+def _newest(done: Pass, before: dict[Op, Pass], world: World) -> Iterator[Aged]:
+    found, changes = reach(done.roots), _changes(done)
+    old = {op for op, earlier in before.items() if op in changes and changes[op].number > earlier.number}
+    entries = [op for op in old if op in found and found[op].parent not in old]
+    if not entries:
+        return
+    op = max(entries, key=lambda each: each.number)
+    ran = (made for made in world.made_at.get(id(op.site.node), ()) if _iterations(before[op], done) in made)
+    is_sure = max(found[op].doubt, op.doubt) == SURE and not op.healed and not op.guarded
+    if is_sure and next(ran, None) is None:  # else it is carried from iteration to iteration
+        yield Aged(done, op, changes[op], frozenset(old), found)
+
+
+def _changes(done: Pass) -> dict[Op, Change]:
+    """For each op that does not follow its parameters, the latest change of one below it, before a pass."""
+    latest: dict[Op, Change] = {}
+    following: set[Op] = set()
+    for op in sorted(done.ops, key=lambda each: each.number):
+        own = [each for leaf in op.leaves if not leaf.assumed for each in leaf.storage.changes]
+        own += [latest[edge.op] for edge in op.edges if edge.op in latest]
+        known = [each for each in own if each.number < done.number]
+        if known:
+            latest[op] = max(known, key=lambda each: each.number)
+        if op.name in FOLLOWING and all(edge.op in following for edge in op.edges):
+            following.add(op)
+    return {op: change for op, change in latest.items() if op not in following}
