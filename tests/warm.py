@@ -50,10 +50,13 @@ def _run(script: str, command: tuple[str, ...], stdout: str, stderr: str) -> Non
     name = Path(script).name
     if not command:
         sys.argv = [name]
+        sys.path.insert(0, os.getcwd())  # noqa: PTH109 # as Python does; `sys.path` has strings
         runpy.run_path(name, run_name="__main__")
         return
     from gradsan.cli import main
 
     sys.argv = ["gradsan", *command, name]
-    main()
-    atexit._run_exitfuncs()  # noqa: SLF001 # what a run found is told at exit, and these children end without one
+    try:
+        main()
+    finally:
+        atexit._run_exitfuncs()  # noqa: SLF001 # what a run found is told at exit, and these children end without one

@@ -10,7 +10,6 @@ import pytest
 from cli.conftest import Ended, Workshop
 from golden_files import Golden
 from gradsan.causes import all_causes, cause
-from gradsan.check.source import load
 from gradsan.cli.check import command
 from gradsan.errors import GradsanError
 
@@ -35,7 +34,6 @@ class Here:
 
     def check(self, *arguments: str) -> Ended:
         """`gradsan check arguments`."""
-        load.cache_clear()
         status = command.main([*arguments, "--jobs", "1"], standalone_mode=False)
         out, err = self.captured.readouterr()
         return Ended(status, out, err)

@@ -15,7 +15,19 @@ from gradsan.fix.trials import has_layers
 from gradsan.report import Diagnosis, Fix, Report
 from gradsan.show.json import write as as_json
 
-SOURCE = "def main():\n    first.backward()\n    second.backward()\n"
+SOURCE = """\
+import torch
+
+
+def main():
+    shared = torch.nn.Linear(2, 1)(torch.ones(2)).exp()
+    first, second = shared.sum(), shared.square().sum()
+    first.backward()
+    second.backward()
+
+
+main()
+"""
 
 
 def saved(folder: Path, *, confidence: str = "certain") -> Path:
@@ -28,8 +40,8 @@ def saved(folder: Path, *, confidence: str = "certain") -> Path:
         origin="run",
         confidence=confidence,  # type: ignore[arg-type] # as given
         message="Two losses of one forward",
-        freed=case.at("first"),
-        used=case.at("second"),
+        freed=case.at("first.backward"),
+        used=case.at("second.backward"),
         fixes=(Fix("combine-losses", "add the losses up", "same-gradients"),),
     )
     report = folder / "report.json"
@@ -73,7 +85,7 @@ def test_certain_fix_is_written_and_asking_again_changes_nothing(tmp_path: Path)
     again = fix(tmp_path, "report.json", "--write")
 
     assert done.returncode == 0
-    assert once == "def main():\n    (first + second).backward()\n"
+    assert once == SOURCE.replace("first.backward()\n    second.backward()", "(first + second).backward()")
     assert again.returncode == 1
     assert (tmp_path / "train.py").read_text(encoding="utf-8") == once
 

@@ -36,7 +36,7 @@ class Case:
         evidence: Mapping[str, int | float | str] | None = None,
         **places: Location,
     ) -> Diagnosis:
-        """A diagnosis of an error in this program."""
+        """A diagnosis of an error in this program, whose run has seen a tensor under the name."""
         return Diagnosis(
             code=code,
             name="made-by-hand",
@@ -45,7 +45,7 @@ class Case:
             confidence="certain",
             message="",
             culprit=None if name is None else Culprit(name, "local"),
-            evidence=evidence or {},
+            evidence={"holds": "tensor", **(evidence or {})},
             **places,  # type: ignore[arg-type] # roles only
         )
 

@@ -7,6 +7,10 @@ import pytest
 from fix.programs import Case
 
 SOURCE = """\
+import torch
+
+model, criterion = torch.nn.Linear(2, 2), torch.nn.MSELoss()
+
 def main():
     for x in data:
         pred = model(x)
@@ -61,7 +65,7 @@ def test_meter_that_is_given_numbers_too_is_given_one_by_the_caller(tmp_path: Pa
     case = Case(tmp_path, METER)
     found = case.diagnosis("GS301", "self.avg", held=case.at("self.avg =", function="Meter.update"))
 
-    assert case.mended("item", found) == METER.replace("losses.update(loss)", "losses.update(loss.item())")
+    assert case.mended("item", found) == METER.replace("losses.update(loss)", "losses.update(float(loss))")
 
 
 def test_meter_of_several_tensors_is_mended_itself(tmp_path: Path) -> None:
@@ -70,5 +74,5 @@ def test_meter_of_several_tensors_is_mended_itself(tmp_path: Path) -> None:
     case = Case(tmp_path, source)
     found = case.diagnosis("GS301", "self.avg", held=case.at("self.avg =", function="Meter.update"))
 
-    expected = source.replace("self.avg * 0.9 + value * 0.1", "(self.avg * 0.9 + value * 0.1).item()")
+    expected = source.replace("self.avg * 0.9 + value * 0.1", "float(self.avg * 0.9 + value * 0.1)")
     assert case.mended("item", found) == expected

@@ -6,6 +6,7 @@ from collections.abc import Sequence as Several
 
 from gradsan.check.container_calls import ContainerCalls
 from gradsan.check.copies import deep_copy, shallow_copy
+from gradsan.check.holding import held
 from gradsan.check.machine import Given
 from gradsan.check.values import (
     NONE,
@@ -25,9 +26,12 @@ from gradsan.check.values import (
     ops_of,
 )
 
+REVEALING = "__revealed__"  # `__revealed__(state)` is worth what `state` is worth, and tells what that may be
 _CASTS = frozenset({"float", "int", "bool", "complex"})
 _COLLECTIONS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "reversed", "iter"})
 _NO_TENSORS = frozenset("Number Real int float str bool list tuple dict".split())
+_TENSORS = ("Tensor", "Variable")
+_NUMBERS = ("float", "int", "Number", "Real")
 _TYPES = {"list": "list", "tuple": "tuple", "dict": "dict", "set": "set"}
 
 
@@ -45,7 +49,11 @@ class BuiltinCalls(ContainerCalls):
             value = arguments[0][0]
             if isinstance(value, Const) and name in ("int", "float") and isinstance(value.value, int | float):
                 return value
-            return self.cut(value, f"`{name}()`", node) if isinstance(value, Tensor) or ops_of(value) else Value()
+            if not isinstance(value, Tensor) and not ops_of(value):
+                return Value()
+            number = self.cut(value, f"`{name}()`", node)
+            number.plain = "number"
+            return number
         if name in _COLLECTIONS:
             return self._collected(name, list(arguments), node)
         return None
@@ -62,6 +70,11 @@ class BuiltinCalls(ContainerCalls):
         return Sequence(
             elements=elements[::-1] if name == "reversed" else elements, exact=exact, kind=kind, born=self.world.moment
         )
+
+    def _builtin___revealed__(self, arguments: list[Given], keywords: dict[str, Given], node: ast.expr) -> Value:  # noqa: ARG002
+        """What `rereading` puts around an expression to learn what it may be."""
+        self.world.revealed.append(held(arguments[0][0]))
+        return arguments[0][0]
 
     def _builtin_dict(self, arguments: list[Given], keywords: dict[str, Given], node: ast.expr) -> Value:  # noqa: ARG002
         made = Mapping(entries={key: value for key, (value, _) in keywords.items()}, born=self.world.moment)
@@ -80,6 +93,7 @@ class BuiltinCalls(ContainerCalls):
     def _builtin_deque(self, arguments: list[Given], keywords: dict[str, Given], node: ast.expr) -> Value:
         longest = keywords.get("maxlen", arguments[1] if len(arguments) > 1 else (NONE, None))[0]
         made = self._collected("list", arguments[:1], node)
+        made.kind = "deque"
         if not (isinstance(longest, Const) and longest.value is None):
             known = longest.value if isinstance(longest, Const) and isinstance(longest.value, int) else 2
             made.longest = max(1, min(known, 8))
@@ -258,20 +272,28 @@ def _is_zero(value: Value) -> bool:
     return isinstance(value, Const) and value.value == 0
 
 
+def _is_instance(value: Value, kind: Class) -> bool | None:
+    """Whether a value is an object of a class of the user's; None: not known."""
+    if not isinstance(value, Instance):
+        return False if isinstance(value, Const | Sequence | Mapping | Tensor) else None
+    bases = [base for base in value.cls.bases if isinstance(base, Class)]
+    return value.cls is kind or any(_is_instance(Instance(cls=base), kind) for base in bases)
+
+
 def _is_a(value: Value, kind: Value) -> bool | None:
     """Whether a value is of a kind; None: not known."""
     if isinstance(kind, Class):
-        if not isinstance(value, Instance):
-            return False if isinstance(value, Const | Sequence | Mapping | Tensor) else None
-        return value.cls is kind or any(
-            _is_a(Instance(cls=base), kind) for base in value.cls.bases if isinstance(base, Class)
-        )
+        return _is_instance(value, kind)
     name = kind.path.rsplit(".", 1)[-1] if isinstance(kind, Library) else ""
     if value.op is not None and name in _NO_TENSORS:
         return False
+    if type(value) is Value and value.op is not None and name in _TENSORS:
+        return True  # what is one op is taken for a tensor everywhere
     match value:
-        case Tensor():
-            return name in ("Tensor", "Variable") or (name == "Parameter" and value.leaf is not None)
+        case Tensor(plain="number"):
+            return name in _NUMBERS
+        case Tensor(plain=None):
+            return name in _TENSORS or (name == "Parameter" and value.leaf is not None)
         case Sequence(kind=own):
             return name in (own, "Sequence", "Iterable", "Collection")
         case Mapping():

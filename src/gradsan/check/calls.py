@@ -4,7 +4,9 @@ import ast
 from collections.abc import Sequence as Several
 
 from gradsan.check.attributes import Attributes
+from gradsan.check.holding import OF_TENSORS, lacks
 from gradsan.check.machine import Given
+from gradsan.check.troubles import Misfit
 from gradsan.check.values import (
     NONE,
     Class,
@@ -87,6 +89,8 @@ class Calls(Attributes):
         self, receiver: Value, name: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr
     ) -> Value:
         """`receiver.name(...)`."""
+        if name in OF_TENSORS:
+            self._note_misfit(receiver, name, node)
         match receiver:
             case Library(path="builtins.super"):
                 return self.call_super(name, arguments, keywords, node)
@@ -119,6 +123,12 @@ class Calls(Attributes):
         if stored is not None:
             return self.call(stored, arguments, keywords, node)
         return self.unknown_method(receiver, name, arguments, keywords, node)
+
+    def _note_misfit(self, receiver: Value, name: str, node: ast.expr) -> None:
+        """Note that what a method of tensors is called on has no such method, or may have none."""
+        lacking = lacks(receiver, name)
+        if lacking is not False and isinstance(node, ast.Call):
+            self.world.misfits.add(Misfit(self.frame.code.file, node.lineno, ast.unparse(node.func), bool(lacking)))
 
     def _layer_method(
         self, layer: Layer, name: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr

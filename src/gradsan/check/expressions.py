@@ -6,6 +6,7 @@ from typing import Any
 
 from gradsan.check.choices import leads_out
 from gradsan.check.graph import LoopRun
+from gradsan.check.holding import field_values, is_named_tuple
 from gradsan.check.machine import OutOfPatienceError
 from gradsan.check.operators import Operators
 from gradsan.check.values import (
@@ -13,6 +14,7 @@ from gradsan.check.values import (
     Const,
     Function,
     Index,
+    Instance,
     Layer,
     Library,
     Mapping,
@@ -325,4 +327,6 @@ class Expressions(Operators):
                 return [child for _, child in children]
             case Tensor():
                 return [self.part(value, number, node) for number in range(2)]
+            case Instance() if is_named_tuple(value.cls):
+                return field_values(value)
         return [self.part(value, ("element", number), node) for number in range(2)] if value.op else [Value(), Value()]

@@ -1,6 +1,8 @@
 """The reader of programs, put together, and the programs that a file holds."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from gradsan.check.calls import Calls
 from gradsan.check.frames import Frame
@@ -24,6 +26,12 @@ class Interpreter(Calls, Statements):
         return frame
 
 
-def allow_depth() -> None:
+@contextmanager
+def deep_recursion() -> Iterator[None]:
     """Expressions within expressions within calls: Python's own limit is meant for plainer programs."""
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), 12_000))
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 12_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)  # it may be the process of a program that runs

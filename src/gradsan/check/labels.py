@@ -26,6 +26,8 @@ def label_of(  # noqa: C901 # one branch for each kind of expression
             text = ast.unparse(expression)
             if inner is None or inner.holder in ("argument", "item") or len(text) > _LONGEST:
                 return inner
+            if _is_given(expression.value, frame):  # the caller has a name for the whole, and none for the item
+                return inner
             return inner if _is_tensor(peek(expression.value, frame)) else Label(text, "item")
         case ast.Tuple(elements) | ast.List(elements):
             return _first(elements, frame, op)
@@ -41,6 +43,13 @@ def label_of(  # noqa: C901 # one branch for each kind of expression
         case ast.IfExp(_, body, orelse):
             return _first([body, orelse], frame, op)
     return None
+
+
+def _is_given(expression: ast.expr, frame: Frame) -> bool:
+    """Whether it is an argument of the function, or a part of one."""
+    while isinstance(expression, ast.Attribute | ast.Subscript):
+        expression = expression.value
+    return isinstance(expression, ast.Name) and expression.id in frame.given and frame.caller is not None
 
 
 def peek(expression: ast.expr, frame: Frame) -> Value | None:

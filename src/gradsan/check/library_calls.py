@@ -107,6 +107,11 @@ class LibraryCalls(BuiltinCalls):
             return self._data(last, arguments, keywords)
         if last in ("Parameter", "UninitializedParameter"):
             return self.new_layer("Parameter", arguments, keywords)
+        if path.startswith("torch.nn.utils.rnn."):  # packed sequences, and pairs
+            packed = self.function(last, arguments, keywords, node)
+            if isinstance(packed, Tensor):
+                packed.plain = "other"
+            return packed
         return None
 
     def _reentrant(

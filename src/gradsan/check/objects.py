@@ -6,6 +6,7 @@ from collections.abc import Sequence as Several
 from gradsan.check.definitions import inner_pass
 from gradsan.check.entering import Entering
 from gradsan.check.graph import LIKELY
+from gradsan.check.holding import is_named_tuple
 from gradsan.check.machine import Given
 from gradsan.check.values import (
     NONE,
@@ -98,6 +99,9 @@ class Objects(Entering):
             return self.call(found, arguments, keywords, node)
         if name == "_replace":
             return self.builtin("replace", [(instance, None)], keywords, node) or Value()
+        if name == "_make" and arguments and is_named_tuple(instance.cls):
+            given: list[Given] = [(each, None) for each in self.elements(arguments[0][0], node)]
+            return self.construct(instance.cls, given, {}, node)
         if name == "__call__":
             return self.call_instance(instance, arguments, keywords, node)
         if is_module(instance.cls):

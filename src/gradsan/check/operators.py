@@ -17,6 +17,7 @@ from gradsan.check.values import (
     Library,
     Mapping,
     Optimizer,
+    Plain,
     Sequence,
     Tensor,
     Value,
@@ -73,7 +74,8 @@ class Operators(Machine):
             opaque = first.opaque or second.opaque
             cut = next((each.cut for each in (first, second) if isinstance(each, Tensor) and each.cut), None)
             if isinstance(first, Tensor) or isinstance(second, Tensor):
-                return Tensor(cut=None if opaque else cut, made=self.site(node), opaque=opaque)
+                plain: Plain | None = "number" if _is_number(first) and _is_number(second) else None
+                return Tensor(cut=None if opaque else cut, made=self.site(node), opaque=opaque, plain=plain)
             return Value(made=self.site(node), opaque=opaque)
         scales = name in ("mul", "div") and not (_has_history(first) and _has_history(second))
         scalar = _is_scalar(first) and _is_scalar(second)
@@ -114,13 +116,22 @@ class Operators(Machine):
                 return bool(elements) or (False if exact else None)
             case Mapping(entries=entries, exact=exact):
                 return bool(entries) or (False if exact else None)
-            case Instance() | Function() | Class() | Layer() | Optimizer() | Library():
+            case Library(path=path):
+                return True if "." not in path or path.startswith("builtins.") else None  # `os.environ` may be empty
+            case Instance() | Function() | Class() | Layer() | Optimizer():
                 return True
         return None
 
 
 def _has_history(value: Value) -> bool:
     return bool(ops_of(value)) or (isinstance(value, Tensor) and value.differentiable)
+
+
+def _is_number(value: Value) -> bool:
+    """Whether it is a number of Python's, for certain."""
+    if isinstance(value, Tensor):
+        return value.plain == "number"
+    return isinstance(value, Index) or (isinstance(value, Const) and isinstance(value.value, int | float))
 
 
 def _is_scalar(value: Value) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from gradsan.check.builtin_calls import REVEALING
 from gradsan.check.choices import Policy
 from gradsan.check.definitions import within
 from gradsan.check.frames import Frame
@@ -14,7 +15,10 @@ from gradsan.check.knowledge.modules import LIGHTNING_BASES
 from gradsan.check.machine import OutOfPatienceError
 from gradsan.check.silences import Key, Silence, listen
 from gradsan.check.source import Source
+from gradsan.check.troubles import Misfit
 from gradsan.check.values import NONE, Class, Const, Function, Instance, Mapping, foreign_bases, ops_of
+from gradsan.check.world import World
+from gradsan.lifecycle.held import NOTHING, Held, any_of
 
 if TYPE_CHECKING:
     from gradsan.check.facts import Told
@@ -33,6 +37,9 @@ class Shown:
     told: "list[Told]" = field(default_factory=list)
     silences: list[Silence] = field(default_factory=list)
     drawn_in: set[str] = field(default_factory=set)  # files that were read on the way
+    revealed: Held = NOTHING  # what the expressions may be that somebody asked about
+    misfits: set[Misfit] = field(default_factory=set)
+    trained: set[str] = field(default_factory=set)  # the parameters that some pass gave a gradient
     complete: bool = True
 
 
@@ -50,11 +57,12 @@ class Reader:
     source: Source
     shown: Shown = field(default_factory=Shown)
     left: int = 0
+    most: int = _MOST_PATIENCE
     entered: set[int] = field(default_factory=set)
 
     def read(self) -> Shown:
         """Follow the file as a program; then every function with a pass that this did not reach."""
-        self.left = min(_PATIENCE_FOR_A_FILE + _PATIENCE_FOR_A_LINE * len(self.source.lines), _MOST_PATIENCE)
+        self.left = min(_PATIENCE_FOR_A_FILE + _PATIENCE_FOR_A_LINE * len(self.source.lines), self.most)
         self._explore(_Start())
         for names, node in _functions(self.source.tree):
             if id(node) not in self.entered and _has_pass(node):
@@ -74,6 +82,7 @@ class Reader:
             machine = self._follow(start, policy)
             if machine is None:
                 break
+            self._note(machine.world)
             heard = listen(machine.world, closed=not start.function, kept=_kept(machine, start))
             silent |= heard.found
             refuted |= heard.refuted
@@ -90,6 +99,14 @@ class Reader:
                     ways[node] = {True, False}
                     forced += 1
         self.shown.silences += [each for key, each in silent.items() if key not in refuted]
+
+    def _note(self, world: World) -> None:
+        """Keep what a path shows besides problems."""
+        self.shown.revealed |= any_of(world.revealed)
+        self.shown.misfits |= world.misfits
+        self.shown.trained |= {
+            f"{leaf.module}.{leaf.name}" for done in world.passes if done.kind == "backward" for leaf in done.reached
+        }
 
     def _weighed(self, told: "Told", start: _Start, machine: Interpreter) -> "Told":
         """A method that is called again and again: whoever calls it may call others that reset what it carries."""
@@ -206,10 +223,10 @@ def _setters(tree: ast.Module, cls: str, attribute: str) -> Iterator[ast.AST]:
 
 
 def _has_pass(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a function asks for a pass itself, or is one that a trainer back-propagates."""
+    """Whether a function asks for a pass itself, is one that a trainer back-propagates, or one that is asked about."""
     if node.name == "training_step":
         return True
-    return any(
-        isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in _PASSES
-        for each in within(node)
+    calls = [each.func for each in within(node) if isinstance(each, ast.Call)]
+    return any(isinstance(each, ast.Attribute) and each.attr in _PASSES for each in calls) or any(
+        isinstance(each, ast.Name) and each.id == REVEALING for each in calls
     )

@@ -84,11 +84,11 @@ def _parsed(path: str, content: bytes) -> Source:
 
 def _checked(source: Source) -> Checked:
     # Loaded when there is something to follow, and something to tell: most files have neither.
-    from gradsan.check.interpreter import allow_depth
+    from gradsan.check.interpreter import deep_recursion
     from gradsan.check.program import Reader
 
-    allow_depth()
-    shown = Reader(source).read()
+    with deep_recursion():
+        shown = Reader(source).read()
     others = tuple(sorted(shown.drawn_in - {source.path}))
     if not shown.told and not shown.silences:
         return Checked(source.path, drawn_in=others)

@@ -13,6 +13,7 @@ from gradsan.check.knowledge.tensors import (
     IN_PLACE_EXCEPTIONS,
     LOSS_WORDS,
     NOT_TENSORS,
+    PLAIN_RESULTS,
     REDUCING,
     SAVE_THEIR_RESULT,
     SCALING,
@@ -92,7 +93,9 @@ class TensorCalls(Passes):
         if name in FRESH_METHODS:
             return self._fresh(keywords, node)
         if name in CUTTING_METHODS:
-            return self.cut(value, f"`.{name}()`", node)
+            bare = self.cut(value, f"`.{name}()`", node)
+            bare.plain = PLAIN_RESULTS.get(name)
+            return bare
         if name == "type" and not arguments:
             return Value()
         if name.endswith("_") and not name.endswith("__") and name not in IN_PLACE_EXCEPTIONS:

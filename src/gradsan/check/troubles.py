@@ -88,6 +88,16 @@ class KeptDonated:
     doubt: int
 
 
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """A method of a tensor's is called on what is none, or on what may be none: the program would raise there."""
+
+    file: str
+    line: int
+    call: str  # as it is written: `state.detach`
+    sure: bool  # False: nobody can tell what it is called on
+
+
 Trouble = SecondWalk | OldValue | NoHistory | ReadFreed | KeptDonated
 
 

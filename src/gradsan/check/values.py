@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from gradsan.check.graph import Cut, Leaf, Op, Site, Storage
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from gradsan.check.frames import Frame
     from gradsan.check.source import Source
 
+
+Plain = Literal["number", "other"]
 
 _NO_FUNCTION = ast.Lambda(args=ast.arguments([], [], None, [], [], None, []), body=ast.Constant(None))
 _NO_CLASS = ast.ClassDef("?", [], [], [], [])
@@ -36,6 +38,7 @@ class Tensor(Value):
     cut: Cut | None = None  # it had a history, and lost it here
     storage: Storage = field(default_factory=Storage)
     data: bool = False  # made from numbers or by chance: no history, for certain
+    plain: Plain | None = None  # what it is where it is no tensor any more: `loss.item()`
 
     @property
     def differentiable(self) -> bool:

@@ -24,6 +24,7 @@ from gradsan.check.graph import (
 from gradsan.check.troubles import (
     Collecting,
     KeptDonated,
+    Misfit,
     OldValue,
     Piled,
     Rebinding,
@@ -33,6 +34,7 @@ from gradsan.check.troubles import (
 )
 from gradsan.check.values import Optimizer
 from gradsan.check.walking import Reached, reach
+from gradsan.lifecycle.held import Held
 
 Assumed = ast.If | ast.Try  # a statement that goes one way or the other
 
@@ -61,6 +63,8 @@ class World:
     cut_into: list[tuple[Cut, Op]] = field(default_factory=list)
     stored_under: dict[int, set[str]] = field(default_factory=dict)  # what was set in a branch, by its statement
     noted: list[set[str]] = field(default_factory=list)
+    revealed: list[Held] = field(default_factory=list)  # what the expressions may be that somebody asked about
+    misfits: set[Misfit] = field(default_factory=set)
     log: list[list[Op]] = field(default_factory=list)  # ops made by the generators that are run ahead
     assumptions: list[tuple[Assumed, Code, Moment]] = field(default_factory=list)  # whose conditions were not known
 

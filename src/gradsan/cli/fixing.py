@@ -39,6 +39,7 @@ _NO_LAYERS = (
     "this system does not let a trial have a file system of its own: the program runs in a copy of this directory, and"
     " what it writes elsewhere (by absolute paths, or by `..`) is written"
 )
+_GUESS = "a guess, as --unsafe allows"
 _SHOWN = 1500  # characters of what a program printed last
 Changed = dict[str, bytes]
 
@@ -98,7 +99,7 @@ class Fixing:
         """Find, prove, show, write; the status says whether something is left."""
         report = self._report()
         known = list(report.diagnoses) if report is not None else self._checked()
-        self._rechecker = Rechecker(self._root, known if report is None else ())
+        self._rechecker = Rechecker(self._root, known if report is None else (), () if report is None else known)
         known = [each for each in known if self._wants(each.code)]
         told = self._verified(report, known) if self._wishes.verify else self._proposed(known)
         if self._wishes.write:
@@ -154,32 +155,33 @@ class Fixing:
         return [each for each in silenced(found, outcome.comments).told if each.confidence != "possible"]
 
     def _proposed(self, known: Sequence[Diagnosis]) -> list[_Told]:
-        """Without running anything: the first remedy that is certain."""
+        """Without running anything: the first fix that the source proves."""
         told: list[_Told] = []
         for each in known:
             diagnosis = with_edits(each, self._root)
-            fix = next((one for one in diagnosis.fixes if one.edits and is_sure(diagnosis, one)), None)
-            shown = fix or next((one for one in diagnosis.fixes if one.edits), None)
-            if shown is None:
-                told.append(_Told(diagnosis, None, None, _NO_EDIT))
-            elif fix is None and not self._wishes.unsafe:
-                why = "not certain: prove it with --verify, or take it with --unsafe"
-                told.append(_Told(diagnosis, shown, None, why))
-            else:
-                why = "certain" if fix else "a guess, as --unsafe allows"
-                told.append(self._beside(told, _Told(diagnosis, shown, None, why)))
+            offered = [one for one in diagnosis.fixes if one.edits]
+            trusted = [one for one in offered if is_sure(diagnosis, one)]
+            tried = [self._beside(told, diagnosis, one) for one in (*trusted, *offered[:1])]
+            best = next((one for one in tried if one.changed is not None), None) or next(iter(tried), None)
+            told.append(best or _Told(diagnosis, None, None, _NO_EDIT))
         return told
 
-    def _beside(self, told: Sequence[_Told], new: _Told) -> _Told:
-        """With what the files say when it is made together with those that are to be made already."""
-        fixes = [one.fix for one in (*told, new) if one.fix is not None and (one is new or one.changed is not None)]
+    def _beside(self, told: Sequence[_Told], diagnosis: Diagnosis, fix: Fix) -> _Told:
+        """What becomes of a fix together with those that are to be made already."""
+        made = [one.fix for one in told if one.fix is not None and one.changed is not None]
         try:
-            changed = mended([edit for fix in fixes for edit in fix.edits], self._root)
+            changed = mended([edit for each in (*made, fix) for edit in each.edits], self._root)
         except (OverlappingEditsError, ChangedFileError) as error:
-            return replace(new, why=str(error))
-        if self._rechecker.persists(new.diagnosis, changed):
-            return replace(new, why="not made: the source would still have the problem")
-        return replace(new, changed=changed)
+            return _Told(diagnosis, fix, None, str(error))
+        obstacle = self._rechecker.obstacle(diagnosis, changed)
+        if obstacle is not None and obstacle.fatal:
+            return _Told(diagnosis, fix, None, f"not made: {obstacle.why}")
+        if obstacle is None and is_sure(diagnosis, fix):
+            return _Told(diagnosis, fix, changed, "certain: the source shows the problem, and with the edit none")
+        if self._wishes.unsafe:
+            return _Told(diagnosis, fix, changed, _GUESS)
+        reason = "" if obstacle is None else f" ({obstacle.why})"
+        return _Told(diagnosis, fix, None, f"not certain{reason}: prove it with --verify, or take it with --unsafe")
 
     def _proved(self, report: Report | None, known: Sequence[Diagnosis]) -> list[_Told]:
         """By running the program as it is, and then with each fix until one holds; what comes to light is next."""
@@ -384,6 +386,9 @@ def _verdict(told: Sequence[_Told], left: int, *, written: bool) -> str:
     if not told:
         return "nothing to mend"
     done = len(told) - left
+    guessed = sum(one.changed is not None and one.why == _GUESS for one in told)
+    if written and guessed:
+        return f"{done - guessed} mended, {guessed} changed without proof, {left} left"
     if written:
         return f"{done} mended, {left} left"
     ready = sum(one.changed is not None for one in told)

@@ -1,64 +1,181 @@
-"""What a name holds, and the code that detaches it: a tensor, or tensors in a tuple, a list, a dict, a record."""
+"""The code that detaches what a name holds: right for every form that the value may take."""
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from textwrap import indent
 
+import libcst as cst
+
+from gradsan.fix.drafting import Draft
 from gradsan.fix.source import Source
+from gradsan.fix.tree import Tree
+from gradsan.lifecycle.held import Held, Kind, Shape
 
 _ITEM_OF = re.compile(r"(.*)\[(\d+)\](\.\w+)")  # `model.layers[0].state`
 _GRAD = ("torch.autograd.grad", "autograd.grad", "grad")
-_ITEM = {"tuple": "each", "list": "each", "dict": "value"}
+_WRITTEN: dict[Kind, str] = {
+    "tuple": "tuple({within} for {item} in {whole})",
+    "list": "[{within} for {item} in {whole}]",
+    "deque": "[{within} for {item} in {whole}]",  # where it is only read
+    "named tuple": "{whole}._make({within} for {item} in {whole})",
+    "dict": "{{key: {within} for key, {item} in {whole}.items()}}",
+}
+_UNCHANGED: tuple[Kind, ...] = ("number", "None")  # there is nothing in it that could be detached
 
 
-def detached(expression: str, holds: str) -> str | None:
+def detached(expression: str, held: Held, source: Source) -> str | None:
     """The expression with every tensor in it detached; None where no expression can say that.
 
-    `holds` reads from the outside in: "tensor", "tuple of tensor", "list of tuple of tensor".
+    Where a value has several forms, the expression asks which it is.
     """
-    kind, _, inner = holds.partition(" of ")
-    if kind == "tensor":
-        return f"{expression}.detach()"
-    if kind not in _ITEM or not inner:
-        return f"{expression}._make(each.detach() for each in {expression})" if holds == "named tuple" else None
-    item = _ITEM[kind] if expression not in _ITEM.values() else f"inner_{_ITEM[kind]}"
-    within = detached(item, inner)
-    if within is None:
+    forms = held.without(*_UNCHANGED).shapes
+    codes = [_detached_form(expression, each, source) for each in forms]
+    written = [code for code in codes if code is not None]
+    if not written or len(written) < len(forms):
+        return expression if held.shapes and not forms else None
+    if len(forms) == len(held.shapes) == 1:
+        return written[0]
+    if len(forms) == 1 and not held.may_be("number"):
+        return f"None if {expression} is None else {written[0]}"
+    return _chosen(expression, forms, written, source, others=len(forms) < len(held.shapes))
+
+
+def _chosen(
+    expression: str, forms: Sequence[Shape], codes: Sequence[str], source: Source, *, others: bool
+) -> str | None:
+    """The code of whichever form it has; what has `others` stays as it is."""
+    classes = [_class_of(each, source) for each in forms]
+    if None in classes:
         return None
-    match kind:
-        case "tuple":
-            return f"tuple({within} for {item} in {expression})"
-        case "list":
-            return f"[{within} for {item} in {expression}]"
-    return f"{{key: {within} for key, {item} in {expression}.items()}}"
+    # The last of them needs no question where there is nothing else.
+    branches = [f"{code} if isinstance({expression}, {cls})" for code, cls in zip(codes, classes, strict=True)]
+    last = expression if others else codes[-1]
+    return " else ".join([*(branches if others else branches[:-1]), last])
 
 
-def detaching(name: str, holds: str, source: Source) -> list[str]:
-    """The statements that leave every tensor detached in what a name holds; none where that cannot be written.
+def _class_of(shape: Shape, source: Source) -> str | None:
+    """How the file asks for a form; None where it has no word for that."""
+    if shape.kind == "tensor":
+        return tensor_class(source)
+    return shape.kind if shape.kind in {"tuple", "list", "dict"} else None
 
-    "record h c" is an object whose attributes `h` and `c` are tensors, "frozen record h c" one that is made anew.
-    """
-    kind, _, rest = holds.partition(" ")
-    if kind == "record":
-        return [f"{name}.{field} = {name}.{field}.detach()" for field in rest.split()]
-    if holds.startswith("frozen record "):
-        fields = holds.removeprefix("frozen record ").split()
+
+def _detached_form(expression: str, shape: Shape, source: Source) -> str | None:
+    if shape.kind == "tensor":
+        return f"{expression}.detach()"
+    if shape.kind not in _WRITTEN or shape.items is None:
+        return None
+    item = "value" if shape.kind == "dict" else "each"
+    if expression in {"value", "each"}:
+        item = f"inner_{item}"
+    within = detached(item, shape.items, source)
+    if not shape.items or within == item:
+        return expression  # there is no tensor in it
+    return None if within is None else _WRITTEN[shape.kind].format(within=within, item=item, whole=expression)
+
+
+def detaching(name: str, held: Held, source: Source) -> list[str]:
+    """The statements that leave every tensor detached in what a name holds; none where that cannot be written."""
+    form = held.without("None")
+    only = form.shapes[0] if len(form.shapes) == 1 else None
+    lines = [] if only is None else _in_place(name, only, source)
+    if not lines:
+        code = detached(name, form if only is not None else held, source)
+        if code is None or code == name:
+            return []
+        if held.is_tensor and _is_differentiated_by(name, source):
+            code = f"{code}.requires_grad_()"
+        lines = [f"{name} = {code}"]
+    if only is None or not held.may_be("None"):
+        return lines
+    return [f"if {name} is not None:\n" + _indented(lines)]
+
+
+def _in_place(name: str, shape: Shape, source: Source) -> list[str]:
+    """The statements for what is changed rather than replaced: an object, a deque."""
+    if shape.kind == "record":
+        return [f"{name}.{field} = {name}.{field}.detach()" for field in shape.fields]
+    if shape.kind == "frozen record":
         copying = _replace(source)
-        changed = ", ".join(f"{each}={name}.{each}.detach()" for each in fields)
+        changed = ", ".join(f"{each}={name}.{each}.detach()" for each in shape.fields)
         return [f"{name} = {copying}({name}, {changed})"] if copying is not None else []
-    if holds == "deque of tensor":
-        return [f"for index, each in enumerate({name}):\n    {name}[index] = each.detach()\n"]
-    code = detached(name, holds)
-    if code is not None and holds == "tensor" and _is_differentiated_by(name, source):
-        code = f"{code}.requires_grad_()"
-    return [] if code is None else [f"{name} = {code}"]
+    if shape.kind == "deque" and shape.items is not None:
+        within = detached("each", shape.items, source)
+        if within is not None and within != "each":
+            return [f"for index, each in enumerate({name}):\n    {name}[index] = {within}\n"]
+    return []
 
 
-def is_added_to(name: str, source: Source) -> bool:
-    """Whether the file adds to it as to a list: `queue.append(key)`."""
-    adding = {f"{name}.{method}" for method in ("append", "appendleft", "extend", "insert")}
-    return any(isinstance(node, ast.Call) and ast.unparse(node.func) in adding for node in ast.walk(source.tree))
+_HELPER = '''\
+def {name}(state):
+    """The same values without their graph, whatever holds them."""
+    if isinstance(state, {tensor}):
+        return state.detach()
+    if isinstance(state, dict):
+        return {{key: {name}(value) for key, value in state.items()}}
+    if isinstance(state, (list, tuple)):
+        items = [{name}(value) for value in state]
+        return state._make(items) if hasattr(state, "_make") else type(state)(items)
+    return state
+'''
+
+
+def helper(tree: Tree, draft: Draft) -> str | None:
+    """The name of a function that detaches whatever it is given, added to the file; None where it has no place there.
+
+    It is for values of which neither the source nor a run has shown what they are.
+    """
+    tensor = tensor_class(tree.source)
+    imports = [each for each in tree.module.body if is_import(each)]
+    if tensor is None or not imports or not isinstance(imports[-1], cst.SimpleStatementLine):
+        return None
+    name = _free(tree.source, ("detached", "detached_state", "without_graph"))
+    draft.insert_once(tree, imports[-1], "\n\n" + _HELPER.format(name=name, tensor=tensor))
+    return name
+
+
+def is_import(statement: cst.CSTNode) -> bool:
+    """Whether a statement is an import."""
+    match statement:
+        case cst.SimpleStatementLine(body=[cst.Import() | cst.ImportFrom(), *_]):
+            return True
+    return False
+
+
+def can_be_number(held: Held) -> bool:
+    """Whether `float` takes all that a value may be: a tensor and a number alike, and what nobody knows."""
+    return bool(held) and not held.without("tensor", "number", "something")
+
+
+def tensor_class(source: Source) -> str | None:
+    """How the file says `torch.Tensor`; None where it has no word for it."""
+    return _word_for(source, "Tensor")
+
+
+def no_grad(source: Source) -> str | None:
+    """How the file says `torch.no_grad`; None where it has no word for it."""
+    return _word_for(source, "no_grad")
+
+
+def _word_for(source: Source, member: str) -> str | None:
+    """How a file writes a member of torch: as its imports have it."""
+    for names, module in _imports(source.tree):
+        for each in names:
+            if module is None and each.name == "torch":
+                return f"{each.asname or each.name}.{member}"
+            if module == "torch" and each.name == member:
+                return each.asname or each.name
+    return None
+
+
+def _imports(tree: ast.Module) -> Iterable[tuple[list[ast.alias], str | None]]:
+    """The names of each import, and the module that they are taken from."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield node.names, None
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.names, node.module
 
 
 def _is_differentiated_by(name: str, source: Source) -> bool:
@@ -88,29 +205,30 @@ def for_each(names: Sequence[str], source: Source, statements: Callable[[str], l
             if sorted(numbers) == list(range(len(numbers)))
             else f"({', '.join(f'{place}[{n}]' for n in numbers)})"
         )
-        layer = _unused(source)
+        layer = _free(source, ("layer", "part"))
         if inner := statements(f"{layer}{attribute[3]}"):
-            found.append(f"for {layer} in {every}:\n" + indent("".join(f"{each.rstrip()}\n" for each in inner), "    "))
+            found.append(f"for {layer} in {every}:\n" + _indented(inner))
     return found
 
 
-def _unused(source: Source) -> str:
-    """A name for a loop that means nothing else in the file."""
+def _free(source: Source, wished: Sequence[str]) -> str:
+    """A name that means nothing else in the file: the first of some that is free, or one like the last."""
     names = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
-    return next(
-        each for each in ("layer", "part", *(f"part_{n}" for n in range(2, len(names) + 3))) if each not in names
-    )
+    names |= {node.name for node in ast.walk(source.tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    numbered = (f"{wished[-1]}_{n}" for n in range(2, len(names) + 3))
+    return next(each for each in (*wished, *numbered) if each not in names)
+
+
+def _indented(lines: Iterable[str]) -> str:
+    return indent("".join(f"{each.rstrip()}\n" for each in lines), "    ")
 
 
 def _replace(source: Source) -> str | None:
     """How the file can say `dataclasses.replace`."""
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.ImportFrom) and node.module == "dataclasses":
-            for each in node.names:
-                if each.name == "replace":
-                    return each.asname or each.name
-        elif isinstance(node, ast.Import):
-            for each in node.names:
-                if each.name == "dataclasses":
-                    return f"{each.asname or each.name}.replace"
+    for names, module in _imports(source.tree):
+        for each in names:
+            if module == "dataclasses" and each.name == "replace":
+                return each.asname or each.name
+            if module is None and each.name == "dataclasses":
+                return f"{each.asname or each.name}.replace"
     return None

@@ -41,6 +41,13 @@ class Draft:
         """Add statements below one."""
         self._of(tree).after.setdefault(statement, []).extend(_parsed(tree, new))
 
+    def insert_once(self, tree: Tree, statement: Statement, new: str) -> None:
+        """Add a statement below one, unless the draft does so already."""
+        (parsed,) = _parsed(tree, [new])
+        below = self._of(tree).after.setdefault(statement, [])
+        if not any(each.deep_equals(parsed) for each in below):
+            below.append(parsed)
+
     def edits(self) -> tuple[Edit, ...]:
         """The change as edits of lines."""
         found: list[Edit] = []

@@ -32,6 +32,11 @@ def bracketed(expression: cst.BaseExpression) -> cst.BaseExpression:
     return expression.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 
 
+def bracketed_text(expression: cst.BaseExpression) -> str:
+    """How it is written where a dot may follow."""
+    return text(bracketed(expression))
+
+
 def method(expression: cst.BaseExpression, name: str) -> cst.Call:
     """`expression.name()`."""
     return cst.Call(cst.Attribute(bracketed(expression), cst.Name(name)))

@@ -1,11 +1,12 @@
 """What a statement adds to a total or puts into a container, and how that is kept without its history."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import libcst as cst
 
+from gradsan.fix.carried import can_be_number
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import (
     assigned_names,
@@ -18,7 +19,11 @@ from gradsan.fix.expressions import (
     text,
 )
 from gradsan.fix.program import Place, Program
+from gradsan.fix.revealing import held_at
+from gradsan.fix.tree import Tree
+from gradsan.fix.uses import cut_value
 
+Cut = Callable[[Program, Tree, cst.BaseExpression, Draft], bool]
 _PUTTING = frozenset({"append", "appendleft", "add", "insert", "put", "push"})
 
 
@@ -30,22 +35,22 @@ class Added:
     total: str
 
 
-def kept_by(cut: str, program: Program, place: Place, added: Added) -> Iterator[Draft]:
-    """With a method called on what is kept: the thing itself, losses in a dict or tuple, or what a function returns."""
+def kept_by(cut: Cut, program: Program, place: Place, added: Added) -> Iterator[Draft]:
+    """With what is kept cut: the thing itself, losses in a dict or tuple, or what a function returns."""
     given = _given_by(program, place, added)
     if given is not None:
-        yield _with(cut, given[0], [given[1]])
+        yield from _with(cut, program, given[0], [given[1]])
     kept = list(_tensors(added.value, _losses(program, place)))
     if kept:
-        yield _with(cut, place, kept)
+        yield from _with(cut, program, place, kept)
     if isinstance(added.value, cst.Dict | cst.Tuple | cst.List):
         return
     for maker in reversed(program.places(program.diagnosis.made)):
         if maker is not None and maker.frame.function != place.frame.function and (inside := _returned(maker)):
-            yield _with(cut, maker, inside)
+            yield from _with(cut, program, maker, inside)
             break
     if not kept:
-        yield _with(cut, place, [added.value])
+        yield from _with(cut, program, place, [added.value])
 
 
 def _given_by(program: Program, place: Place, added: Added) -> tuple[Place, cst.BaseExpression] | None:
@@ -96,11 +101,33 @@ def _asks_of(function: cst.FunctionDef, name: str) -> bool:
     )
 
 
-def _with(cut: str, place: Place, tensors: Iterable[cst.BaseExpression]) -> Draft:
+def _with(cut: Cut, program: Program, place: Place, tensors: Iterable[cst.BaseExpression]) -> Iterator[Draft]:
     draft = Draft()
-    for each in tensors:
-        draft.replace(place.tree, each, method(each, cut))
-    return draft
+    if all(cut(program, place.tree, each, draft) for each in tensors):
+        yield draft
+
+
+def as_tensor(program: Program, tree: Tree, node: cst.BaseExpression, draft: Draft) -> bool:
+    """Keep the tensor without its graph; whether that can be written."""
+    return cut_value(program, tree, node, draft)
+
+
+def as_number(program: Program, tree: Tree, node: cst.BaseExpression, draft: Draft) -> bool:
+    """Keep the number; whether that can be written."""
+    new = number(program, tree, node, node)
+    if new is not None:
+        draft.replace(tree, node, new)
+    return new is not None
+
+
+def number(
+    program: Program, tree: Tree, node: cst.BaseExpression, named: cst.BaseExpression
+) -> cst.BaseExpression | None:
+    """The number in what an expression is worth, which `named` is another name for; None where it may be no number."""
+    held = held_at(program, tree, node)
+    if held.is_tensor:
+        return method(named, "item")
+    return cst.parse_expression(f"float({text(named)})") if can_be_number(held) else None
 
 
 def _losses(program: Program, place: Place) -> set[str]:

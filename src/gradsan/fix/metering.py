@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import call_of, loaded, method, nodes, simple, text
+from gradsan.fix.expressions import call_of, loaded, nodes, simple, text
+from gradsan.fix.keeping import as_number, number
 from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
 
@@ -21,11 +22,13 @@ def metered(program: Program) -> Iterator[Draft]:
             continue
         match call:
             case cst.Call(func=cst.Attribute(value=meter), args=[only]):
-                yield from _past_the_meter(place, passing, text(meter), only.value)
+                yield from _past_the_meter(program, place, passing, text(meter), only.value)
         return
 
 
-def _past_the_meter(feeding: Place, passing: Place, meter: str, loss: cst.BaseExpression) -> Iterator[Draft]:
+def _past_the_meter(
+    program: Program, feeding: Place, passing: Place, meter: str, loss: cst.BaseExpression
+) -> Iterator[Draft]:
     tree, draft = feeding.tree, Draft()
     call = pass_call(passing.statement)
     if call is None:
@@ -38,14 +41,16 @@ def _past_the_meter(feeding: Place, passing: Place, meter: str, loss: cst.BaseEx
         if root is None or not isinstance(loss, cst.Name):
             return
         draft.replace(tree, root, loss)
-        draft.replace(tree, loss, method(loss, "item"))
-        yield draft
+        if as_number(program, tree, loss, draft):
+            yield draft
         return
     name, statement = reading
     draft.insert_before(tree, feeding.statement, f"{name} = {text(loss)}")
     draft.remove(tree, statement)
-    draft.replace(tree, loss, method(cst.Name(name), "item"))
-    yield draft
+    kept = number(program, tree, loss, cst.Name(name))
+    if kept is not None:
+        draft.replace(tree, loss, kept)
+        yield draft
 
 
 def _reading(feeding: Place, passing: Place, meter: str) -> "tuple[str, cst.SimpleStatementLine] | None":

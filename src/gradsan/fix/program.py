@@ -57,6 +57,19 @@ class Program:
             self._trees[file] = None if source is None else Tree(file, source, condense(source, wanted))
         return self._trees[file]
 
+    def entries(self) -> list[Path]:
+        """The files that the stacks of the diagnosis lead through, outermost first: where following it may begin."""
+        stacks = [frames(place) for place in _locations(self.diagnosis)]
+        deepest = max(map(len, stacks), default=0)
+        files = [stack[at].file for at in range(deepest) for stack in stacks if at < len(stack)]
+        sources = [self.source(file) for file in dict.fromkeys(files)]
+        return [each.path for each in sources if each is not None]
+
+    @property
+    def changed(self) -> dict[Path, bytes]:
+        """The files that read otherwise than on disk."""
+        return {self._root / file: content for file, content in self._changed.items()}
+
     def place_at(self, file: str, line: int, function: str) -> "Place | None":
         """A statement that the diagnosis does not speak of, in a tree of its own."""
         source = self.source(file)

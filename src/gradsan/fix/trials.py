@@ -2,8 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -96,15 +95,6 @@ class Workshop:
 def has_layers() -> bool:
     """Whether trials have a file system of their own here."""
     return os.environ.get(WAY) != "copy" and can_have_layers()
-
-
-@contextmanager
-def source_with(changed: Mapping[str, bytes], root: Path) -> Iterator[Path]:
-    """A copy of the source files below a directory, some of them changed, to be read."""
-    _demand_inside(changed, root)
-    plan = Plan(new_folder(), root.resolve(), layers=False, sources_only=True, changed=dict(changed))
-    with supervised(plan, seconds=600):
-        yield plan.work
 
 
 def _limit_after(first: Trial, seconds: float) -> Limit:

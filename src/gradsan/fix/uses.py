@@ -1,16 +1,20 @@
 """Where the later forward reads what carries the old graph, and how that reading is cut."""
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import libcst as cst
 
-from gradsan.fix.carried import detached
+from gradsan.fix.carried import detached, detaching, for_each, helper
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import loaded, method, nodes, simple, targets, text
+from gradsan.fix.expressions import bracketed, bracketed_text, loaded, nodes, simple, targets, text
 from gradsan.fix.flow import constants, stores
 from gradsan.fix.program import Place, Program, frames
-from gradsan.fix.tree import Statement
+from gradsan.fix.revealing import held_at, was_seen
+from gradsan.fix.tree import Statement, Tree
+from gradsan.lifecycle.held import NONE, NOTHING, TENSOR, Held
 from gradsan.lifecycle.location import Location
 
 
@@ -58,23 +62,63 @@ def loads(statement: Statement, name: str) -> list[cst.BaseExpression]:
     return [each for each in loaded(statement, name) if id(each) not in asked]
 
 
-def detach_here(use: Place, load: cst.BaseExpression, holds: str, draft: Draft) -> bool:
+def detach_here(program: Program, use: Place, load: cst.BaseExpression, draft: Draft, like: Held = NOTHING) -> bool:
     """Cut one reading: of the whole, or of the one item that is taken; whether that can be written."""
     parent = use.tree.parent(load)
-    if isinstance(parent, cst.Subscript) and holds != "tensor":
-        if not isinstance(use.tree.parent(parent), cst.AssignTarget):  # what is written to is not read
-            draft.replace(use.tree, parent, method(parent, "detach"))
-        return True
     name = text(load)
-    code = detached(name, holds)
+    begins_as_none = _may_be_none(use, name) and not _is_asked_for(use, load, name)
+    held = held_at(program, use.tree, load, otherwise=NONE if begins_as_none else NOTHING)
+    if isinstance(parent, cst.Subscript) and parent.value is load and not held.is_tensor:
+        if isinstance(use.tree.parent(parent), cst.AssignTarget):  # what is written to is not read
+            return True
+        return cut_value(program, use.tree, parent, draft, like=TENSOR if was_seen(program, name) else NOTHING)
+    if isinstance(parent, cst.Attribute) and not held.is_tensor:  # what is asked of a container, a copy may not do
+        return False
+    return cut_value(program, use.tree, load, draft, held=held, like=like)
+
+
+def cut_value(
+    program: Program,
+    tree: Tree,
+    node: cst.BaseExpression,
+    draft: Draft,
+    *,
+    held: Held = NOTHING,
+    like: Held = NOTHING,
+) -> bool:
+    """Put an expression without its graph in its place; whether that can be written.
+
+    `held` is what it may be, where that is known already; `like`, what it is taken for where nothing shows what it is.
+    """
+    held = held or held_at(program, tree, node)
+    code = cut_code(program, tree, bracketed_text(node), held if held.is_known else like or held, draft)
     if code is None:
         return False
-    if _may_be_none(use, name) and not _is_asked_for(use, load, name):
-        code = f"None if {name} is None else {code}"
-        if not isinstance(parent, cst.Arg | cst.Assign):
-            code = f"({code})"
-    draft.replace(use.tree, load, cst.parse_expression(code))
+    new = cst.parse_expression(code)
+    if isinstance(new, cst.IfExp) and not isinstance(tree.parent(node), cst.Arg | cst.Assign):
+        new = bracketed(new)
+    draft.replace(tree, node, new)
     return True
+
+
+def cut_code(program: Program, tree: Tree, expression: str, held: Held, draft: Draft) -> str | None:
+    """The expression without its graph; a function of its own does it where nothing shows what the value is."""
+    code = detached(expression, held, tree.source)
+    is_name = isinstance(cst.parse_expression(expression), cst.Name | cst.Attribute | cst.Subscript)
+    if code is not None and (is_name or code.count(expression) == 1):  # what is called is called once
+        return code
+    if code is None and (held.is_known or was_seen(program, expression)):
+        return None
+    name = helper(tree, draft)
+    return None if name is None else f"{name}({expression})"
+
+
+def cut_statements(program: Program, tree: Tree, names: Sequence[str], held: Held, draft: Draft) -> list[str]:
+    """The statements that leave what some names hold without its graph; none where that cannot be written."""
+    if held.is_known or was_seen(program, names[0]):
+        return for_each(names, tree.source, partial(detaching, held=held, source=tree.source))
+    function = helper(tree, draft)
+    return [] if function is None else for_each(names, tree.source, lambda name: [f"{name} = {function}({name})"])
 
 
 def _may_be_none(use: Place, name: str) -> bool:

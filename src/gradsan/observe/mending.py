@@ -4,6 +4,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from types import FrameType
 
+from gradsan.lifecycle.held import NONE, NUMBER, SOMETHING, TENSOR, Held, container, record
+from gradsan.lifecycle.held import Kind as Form
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.log.sites import Kind
@@ -11,6 +13,8 @@ from gradsan.observe.reaching import has_history, inside, reached
 from gradsan.report import Culprit
 
 _DEPTH = 3  # attributes between a variable and the object that holds the state
+_ITEMS = 50  # of a container, that are looked at
+_CONTAINERS: dict[type, Form] = {tuple: "tuple", list: "list", deque: "deque"}
 _OPS = 400  # whose lines are looked up
 _LINES = 60
 _BLOCKS = 12  # of the log, that are read
@@ -35,7 +39,7 @@ def evidence(
             there = reached(culprit.name, frame, incident)
             if there is None:
                 continue
-            found.setdefault("holds", _holds(there.held))
+            found.setdefault("holds", str(_holds(there.held)))
             if "._" not in there.written:  # what a library hides in its objects is not for a program to write
                 found |= {"reached_as": there.written, "reached_in": frame.f_code.co_qualname}
                 if there.beside:
@@ -68,39 +72,41 @@ def _graph_lines(incident: SecondPass, lines: Lines) -> str:
     return "\n".join(list(places)[:_LINES])
 
 
-def _holds(each: object, depth: int = 0) -> str:
-    """Its shape from the outside in: "tensor", "tuple of tensor"."""
+def _holds(each: object, depth: int = 0) -> Held:
+    """Its form, from the outside in."""
     import torch
 
+    if torch.Tensor in type(each).__mro__:
+        return TENSOR
+    if each is None:
+        return NONE
+    if type(each) in {int, float, bool}:
+        return NUMBER
+    inside_of = _items(each) if depth <= _DEPTH else None
+    if inside_of is None:
+        return _record(each) if depth <= _DEPTH else SOMETHING
+    kind, items = inside_of
+    return container(kind, [_holds(value, depth + 1) for value in items[:_ITEMS]])
+
+
+def _items(each: object) -> tuple[Form, list[object]] | None:
+    """What is in a container, and which that is; None where it is no plain one, whose methods are the user's."""
     kind = type(each)
-    if torch.Tensor in kind.__mro__:
-        return "tensor"
-    if depth > _DEPTH:
-        return "something"
     if tuple in kind.__mro__ and kind is not tuple:
-        values: list[object] = list(tuple.__iter__(each))  # type: ignore[arg-type] # its class is asked above
-        return "named tuple" if all(_holds(value) == "tensor" for value in values) else "something"
-    inner: list[object] | None = None
-    if kind in {tuple, list, deque}:
-        inner = list(each)  # type: ignore[call-overload] # one of these
-    elif kind is dict:
-        inner = list(each.values())  # type: ignore[attr-defined] # a dict
-    if inner is None:
-        return _record(each)
-    shapes = {_holds(value, depth + 1) for value in inner[:50]}
-    return f"{kind.__name__} of {shapes.pop()}" if len(shapes) == 1 else "something"
+        return "named tuple", list(tuple.__iter__(each))  # type: ignore[arg-type] # its class is asked above
+    if kind is dict:
+        return "dict", list(each.values())  # type: ignore[attr-defined] # a dict
+    return (_CONTAINERS[kind], list(each)) if kind in _CONTAINERS else None  # type: ignore[call-overload] # one of these
 
 
-def _record(each: object) -> str:
+def _record(each: object) -> Held:
     """An object of the program's own whose attributes are tensors, some or all."""
     import torch
 
     if isinstance(each, torch.nn.Module):
-        return "something"
+        return SOMETHING
     fields = dict(inside(each))
     tensors = [name for name, value in fields.items() if torch.Tensor in type(value).__mro__]
     tensors = [name for name in tensors if has_history(fields[name])] or tensors  # labels have none
     settings = getattr(type(each), "__dataclass_params__", None)
-    if settings is not None and settings.frozen:
-        return f"frozen record {' '.join(tensors)}" if tensors else "something"
-    return f"record {' '.join(tensors)}" if tensors else "something"
+    return record(tensors, frozen=settings is not None and settings.frozen)

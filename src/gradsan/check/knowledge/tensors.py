@@ -1,5 +1,7 @@
 """What functions of torch and methods of tensors do to a history."""
 
+from typing import Literal
+
 # The result is numbers or Python objects: no history, and none was lost.
 NOT_TENSORS = frozenset(
     """
@@ -19,6 +21,13 @@ CUTTING_METHODS = frozenset(
     count_nonzero searchsorted isclose logical_and logical_or logical_not __array__
     """.split()
 )
+# Of these, those that give no tensor, but a number or another object of Python's.
+PLAIN_RESULTS: dict[str, Literal["number", "other"]] = {
+    "item": "number",
+    "tolist": "other",
+    "numpy": "other",
+    "__array__": "other",
+}
 # Of these, those that say nothing about a mistake where their result is back-propagated: fresh values, not cut ones.
 FRESH_METHODS = frozenset(["new_zeros", "new_ones", "new_full", "new_empty", "new_tensor"])
 

@@ -8,6 +8,7 @@ from gradsan.fix.calls import argument, without_argument
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, loaded, loaded_names, method, nodes, simple, small, text
 from gradsan.fix.program import Place, Program
+from gradsan.fix.revealing import held_above, held_at
 
 _OPERATORS = {"+=": "+", "-=": "-", "*=": "*", "/=": "/", "@=": "@", "**=": "**", "//=": "//", "%=": "%"}
 # Methods that have no form which returns a new tensor.
@@ -21,7 +22,7 @@ def drafts(program: Program) -> Iterator[Draft]:
     """The line that edits it; else the line that saved it, which then saves a copy."""
     for place in reversed(program.places(program.diagnosis.changed)):
         if place is not None:
-            yield from _out_of_place(place)
+            yield from _out_of_place(program, place)
             break
     yield from _saving_a_copy(program)
 
@@ -34,11 +35,12 @@ def _saving_a_copy(program: Program) -> Iterator[Draft]:
             draft = Draft()
             for load in loads:
                 draft.replace(place.tree, load, method(load, "clone"))
-            yield draft
+            if all(held_at(program, place.tree, load).is_tensor for load in loads):
+                yield draft
             return
 
 
-def _out_of_place(place: Place) -> Iterator[Draft]:
+def _out_of_place(program: Program, place: Place) -> Iterator[Draft]:
     draft = Draft()
     match simple(place.statement):
         case cst.AugAssign(target=target, operator=operator, value=value) as edit if _is_of_use(target, place):
@@ -49,8 +51,7 @@ def _out_of_place(place: Place) -> Iterator[Draft]:
             cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript(value=base))])
             | cst.AugAssign(target=cst.Subscript(value=base))
         ) if _is_of_use(base, place):
-            draft.insert_before(place.tree, place.statement, f"{text(base)} = {text(base)}.clone()")
-            yield draft
+            yield from _with_items(program, place, text(base))
         case (
             cst.Expr(value=cst.Call(func=cst.Attribute(value=base, attr=cst.Name(value="copy_")), args=[only])) as edit
         ) if isinstance(base, cst.Attribute):  # of a plain name, others may have the same tensor
@@ -64,6 +65,20 @@ def _out_of_place(place: Place) -> Iterator[Draft]:
             yield draft
         case _:
             yield from _switched_off(place)
+
+
+def _with_items(program: Program, place: Place, base: str) -> Iterator[Draft]:
+    """`rows[0] += x`: of a tensor, into a copy of it; of a container, its item becomes a new tensor."""
+    draft = Draft()
+    edit = simple(place.statement)
+    held = held_above(program, place.tree, place.statement, base)
+    if held.is_tensor:
+        draft.insert_before(place.tree, place.statement, f"{base} = {base}.clone()")
+        yield draft
+    elif isinstance(edit, cst.AugAssign) and held.is_known and not held.without("list", "dict"):
+        new = f"{text(edit.target)} = {text(edit.target)} {_OPERATORS[text(edit.operator)]} {_operand(edit.value)}"
+        draft.replace(place.tree, edit, small(new))
+        yield draft
 
 
 def _switched_off(place: Place) -> Iterator[Draft]:

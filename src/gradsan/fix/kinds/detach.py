@@ -1,21 +1,21 @@
 """Cut the history of exactly the tensors that carry the old graph, where they cross over."""
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import product
 
 import libcst as cst
 
-from gradsan.fix.carried import detaching, for_each, is_added_to
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import call_of, is_only_given, method, simple, small, targets, text
+from gradsan.fix.expressions import bracketed_text, call_of, is_only_given, method, simple, small, targets, text
 from gradsan.fix.flow import constants, reads
-from gradsan.fix.keeping import added_at, kept_by
+from gradsan.fix.keeping import added_at, as_tensor, kept_by
 from gradsan.fix.kinds.remove_retain import without_retaining
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.receivers import seen_from
+from gradsan.fix.revealing import held_above, held_below, was_seen
 from gradsan.fix.tree import Statement, Tree
-from gradsan.fix.uses import common_frames, detach_here, loads, use_of
+from gradsan.fix.uses import common_frames, cut_code, cut_statements, cut_value, detach_here, loads, use_of
+from gradsan.lifecycle.held import NOTHING, TENSOR, Held, any_of
 from gradsan.lifecycle.location import Location
 
 _MADE_ONCE = ("GS104", "GS109", "GS308")
@@ -54,7 +54,7 @@ def _where_kept(program: Program, name: str) -> Iterator[Draft]:
     for place in reversed(program.places(program.diagnosis.held or program.diagnosis.made)):
         added = None if place is None else added_at(program, place, name)
         if place is not None and added is not None:
-            yield from kept_by("detach", program, place, added)
+            yield from kept_by(as_tensor, program, place, added)
             return
 
 
@@ -65,20 +65,19 @@ def _where_made(program: Program, name: str) -> Iterator[Draft]:
     place = None if apart is None else program.places(made)[apart]
     if place is None:
         return
-    holds = str(program.diagnosis.evidence.get("holds", "tensor"))
+    if name not in map(text, targets(place.statement)):
+        return
+    held = held_below(program, place.tree, place.statement, name)
+    draft = Draft()
     match simple(place.statement):
         case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if (
-            text(target) == name and holds == "tensor"
+            text(target) == name and held.is_tensor
         ):
-            draft = Draft()
             draft.replace(place.tree, value, method(value, "detach"))
             yield draft
-        case _ if name in map(text, targets(place.statement)):
-            statements = detaching(name, holds, place.tree.source)
-            if statements:
-                draft = Draft()
-                draft.insert_after(place.tree, place.statement, *statements)
-                yield draft
+        case _ if statements := cut_statements(program, place.tree, [name], held, draft):
+            draft.insert_after(place.tree, place.statement, *statements)
+            yield draft
 
 
 def _where_handed_over(program: Program, name: str) -> Iterator[Draft]:
@@ -93,8 +92,9 @@ def _where_handed_over(program: Program, name: str) -> Iterator[Draft]:
         match simple(place.statement):
             case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if text(target) == name:
                 draft = Draft()
-                draft.replace(place.tree, value, method(value, "detach"))
-                yield draft
+                held = held_below(program, place.tree, place.statement, name)
+                if cut_value(program, place.tree, value, draft, held=held):
+                    yield draft
                 return
 
 
@@ -115,13 +115,13 @@ def _in_one_loss(program: Program, name: str, *, earlier: bool) -> Iterator[Draf
     # What is named may be inside of the call that made it; here it goes by what that call gave back.
     for names in ([name], [text(each) for each in targets(making.statement)]):
         draft, found = Draft(), False
+        like = TENSOR if was_seen(program, name) and names == [name] else NOTHING
         for statement, each in product(lines, names):
             readings = loads(statement, each)
             if statement is passing.statement:  # it may make both passes: `train_critic(fake), train_maker(fake)`
                 readings = _given_to(_callee(later, apart), readings, tree)
             for load in readings:
-                draft.replace(tree, load, method(load, "detach"))
-                found = True
+                found = cut_value(program, tree, load, draft, like=like) or found
         if found:
             yield draft
             return
@@ -150,18 +150,27 @@ def _at(places: list[Place | None], index: int) -> Place | None:
 def _where_used(program: Program, name: str, use: Place) -> Iterator[Draft]:
     """`name.detach()` in place of `name`; the other halves of a state that are carried together go along."""
     draft = Draft()
-    unseen = "list of tensor" if is_added_to(name, use.tree.source) else "tensor"
-    holds = str(program.diagnosis.evidence.get("holds", unseen))
-    for each in [name, *_siblings(program, name, use)]:
-        for load in loads(use.statement, each):
-            if not detach_here(use, load, holds if each == name else "tensor", draft):
-                return
     added = simple(use.statement)
     if isinstance(added, cst.AugAssign) and text(added.target) == name:
+        held = held_above(program, use.tree, use.statement, name)
+        code = cut_code(program, use.tree, name, held, draft)
+        if code is None:
+            return
         spelled = text(added.operator).rstrip("=")
-        draft = Draft()
-        draft.replace(use.tree, added, small(f"{name} = {name}.detach() {spelled} {text(added.value)}"))
+        cut = bracketed_text(cst.parse_expression(code))
+        draft.replace(use.tree, added, small(f"{name} = {cut} {spelled} {text(added.value)}"))
+    else:
+        like = _unseen(program, name, use)
+        for each in [name, *_siblings(program, name, use)]:
+            for load in loads(use.statement, each):
+                if not detach_here(program, use, load, draft, like if each != name else NOTHING):
+                    return
     yield without_retaining(program, draft)
+
+
+def _unseen(program: Program, name: str, use: Place) -> Held:
+    """What the other halves of a state are taken for: what the run saw the named one to be."""
+    return held_above(program, use.tree, use.statement, name) if was_seen(program, name) else NOTHING
 
 
 def _siblings(program: Program, name: str, use: Place) -> list[str]:
@@ -179,7 +188,10 @@ def _siblings(program: Program, name: str, use: Place) -> list[str]:
 def _once_a_step(program: Program, name: str, use: Place) -> bool:
     """Whether a step reads the old value at this one place, once, and it is a plain tensor there."""
     enters, used = program.diagnosis.enters, program.diagnosis.used
-    if enters is None or used is None or program.diagnosis.evidence.get("holds", "tensor") != "tensor":
+    if enters is None or used is None:
+        return False
+    held = held_above(program, use.tree, use.statement, name)
+    if held.is_known and not held.is_tensor:
         return False
     shared = common_frames(enters, used)
     for index, place in enumerate(program.places(enters)):
@@ -207,7 +219,6 @@ def _read_elsewhere(use: Place, name: str) -> bool:
 def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
     """Once the pass is done, nothing needs the history any more."""
     evidence = program.diagnosis.evidence
-    holds = str(evidence.get("holds", "tensor"))
     for place in program.boundaries():
         beside: list[str] = []
         if evidence.get("reached_in") == place.frame.function:
@@ -221,11 +232,13 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
             reached = told
         else:
             continue
-        source = place.tree.source
-        statements = for_each([reached, *beside], source, partial(detaching, holds=holds, source=source))
-        if statements and not isinstance(simple(place.statement), cst.Return):
-            draft = Draft()
-            draft.insert_after(place.tree, _last_writing(program, place, reached), *statements)
+        if isinstance(simple(place.statement), cst.Return):
+            return
+        above = _last_writing(program, place, reached)
+        held = any_of(held_below(program, place.tree, above, each, known_as=name) for each in [reached, *beside])
+        draft = Draft()
+        if statements := cut_statements(program, place.tree, [reached, *beside], held, draft):
+            draft.insert_after(place.tree, above, *statements)
             yield without_retaining(program, draft)
         return
 
@@ -255,10 +268,9 @@ def _before_the_loop(program: Program, name: str, use: Place) -> Iterator[Draft]
     loops = use.tree.loops(use.statement)
     if not loops or (use.frame.file, use.frame.function) in here:
         return
-    holds = str(program.diagnosis.evidence.get("holds", "tensor"))
-    statements = detaching(name, holds, use.tree.source)
-    if statements:
-        draft = Draft()
+    draft = Draft()
+    held = held_above(program, use.tree, loops[-1], name)
+    if statements := cut_statements(program, use.tree, [name], held, draft):
         draft.insert_before(use.tree, loops[-1], *statements)
         yield without_retaining(program, draft)
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import loaded, method, nodes, text
-from gradsan.fix.keeping import Added, added_at, kept_by
+from gradsan.fix.expressions import loaded, nodes, text
+from gradsan.fix.keeping import Added, added_at, as_number, kept_by, number
 from gradsan.fix.metering import metered
 from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
@@ -25,7 +25,7 @@ def drafts(program: Program) -> Iterator[Draft]:
         if diagnosis.code == "GS105":
             yield from _number_and_loss(program, place, added)
         else:
-            yield from kept_by("item", program, place, added)
+            yield from kept_by(as_number, program, place, added)
         break
     if diagnosis.code == "GS105":
         yield from metered(program)
@@ -38,7 +38,10 @@ def _number_and_loss(program: Program, place: Place, added: Added) -> Iterator[D
     if not isinstance(loss, cst.Name | cst.Attribute):
         loss = cst.Name(_free_name(place))
         draft.insert_before(place.tree, place.statement, f"{loss.value} = {text(added.value)}")
-    draft.replace(place.tree, added.value, method(loss, "item"))
+    kept = number(program, place.tree, added.value, loss)
+    if kept is None:
+        return
+    draft.replace(place.tree, added.value, kept)
     if _ask_of_the_loss(program, place, added.total, loss, draft):
         yield draft
 

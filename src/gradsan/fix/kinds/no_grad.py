@@ -5,9 +5,11 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 
 from gradsan.fix.calls import called_name
+from gradsan.fix.carried import no_grad
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import nodes
 from gradsan.fix.program import Program
+from gradsan.fix.tree import Tree
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -19,12 +21,11 @@ def drafts(program: Program) -> Iterator[Draft]:
     made, used = diagnosis.made, diagnosis.used
     apart = program.apart(made, used)
     place = None if apart is None else program.places(made)[apart]
-    if place is not None and isinstance(place.statement, cst.SimpleStatementLine):
+    call = None if place is None else _call(place.tree)
+    if place is not None and call is not None and isinstance(place.statement, cst.SimpleStatementLine):
         draft = Draft()
         bare = place.statement.with_changes(leading_lines=())
-        block = cst.With(
-            [cst.WithItem(_call())], cst.IndentedBlock([bare]), leading_lines=place.statement.leading_lines
-        )
+        block = cst.With([cst.WithItem(call)], cst.IndentedBlock([bare]), leading_lines=place.statement.leading_lines)
         draft.replace(place.tree, place.statement, block)
         yield draft
 
@@ -33,19 +34,22 @@ def _around_what_measures(program: Program) -> Iterator[Draft]:
     """The function that feeds the holder, or the loop, where it only measures."""
     diagnosis = program.diagnosis
     for place in (*reversed(program.places(diagnosis.held)), *reversed(program.places(diagnosis.made))):
-        if place is None:
+        call = None if place is None else _call(place.tree)
+        if place is None or call is None:
             continue
         function = place.tree.scope(place.statement)
         draft = Draft()
         if isinstance(function, cst.FunctionDef) and _only_measures(function, [function]):
-            draft.replace(place.tree, function, function.with_changes(decorators=[*function.decorators, _decorator()]))
+            draft.replace(
+                place.tree, function, function.with_changes(decorators=[*function.decorators, cst.Decorator(call)])
+            )
             yield draft
             return
         for loop in place.tree.loops(place.statement):
             block = list(place.tree.block(loop))
             if loop in block and _only_measures(loop, block[: block.index(loop)]):
                 bare = loop.with_changes(leading_lines=())
-                inside = cst.With([cst.WithItem(_call())], cst.IndentedBlock([bare]), leading_lines=loop.leading_lines)
+                inside = cst.With([cst.WithItem(call)], cst.IndentedBlock([bare]), leading_lines=loop.leading_lines)
                 draft.replace(place.tree, loop, inside)
                 yield draft
                 return
@@ -62,9 +66,7 @@ def _only_measures(node: cst.CSTNode, where: Sequence[cst.CSTNode]) -> bool:
     return next((name for name in reversed(modes) if name in {"eval", "train"}), None) == "eval"
 
 
-def _call() -> cst.Call:
-    return cst.Call(cst.Attribute(cst.Name("torch"), cst.Name("no_grad")))
-
-
-def _decorator() -> cst.Decorator:
-    return cst.Decorator(_call())
+def _call(tree: Tree) -> cst.Call | None:
+    """`torch.no_grad()`, as the file would write it; None where it has no word for that."""
+    word = no_grad(tree.source)
+    return None if word is None else cst.Call(cst.parse_expression(word))

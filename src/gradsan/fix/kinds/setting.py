@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from gradsan.fix.calls import with_argument
+from gradsan.fix.carried import is_import
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import nodes, text
 from gradsan.fix.program import Program
@@ -37,19 +38,12 @@ def _keep_buffers(program: Program) -> Iterator[Draft]:
     place = next((each for each in places if each is not None), None)
     if place is None:
         return
-    imports = [each for each in place.tree.module.body if _imports(each)]
+    imports = [each for each in place.tree.module.body if is_import(each)]
     if imports and isinstance(imports[-1], cst.SimpleStatementLine):
         draft = Draft()
         name = "torch._functorch.config"
         draft.insert_after(place.tree, imports[-1], f"import {name}\n", f"\n{name}.donated_buffer = False\n")
         yield draft
-
-
-def _imports(statement: cst.CSTNode) -> bool:
-    match statement:
-        case cst.SimpleStatementLine(body=[cst.Import() | cst.ImportFrom(), *_]):
-            return True
-    return False
 
 
 def _trees(program: Program) -> list[Tree]:

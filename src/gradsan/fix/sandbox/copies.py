@@ -14,7 +14,6 @@ LEFT_OUT = frozenset(
 )
 _ALL = 4_000_000_000  # bytes of one copy
 _FILES = 100_000
-_FOLDERS_OF_SOURCE = 3_000  # that are looked into for source; nobody has more
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +25,14 @@ class Listed:
     left_out: tuple[Path, ...]
 
 
-def listed(root: Path, *, sources_only: bool = False) -> Listed:
+def listed(root: Path) -> Listed:
     """All files, the small ones first where they are too many; what a link leads to is a file or folder as well."""
     files: list[tuple[int, Path]] = []
     folders: list[Path] = []
-    for path, size in below(root, _FOLDERS_OF_SOURCE if sources_only else sys.maxsize):
+    for path, size in below(root):
         if size is None:
             folders.append(path)
-        elif path.suffix == ".py" or not sources_only:
+        else:
             files.append((size, path))
     kept: list[Path] = []
     left_out: list[Path] = []
@@ -41,16 +40,13 @@ def listed(root: Path, *, sources_only: bool = False) -> Listed:
     for number, (size, path) in enumerate(sorted(files)):
         room -= size
         (kept if room >= 0 and number < _FILES else left_out).append(path)
-    if sources_only:
-        with_source = {parent for path in kept for parent in path.parents}
-        folders = [folder for folder in folders if folder in with_source]
     return Listed(tuple(kept), tuple(folders), tuple(left_out))
 
 
-def copy_project(root: Path, target: Path, changed: Mapping[str, bytes], *, sources_only: bool = False) -> None:
+def copy_project(root: Path, target: Path, changed: Mapping[str, bytes]) -> None:
     """Fill a new directory with what is listed, and with the files that are changed."""
     target.mkdir()
-    found = listed(root, sources_only=sources_only)
+    found = listed(root)
     for folder in found.folders:
         (target / folder).mkdir()
     for file in found.files:

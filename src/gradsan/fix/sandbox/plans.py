@@ -16,7 +16,6 @@ class Plan:
     root: Path  # the user's working directory
     layers: bool  # over the user's file system; else `root` is copied into the folder
     command: str = ""  # for the shell; empty: nothing is run
-    sources_only: bool = False  # no other files are copied
     environment: Mapping[str, str] = field(default_factory=dict)
     changed: Mapping[str, bytes] = field(default_factory=dict)  # by their names in `root`
 
@@ -37,7 +36,6 @@ class Plan:
             "root": str(self.root),
             "layers": self.layers,
             "command": self.command,
-            "sources_only": self.sources_only,
             "environment": dict(self.environment),
             "changed": {name: base64.b64encode(content).decode() for name, content in self.changed.items()},
         }

@@ -65,7 +65,7 @@ def _tried(plan: Plan, events: "_Events") -> dict[str, int | str]:
 
 def _beside(plan: Plan) -> int:
     """The program in a copy of its directory."""
-    copy_project(plan.root, plan.work, plan.changed, sources_only=plan.sources_only)
+    copy_project(plan.root, plan.work, plan.changed)
     child = _forked(lambda: _start(plan))
     _groups.append(child)
     return child

@@ -14,7 +14,7 @@ def unsupervised(plan: Plan, *, seconds: float) -> Iterator[Ended]:
     """The trial, over; within the block its notes and its copy are there."""
     try:
         plan.notes.mkdir(parents=True)
-        copy_project(plan.root, plan.work, plan.changed, sources_only=plan.sources_only)
+        copy_project(plan.root, plan.work, plan.changed)
         yield _run(plan, seconds) if plan.command else Ended(0, "")
     finally:
         shutil.rmtree(plan.folder, ignore_errors=True)

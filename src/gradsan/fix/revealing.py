@@ -1,0 +1,69 @@
+"""What an expression may be at a place of the program: as the source shows it, and as the run has seen it."""
+
+import libcst as cst
+
+from gradsan.check.rereading import REVEALING, revealed
+from gradsan.fix.drafting import Draft
+from gradsan.fix.editing import edited
+from gradsan.fix.expressions import parse, same_text, text
+from gradsan.fix.program import Program
+from gradsan.fix.tree import Statement, Tree
+from gradsan.lifecycle.held import NOTHING, SOMETHING, Held, parsed
+
+
+def held_at(program: Program, tree: Tree, node: cst.BaseExpression, *, otherwise: Held = NOTHING) -> Held:
+    """What an expression may be where it stands; `otherwise`, besides what was seen, where no path leads there."""
+    draft = Draft()
+    draft.replace(tree, node, cst.Call(cst.Name(REVEALING), [cst.Arg(node)]))
+    shown = _asked(program, draft)
+    return _joined(program, text(node), shown if shown and shown.is_known else shown | otherwise)
+
+
+def held_above(program: Program, tree: Tree, statement: Statement, expression: str) -> Held:
+    """What an expression would be in a line above a statement."""
+    draft = Draft()
+    draft.insert_before(tree, statement, f"{REVEALING}({expression})")
+    return _joined(program, expression, _asked(program, draft))
+
+
+def held_below(
+    program: Program, tree: Tree, statement: Statement, expression: str, *, known_as: str | None = None
+) -> Held:
+    """What an expression would be in a line below a statement; the run may know its value by another name."""
+    draft = Draft()
+    draft.insert_after(tree, statement, f"{REVEALING}({expression})")
+    return _joined(program, known_as or expression, _asked(program, draft))
+
+
+def was_seen(program: Program, expression: str) -> bool:
+    """Whether the run looked at the value of an expression."""
+    evidence, culprit = program.diagnosis.evidence, program.diagnosis.culprit
+    names = {str(evidence.get("reached_as", "")), *str(evidence.get("reached_beside", "")).splitlines()}
+    names |= {culprit.name} if culprit is not None else set()
+    if "holds" not in evidence:
+        return False
+    written = parse(expression)
+    return written is not None and any(name and same_text(written, name) for name in names)
+
+
+def _joined(program: Program, expression: str, shown: Held) -> Held:
+    """What the run has seen, and what the source shows besides: None in the first step, another branch."""
+    if not was_seen(program, expression):
+        return shown or SOMETHING
+    seen = parsed(str(program.diagnosis.evidence["holds"]))
+    if seen.is_known:
+        return seen | shown.known_forms()
+    return shown if shown and shown.is_known else seen
+
+
+def _asked(program: Program, draft: Draft) -> Held:
+    """What the expressions may be that a draft puts into `__revealed__(…)`; nothing, where no path leads there."""
+    changed = program.changed
+    edits = draft.edits()
+    for file in {edit.file for edit in edits}:
+        source = program.source(file)
+        if source is None:
+            return NOTHING
+        lines = edited(source.lines, [each for each in edits if each.file == file])
+        changed[source.path] = "".join(lines).encode(source.encoding)
+    return revealed(program.entries(), {str(path): content for path, content in changed.items()})
