@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -58,14 +57,13 @@ def copy_project(root: Path, target: Path, changed: Mapping[str, bytes]) -> None
         (target / name).write_bytes(content)
 
 
-def below(root: Path, most_folders: int = sys.maxsize) -> Iterator[tuple[Path, int | None]]:
+def below(root: Path) -> Iterator[tuple[Path, int | None]]:
     """All that a project has, by its names in there: files with their sizes, and folders before what they hold.
 
     What is less deep comes first, as source does. Environments of Python and caches are not part of it.
     """
     waiting: deque[tuple[Path, tuple[Path, ...]]] = deque([(Path(), (root.resolve(),))])
-    while waiting and most_folders > 0:
-        most_folders -= 1
+    while waiting:
         folder, above = waiting.popleft()
         for entry in _entries(root / folder):
             inner = folder / entry.name
