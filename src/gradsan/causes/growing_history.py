@@ -1,9 +1,11 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Finding, Places, Tempting
+from gradsan.causes.meaning import Meaning
 from gradsan.lifecycle.amounts import count
 from gradsan.lifecycle.course import Course, PassLine
-from gradsan.report import Culprit
+from gradsan.report import Culprit, FixKind
 
 _FAR = 1000  # steps ahead, for a reader to see where it leads
 
@@ -26,6 +28,7 @@ class GrowingHistory(Cause):
     name = "growing-history"
     severity = "warning"
     summary = "every backward walks all earlier steps, each step slower and larger than the last"
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "beside"}
     roles = Cause.roles | {"enters": "carried on", "used": "walks all earlier steps too"}
     example = Example(
         program="""\
