@@ -17,5 +17,11 @@ class Attempt:
 
 
 def attempts(diagnosis: Diagnosis) -> tuple[Attempt, ...]:
-    """Those on which a fix can be built."""
-    return tuple(Attempt(**each) for each in json.loads(str(diagnosis.evidence.get("tried", "[]"))))
+    """Those on which a fix can be built; none where a report says it in a manner that nobody here writes."""
+    try:
+        found = json.loads(str(diagnosis.evidence.get("tried", "[]")))
+        return tuple(
+            Attempt(str(each["what"]), str(each["file"]), int(each["line"]), str(each["name"])) for each in found
+        )
+    except (ValueError, TypeError, KeyError):
+        return ()

@@ -42,7 +42,7 @@ def _built(kind: FixKind, program: Program, ways: Mapping[str, "_Way"]) -> Itera
     whole: Draft | None = Draft()
     names: set[str] = set()
     for attempt in attempts(program.diagnosis):
-        of_kind, building = ways[attempt.what]
+        of_kind, building = ways.get(attempt.what, (None, _taken_back))
         tree = program.tree(attempt.file)
         statement = None if tree is None else tree.statement_at(attempt.line)
         if of_kind != kind or tree is None or statement is None or whole is None:
