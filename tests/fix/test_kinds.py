@@ -362,10 +362,10 @@ def test_total_keeps_numbers_and_the_loss_is_back_propagated(tmp_path: Path) -> 
 )
 def test_edit_in_place_makes_a_new_tensor_instead(tmp_path: Path, before: str, after: str) -> None:
     """The saved one stays as it was."""
-    case = Case(tmp_path, f"def main():\n    {before}\n    return h\n")
+    case = Case(tmp_path, f"def main(h):\n    {before}\n    return h\n")
     found = case.diagnosis("GS202", "h", changed=case.at(before))
 
-    assert case.mended("clone", found) == f"def main():\n    {after}\n    return h\n"
+    assert case.mended("clone", found) == f"def main(h):\n    {after}\n    return h\n"
 
 
 @pytest.mark.parametrize("edit", ["w.clamp_(-1, 1)", "w *= 0.9", "w[0] = 0"])
@@ -377,41 +377,45 @@ def test_edit_that_is_meant_for_others_is_not_made_of_a_copy(tmp_path: Path, edi
     assert case.mended("clone", found) is None
 
 
-def test_step_moves_behind_the_pass_that_needs_the_old_parameters(tmp_path: Path) -> None:
-    """All passes, then all steps."""
-    source = "def main():\n    a.backward()\n    opt.step()\n    b.backward()\n    log()\n"
-    case = Case(tmp_path, source)
-    found = case.diagnosis("GS201", changed=case.at("step"), used=case.at("b.backward"))
+STEPPED_BETWEEN = "def main():\n    a.backward(retain_graph=True)\n    {between}\n    {later}\n    {below}\n"
 
-    assert case.mended("reorder", found) == (
-        "def main():\n    a.backward()\n    b.backward()\n    opt.step()\n    log()\n"
+
+def stepped_between(folder: Path, between: str, later: str, below: str) -> str | None:
+    """What becomes of a step that stands between two passes."""
+    case = Case(folder, STEPPED_BETWEEN.format(between=between, later=later, below=below))
+    found = case.diagnosis("GS201", changed=case.at("opt.step"), used=case.at(later))
+    return case.mended("reorder", found)
+
+
+def test_step_that_is_made_below_the_pass_anyway_is_made_once(tmp_path: Path) -> None:
+    """Nothing clears the gradients between the passes: that step was to have both."""
+    mended = stepped_between(tmp_path, "opt.step()", "b.backward()", "opt.step()")
+
+    assert mended == "def main():\n    a.backward(retain_graph=True)\n    b.backward()\n    opt.step()\n"
+
+
+def test_step_moves_behind_a_pass_that_gives_nobody_a_gradient(tmp_path: Path) -> None:
+    """What `autograd.grad` computes is returned."""
+    mended = stepped_between(tmp_path, "opt.step()", "grads = torch.autograd.grad(b, w)", "log()")
+
+    assert mended == (
+        "def main():\n    a.backward(retain_graph=True)\n    grads = torch.autograd.grad(b, w)\n    opt.step()\n"
+        "    log()\n"
     )
 
 
-def test_step_that_comes_again_below_the_pass_is_made_once(tmp_path: Path) -> None:
-    """Two in a row would take the same gradients twice, and what clears them between the passes would lose some."""
-    source = """\
-def main():
-    opt.zero_grad()
-    a.backward(retain_graph=True)
-    opt.step()
-    opt.zero_grad()
-    b.backward()
-    opt.step()
-"""
-    case = Case(tmp_path, source)
-    found = case.diagnosis("GS201", changed=case.at("opt.step"), used=case.at("b.backward"))
-
-    assert (
-        case.mended("reorder", found)
-        == """\
-def main():
-    opt.zero_grad()
-    a.backward(retain_graph=True)
-    b.backward()
-    opt.step()
-"""
-    )
+@pytest.mark.parametrize(
+    ("between", "below"),
+    [
+        ("opt.step()", "other.step()"),
+        ("opt.step()\n    opt.zero_grad()", "opt.step()"),
+        ("opt.step()\n    c.backward()", "opt.step()"),
+    ],
+    ids=["the pass is another optimizer's", "it clears before the pass", "another pass lies between"],
+)
+def test_step_never_takes_gradients_that_it_was_not_to_be_given(tmp_path: Path, between: str, below: str) -> None:
+    """Behind the pass it would train its parameters for that loss, too."""
+    assert stepped_between(tmp_path, between, "b.backward()", below) is None
 
 
 def test_superfluous_pass_is_taken_out_where_the_calls_part(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ for _ in range(2):
         "",
     ),
     "forward run again for nothing": (
-        "`again`, computed anew at main.py:{line}, is not used",
+        "`again`, computed again at main.py:{line}, is not used",
         """
 def main():
     net, x = nn.Sequential(nn.Linear(3, 3), nn.Tanh()), torch.ones(2, 3)

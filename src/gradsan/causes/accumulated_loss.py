@@ -27,6 +27,9 @@ class AccumulatedLoss(Cause):
     meanings: ClassVar[Mapping[FixKind, Meaning]] = dict.fromkeys(
         ("combine-losses", "item", "detach", "remove-backward", "reset-state"), "term"
     )
+    titles: ClassVar[dict[FixKind, str]] = {
+        "reset-state": "let the total begin again in every iteration: it is the loss of several terms"
+    }
     asked = 21
     example = Example(
         program="""\
@@ -65,7 +68,9 @@ for batch in torch.ones(16, 3).split(8):
     unless = (
         "Not where one update is meant to come from several batches. Then either add the losses up and call backward "
         "once, after the loop, and start again from 0; or call `loss.backward()` for each batch and step after the "
-        "last one. The gradients are the same, and the second way holds only one batch's graph in memory."
+        "last one. The gradients are the same, and the second way holds only one batch's graph in memory. Where the "
+        "total is the loss of one iteration, of several tasks or heads, let it begin again in every iteration: "
+        "`total = 0.0` at the top of the loop."
     )
     tempting = Tempting(
         program="""\
@@ -117,6 +122,9 @@ gradient -1.427, of this loss alone -0.238
             if owners.freed and not owners.fresh and not is_repeated:
                 # Every term has been back-propagated: there is nothing left to do.
                 return ("remove-backward", "item")
+            if incident.additions > 1 and incident.updated_between:
+                # Several terms since the last step: the total is this iteration's loss, and was not begun again.
+                return ("reset-state",)
             if incident.carries_more and not incident.updated_between:  # a number alone would not end it
                 return ("combine-losses", "item", "detach")
         return ("item", "detach")

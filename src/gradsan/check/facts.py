@@ -88,6 +88,7 @@ def _second_pass(trouble: SecondWalk, world: World) -> Told:
         compiled=trouble.op.compiled is not None,
         checkpointed=trouble.checkpointed,
         own_backward=trouble.op.inner is not None,
+        additions=sum(op.form == "linear" and len(op.edges) > 1 for op in way[:at]),
     )
     guarded = any(each.guarded for each in (trouble.failing, trouble.freeing)) or any(op.guarded for op in way)
     return Told(incident, label, trouble.doubt, guarded, crosses=made)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from gradsan.fix.editing import edits_between
+from gradsan.fix.expressions import text
 from gradsan.fix.source import split_lines
 from gradsan.fix.tree import Statement, Tree
 from gradsan.report import Edit
@@ -18,11 +19,30 @@ class _Changes:
     before: dict[cst.CSTNode, list[cst.CSTNode]] = field(default_factory=dict)
     after: dict[cst.CSTNode, list[cst.CSTNode]] = field(default_factory=dict)
 
+    def take_in(self, other: "_Changes") -> bool:
+        """Make the other's changes too, each once; whether they agree with those that are here."""
+        for node, new in other.replaced.items():
+            if text(self.replaced.setdefault(node, new)) != text(new):
+                return False
+        added = [*self.before.values(), *self.after.values()]
+        written = {text(each) for statements in added for each in statements}
+        for ours, theirs in ((self.before, other.before), (self.after, other.after)):
+            for node, statements in theirs.items():
+                ours.setdefault(node, []).extend(each for each in statements if text(each) not in written)
+        self.removed |= other.removed
+        return not self.removed & self.replaced.keys()
+
+    def is_flat(self, tree: Tree) -> bool:
+        """Whether nothing is changed inside of what is changed as a whole."""
+        whole = self.replaced.keys() | self.removed
+        return not any(above in whole for node in (*self.replaced, *self.removed) for above in tree.above(node))
+
 
 class Draft:
     """What is to be changed. Nothing is changed until the edits are applied."""
 
     def __init__(self) -> None:
+        self.is_partial = False  # some of what is old is left as it is
         self._changes: dict[int, tuple[Tree, _Changes]] = {}
 
     def replace(self, tree: Tree, node: cst.CSTNode, new: cst.CSTNode) -> None:
@@ -47,6 +67,16 @@ class Draft:
         below = self._of(tree).after.setdefault(statement, [])
         if not any(each.deep_equals(parsed) for each in below):
             below.append(parsed)
+
+    def joined(self, other: "Draft") -> "Draft | None":
+        """Both changes as one; None where they want different things of the same place."""
+        both = Draft()
+        both.is_partial = self.is_partial or other.is_partial
+        for draft in (self, other):
+            for tree, changes in draft._changes.values():  # noqa: SLF001 # of its own class
+                if not both._of(tree).take_in(changes) or not both._of(tree).is_flat(tree):
+                    return None
+        return both
 
     def edits(self) -> tuple[Edit, ...]:
         """The change as edits of lines."""

@@ -1,10 +1,13 @@
 """The user's program as a diagnosis tells of it: the files, and the statement behind every frame of its stacks."""
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 
+from gradsan.fix.attempts import attempts
 from gradsan.fix.condensing import condense
+from gradsan.fix.crossings import others
 from gradsan.fix.meaning import meant
 from gradsan.fix.source import Source, parse, read
 from gradsan.fix.tree import Statement, Tree
@@ -41,6 +44,17 @@ class Program:
         self._not_after = not_after
         self._sources: dict[str, Source | None] = {}
         self._trees: dict[str, Tree | None] = {}
+        self._others = others(diagnosis)
+        self._attempts = attempts(diagnosis)
+
+    def others(self) -> list["Program"]:
+        """The same program as the other edges tell of it over which the pass reaches what is old: the same trees."""
+        found = []
+        for each in self._others:
+            other = copy(self)
+            other.diagnosis = each
+            found.append(other)
+        return found
 
     def source(self, file: str) -> Source | None:
         """A file of the user's that says what the diagnosis says it does."""
@@ -52,8 +66,12 @@ class Program:
         """Its concrete syntax tree, as far as the diagnosis is concerned with it."""
         if file not in self._trees:
             source = self.source(file)
-            wanted = {frame.line for place in _locations(self.diagnosis) for frame in place.stack if frame.file == file}
-            wanted |= {place.line for place in _locations(self.diagnosis) if place.file == file}
+            places = [place for each in (self.diagnosis, *self._others) for place in _locations(each)]
+            wanted = {frame.line for place in places for frame in place.stack if frame.file == file}
+            wanted |= {place.line for place in places if place.file == file}
+            wanted |= {each.line for each in self._attempts if each.file == file}
+            if self.diagnosis.code == "GS109":  # there may be a cache on the way to another one
+                wanted |= {line for name, line in self._graph_lines() if name == file}
             self._trees[file] = None if source is None else Tree(file, source, condense(source, wanted))
         return self._trees[file]
 
@@ -80,12 +98,36 @@ class Program:
     def made_graph(self, place: "Place") -> set[int]:
         """The lines of a file that took part in making the graph: on the way into it, and in all that was consumed."""
         path = place.tree.source.path
-        told = [line.rpartition(":") for line in str(self.diagnosis.evidence.get("graph_lines", "")).splitlines()]
-        lines = {int(line) for file, _, line in told if (self._root / file).resolve() == path}
+        lines = {line for file, line in self._graph_lines() if (self._root / file).resolve() == path}
         for op in self.diagnosis.path:
             if op.location is not None and (op.state == "freed" or self.diagnosis.code == "GS201"):
                 lines |= {frame.line for frame in frames(op.location) if frame.file == place.frame.file}
         return lines
+
+    def graph_places(self) -> list["Place"]:
+        """The statements that took part in making what was consumed, in any call and file."""
+        found = []
+        for file, line in self._graph_lines():
+            tree = self.tree(file)
+            statement = None if tree is None else tree.statement_at(line)
+            if tree is not None and statement is not None:
+                found.append(Place(tree, statement, Frame(file, line, "")))
+        return found
+
+    def leaves_some(self, place: "Place", lines: set[int]) -> bool:
+        """Whether some of what was consumed was made elsewhere than at these lines of one function, as a run tells."""
+        made = dict(zip(self._graph_lines(), self._graph_ops(), strict=False))
+        path, total = place.tree.source.path, self.diagnosis.evidence.get("freed_ops", 0)
+        here = [ops for (file, line), ops in made.items() if line in lines and (self._root / file).resolve() == path]
+        return bool(made) and sum(here) < int(total)
+
+    def _graph_ops(self) -> list[int]:
+        """How many of the consumed ops each of the lines took part in making."""
+        return [int(each) for each in str(self.diagnosis.evidence.get("graph_ops", "")).split()]
+
+    def _graph_lines(self) -> list[tuple[str, int]]:
+        told = [line.rpartition(":") for line in str(self.diagnosis.evidence.get("graph_lines", "")).splitlines()]
+        return [(file, int(line)) for file, _, line in told]
 
     def places(self, location: Location | None) -> list[Place | None]:
         """The statements of a stack, outermost first; None for a frame whose file is not to be edited."""

@@ -3,34 +3,99 @@
 import importlib
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gradsan.fix.crossings import all_known, were_looked_for
+from gradsan.fix.drafting import Draft
 from gradsan.fix.editing import edited, unified_diff
+from gradsan.fix.paths import keeps_every_path
 from gradsan.fix.program import Program
 from gradsan.fix.ranking import ranked
-from gradsan.report import Diagnosis, Edit, Fix, FixKind
+from gradsan.fix.tried import built_on
+from gradsan.report import Diagnosis, Edit, Effects, Fix, FixKind
 
 Edits = tuple[Edit, ...]
+# Kinds that take hold of one edge over which the pass reaches what is old; the others do away with the pass that freed.
+_OF_AN_EDGE: frozenset[FixKind] = frozenset({"detach", "item", "reset-state", "no-grad", "recompute", "move-into-loop"})
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One way of making a kind of fix."""
+
+    edits: Edits
+    is_whole: bool  # it treats every holder that the run has: every layer's cache, both halves of a state
 
 
 def with_edits(diagnosis: Diagnosis, root: Path, not_after: float | None = None) -> Diagnosis:
-    """The diagnosis, each of its fixes with the edit that makes it, where there is one."""
+    """The diagnosis, each of its fixes with the edit that makes it, where there is one.
+
+    What treats some holders only comes behind what treats all.
+    """
     program = Program(diagnosis, root, not_after)
-    return replace(diagnosis, fixes=tuple(_filled(fix, program) for fix in ranked(diagnosis.fixes, program)))
+    filled = [_filled(fix, program) for fix in ranked(diagnosis.fixes, program)]
+    some_are_whole = any(fix.edits and is_whole for fix, is_whole in filled)
+    fixes = sorted(filled, key=lambda each: some_are_whole and bool(each[0].edits) and not each[1])
+    return replace(diagnosis, fixes=tuple(fix for fix, _ in fixes))
 
 
 def candidates(kind: FixKind, program: Program) -> Iterator[Edits]:
-    """Every way of making a kind of fix, best first: each parses, and changes something."""
+    """Every way of making a kind of fix, best first: each parses, changes something, and keeps every path working."""
+    yield from (each.edits for each in proposals(kind, program))
+
+
+def proposals(kind: FixKind, program: Program) -> Iterator[Proposal]:
+    """The same, those that treat every holder first."""
+    seen: set[Edits] = set()
+    partly: list[Proposal] = []
+    for draft, treats_all in _drafts(kind, program):
+        edits = draft.edits()
+        if not edits or edits in seen or not _is_sound(edits, program):
+            continue
+        seen.add(edits)
+        is_whole = treats_all and not draft.is_partial and not _reaches_some(edits, program.diagnosis)
+        found = Proposal(edits, is_whole)
+        if is_whole:
+            yield found
+        else:
+            partly.append(found)
+    yield from partly
+
+
+def _drafts(kind: FixKind, program: Program) -> Iterator[tuple[Draft, bool]]:
+    """The changes, and whether each treats every edge over which the pass reaches what is old."""
+    others = program.others() if kind in _OF_AN_EDGE else []
+    known = kind not in _OF_AN_EDGE or all_known(program.diagnosis)
+    for built in built_on(kind, program):
+        left = [each for each in others if each.diagnosis.culprit and each.diagnosis.culprit.name not in built.names]
+        whole = _with_others(built.draft, kind, left)
+        yield (built.draft, False) if whole is None else (whole, known)
+    for draft in _of_kind(kind, program):
+        whole = _with_others(draft, kind, others)
+        yield (draft, False) if whole is None else (whole, known)
+
+
+def _reaches_some(edits: Edits, diagnosis: Diagnosis) -> bool:
+    """Whether they treat the objects that a function can name, and the run has more of them."""
+    named = str(diagnosis.evidence.get("reached_as", ""))
+    return "reached_some" in diagnosis.evidence and any(named in each.new for each in edits)
+
+
+def _of_kind(kind: FixKind, program: Program) -> Iterator[Draft]:
     if kind == "advice":
         return
-    seen: set[Edits] = set()
-    drafts = importlib.import_module(f"gradsan.fix.kinds.{kind.replace('-', '_')}").drafts
-    for draft in drafts(program):
-        edits = draft.edits()
-        if edits and edits not in seen and _parses(edits, program):
-            seen.add(edits)
-            yield edits
+    module = importlib.import_module(f"gradsan.fix.kinds.{kind.replace('-', '_')}")
+    yield from module.drafts(program)
+
+
+def _with_others(draft: Draft, kind: FixKind, others: list[Program]) -> Draft | None:
+    """With the same kind of fix for the other edges; None where one of them cannot be treated so."""
+    whole: Draft | None = draft
+    for program in others:
+        joined = (each for one in _of_kind(kind, program) if whole is not None and (each := whole.joined(one)))
+        whole = next(joined, None)
+    return whole
 
 
 def diff(edits: Edits, program: Program) -> str:
@@ -41,18 +106,37 @@ def diff(edits: Edits, program: Program) -> str:
     )
 
 
-def _filled(fix: Fix, program: Program) -> Fix:
-    """With the edit that is made here; one that a report brings along may say anything, and is dropped."""
-    edits = next(candidates(fix.kind, program), ())
-    return replace(fix, edits=edits, diff=diff(edits, program))
+def _filled(fix: Fix, program: Program) -> tuple[Fix, bool]:
+    """The fix with the edit that is made here, and what was foretold of it where the edit is that very change.
+
+    An edit that a report brings along may say anything, and is dropped.
+    """
+    found = next(proposals(fix.kind, program), None)
+    if found is None:
+        return replace(fix, edits=(), diff="", effects=Effects()), False
+    is_it = found.is_whole and _is_what_was_foretold(fix.kind, program.diagnosis)
+    effects = fix.effects if is_it else Effects()
+    return replace(fix, edits=found.edits, diff=diff(found.edits, program), effects=effects), found.is_whole
 
 
-def _parses(edits: Edits, program: Program) -> bool:
+def _is_what_was_foretold(kind: FixKind, diagnosis: Diagnosis) -> bool:
+    """Whether an edit that treats all that is known makes the change that was simulated, in every place.
+
+    All edges into what is old are cut or led elsewhere by a fix of an edge; of several passes that freed some of it, a
+    fix that changes one line changes one.
+    """
+    return were_looked_for(diagnosis) if kind in _OF_AN_EDGE else diagnosis.evidence.get("freeing_places") == 1
+
+
+def _is_sound(edits: Edits, program: Program) -> bool:
+    """Whether the edited files parse, and every path through them that worked still works."""
     for file, old in _files(edits, program).items():
         new = "".join(edited(old, [each for each in edits if each.file == file]))
         try:
             compile(new, file, "exec", dont_inherit=True)
         except (SyntaxError, ValueError):
+            return False
+        if not keeps_every_path("".join(old), new):
             return False
     return True
 

@@ -15,7 +15,7 @@ from gradsan.fix.program import Program
 from gradsan.fix.proposing import candidates
 from gradsan.fix.ranking import ranked
 from gradsan.fix.trials import Trial, Workshop
-from gradsan.report import Diagnosis, Fix, FixKind
+from gradsan.report import Diagnosis, Effects, Fix, FixKind
 
 _DEEPEST = 4  # edits one after the other: what an edit uncovers may need one too
 _TRIALS = 24
@@ -134,7 +134,9 @@ class Prover:
             files = mended(edits, self.workshop.root, stage.changed)
             if files not in self._seen:
                 self._seen.append(files)
-                attempt = self._try(replace(fix, edits=edits, diff="", verified=True), files, program.diagnosis)
+                effects = fix.effects if edits == fix.edits else Effects()
+                tried = replace(fix, edits=edits, diff="", effects=effects, verified=True)
+                attempt = self._try(tried, files, program.diagnosis)
                 if attempt is not None:
                     yield attempt
 

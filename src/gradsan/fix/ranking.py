@@ -8,21 +8,28 @@ from gradsan.causes import cause
 from gradsan.causes.diagnosing import fix_of
 from gradsan.fix.expressions import assigned_names, loaded_names, simple
 from gradsan.fix.flow import dependents
-from gradsan.fix.kinds import clone, move_into_loop, no_grad, recompute
+from gradsan.fix.kinds import clone, move_into_loop, no_grad, recompute, reorder, reset_state
 from gradsan.fix.kinds.reset_state import emptied_beside, resetting_method
 from gradsan.fix.program import Place, Program
+from gradsan.fix.tried import built_on
 from gradsan.report import Fix, FixKind
 
 
 def ranked(fixes: tuple[Fix, ...], program: Program) -> tuple[Fix, ...]:
     """The fixes, the one that the source speaks for first."""
+    fixes = tuple(fix for fix in fixes if not _does_harm(fix, program))
     kinds = {fix.kind for fix in fixes}
-    first: FixKind | None = None
+    first: FixKind | None = next((kind for kind in _ordered(fixes) if next(built_on(kind, program), None)), None)
+    if first is not None:  # what was tried tells what is meant
+        return tuple(sorted(fixes, key=lambda fix: fix.kind != first))
     match program.diagnosis.code:
         case "GS101" if "retain-graph" in kinds and next(recompute.drafts(program), None) is None:
             first = "retain-graph"
         case "GS103" if "reset-state" in kinds and (_belongs_to_its_batch(program) or emptied_beside(program)):
             first = "reset-state"
+        case "GS105" if next(reset_state.drafts(program), None) is not None and _adds_several(program):
+            first = "reset-state"
+            fixes = fixes if first in kinds else (fix_of(first, cause("GS105")), *fixes)
         case "GS107" if {"create-graph", "retain-graph"} <= kinds:
             first = "create-graph" if _gradient_enters_the_loss(program) else "retain-graph"
         case "GS301" if "no-grad" in kinds and next(no_grad.drafts(program), None) is not None:
@@ -36,6 +43,27 @@ def ranked(fixes: tuple[Fix, ...], program: Program) -> tuple[Fix, ...]:
         case "GS304" if {"combine-losses", "move-into-loop"} <= kinds and _takes_batches(program):
             first = "move-into-loop"
     return fixes if first is None else tuple(sorted(fixes, key=lambda fix: fix.kind != first))
+
+
+def _does_harm(fix: Fix, program: Program) -> bool:
+    """Whether a step would be moved past a pass whose gradients it was not to be given."""
+    is_moved = program.diagnosis.code == "GS201" and fix.kind == "reorder"
+    return is_moved and next(reorder.drafts(program), None) is None
+
+
+def _ordered(fixes: tuple[Fix, ...]) -> list[FixKind]:
+    return [fix.kind for fix in fixes]
+
+
+def _adds_several(program: Program) -> bool:
+    """Whether a total is added to in a loop of its own, below which it is back-propagated: it is a sum of terms."""
+    enters, used = program.diagnosis.enters, program.diagnosis.used
+    apart = program.apart(enters, used)
+    adding, passing = (None, None) if apart is None else (program.places(enters)[apart], program.places(used)[apart])
+    if adding is None or passing is None:
+        return False
+    around = passing.tree.loops(passing.statement)
+    return any(each not in around for each in adding.tree.loops(adding.statement))
 
 
 def _belongs_to_its_batch(program: Program) -> bool:

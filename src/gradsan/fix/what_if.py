@@ -37,14 +37,23 @@ _CHANGES: dict[FixKind, Callable[[Recording], changes.Change]] = {
 }
 
 
+# They cut the pass off from what is old, and so from all that it reaches through that alone.
+_CUTS: frozenset[FixKind] = frozenset({"detach", "item", "no-grad", "reset-state"})
+
+
 def foretell(diagnosis: Diagnosis, recording: Recording) -> Diagnosis:
-    """The diagnosis with the effects of its fixes; one that would not end the error comes last, and a note says why."""
+    """The diagnosis with the effects of its fixes; one that would not end the error comes last, and a note says why.
+
+    What is foretold is a change of the graph. Whoever makes the edits keeps it only where an edit is that very change.
+    """
     told = {fix.kind: _consequences(fix.kind, recording) for fix in diagnosis.fixes}
-    # Other causes are detached elsewhere than where the failing pass is cut.
-    is_starved = diagnosis.code == "GS103" and _is_starved(recording)
+    # A network's output that another one's loss is given may be cut in the earlier loss, and not in the failing pass.
+    starved = () if diagnosis.code == "GS106" else _starved(recording)
+    is_in_vain = diagnosis.code == "GS103" and not _reached(recording, cut=True)
+    cuts_off = is_in_vain or (diagnosis.code == "GS201" and bool(starved))
     fixes = sorted(
-        (_with_effects(fix, told[fix.kind]) for fix in diagnosis.fixes),
-        key=lambda fix: _fails(told[fix.kind]) or (fix.kind == "detach" and is_starved),
+        (_with_effects(fix, told[fix.kind], starved if fix.kind in _CUTS else ()) for fix in diagnosis.fixes),
+        key=lambda fix: _fails(told[fix.kind]) or (fix.kind == "detach" and cuts_off),
     )
     notes = tuple(each for each in diagnosis.notes if not each.startswith(_NOT_RETAINING))
     because = _against_retaining(recording) if len(notes) < len(diagnosis.notes) else None
@@ -60,12 +69,12 @@ def _consequences(kind: FixKind, recording: Recording) -> Consequences | None:
     return None
 
 
-def _with_effects(fix: Fix, told: Consequences | None) -> Fix:
+def _with_effects(fix: Fix, told: Consequences | None, starved: tuple[str, ...]) -> Fix:
     if told is None or told.failure is not None:
         return fix
     effects = Effects(
         saved_bytes=told.peak_saved_bytes,
-        parameters_cut_off=tuple(dict.fromkeys(told.lost)),
+        parameters_cut_off=tuple(dict.fromkeys((*told.lost, *starved))),
         kept_bytes=told.left_saved_bytes,
         walked_ops=told.walked,
         parameters_changed=None if told.changed is None else tuple(dict.fromkeys(told.changed)),
@@ -77,8 +86,17 @@ def _fails(told: Consequences | None) -> bool:
     return told is not None and told.failure is not None and told.failure.reason in ("freed", "edited")
 
 
-def _is_starved(recording: Recording) -> bool:
-    """Whether the failing pass reaches nothing that could be trained but through the old part."""
+def _starved(recording: Recording) -> tuple[str, ...]:
+    """What the failing pass would train no more, though it belongs to the optimizers that the pass is for."""
+    left = _reached(recording, cut=True)
+    ours = {optimizer for leaf in left for optimizer in recording.owners.get(leaf, ())}
+    lost = _reached(recording, cut=False) - left
+    names = {leaf.id: leaf.name for leaf in recording.life.leaves}
+    return tuple(dict.fromkeys(names[leaf] for leaf in sorted(lost) if recording.owners.get(leaf, frozenset()) & ours))
+
+
+def _reached(recording: Recording, *, cut: bool) -> set[int]:
+    """The leaves that the failing pass reaches; `cut`: but for those that it reaches through the old part alone."""
     inputs = {event.op.id: event.op.inputs for event in recording.life.events if isinstance(event, Made)}
     leaves = {leaf.id for leaf in recording.life.leaves}
     last = recording.life.events[-1]
@@ -86,13 +104,12 @@ def _is_starved(recording: Recording) -> bool:
     seen = set[int]()
     while left:
         node = left.pop()
-        if node in leaves:
-            return False
-        if node not in seen:
-            seen.add(node)
-            ports = (port for port in inputs.get(node, ()) if port is not None)
-            left += [port.node for port in ports if (node, port) not in recording.crossing]
-    return True
+        if node in seen:
+            continue
+        seen.add(node)
+        ports = (port for port in inputs.get(node, ()) if port is not None)
+        left += [port.node for port in ports if not cut or (node, port) not in recording.crossing]
+    return seen & leaves
 
 
 def _against_retaining(recording: Recording) -> str | None:

@@ -116,6 +116,7 @@ class SecondPass:
     is_term: bool = False  # the loss is a sum, and what is old is one of its terms, or all of one
     carries_more: bool = False  # more than terms of the loss leads to what is old
     is_operand: bool = False  # what is old is multiplied as features and weights are: it is a part of the network
+    additions: int = 1  # for a total: how often something new was added to it since the pass that freed its old terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The last part of a life that was observed, up to a pass that failed, and where a fix would take hold of it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from gradsan.lifecycle.events import Life
 from gradsan.lifecycle.rewriting import Edge
@@ -16,4 +17,5 @@ class Recording:
     earlier: frozenset[int]  # the passes that walked some of them
     failing: int  # the pass that raised
     begins: int  # the position at which the first op of the later forward is made
+    owners: Mapping[int, frozenset[str]] = field(default_factory=dict)  # of every leaf: the optimizers that train it
     complete: bool = True  # False: some ops may have saved parameters that the life does not tell of

@@ -1,15 +1,20 @@
 """What only a running program can tell of where its source is to be mended. Read, never run: no property, no method."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import FrameType
 
+from gradsan.causes.diagnosing import shown
 from gradsan.lifecycle.held import NONE, NUMBER, SOMETHING, TENSOR, Held, container, record
 from gradsan.lifecycle.held import Kind as Form
-from gradsan.lifecycle.incident import Incident, SecondPass
+from gradsan.lifecycle.incident import Incident, SecondPass, Stack
+from gradsan.observe.crossings import Crossed, as_evidence, other_crossings, written
+from gradsan.observe.failure.scene import Scene
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.log.sites import Kind
-from gradsan.observe.reaching import has_history, inside, reached
+from gradsan.observe.reaching import has_history, holders, inside, reached, trained_names
+from gradsan.observe.surroundings import surrounded
 from gradsan.report import Culprit
 
 _DEPTH = 3  # attributes between a variable and the object that holds the state
@@ -24,28 +29,54 @@ def evidence(
     incident: Incident,
     culprit: Culprit | None,
     frames: Sequence[FrameType],
-    lines: Lines | None,
+    scene: Scene,
     owns: Callable[[str], bool],
-) -> dict[str, str]:
+) -> dict[str, str | int]:
     """What the name holds, how the function that asks for passes would write it, and which lines made the graph."""
-    found: dict[str, str] = {}
-    if isinstance(incident, SecondPass) and lines is not None and (text := _graph_lines(incident, lines)):
-        found["graph_lines"] = text
+    found: dict[str, str | int] = {}
+    lines = scene.lines
+    if isinstance(incident, SecondPass):
+        found["freeing_places"] = len(_freeing(incident, scene))
+    if isinstance(incident, SecondPass) and lines is not None and (made := _graph_lines(incident, lines)):
+        found["graph_lines"] = "\n".join(made)
+        found["graph_ops"] = " ".join(map(str, made.values()))
     if isinstance(incident, SecondPass) and lines is not None and _is_one_call(incident, lines):
         found["passes_of_one_call"] = "yes"
+    live = [each for each in reversed(frames) if owns(each.f_code.co_filename)]
+    if names := [f"{each.f_code.co_qualname}:{name}" for each in live for name in trained_names(each)]:
+        found["trained_names"] = "\n".join(names)
     if culprit is not None:
-        live = [each for each in reversed(frames) if owns(each.f_code.co_filename)]
-        for frame in live:
-            there = reached(culprit.name, frame, incident)
-            if there is None:
-                continue
-            found.setdefault("holds", str(_holds(there.held)))
-            if "._" not in there.written:  # what a library hides in its objects is not for a program to write
-                found |= {"reached_as": there.written, "reached_in": frame.f_code.co_qualname}
-                if there.beside:
-                    found["reached_beside"] = "\n".join(there.beside)
-                break
+        found |= _of_name(culprit.name, incident, live, scene)
+    if culprit is not None and isinstance(incident, SecondPass) and lines is not None:
+        others = other_crossings(incident, scene, frames, owns, culprit)
+        found["crossings"] = written([_of_other(each, incident, live, scene) for each in others])
     return found
+
+
+def _of_name(name: str, incident: Incident, live: Sequence[FrameType], scene: Scene) -> dict[str, str]:
+    """What it holds, and how a live function would write it."""
+    found: dict[str, str] = {}
+    for frame in live:
+        there = reached(name, frame, incident)
+        if there is None:
+            continue
+        found.setdefault("holds", str(_holds(there.held)))
+        if "._" not in there.written:  # what a library hides in its objects is not for a program to write
+            found |= {"reached_as": there.written, "reached_in": frame.f_code.co_qualname}
+            if there.beside:
+                found["reached_beside"] = "\n".join(there.beside)
+            if holders(name, incident, scene.trained.modules) > 1 + len(there.beside):
+                found["reached_some"] = "yes"
+            break
+    return found
+
+
+def _of_other(crossed: Crossed, incident: SecondPass, live: Sequence[FrameType], scene: Scene) -> dict[str, object]:
+    there = surrounded(replace(incident, made=crossed.made, enters=crossed.enters))
+    if not isinstance(there, SecondPass) or there.enters is None or crossed.culprit is None:
+        return as_evidence(crossed, {})
+    name = _of_name(crossed.culprit.name, there, live, scene)
+    return as_evidence(replace(crossed, made=there.made, enters=there.enters), name)
 
 
 def _is_one_call(incident: SecondPass, lines: Lines) -> bool:
@@ -63,13 +94,19 @@ def _is_one_call(incident: SecondPass, lines: Lines) -> bool:
     )
 
 
-def _graph_lines(incident: SecondPass, lines: Lines) -> str:
-    """The lines of the user's, in any call, that took part in making the consumed part: "model.py:31 train.py:58"."""
-    places: dict[str, None] = {}
+def _freeing(incident: SecondPass, scene: Scene) -> set[Stack]:
+    """The places that asked for the passes which freed what is needed."""
+    earlier = [each for each in scene.passes.before(scene.note) if not each.retains and each.walked is not None]
+    return {each.stack for each in earlier if any(map(each.walks, incident.consumed))}
+
+
+def _graph_lines(incident: SecondPass, lines: Lines) -> dict[str, int]:
+    """The lines of the user's, in any call, that took part in making the consumed part, and how many of its ops."""
+    places = Counter[str]()
     for number in sorted(incident.consumed, reverse=True)[:_OPS]:
-        for frame in lines.stack_of(number) or ():
-            places[f"{frame.file}:{frame.line}"] = None
-    return "\n".join(list(places)[:_LINES])
+        stack = lines.stack_of(number) or ()
+        places.update({f"{shown(frame.file)}:{frame.line}" for frame in stack})
+    return dict(list(places.items())[:_LINES])
 
 
 def _holds(each: object, depth: int = 0) -> Held:

@@ -34,7 +34,7 @@ class Prescriber:
         from gradsan.observe.recording import recorded
 
         try:
-            found = evidence(incident, diagnosis.culprit, frames, scene.lines, self._owns)
+            found = evidence(incident, diagnosis.culprit, frames, scene, self._owns)
             diagnosis = replace(diagnosis, evidence={**diagnosis.evidence, **found})
             recording = recorded(incident, scene)
             return diagnosis if recording is None else foretell(diagnosis, recording)

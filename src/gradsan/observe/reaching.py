@@ -5,9 +5,9 @@ Read, never run: no property, no method.
 
 import dis
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from gradsan.lifecycle.incident import Incident
@@ -15,6 +15,7 @@ from gradsan.lifecycle.incident import Incident
 _DEPTH = 4  # attributes and items between a variable and the object that holds the state
 _OBJECTS = 3_000
 _ITEMS = 50  # of one list or tuple
+_VARIABLES = 500  # of one function, that are looked at for what is trained
 _UNHELD = 3  # references to a snapshot that nobody else holds: the frame's, a local, and the count's own
 
 
@@ -48,6 +49,49 @@ def reached(name: str, frame: FrameType, incident: Incident) -> Reached | None:
     finally:
         if is_ours:
             variables.clear()
+
+
+def holders(name: str, incident: Incident, modules: Sequence[object]) -> int:
+    """How many live modules have an attribute of that name with a history; 0 where it is no attribute of a module."""
+    root, *attributes = name.split(".")
+    if root != "self" or not attributes or "[" in name:
+        return 0
+    owners = _classes_of(incident)
+    alike = [each for each in modules if type(each).__qualname__ in owners]
+    return sum(
+        found is not None and has_history(found.held) for each in alike for found in [_follow("", each, attributes)]
+    )
+
+
+def trained_names(frame: FrameType) -> list[str]:
+    """The variables of a live function that hold what is trained, or what trains: who assigned them made it, perhaps.
+
+    A model, an optimizer, a loader, a leaf that asks for gradients; an object of the program's own that has one.
+    """
+    variables = frame.f_locals
+    is_ours = bool(frame.f_code.co_flags & 1) and type(variables) is dict and sys.getrefcount(variables) <= _UNHELD
+    try:
+        return [
+            name for name, each in list(variables.items())[:_VARIABLES] if name.isidentifier() and _is_trained(each)
+        ]
+    finally:
+        if is_ours:
+            variables.clear()
+
+
+def _is_trained(each: object, *, alone: bool = False) -> bool:
+    import torch
+    from torch.utils.data import DataLoader
+
+    kind = type(each)
+    if issubclass(kind, torch.nn.Module | torch.optim.Optimizer | DataLoader):
+        return True
+    if issubclass(kind, torch.Tensor):
+        return kind in {torch.Tensor, torch.nn.Parameter} and bool(each.requires_grad and each.is_leaf)  # type: ignore[attr-defined]
+    # A container only has what others made; an object makes what it has.
+    if alone or kind in {list, tuple, dict, set} or issubclass(kind, type | ModuleType | FunctionType):
+        return False
+    return any(_is_trained(inner, alone=True) for _, inner in inside(each))
 
 
 def inside(each: object) -> Iterator[tuple[str, object]]:
@@ -107,10 +151,17 @@ def _follow(name: str, each: object, attributes: list[str], *, named: bool = Tru
 
 
 def _objects(variables: Mapping[str, Any], passing: set[str]) -> Iterator[tuple[str, object]]:
-    """The objects within reach of a function's variables, nearest first, and how to write them."""
+    """The objects within reach of a function's variables, nearest first, and how to write them.
+
+    By a loop's variable only where nothing else leads there: below the loop, it is one of many.
+    """
     named = [(name, each) for name, each in list(variables.items()) if name.isidentifier()]
-    layer: list[tuple[str, object]] = sorted(named, key=lambda each: each[0] in passing)
     seen: set[int] = set()
+    for layer in ([each for each in named if each[0] not in passing], [each for each in named if each[0] in passing]):
+        yield from _beneath(layer, seen)
+
+
+def _beneath(layer: list[tuple[str, object]], seen: set[int]) -> Iterator[tuple[str, object]]:
     for _ in range(_DEPTH):
         further = []
         for path, each in layer:

@@ -74,7 +74,8 @@ class _Recorder:
         storages |= dict.fromkeys((each.storage for each in self._leaves.values()), 0)
         life = Life(tuple(self._leaves.values()), storages, (*events, Walked(failing)))
         passes = frozenset(each.index for each in earlier)
-        return Recording(life, crossing, old, passes, failing.id, begins, complete=self._complete)
+        owners = {leaf.id: frozenset(map(str, self._scene.owners.get(tensor, ()))) for tensor, leaf in self._of.items()}
+        return Recording(life, crossing, old, passes, failing.id, begins, owners, complete=self._complete)
 
     def _old(self, incident: SecondPass | EditedIncident, earlier: list[PassNote]) -> frozenset[int]:
         """What earlier passes freed; for an edit, what is older than the step."""

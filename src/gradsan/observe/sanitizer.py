@@ -5,6 +5,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -289,6 +290,7 @@ class Sanitizer:
         witness = Witness(tensors, frames, scene.lines, self.recorder.ownership.owns)
         story = told(incident, witness, self._complain)
         diagnosis = diagnose(story.incident, RaisedError(type(error).__name__, str(error)), story.named, story.beliefs)
+        diagnosis = replace(diagnosis, evidence={**diagnosis.evidence, **story.tried})
         calls = begun.caller.calls
         if calls and not self.recorder.records(calls[-1][0]):
             why = None if self.recorder.recording else self.recorder.provenance

@@ -1,13 +1,14 @@
 """Everything that the log and the live objects add to an incident, found one after the other; a story does without."""
 
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 
-from gradsan.causes.diagnosing import Named
+from gradsan.causes.diagnosing import Named, shown
 from gradsan.lifecycle.incident import Edited, Incident, SecondPass
 from gradsan.lifecycle.location import Frame
-from gradsan.observe.beliefs import Case, beliefs
+from gradsan.observe.beliefs import Case, Tried, beliefs
 from gradsan.observe.cells import CELLS
 from gradsan.observe.naming.culprits import Witness, named
 from gradsan.observe.naming.saved import read_through
@@ -26,6 +27,7 @@ class Told:
     incident: Incident
     named: Named | None = None
     beliefs: tuple[str, ...] = ()  # what the user has done already, and why it does not help
+    tried: dict[str, str] = field(default_factory=dict)  # the same, as evidence that a fix can be built on
 
 
 def told(incident: Incident, witness: Witness, complain: Callable[[str, Exception], None]) -> Told:
@@ -36,11 +38,12 @@ def told(incident: Incident, witness: Witness, complain: Callable[[str, Exceptio
     except Exception as error:  # noqa: BLE001 # whatever it is
         complain("the name was not found", error)
     try:
-        notes = _beliefs(incident, name, witness)
+        tried = _beliefs(incident, name, witness)
     except Exception as error:  # noqa: BLE001 # as above
         complain("what was tried was not found", error)
-        notes = ()
-    return Told(CELLS.named(surrounded(incident)), name, tuple(map(CELLS.in_words, notes)))
+        tried = ()
+    notes = tuple(dict.fromkeys(CELLS.in_words(each.sentence) for each in tried))
+    return Told(CELLS.named(surrounded(incident)), name, notes, _as_evidence(tried))
 
 
 def told_of_reading(
@@ -60,7 +63,16 @@ def told_of_reading(
     return Told(CELLS.named(incident), name)
 
 
-def _beliefs(incident: Incident, name: Named | None, witness: Witness) -> tuple[str, ...]:
+def _as_evidence(tried: tuple[Tried, ...]) -> dict[str, str]:
+    found = [
+        {"what": each.what, "file": shown(each.file), "line": each.line, "name": each.name}
+        for each in tried
+        if each.what is not None
+    ]
+    return {"tried": json.dumps(found, separators=(",", ":"))} if found else {}
+
+
+def _beliefs(incident: Incident, name: Named | None, witness: Witness) -> tuple[Tried, ...]:
     if witness.lines is None or not isinstance(incident, SecondPass | Edited):
         return ()
     old = incident.made or (incident.saver if isinstance(incident, Edited) else None)

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator
 
 import libcst as cst
 
+from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.fix.calls import asks_for_pass, called_name
+from gradsan.fix.creating import creates_trained, holds_trained
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, call_of, loaded_names, simple, targets, text
 from gradsan.fix.kinds.remove_retain import without_retaining
@@ -34,11 +36,14 @@ def drafts(program: Program) -> Iterator[Draft]:
         return
     moved, container = body
     uses = _first_use(container, moved)
-    if uses is None or not _may_move(making.tree, moved, container, uses):
+    if uses is None or not _may_move(making.tree, moved, container, uses) or _create(program, making, moved):
         return
     draft = Draft()
+    draft.is_partial = program.leaves_some(making, {line for each in moved for line in _lines(making.tree, each)})
+    below = _read_below(making, passing)
     for each in moved:
-        draft.remove(making.tree, each)
+        if not assigned_names(each) & below:  # else it stays, too: the loop may not run at all
+            draft.remove(making.tree, each)
     draft.insert_before(making.tree, uses, *(each.with_changes(leading_lines=_comments(each)) for each in moved))
     yield without_retaining(program, draft)
 
@@ -66,8 +71,28 @@ def _update_into_the_loop(program: Program) -> Iterator[Draft]:
 
 
 def _constructs(made: Location, index: int) -> bool:
-    """Whether a constructor made it: moved into the loop, every round would begin with an untrained model."""
-    return any(frame.function.endswith("__init__") for frame in frames(made)[index + 1 :])
+    """Whether a constructor made it, as the run has seen."""
+    return any(frame.function.endswith(CONSTRUCTORS) for frame in frames(made)[index + 1 :])
+
+
+def _create(program: Program, making: Place, moved: list[Statement]) -> bool:
+    """Whether they create what is trained: moved into the loop, every iteration would begin with an untrained model."""
+    if any(holds_trained(program.diagnosis, making.frame.function, assigned_names(each)) for each in moved):
+        return True
+    return any(creates_trained(text(each), making.tree.source) for each in moved)
+
+
+def _lines(tree: Tree, statement: Statement) -> range:
+    return range(tree.line(statement), tree.end_line(statement) + 1)
+
+
+def _read_below(making: Place, passing: Place) -> set[str]:
+    """The names that are read below the loop, in the block in which they are made."""
+    tree, block = making.tree, list(making.tree.block(making.statement))
+    around = next((each for each in (passing.statement, *tree.above(passing.statement)) if each in block), None)
+    if around is None or not isinstance(around, cst.For | cst.While):
+        return set()
+    return set().union(*(loaded_names(each) for each in block[block.index(around) + 1 :]))
 
 
 def _updates(statement: Statement) -> bool:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 import libcst as cst
 
 from gradsan.causes.computed_once import CONSTRUCTORS
+from gradsan.fix.creating import creates_trained, holds_trained
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, bracketed, loaded, loaded_names, nodes, simple, text
 from gradsan.fix.flow import dependents
 from gradsan.fix.kinds.remove_retain import without_retaining
+from gradsan.fix.paths import seen_at
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement
 from gradsan.lifecycle.location import Location
@@ -155,7 +157,11 @@ def _inlined(program: Program, place: Place, making: Place) -> Iterator[Draft]:
         return
     if not isinstance(place.statement, cst.SimpleStatementLine):
         return
-    definitions = _definitions(program, making)
+    definitions = {
+        name: value
+        for name, value in _definitions(program, making).items()
+        if not _creates(program, making, name, value) and _is_the_only_one(place, name, value)
+    }
     draft = Draft()
     renewed: set[str] = set()
     for name, value in definitions.items():
@@ -164,7 +170,25 @@ def _inlined(program: Program, place: Place, making: Place) -> Iterator[Draft]:
             draft.replace(tree, load, bracketed(written))
             renewed.add(name)
     if renewed & assigned_names(making.statement):  # else the old graph is still there
+        makers = [tree.containing(value) for name, value in definitions.items() if name in renewed]
+        lines = {line for each in makers for line in range(tree.line(each), tree.end_line(each) + 1)}
+        draft.is_partial = program.leaves_some(making, lines)
         yield draft
+
+
+def _creates(program: Program, making: Place, name: str, value: cst.BaseExpression) -> bool:
+    """Whether writing it out would create again what is trained."""
+    if holds_trained(program.diagnosis, making.frame.function, {name}):
+        return True
+    return creates_trained(text(value), making.tree.source)
+
+
+def _is_the_only_one(place: Place, name: str, value: cst.BaseExpression) -> bool:
+    """Whether on every path to a statement the name has this value: another branch may have given it another one."""
+    tree = place.tree
+    made = tree.line(tree.containing(value))
+    seen = seen_at(tree.source.tree, tree.line(place.statement), name)
+    return seen <= {made}
 
 
 def _definitions(program: Program, making: Place) -> dict[str, cst.BaseExpression]:
@@ -197,11 +221,19 @@ def _written_out(
 
 
 def _without_the_cache(program: Program) -> Iterator[Draft]:
+    """Without every cache between the parameters and the pass: one that is left keeps the values of the first step."""
+    others = [list(_of_one_cache(program, each)) for each in program.graph_places()]
     for place in reversed(program.places(program.diagnosis.made)):
-        if place is None:
-            continue
-        yield from _unguarded(program, place)
-        yield from _undecorated(place)
+        for draft in () if place is None else _of_one_cache(program, place):
+            whole: Draft | None = draft
+            for alike in (each for each in others if each):
+                whole = next((both for one in alike if whole is not None and (both := whole.joined(one))), None)
+            yield draft if whole is None else whole
+
+
+def _of_one_cache(program: Program, place: Place) -> Iterator[Draft]:
+    yield from _unguarded(program, place)
+    yield from _undecorated(place)
 
 
 def _unguarded(program: Program, place: Place) -> Iterator[Draft]:

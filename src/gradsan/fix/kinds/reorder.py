@@ -1,11 +1,16 @@
-"""Move an existing statement past another: a step after the pass that needs the old parameters, a look before it."""
+"""Move an existing statement past another: a step after the pass that needs the old parameters, a look before it.
+
+A step never moves past a pass whose gradients it was not to take: it would train its parameters for another loss.
+"""
 
 from collections.abc import Iterator
 
 import libcst as cst
 
+from gradsan.fix.calls import called_name
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import call_of, text
+from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
 from gradsan.fix.tree import Statement
 from gradsan.lifecycle.location import Location
@@ -25,17 +30,33 @@ def drafts(program: Program) -> Iterator[Draft]:
         return
     pair = _side_by_side(program, diagnosis.changed, diagnosis.used)
     if pair is not None:
-        stepping, passing = pair
-        block = list(stepping.tree.block(stepping.statement))
-        step, later = block.index(stepping.statement), block.index(passing.statement)
-        draft = Draft()
-        for each in [stepping.statement, *_clearings(stepping.statement, block[step + 1 : later])]:
-            draft.remove(stepping.tree, each)
-        if not any(
-            _is_same_call(stepping.statement, each) for each in block[later + 1 :]
-        ):  # else it steps there anyway
-            draft.insert_after(passing.tree, passing.statement, stepping.statement)
-        yield draft
+        yield from _step_moved(diagnosis.code, *pair)
+
+
+def _step_moved(code: str, stepping: Place, passing: Place) -> Iterator[Draft]:
+    """The step below the pass, or not at all where it is made there anyway."""
+    block = list(stepping.tree.block(stepping.statement))
+    step, later = block.index(stepping.statement), block.index(passing.statement)
+    between, below = block[step + 1 : later], block[later + 1 :]
+    clearings = _clearings(stepping.statement, between)
+    is_made_there = any(_is_same_call(stepping.statement, each) for each in below)
+    if any(pass_call(each) is not None for each in between):
+        return  # it would take the gradients of that pass, too
+    # Only a step that is to have both gradients anyway may go: nothing is cleared in between, and it is made again.
+    if code == "GS201" and _gives_gradients(passing) and (clearings or not is_made_there):
+        return
+    draft = Draft()
+    for each in [stepping.statement, *clearings]:
+        draft.remove(stepping.tree, each)
+    if not is_made_there:
+        draft.insert_after(passing.tree, passing.statement, stepping.statement)
+    yield draft
+
+
+def _gives_gradients(passing: Place) -> bool:
+    """Whether a pass adds to the gradients of all that it reaches; `autograd.grad` only returns some."""
+    call = pass_call(passing.statement)
+    return call is None or called_name(call) != "grad"
 
 
 def _clearings(step: Statement, between: list[Statement]) -> list[Statement]:

@@ -8,9 +8,9 @@ import libcst as cst
 
 from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import loaded, simple, text
+from gradsan.fix.expressions import loaded, simple, targets, text
 from gradsan.fix.program import Place, Program, frames
-from gradsan.fix.tree import Statement
+from gradsan.fix.tree import Statement, Tree
 from gradsan.lifecycle.location import Location
 
 
@@ -21,6 +21,9 @@ def drafts(program: Program) -> Iterator[Draft]:
         yield from _emptied(program)
         return
     if diagnosis.culprit is None or diagnosis.enters is None:
+        return
+    if diagnosis.code == "GS105":
+        yield from _where_the_iteration_begins(program, diagnosis.culprit.name)
         return
     if (forgotten := emptied_beside(program)) is not None:
         where, emptying, code = forgotten
@@ -47,6 +50,88 @@ def drafts(program: Program) -> Iterator[Draft]:
         draft.insert_after(place.tree, place.statement, f"{reached} = {initial}")
         yield draft
         return
+
+
+def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
+    """A total of several terms: at the top of what runs once for every pass, the loop or else the function.
+
+    Where the pass is asked for in some iterations only, several of them make one loss: there, it is below the pass.
+    """
+    enters, used = program.diagnosis.enters, program.diagnosis.used
+    apart = program.apart(enters, used)
+    adding, passing = (None, None) if apart is None else (program.places(enters)[apart], program.places(used)[apart])
+    if adding is None or passing is None:
+        return
+    tree = passing.tree
+    reached, start = _written_in(program, passing, name), _begun_with(program, adding, name)
+    loop = next((each for each in tree.loops(passing.statement) if each in tree.loops(adding.statement)), None)
+    around = loop if loop is not None else tree.scope(passing.statement)
+    if reached is None or start is None or isinstance(around, cst.Module | cst.Lambda):
+        return
+    draft, here = Draft(), list(tree.block(passing.statement))
+    if tree.parent(passing.statement) is not around.body:
+        if isinstance(simple(here[-1]), cst.Return | cst.Continue | cst.Break):
+            return
+        draft.insert_after(tree, here[-1], f"{reached} = {start}")
+        yield draft
+        return
+    draft.insert_before(tree, here[0], f"{reached} = {start}")
+    superfluous = _initial_above(tree, loop, reached)
+    if superfluous is not None:
+        draft.remove(tree, superfluous)
+    yield draft
+
+
+def _written_in(program: Program, place: Place, name: str) -> str | None:
+    """How a function writes the total: by the same name where it adds to it or shares its object."""
+    diagnosis = program.diagnosis
+    enters = diagnosis.enters
+    here, there = place.frame.function, "" if enters is None else enters.function or ""
+    owns = here.rpartition(".")[0] == there.rpartition(".")[0]
+    if here == there or (name.startswith("self.") and owns):
+        return name
+    return str(diagnosis.evidence["reached_as"]) if diagnosis.evidence.get("reached_in") == here else None
+
+
+def _begun_with(program: Program, adding: Place, name: str) -> str | None:
+    """What the program gives the total in the beginning; an item of a dict may stand in the dict as it is written."""
+    tree = adding.tree
+    if name.isidentifier():
+        scope = tree.scope(adding.statement)
+        own = [each for each in tree.statements if tree.scope(each) is scope and name in map(text, targets(each))]
+        return _given(min(own, key=tree.line), name) if own else None
+    whole, _, key = name.partition("[")
+    for node in ast.walk(tree.source.tree):
+        match node:
+            case ast.Assign(targets=[target], value=ast.Dict(keys=keys, values=values)) if ast.unparse(target) == whole:
+                written = {ast.unparse(k): ast.unparse(v) for k, v in zip(keys, values, strict=True) if k is not None}
+                return written.get(key.rstrip("]").replace('"', "'"))
+    is_here = program.diagnosis.used is not None and program.diagnosis.used.file == adding.frame.file
+    return _initial(tree.source.tree, name, here=is_here)
+
+
+def _given(statement: Statement, name: str) -> str | None:
+    """What a statement assigns to a name, also as one of several: `total, count = 0.0, 0`."""
+    match simple(statement):
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Tuple())], value=cst.Tuple(elements=elements)):
+            names = [text(each) for each in targets(statement)]
+            found = elements[names.index(name)].value if len(names) == len(elements) else None
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name())], value=value):
+            found = value
+        case _:
+            found = None
+    return None if found is None or loaded(found, name) else text(found)
+
+
+def _initial_above(tree: Tree, loop: cst.For | cst.While | None, name: str) -> Statement | None:
+    """The assignment right above the loop that it makes superfluous: nothing but the loop's own pass reads it."""
+    if loop is None:
+        return None
+    block = list(tree.block(loop))
+    above = block[: block.index(loop)]
+    makers = [each for each in above if [text(target) for target in targets(each)] == [name]]
+    is_read = any(loaded(each, name) for each in [*above, *block[len(above) + 1 :]])
+    return makers[0] if len(makers) == 1 and not is_read else None
 
 
 def emptied_beside(program: Program) -> tuple[Place, Statement, str] | None:

@@ -7,6 +7,7 @@ import libcst as cst
 from gradsan.fix.calls import argument, with_argument
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import text
+from gradsan.fix.kinds.remove_retain import stop_retaining
 from gradsan.fix.passes import asking_call
 from gradsan.fix.program import Place, Program, frames
 
@@ -27,7 +28,10 @@ def drafts(program: Program) -> Iterator[Draft]:
         draft = _but_the_last(place, call)
         if draft is not None:
             yield draft
-    yield _always(place, call)
+    draft = _always(place, call)
+    if frames(freed) != frames(used):  # where it stands now, it keeps a graph that nobody needs any more
+        any(stop_retaining(each, draft) for each in reversed(program.places(used)) if each != place)
+    yield draft
 
 
 def _always(place: Place, call: cst.Call) -> Draft:

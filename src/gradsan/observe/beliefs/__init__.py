@@ -4,14 +4,14 @@ import functools
 import importlib
 import pkgutil
 
-from gradsan.observe.beliefs.belief import Belief, Case
+from gradsan.observe.beliefs.belief import Belief, Case, Tried
 
-__all__ = ["Belief", "Case", "beliefs"]
+__all__ = ["Belief", "Case", "Tried", "beliefs"]
 
 
-def beliefs(case: Case) -> tuple[str, ...]:
-    """A sentence for each thing that was done and does not help."""
-    return tuple(dict.fromkeys(note for each in _all_beliefs() for note in each.notes(case)))
+def beliefs(case: Case) -> tuple[Tried, ...]:
+    """Each thing that was done and does not help."""
+    return tuple(dict.fromkeys(tried for each in _all_beliefs() for tried in each.found(case)))
 
 
 @functools.cache

@@ -4,6 +4,7 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from gradsan.causes.diagnosing import shown
 from gradsan.lifecycle.incident import Edited, SecondPass
@@ -13,8 +14,24 @@ from gradsan.observe.naming.statements import text
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
 
+# How a fix may be built on what was tried: assign what was dropped, treat the other half, use what is unused.
+Attempt = Literal[
+    "dropped-detach", "half-detached", "part-detached", "loop-variable", "detached-copy", "unused-forward", "emptied"
+]
+
 _LOOKED_AT = 20_000  # executions, the latest
 _TOO_DOUBTFUL = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What the user has done already, and why it does not help."""
+
+    sentence: str
+    what: Attempt | None = None  # None: no fix can be built on it
+    file: str = ""
+    line: int = 0
+    name: str = ""  # what a fix built on it would treat, as that line would write it
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +57,19 @@ class Case:
     def running(self) -> set[Execution]:
         """What had not come to its end when the pass failed."""
         return set(self.trace.executions[-1].stack) if self.trace.executions else set()
+
+    def tried(self, what: Attempt, at: Execution, line: int, name: str, sentence: str) -> Tried:
+        """What was done at a line. A fix is built on it only where that line runs at the boundary.
+
+        After the earlier pass has begun and before the old part enters the later forward: what is cut or computed
+        there, no pass before it needs.
+        """
+        incident = self.incident
+        enters = incident.enters
+        if not isinstance(incident, SecondPass) or enters is None or enters.number is None:
+            return Tried(sentence)
+        is_in_time = incident.freeing.begin <= at.number <= enters.number
+        return Tried(sentence, what, at.call.code.file, line, name) if is_in_time else Tried(sentence)
 
     def concerns(self, node: ast.expr, at: Execution) -> bool:
         """Whether an expression means the culprit, or something else of the old graph's making."""
@@ -80,8 +110,8 @@ class Belief(ABC):
 
     @classmethod
     @abstractmethod
-    def notes(cls, case: Case) -> Iterator[str]:
-        """What to tell the user; nothing where it is not so."""
+    def found(cls, case: Case) -> Iterator[Tried]:
+        """What was tried; nothing where it is not so."""
 
 
 def place(at: Execution, line: int) -> str:

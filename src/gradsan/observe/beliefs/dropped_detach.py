@@ -1,16 +1,17 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.observe.beliefs.belief import Belief, Case, detached, place
+from gradsan.observe.beliefs.belief import Belief, Case, Tried, detached, place
 from gradsan.observe.naming.source import COMPREHENSIONS
+from gradsan.observe.naming.statements import text
 
 
 class DroppedDetach(Belief):
     """`h.detach()` as a statement: it returns a new tensor, and nobody takes it."""
 
     @classmethod
-    def notes(cls, case: Case) -> Iterator[str]:
-        """What to tell the user."""
+    def found(cls, case: Case) -> Iterator[Tried]:
+        """What was tried."""
         for execution, statement in case.since_made():
             if not isinstance(statement, ast.Expr):
                 continue
@@ -20,4 +21,11 @@ class DroppedDetach(Belief):
             if isinstance(value, ast.Attribute) and value.attr in {"detach", "detach_"}:
                 target, why = value.value, "it is not called, `()` is missing"
             if target is not None and case.concerns(target, execution):
-                yield f"`{ast.unparse(value)}` at {place(execution, statement.lineno)} has no effect: {why}"
+                sentence = f"`{ast.unparse(value)}` at {place(execution, statement.lineno)} has no effect: {why}"
+                name = _whole(value) or text(target) or ""
+                yield case.tried("dropped-detach", execution, statement.lineno, name, sentence)
+
+
+def _whole(value: ast.expr) -> str | None:
+    """What a comprehension goes over: `states` of `[each.detach() for each in states]`."""
+    return text(value.generators[0].iter) if isinstance(value, COMPREHENSIONS) else None

@@ -1,8 +1,8 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.observe.beliefs.belief import Belief, Case, place
-from gradsan.observe.naming.statements import calls
+from gradsan.observe.beliefs.belief import Belief, Case, Tried, place
+from gradsan.observe.naming.statements import calls, text
 
 _EMPTYING = frozenset({"zero_", "fill_", "normal_", "uniform_"})
 
@@ -11,13 +11,14 @@ class EmptiedInPlace(Belief):
     """`buffer.zero_()`: new values in the same tensor, and its history stays."""
 
     @classmethod
-    def notes(cls, case: Case) -> Iterator[str]:
-        """What to tell the user."""
+    def found(cls, case: Case) -> Iterator[Tried]:
+        """What was tried."""
         for execution, statement in case.since_made():
             for node, target in _emptied(statement):
                 if case.is_culprit(target, execution):
                     where = place(execution, statement.lineno)
-                    yield f"`{ast.unparse(node)}` at {where} gives it new values and leaves its graph as it is"
+                    sentence = f"`{ast.unparse(node)}` at {where} gives it new values and leaves its graph as it is"
+                    yield case.tried("emptied", execution, statement.lineno, text(target) or "", sentence)
 
 
 def _emptied(statement: ast.stmt) -> Iterator[tuple[ast.AST, ast.expr]]:

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from gradsan.lifecycle.incident import Edited
-from gradsan.observe.beliefs.belief import Belief, Case, place
+from gradsan.observe.beliefs.belief import Belief, Case, Tried, place
 from gradsan.observe.naming.contexts import unrecorded
 from gradsan.observe.naming.edits import edits
 
@@ -10,8 +10,8 @@ class HiddenEdit(Belief):
     """An edit under `no_grad`: it is not recorded, but the tensor counts it."""
 
     @classmethod
-    def notes(cls, case: Case) -> Iterator[str]:
-        """What to tell the user."""
+    def found(cls, case: Case) -> Iterator[Tried]:
+        """What was tried."""
         incident = case.incident
         if not isinstance(incident, Edited) or incident.by_optimizer or not incident.changed:
             return
@@ -21,4 +21,4 @@ class HiddenEdit(Belief):
         if at is None or off is None or not any(edits(each, where.file) for each in at.statements):
             return
         switch = place(off.at, off.line)
-        yield f"`{off.written}` at {switch} does not hide the edit: the saved values are changed all the same"
+        yield Tried(f"`{off.written}` at {switch} does not hide the edit: the saved values are changed all the same")

@@ -2,7 +2,7 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.lifecycle.incident import SecondPass
-from gradsan.observe.beliefs.belief import Belief, Case, place
+from gradsan.observe.beliefs.belief import Belief, Case, Tried, place
 from gradsan.observe.naming.statements import text
 from gradsan.observe.naming.trace import Execution
 
@@ -11,8 +11,8 @@ class IncompleteHelper(Belief):
     """A function of the user's detaches what it is given, and passes some kind of container on as it is."""
 
     @classmethod
-    def notes(cls, case: Case) -> Iterator[str]:
-        """What to tell the user."""
+    def found(cls, case: Case) -> Iterator[Tried]:
+        """What was tried."""
         if case.culprit is None or not isinstance(case.incident, SecondPass):
             return
         freed, whole, running = case.incident.freeing.begin, case.culprit.partition("[")[0], case.running()
@@ -26,7 +26,7 @@ class IncompleteHelper(Belief):
                     and _enters_one_that_detaches(execution, call, case)
                 ):
                     where = place(execution, statement.lineno)
-                    yield (
+                    yield Tried(
                         f"`{ast.unparse(call)}` at {where} detaches some of what it is given, but not all: "
                         f"`{case.culprit}` leads to the old graph after it"
                     )

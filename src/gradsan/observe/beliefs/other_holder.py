@@ -3,10 +3,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gradsan.observe.beliefs.belief import Belief, Case, detached, place
+from gradsan.observe.beliefs.belief import Belief, Case, Tried, detached, place
+from gradsan.observe.crossings import assigned_together
 from gradsan.observe.naming.selection import sources
 from gradsan.observe.naming.statements import stores, text
 from gradsan.observe.naming.trace import Execution
+from gradsan.report import Culprit
 
 _WITHOUT_PLACE = re.compile(r"\[[^\]]*\]$")
 
@@ -15,8 +17,8 @@ class OtherHolder(Belief):
     """One of two is detached: `h` of the pair `h, c`, or one of two variables that hold the same tensor."""
 
     @classmethod
-    def notes(cls, case: Case) -> Iterator[str]:
-        """What to tell the user."""
+    def found(cls, case: Case) -> Iterator[Tried]:
+        """What was tried."""
         if case.culprit is None:
             return
         for execution, statement in case.since_made():
@@ -27,14 +29,31 @@ class OtherHolder(Belief):
                     value = next((part for part, path, _ in sources(value, store.value_path) or () if not path), value)
                 inner = None if value is None else detached(value)
                 name = text(store.target)
-                if inner is None or name is None or name != text(inner) or case.is_called_like_it(store.target):
+                if inner is None or name is None or name != text(inner):
+                    continue
+                if case.is_called_like_it(store.target):
+                    yield from _other_half(case, execution, statement, name)
                     continue
                 if name.split(".")[0].split("[")[0] != case.culprit and case.is_old(inner, execution):
                     where = place(execution, statement.lineno)
-                    yield f"`{name}` is detached at {where}, but `{case.culprit}` is not, and leads to the old graph"
+                    sentence = (
+                        f"`{name}` is detached at {where}, but `{case.culprit}` is not, and leads to the old graph"
+                    )
+                    yield case.tried("half-detached", execution, statement.lineno, case.culprit, sentence)
 
 
-def _half(case: Case, execution: Execution, statement: ast.stmt) -> Iterator[str]:
+def _other_half(case: Case, execution: Execution, statement: ast.stmt, name: str) -> Iterator[Tried]:
+    """The lines do not tell which of two, assigned together, leads to the old graph: not the one that is detached."""
+    incident = case.incident
+    made = () if incident.made is None else incident.made.stack
+    enters = () if incident.enters is None else incident.enters.stack
+    for each in assigned_together(Culprit(name, "local"), made, enters):
+        where = place(execution, statement.lineno)
+        sentence = f"`{name}` is detached at {where}, but `{each.name}` is not, and leads to the old graph"
+        yield case.tried("half-detached", execution, statement.lineno, each.name, sentence)
+
+
+def _half(case: Case, execution: Execution, statement: ast.stmt) -> Iterator[Tried]:
     """`state = (h.detach(), c)`: the pair itself is what carries."""
     match statement:
         case ast.Assign(targets=[target], value=ast.Tuple(elts=parts) | ast.List(elts=parts)):
@@ -45,4 +64,8 @@ def _half(case: Case, execution: Execution, statement: ast.stmt) -> Iterator[str
             whole = replace(case, culprit=_WITHOUT_PLACE.sub("", case.culprit or ""))
             if done and left and whole.is_called_like_it(target):
                 where, one, other = place(execution, statement.lineno), ast.unparse(done[0]), ast.unparse(left[0])
-                yield f"only `{one}` is detached at {where}; `{other}` is not, and leads to the old graph"
+                sentence = f"only `{one}` is detached at {where}; `{other}` is not, and leads to the old graph"
+                for part in left:
+                    yield Tried(
+                        sentence, "part-detached", execution.call.code.file, statement.lineno, ast.unparse(part)
+                    )

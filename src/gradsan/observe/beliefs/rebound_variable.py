@@ -1,7 +1,7 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.observe.beliefs.belief import Belief, Case, detached, place
+from gradsan.observe.beliefs.belief import Belief, Case, Tried, detached, place
 from gradsan.observe.naming.source import Scope, statements_of
 from gradsan.observe.naming.statements import loads
 
@@ -10,8 +10,8 @@ class ReboundVariable(Belief):
     """`for h in states: h = h.detach()`: the loop's variable is detached, what the container holds is not."""
 
     @classmethod
-    def notes(cls, case: Case) -> Iterator[str]:
-        """What to tell the user."""
+    def found(cls, case: Case) -> Iterator[Tried]:
+        """What was tried."""
         for execution, statement in case.since_made():
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
@@ -22,7 +22,8 @@ class ReboundVariable(Belief):
                     if not _is_read_later(name, statement, loop) and case.concerns(target, execution):
                         where, held = place(execution, statement.lineno), ast.unparse(loop.iter)
                         written = ast.unparse(statement)
-                        yield f"`{written}` at {where} detaches the loop's variable, not what `{held}` holds"
+                        sentence = f"`{written}` at {where} detaches the loop's variable, not what `{held}` holds"
+                        yield case.tried("loop-variable", execution, statement.lineno, held, sentence)
 
 
 def _loop_of(name: str, statement: ast.stmt, scope: Scope | None) -> ast.For | None:

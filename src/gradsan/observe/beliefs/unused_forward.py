@@ -2,7 +2,7 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.lifecycle.incident import SecondPass
-from gradsan.observe.beliefs.belief import Belief, Case, place
+from gradsan.observe.beliefs.belief import Belief, Case, Tried, place
 from gradsan.observe.naming.statements import calls, loads, text
 from gradsan.observe.naming.trace import Execution
 
@@ -11,8 +11,8 @@ class UnusedForward(Belief):
     """The forward is run again before the later pass, and the pass goes through the first one all the same."""
 
     @classmethod
-    def notes(cls, case: Case) -> Iterator[str]:
-        """What to tell the user."""
+    def found(cls, case: Case) -> Iterator[Tried]:
+        """What was tried."""
         if not isinstance(case.incident, SecondPass):
             return
         freed, before, running = case.incident.freeing.begin, _called(case.makers), case.running()
@@ -24,10 +24,14 @@ class UnusedForward(Belief):
                 case ast.Expr(value=ast.Call() as call) if text(call.func) in before and _is_forward(
                     call, execution, case
                 ):
-                    yield f"`{ast.unparse(call)}` at {where} computes it anew, but the result is dropped"
+                    sentence = f"`{ast.unparse(call)}` at {where} computes it again, but the result is dropped"
+                    yield case.tried("unused-forward", execution, statement.lineno, case.culprit or "", sentence)
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if text(call.func) in before:
-                    if not _is_read_after(name, execution):
-                        yield f"`{name}`, computed anew at {where}, is not used: the pass goes through the old one"
+                    if not is_read_after(name, execution):
+                        sentence = (
+                            f"`{name}`, computed again at {where}, is not used: the pass goes through the old one"
+                        )
+                        yield case.tried("unused-forward", execution, statement.lineno, case.culprit or "", sentence)
 
 
 def _called(makers: tuple[Execution, ...]) -> set[str]:
@@ -37,15 +41,21 @@ def _called(makers: tuple[Execution, ...]) -> set[str]:
 
 
 def _is_forward(call: ast.Call, execution: Execution, case: Case) -> bool:
-    """Whether a call runs a module, which is there for its result; another function may be there for what it does."""
+    """Whether a call is there for its result: it runs a module, or what a library computes and was assigned before.
+
+    Another function of the user's may be there for what it does.
+    """
     for entered in execution.called:
         matched = case.stores.match(entered)
-        if matched is not None and matched.node is call and matched.scope.name == "forward":
-            return True
-    return False
+        if matched is not None and matched.node is call:
+            return matched.scope.name == "forward"
+    made = (statement for maker in case.makers for statement in maker.statements)
+    assigned = (each.value for each in made if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call))
+    return any(text(each.func) == text(call.func) for each in assigned)
 
 
-def _is_read_after(name: str, execution: Execution) -> bool:
+def is_read_after(name: str, execution: Execution) -> bool:
+    """Whether a function has read a variable since one of its statements ran."""
     later = execution.call.executions[execution.position + 1 :]
     return any(
         isinstance(node, ast.Name) and node.id == name

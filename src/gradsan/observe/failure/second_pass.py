@@ -66,7 +66,16 @@ def second_pass(scene: Scene) -> SecondPass | None:
         is_term=anew and is_term(graph, path, crossing, freed_by),
         carries_more=kinship == "total" and is_reached_otherwise(graph, freed_by),
         is_operand=is_operand(path[:crossing]),
+        additions=sum(map(_adds, path[: _first_freed(path, freed_by)])),
     )
+
+
+def _adds(node: Node) -> bool:
+    return kind_of(node) == "Add" and sum(each is not None for each, _ in node.next_functions) > 1
+
+
+def _first_freed(path: list[Node], freed_by: dict[Node, PassNote]) -> int:
+    return next(index for index, node in enumerate(path) if node in freed_by)
 
 
 def _consumers(graph: Graph, scene: Scene) -> dict[Node, PassNote]:
@@ -88,7 +97,7 @@ def _crossing(
     path: list[Node], freed_by: dict[Node, PassNote], graph: Graph, repetition: tuple[Repetition, Rounds] | None
 ) -> int:
     """Where the way leads out of the present round, or into the freed part."""
-    freed = next(index for index, node in enumerate(path) if node in freed_by)
+    freed = _first_freed(path, freed_by)
     if repetition is None or repetition[0].made in ("now", "unknown"):
         return freed
     loop = repetition[1]

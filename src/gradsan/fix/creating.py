@@ -1,0 +1,100 @@
+"""What an expression creates that is there to be trained: run again, it would begin with something untrained.
+
+A module, a parameter, an optimizer, a leaf that asks for gradients, what loads the data: a program makes each of them
+once. So no edit runs again what creates one, whatever else it computes on the way.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from gradsan.check.knowledge.modules import LOSS_SUFFIX, OPTIMIZER_PACKAGES, WITHOUT_PARAMETERS
+from gradsan.fix.source import Source
+from gradsan.report import Diagnosis
+
+_LAYERS = "torch.nn."
+_NO_LAYERS = ("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils.")
+_LOADERS = frozenset({"torch.utils.data.DataLoader"})
+_MODULE = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
+
+Callable = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def creates_trained(code: str, source: Source) -> bool:
+    """Whether running a piece of a file's code creates something that is trained, as far as that file shows."""
+    return _Reader(source.tree).creates(ast.parse(code))
+
+
+def holds_trained(diagnosis: Diagnosis, function: str, names: set[str]) -> bool:
+    """Whether the run has seen one of a function's variables hold such a thing."""
+    told = str(diagnosis.evidence.get("trained_names", "")).splitlines()
+    return any(f"{function}:{name}" in told for name in names)
+
+
+class _Reader:
+    def __init__(self, tree: ast.Module) -> None:
+        self._known = dict(_imported(tree))
+        self._defined = {each.name: each for each in tree.body if isinstance(each, Callable)}
+        self._looked_into: set[str] = set()
+
+    def creates(self, node: ast.AST) -> bool:
+        calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+        given = {id(each) for call in calls for each in call.args}
+        # A leaf that is only handed on has no name by which anybody could train it.
+        return any(self._is_creation(each) or (_is_leaf(each) and id(each) not in given) for each in calls)
+
+    def _is_creation(self, call: ast.Call) -> bool:
+        name = self._dotted(call.func)
+        if name is None:
+            return False
+        return _is_layer(name) or name.startswith(OPTIMIZER_PACKAGES) or name in _LOADERS or self._defines(name)
+
+    def _defines(self, name: str) -> bool:
+        """Whether a function or class of the file creates one when it is called."""
+        inside = self._defined.get(name)
+        if inside is None or name in self._looked_into:
+            return False
+        self._looked_into.add(name)
+        if not isinstance(inside, ast.ClassDef):
+            return any(map(self.creates, inside.body))
+        bases = [self._dotted(each) for each in inside.bases]
+        if any(each in _MODULE or (each is not None and self._defines(each)) for each in bases):
+            return True
+        making = [each for each in inside.body if getattr(each, "name", "") in ("__init__", "__post_init__")]
+        return any(map(self.creates, making))
+
+    def _dotted(self, node: ast.expr) -> str | None:
+        """What an expression names, with what was imported written out."""
+        match node:
+            case ast.Name(id=name):
+                return self._known.get(name, name)
+            case ast.Attribute(value=value, attr=attr):
+                owner = self._dotted(value)
+                return None if owner is None else f"{owner}.{attr}"
+        return None
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((each.asname, each.name) for each in node.names if each.asname is not None)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield from ((each.asname or each.name, f"{node.module}.{each.name}") for each in node.names)
+
+
+def _is_layer(name: str) -> bool:
+    """A class of torch.nn that has parameters, or `nn.Parameter` itself."""
+    last = name.rpartition(".")[2]
+    if not name.startswith(_LAYERS) or name.startswith(_NO_LAYERS) or not last[:1].isupper():
+        return False
+    return last not in WITHOUT_PARAMETERS and not last.endswith(LOSS_SUFFIX)
+
+
+def _is_leaf(call: ast.Call) -> bool:
+    """Whether a call gives back a tensor that asks for gradients."""
+    if any(each.arg == "requires_grad" and _is_true(each.value) for each in call.keywords):
+        return True
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "requires_grad_"
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True

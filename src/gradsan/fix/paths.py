@@ -1,0 +1,249 @@
+"""Which assignments a reading of a name may see, along every path through a function, from its source alone.
+
+An edit is offered only if every path that worked before works after it: no name may be read that is bound on some
+paths only, and was bound on all of them before. A loop may run not at all, unless what it goes over is written out.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+UNBOUND = 0  # in the place of a line: no assignment has been met on some path
+
+State = dict[str, frozenset[int]]  # for every name, the lines that may have bound it; a path that ends has none
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def keeps_every_path(old: str, new: str) -> bool:
+    """Whether no function of the new text reads a name that may be unbound there, and was not in the old."""
+    before, after = ast.parse(old), ast.parse(new)
+    return set(_maybe_unbound(after)) <= set(_maybe_unbound(before))
+
+
+def seen_at(tree: ast.Module, line: int, name: str) -> frozenset[int]:
+    """The lines that may have bound a name as a line reads it, `UNBOUND` among them; none where it is not its own."""
+    found: frozenset[int] = frozenset()
+    for _, scope in _scopes(tree):
+        found |= _read(scope).get((line, name), frozenset())
+    return found
+
+
+def _maybe_unbound(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    for title, scope in _scopes(tree):
+        for (_, name), lines in _read(scope).items():
+            if UNBOUND in lines:
+                yield title, name
+
+
+def _scopes(tree: ast.Module) -> Iterator[tuple[str, "ast.Module | ast.FunctionDef | ast.AsyncFunctionDef"]]:
+    """The file and its functions, each with its name."""
+    yield "", tree
+    pending: list[tuple[str, ast.AST]] = [("", tree)]
+    while pending:
+        title, node = pending.pop()
+        for each in ast.iter_child_nodes(node):
+            is_named = isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            inner = f"{title}.{each.name}" if is_named else title  # type: ignore[attr-defined] # asked above
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield inner, each
+            pending.append((inner, each))
+
+
+def _read(scope: "ast.Module | ast.FunctionDef | ast.AsyncFunctionDef") -> dict[tuple[int, str], frozenset[int]]:
+    """For every name of the scope's own that a line of it reads, the lines that may have bound it."""
+    own = {name for each in scope.body for name in _bound_inside(each)}
+    given = [] if isinstance(scope, ast.Module) else [each.arg for each in _arguments(scope.args)]
+    lent = {name for node in ast.walk(scope) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
+    begin: State = dict.fromkeys(own - lent, frozenset({UNBOUND}))
+    begin |= dict.fromkeys(given, frozenset({getattr(scope, "lineno", 0) or -1}))
+    follower = _Follower(set(begin))
+    follower.block(scope.body, begin)
+    return follower.reads
+
+
+def _arguments(args: ast.arguments) -> list[ast.arg]:
+    others = [each for each in (args.vararg, args.kwarg) if each is not None]
+    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *others]
+
+
+def _bound_inside(node: ast.AST) -> Iterator[str]:
+    """The names that a statement binds in its own scope, whatever is inside of it."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+        return
+    if isinstance(node, (ast.Lambda, *_COMPREHENSIONS)):
+        return
+    yield from _bound_by(node)
+    for each in ast.iter_child_nodes(node):
+        yield from _bound_inside(each)
+
+
+def _bound_by(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            yield name
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            yield from ((each.asname or each.name).partition(".")[0] for each in names)
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.MatchMapping(rest=str(name)):
+            yield name
+
+
+@dataclass
+class _Loop:
+    broken: list[State] = field(default_factory=list)
+    continued: list[State] = field(default_factory=list)
+
+
+@dataclass
+class _Follower:
+    own: set[str]
+    reads: dict[tuple[int, str], frozenset[int]] = field(default_factory=dict)
+    loops: list[_Loop] = field(default_factory=list)
+
+    def block(self, body: Sequence[ast.stmt], state: State | None) -> State | None:
+        """How a block leaves the names; None where no path comes to its end."""
+        for each in body:
+            if state is None:
+                return None
+            state = self._statement(each, state)
+        return state
+
+    def _statement(self, node: ast.stmt, state: State) -> State | None:
+        match node:
+            case ast.If():
+                self._look(node.test, state)
+                after = _either(self.block(node.body, dict(state)), self.block(node.orelse, dict(state)))
+            case ast.For() | ast.AsyncFor() | ast.While():
+                after = self._loop(node, state)
+            case ast.Try() | ast.TryStar():
+                after = self._try(node, state)
+            case ast.With() | ast.AsyncWith():
+                self._evaluate(node.items, state, node.lineno)
+                after = self.block(node.body, state)
+            case ast.Match():
+                after = self._match(node, state)
+            case _:
+                after = self._simple(node, state)
+        return after
+
+    def _simple(self, node: ast.stmt, state: State) -> State | None:
+        if isinstance(node, ast.Break | ast.Continue):
+            left = self.loops[-1].broken if isinstance(node, ast.Break) else self.loops[-1].continued
+            left.append(state)
+            return None
+        self._evaluate([node], state, node.lineno)
+        return None if isinstance(node, ast.Return | ast.Raise) else state
+
+    def _loop(self, node: "ast.For | ast.AsyncFor | ast.While", state: State) -> State | None:
+        head = node.test if isinstance(node, ast.While) else node.iter
+        self._look(head, state)
+        entered: State | None = dict(state)
+        loop = _Loop()
+        self.loops.append(loop)
+        ended: State | None = None
+        for _ in range(2):  # what an iteration leaves behind, the next one reads
+            begin = dict(entered or {})
+            if not isinstance(node, ast.While):
+                self._evaluate([node.target], begin, node.lineno)
+            ended = _either(self.block(node.body, begin), *loop.continued)
+            entered = _either(entered, ended)
+        self.loops.pop()
+        ran = ended if _runs_at_least_once(node) else _either(dict(state), ended)
+        after = None if _never_ends(node) else self.block(node.orelse, ran)
+        return _either(after, *loop.broken)
+
+    def _try(self, node: "ast.Try | ast.TryStar", state: State) -> State | None:
+        """A handler may begin after any statement of the body."""
+        reached: State | None = dict(state)
+        now: State | None = dict(state)
+        for each in node.body:
+            now = self.block([each], now)
+            reached = _either(reached, now)
+        handled = [self._handler(each, dict(reached or state)) for each in node.handlers]
+        ended = _either(self.block(node.orelse, now), *handled)
+        if node.finalbody:
+            after = self.block(node.finalbody, _either(reached, ended))
+            return None if ended is None else after
+        return ended
+
+    def _handler(self, node: ast.ExceptHandler, state: State) -> State | None:
+        if node.type is not None:
+            self._look(node.type, state)
+        self._bind(_bound_by(node), state, node.lineno)
+        return self.block(node.body, state)
+
+    def _match(self, node: ast.Match, state: State) -> State | None:
+        self._look(node.subject, state)
+        ends: list[State | None] = [dict(state)]
+        for case in node.cases:
+            here = dict(state)
+            self._bind((name for each in ast.walk(case.pattern) for name in _bound_by(each)), here, case.pattern.lineno)
+            if case.guard is not None:
+                self._look(case.guard, here)
+            ends.append(self.block(case.body, here))
+        return _either(*ends)
+
+    def _evaluate(self, nodes: Iterable[ast.AST], state: State, line: int) -> None:
+        """Read all that is read, then bind what is bound."""
+        for node in nodes:
+            self._look(node, state)
+            if isinstance(node, ast.Delete):
+                state |= {name: frozenset({UNBOUND}) for name in _bound_inside(node) if name in self.own}
+            else:
+                self._bind(_bound_inside(node), state, line)
+
+    def _bind(self, names: Iterable[str], state: State, line: int) -> None:
+        for name in names:
+            if name in self.own:
+                state[name] = frozenset({line})
+
+    def _look(self, node: ast.AST, state: State) -> None:
+        """Note what is read; what a function reads when it is called, and a comprehension's own names, are not here."""
+        hidden: set[str] = set()
+        if isinstance(node, _COMPREHENSIONS):
+            hidden = {name for each in node.generators for name in _bound_inside(each.target)}
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            return
+        if isinstance(node, ast.Name) and self._is_read(node) and node.id in state:
+            key = (node.lineno, node.id)
+            self.reads[key] = self.reads.get(key, frozenset()) | state[node.id]
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id in state:
+            key = (node.lineno, node.target.id)
+            self.reads[key] = self.reads.get(key, frozenset()) | state[node.target.id]
+        visible = {name: lines for name, lines in state.items() if name not in hidden} if hidden else state
+        for each in ast.iter_child_nodes(node):
+            self._look(each, visible)
+
+    @staticmethod
+    def _is_read(node: ast.Name) -> bool:
+        return isinstance(node.ctx, ast.Load)
+
+
+def _either(*states: State | None) -> State | None:
+    """What holds where any of some paths may have been taken."""
+    known = [each for each in states if each is not None]
+    if not known:
+        return None
+    both: State = {}
+    for each in known:
+        for name, lines in each.items():
+            both[name] = both.get(name, frozenset()) | lines
+    return both
+
+
+def _runs_at_least_once(loop: "ast.For | ast.AsyncFor | ast.While") -> bool:
+    if isinstance(loop, ast.While):
+        return isinstance(loop.test, ast.Constant) and bool(loop.test.value)
+    match loop.iter:
+        case ast.Call(func=ast.Name(id="range"), args=[ast.Constant(value=int(count))]):
+            return count > 0
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            return bool(items) and not any(isinstance(each, ast.Starred) for each in items)
+    return False
+
+
+def _never_ends(loop: "ast.For | ast.AsyncFor | ast.While") -> bool:
+    return isinstance(loop, ast.While) and _runs_at_least_once(loop)

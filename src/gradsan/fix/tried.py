@@ -1,0 +1,223 @@
+"""Fixes that build on what the user has tried: the line that does not help is changed into one that does."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import libcst as cst
+
+from gradsan.fix.attempts import Attempt, attempts
+from gradsan.fix.carried import detaching
+from gradsan.fix.drafting import Draft
+from gradsan.fix.expressions import is_only_given, method, parse, simple, small, targets, text
+from gradsan.fix.program import Program
+from gradsan.fix.revealing import held_below
+from gradsan.fix.tree import Statement, Tree
+from gradsan.report import FixKind
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A change of the user's own lines, and the names that it treats."""
+
+    draft: Draft
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The line of an attempt, in the file as it is."""
+
+    program: Program
+    tree: Tree
+    statement: Statement
+    attempt: Attempt
+
+
+def built_on(kind: FixKind, program: Program) -> Iterator[Built]:
+    """The fixes of a kind that all attempts of that kind amount to; none if they leave out what the story is about."""
+    for building in (_BUILDING, _BUILDING | _IN_PLACE):
+        yield from _built(kind, program, building)
+
+
+def _built(kind: FixKind, program: Program, ways: Mapping[str, "_Way"]) -> Iterator[Built]:
+    whole: Draft | None = Draft()
+    names: set[str] = set()
+    for attempt in attempts(program.diagnosis):
+        of_kind, building = ways.get(attempt.what, (None, _taken_back))
+        tree = program.tree(attempt.file)
+        statement = None if tree is None else tree.statement_at(attempt.line)
+        if of_kind != kind or tree is None or statement is None or whole is None:
+            continue
+        draft = Draft()
+        treated = building(_Line(program, tree, statement, attempt), draft)
+        if treated:
+            whole = whole.joined(draft)
+            names |= treated
+    if whole is not None and _treats(program, names):
+        yield Built(whole, frozenset(names))
+
+
+def _treats(program: Program, names: set[str]) -> bool:
+    """Whether what the story is about is among them: itself, its other half, or what it was put together of."""
+    culprit = program.diagnosis.culprit
+    parts = {each.name for each in attempts(program.diagnosis) if each.what in ("part-detached", "half-detached")}
+    return culprit is not None and bool({culprit.name, culprit.name.partition("[")[0]} & names or parts & names)
+
+
+def _assigned(line: _Line, draft: Draft) -> set[str]:
+    """`h.detach()`, or `h.detach` without its brackets: `h = h.detach()`."""
+    if not isinstance(simple(line.statement), cst.Expr) or _is_anothers(line):
+        return set()
+    written = text(line.statement)
+    if line.attempt.name == _called_on(written):
+        written = f"{line.attempt.name}.detach()"
+    elif not written.startswith("["):  # of what is in a list, a new list is made
+        return set()
+    _write(line, draft, f"{line.attempt.name} = {written}")
+    return {line.attempt.name}
+
+
+def _called_on(written: str) -> str:
+    return written.removesuffix("()").rpartition(".")[0]
+
+
+def _other_half(line: _Line, draft: Draft) -> set[str]:
+    """`h = h.detach()`, and `c` is left: cut in the same statement, or in one of its own below it."""
+    name = line.attempt.name
+    match simple(line.statement):
+        case cst.Assign(targets=[_], value=cst.Tuple(elements=elements)) if name in map(text, targets(line.statement)):
+            left = [each.value for each in elements if text(each.value) == name]
+            for each in left:
+                draft.replace(line.tree, each, method(each, "detach"))
+            return {line.attempt.name} if left else set()
+    held = held_below(line.program, line.tree, line.statement, name)
+    statements = detaching(name, held, line.tree.source)
+    if not statements or _is_anothers(line):
+        return set()
+    draft.insert_after(line.tree, line.statement, *statements)
+    return {line.attempt.name}
+
+
+def _other_part(line: _Line, draft: Draft) -> set[str]:
+    """`state = (h.detach(), c)`: both are cut."""
+    match simple(line.statement):
+        case cst.Assign(value=cst.Tuple(elements=elements) | cst.List(elements=elements)):
+            left = [each.value for each in elements if text(each.value) == line.attempt.name]
+            for each in left:
+                draft.replace(line.tree, each, method(each, "detach"))
+            return {line.attempt.name} if left else set()
+    return set()
+
+
+def _container(line: _Line, draft: Draft) -> set[str]:
+    """`for h in states: h = h.detach()`: the list itself gets the detached ones, in place of that loop."""
+    loop = next((each for each in line.tree.loops(line.statement)), None)
+    culprit = line.program.diagnosis.culprit
+    if not isinstance(loop, cst.For) or loop.orelse is not None or list(loop.body.body) != [line.statement]:
+        return set()
+    if culprit is None or text(loop.iter) != culprit.name or _is_anothers(line):
+        return set()
+    held = held_below(line.program, line.tree, loop, culprit.name)
+    statements = detaching(culprit.name, held, line.tree.source)
+    if len(statements) != 1:
+        return set()
+    new = cst.parse_statement(statements[0], line.tree.module.config_for_parsing)
+    draft.replace(line.tree, loop, new.with_changes(leading_lines=loop.leading_lines))
+    return {line.attempt.name}
+
+
+def _taken_back(line: _Line, draft: Draft) -> set[str]:
+    """`last = h.detach()`, which nobody uses: `h = h.detach()`."""
+    if _is_anothers(line):
+        return set()
+    _write(line, draft, f"{line.attempt.name} = {line.attempt.name}.detach()")
+    return {line.attempt.name}
+
+
+def _used(line: _Line, draft: Draft) -> set[str]:
+    """A forward that was run again gets the name that the old one has, by which the loss reads it."""
+    again = _call(line.statement)
+    for place in line.program.places(line.program.diagnosis.made):
+        made = None if place is None else _call(place.statement)
+        if place is None or place.tree is not line.tree or made is None or again is None:
+            continue
+        together = [text(each) for each in targets(place.statement)]
+        is_same = text(made.func) == text(again.func) and place.tree.scope(place.statement) is line.tree.scope(
+            line.statement
+        )
+        if is_same and line.attempt.name in together and place.statement is not line.statement:
+            _write(line, draft, f"{', '.join(together)} = {text(again)}")
+            return set(together)
+    return set()
+
+
+def _call(statement: Statement) -> cst.Call | None:
+    """The call that a statement assigns or drops the result of."""
+    match simple(statement):
+        case cst.Assign(targets=[_], value=cst.Call() as call) | cst.Expr(value=cst.Call() as call):
+            return call
+    return None
+
+
+def _new_one(line: _Line, draft: Draft) -> set[str]:
+    """`buffer.zero_()`: a new buffer, filled in the same manner."""
+    name = line.attempt.name
+    filled = _filling(line.statement, name)
+    if filled is None or _is_anothers(line) or parse(name) is None:
+        return set()
+    _write(line, draft, f"{name} = {filled}")
+    return {line.attempt.name}
+
+
+def _detached_first(line: _Line, draft: Draft) -> set[str]:
+    """`buffer.detach_().zero_()`: the same tensor, cut off before it is filled."""
+    match simple(line.statement):
+        case cst.Expr(value=cst.Call(func=cst.Attribute(value=owner, attr=filling)) as call) if (
+            text(owner) == line.attempt.name
+        ):
+            cut = call.with_changes(func=cst.Attribute(method(owner, "detach_"), filling))
+            draft.replace(line.tree, call, cut)
+            return {line.attempt.name}
+    return set()
+
+
+def _filling(statement: Statement, name: str) -> str | None:
+    """A new tensor of the same size, with what a statement fills the old one with."""
+    zeros = f"{name}.new_zeros({name}.shape)"
+    match simple(statement):
+        case cst.Expr(value=cst.Call(func=cst.Attribute(attr=cst.Name(value="zero_")), args=[])):
+            return zeros
+        case cst.Expr(value=cst.Call(func=cst.Attribute(attr=cst.Name(value=filling)), args=args)):
+            given = ", ".join(text(each).rstrip(", ") for each in args)
+            return f"{name}.new_empty({name}.shape).{filling}({given})"
+        case cst.AugAssign():  # times zero
+            return zeros
+        case cst.Assign(targets=[_], value=cst.Integer() | cst.Float() as number):
+            return zeros if float(text(number)) == 0 else f"{name}.new_full({name}.shape, {text(number)})"
+    return None
+
+
+def _is_anothers(line: _Line) -> bool:
+    """Whether the function has the name from its caller: given a value here, nobody else would know."""
+    return is_only_given(line.tree.scope(line.statement), line.attempt.name.partition("[")[0])
+
+
+def _write(line: _Line, draft: Draft, code: str) -> None:
+    """Write another statement in the place of the line's own, which keeps its comments."""
+    before = simple(line.statement)
+    if before is not None:
+        draft.replace(line.tree, before, small(code))
+
+
+_Way = tuple[FixKind, Callable[[_Line, Draft], set[str]]]  # the names that it treats; none: it is not made
+_BUILDING: dict[str, _Way] = {
+    "dropped-detach": ("detach", _assigned),
+    "half-detached": ("detach", _other_half),
+    "part-detached": ("detach", _other_part),
+    "loop-variable": ("detach", _container),
+    "detached-copy": ("detach", _taken_back),
+    "unused-forward": ("recompute", _used),
+    "emptied": ("reset-state", _new_one),
+}
+# Where the name cannot be given another value there: it is a function's argument, or a global that it only reads.
+_IN_PLACE: dict[str, _Way] = {"emptied": ("reset-state", _detached_first)}

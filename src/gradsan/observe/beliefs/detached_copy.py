@@ -1,0 +1,24 @@
+import ast
+from collections.abc import Iterator
+
+from gradsan.observe.beliefs.belief import Belief, Case, Tried, detached, place
+from gradsan.observe.beliefs.unused_forward import is_read_after
+from gradsan.observe.naming.statements import text
+
+
+class DetachedCopy(Belief):
+    """`last = h.detach()`, and the later forward is given `h` all the same: nobody uses the detached one."""
+
+    @classmethod
+    def found(cls, case: Case) -> Iterator[Tried]:
+        """What was tried."""
+        for execution, statement in case.since_made():
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    target = detached(value)
+                    if target is None or text(target) == name or not case.is_culprit(target, execution):
+                        continue
+                    if not is_read_after(name, execution):
+                        where = place(execution, statement.lineno)
+                        sentence = f"`{name}`, detached at {where}, is not used: the pass goes through `{text(target)}`"
+                        yield case.tried("detached-copy", execution, statement.lineno, text(target) or "", sentence)

@@ -1,0 +1,205 @@
+"""Every edge over which a failing pass leaves its own iteration and leads to what is freed, and the name at each.
+
+An explanation is about one of them. A fix has to treat them all: each half of a state, each cache that was filled once.
+"""
+
+import ast
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from types import FrameType
+
+from gradsan.causes.diagnosing import shown
+from gradsan.lifecycle.incident import OpFact, SecondPass, Stack
+from gradsan.lifecycle.location import Frame
+from gradsan.observe.failure.makers import maker_rounds
+from gradsan.observe.failure.scene import Node, Scene, moment, op_fact
+from gradsan.observe.graph import leading_to, saves_values
+from gradsan.observe.log.rounds import Rounds
+from gradsan.observe.naming.names import Carrier, Crossing, carrier
+from gradsan.observe.naming.source import scope_of
+from gradsan.observe.naming.statements import loads, stores, text
+from gradsan.report import Culprit
+
+_MOST = 8  # beside the one that the explanation is about
+_ALIKE = 3  # that stand at the same lines, and are named: each is followed through the log by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """One of the edges, with what carried the old part over it."""
+
+    made: OpFact
+    enters: OpFact
+    culprit: Culprit | None  # None: not found
+    is_alike: bool  # it was made as what the explanation is about was: once before the loop, or iteration by iteration
+
+
+def other_crossings(
+    incident: SecondPass, scene: Scene, frames: Sequence[FrameType], owns: Callable[[str], bool], culprit: Culprit
+) -> tuple[Crossed, ...]:
+    """Those that the explanation is not about, each place and name once; the last has no name where some were left out.
+
+    What stands at the same line under the same name is no other: an edit of that line, or of all objects that have it,
+    treats it too.
+    """
+    found: dict[tuple[str | None, Frame | None], Crossed] = {}
+    for each in (*_of_edges(incident, scene, frames, owns, culprit), *_of_one_statement(incident, culprit)):
+        found.setdefault((None if each.culprit is None else each.culprit.name, _where(each.enters)), each)
+    kept = tuple(found.values())
+    return kept if len(kept) <= _MOST else (*kept[:_MOST], replace(kept[_MOST], culprit=None))
+
+
+def _of_edges(
+    incident: SecondPass, scene: Scene, frames: Sequence[FrameType], owns: Callable[[str], bool], culprit: Culprit
+) -> Iterator[Crossed]:
+    """Those that the graph shows, each followed through the log to its name."""
+    loop = _loop_of(incident, scene)
+    alike, bound = _sort_of(incident.made, loop, scene), _bound_by(loop)
+    looked_at: dict[tuple[Frame | None, Frame | None], set[int | None]] = {}
+    for made, enters in _edges(incident, loop, scene):
+        seen = looked_at.setdefault((_where(made), _where(enters)), set())
+        seen.add(made.number)
+        if len(seen) > _ALIKE or made.number == incident.made.number:
+            continue
+        if len(looked_at) > 2 * _MOST:
+            yield Crossed(made, enters, None, is_alike=False)
+            return
+        name = _named(incident, made, enters, frames, scene, owns)
+        is_it = name is not None and (name == culprit or name.name in bound)
+        if not is_it or _where(enters) != _where(incident.enters):
+            yield Crossed(made, enters, name, _sort_of(made, loop, scene) == alike)
+
+
+def _of_one_statement(incident: SecondPass, culprit: Culprit) -> Iterator[Crossed]:
+    if incident.enters is not None:
+        for each in assigned_together(culprit, incident.made.stack, incident.enters.stack):
+            yield Crossed(incident.made, incident.enters, each, is_alike=True)
+
+
+def _bound_by(loop: Rounds | None) -> set[str | None]:
+    """The names that a loop gives a value at the head of every iteration: none of them carries anything over."""
+    headers = () if loop is None else (each for each in _statements(loop.frame) if isinstance(each, ast.For))
+    return {text(each.target) for one in headers for each in stores(one)}
+
+
+def assigned_together(culprit: Culprit, made: Stack, enters: Stack) -> Iterator[Culprit]:
+    """What the statement that made the culprit gives a value too, where the later forward reads it beside it.
+
+    `h, c = cell(x, (h, c))`: the lines do not tell which of the two an op of the cell has become. What the function
+    detaches already is none of them.
+    """
+    for frame in reversed(made):
+        together = [text(each.target) for one in _statements(frame) for each in stores(one) if each.value_path]
+        if culprit.name in together:
+            lines = [one for each in enters if each.function == frame.function for one in _statements(each)]
+            read = {text(node) for one in lines for node in loads(one)}
+            cut = _detached_in(frame)
+            if culprit.name in read:
+                others = [each for each in together if each is not None and each != culprit.name]
+                yield from (Culprit(each, culprit.holder) for each in others if each in read and each not in cut)
+            return
+
+
+def _detached_in(frame: Frame) -> set[str | None]:
+    """What a function gives a detached value of its own: `h = h.detach()`."""
+    scope = scope_of(frame.file, frame.function, frame.line)
+    written = () if scope is None else (each for line in scope.by_line.values() for one in line for each in stores(one))
+    pairs = ((text(each.target), each.value) for each in written)
+    return {name for name, value in pairs if _detaches(value, name)}
+
+
+def _detaches(value: ast.expr | None, name: str | None) -> bool:
+    match value:
+        case ast.Call(func=ast.Attribute(value=whole, attr="detach")):
+            return text(whole) == name
+    return False
+
+
+def _statements(frame: Frame) -> tuple[ast.stmt, ...]:
+    scope = scope_of(frame.file, frame.function, frame.line)
+    return () if scope is None else scope.by_line.get(frame.line, ())
+
+
+def as_evidence(crossed: Crossed, live: dict[str, str]) -> dict[str, object]:
+    """One of them in plain values; `live` is what the running program tells of the name."""
+    culprit = crossed.culprit
+    return {
+        "name": None if culprit is None else culprit.name,
+        "holder": None if culprit is None else culprit.holder,
+        "alike": crossed.is_alike,
+        "made": [[shown(each.file), each.line, each.function] for each in crossed.made.stack],
+        "enters": [[shown(each.file), each.line, each.function] for each in crossed.enters.stack],
+        "live": live,
+    }
+
+
+def written(crossings: Sequence[dict[str, object]]) -> str:
+    """All of them as the evidence of a report holds them."""
+    return json.dumps(crossings, separators=(",", ":"))
+
+
+def _loop_of(incident: SecondPass, scene: Scene) -> Rounds | None:
+    header = None if incident.repetition is None else incident.repetition.header
+    loops = () if scene.lines is None or header is None else scene.lines.rounds()
+    return next((each for each in reversed(loops) if each.frame == header), None)
+
+
+def _edges(incident: SecondPass, loop: Rounds | None, scene: Scene) -> Iterator[tuple[OpFact, OpFact]]:
+    """From an op of this iteration to an older one that leads to what is freed; the newest first."""
+    graph = scene.graph
+    consumed = {node for node, number in graph.number.items() if number in incident.consumed}
+    victims = {node for node in consumed if saves_values(node)}
+    leading = leading_to(graph.below, victims, inclusive=True)
+    start = _start(incident, loop)
+
+    def is_old(node: Node) -> bool:
+        return node in consumed if start is None else graph.number.get(node, start) < start
+
+    for node in sorted(graph.number, key=graph.number.__getitem__, reverse=True):
+        if is_old(node):
+            continue
+        for each in dict.fromkeys(graph.below[node]):
+            if each in leading and is_old(each):
+                yield op_fact(each, graph, {}, scene), op_fact(node, graph, {}, scene)
+
+
+def _start(incident: SecondPass, loop: Rounds | None) -> int | None:
+    """The op counter when the present iteration began, or the loop itself where all is older than it."""
+    if loop is None or incident.repetition is None or incident.repetition.made in ("now", "unknown"):
+        return None
+    return loop.start_of(1 if incident.repetition.made == "before" else loop.now)
+
+
+def _sort_of(made: OpFact, loop: Rounds | None, scene: Scene) -> tuple[str, bool]:
+    """When it was made, and whether this iteration made another one."""
+    if loop is None or scene.lines is None or made.number is None:
+        return "unknown", False
+    return moment(made.number, loop), loop.now in maker_rounds(made.number, loop, scene.lines)
+
+
+def _where(op: OpFact | None) -> Frame | None:
+    return op.stack[-1] if op is not None and op.stack else None
+
+
+def _named(
+    incident: SecondPass,
+    made: OpFact,
+    enters: OpFact,
+    frames: Sequence[FrameType],
+    scene: Scene,
+    owns: Callable[[str], bool],
+) -> Culprit | None:
+    if made.number is None:
+        return None
+    crossing = Crossing(
+        consumed=incident.consumed,
+        made_number=made.number,
+        enters_number=enters.number,
+        made=made.stack,
+        enters=enters.stack,
+        enters_op=enters.name,
+        freed_number=incident.freeing.begin,
+    )
+    found: Carrier | None = carrier(crossing, frames[::-1], scene.lines, owns=owns)
+    return None if found is None else Culprit(found.name, found.holder)
