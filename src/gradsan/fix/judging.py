@@ -96,9 +96,7 @@ def _again(trial: Trial, stage: Stage, first: Meaning) -> Verdict:
     if stage.fails or first == "beside":  # a program that runs to its end keeps what it needs
         reference = stage.reference(first)
         if reference.status == 0 and not reference.stale:
-            compared = _compared(trial, reference, first)
-            if compared.answer != "undecided":
-                return compared
+            return _compared(trial, reference, first)
     once = trained_once(trial.steps, completed(stage.ran.steps), trial.names)
     if once:
         return Verdict("differs", f"only the first iteration trains {_listed(once)}")
