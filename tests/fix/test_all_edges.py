@@ -17,7 +17,8 @@ SOURCE = "def main():\n    while True:\n        a = f(a)\n        b = g(a, b)\n 
 def crossing(line: int, name: str | None = "a", *, alike: bool = True) -> dict[str, object]:
     """The edge at a line of the program."""
     stack = [["train.py", line, "main"]]
-    return {"name": name, "holder": "local", "alike": alike, "made": stack, "enters": stack, "live": {"holds": "tensor"}}
+    live = {"holds": "tensor"}
+    return {"name": name, "holder": "local", "alike": alike, "made": stack, "enters": stack, "live": live}
 
 
 def told(case: Case, *crossings: object) -> Diagnosis:
