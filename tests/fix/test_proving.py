@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from fix.programs import MAIN, Case
 from gradsan.fix.gradients import Steps
@@ -33,7 +32,13 @@ class Acted(Workshop):
         super().__init__(root, "python train.py", seconds=1, layers=False)
         self._act = act
 
-    def run(self, changed: Mapping[str, bytes], *, reference: str | None = None, **_: Any) -> Trial:  # noqa: ANN401 # none
+    def run(
+        self,
+        changed: Mapping[str, bytes],
+        *,
+        reference: str | None = None,
+        constants: tuple[int, ...] = (),  # noqa: ARG002 # as the real one
+    ) -> Trial:
         """How it would end."""
         return self._act(changed.get(MAIN, SOURCE.encode()).decode(), reference)
 

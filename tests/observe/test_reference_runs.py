@@ -81,6 +81,20 @@ for x in data:
         ("h = net(x, h)",),
         ("h = net(x, h.detach())",),
     ),
+    "old probabilities": (
+        "constant",
+        """\
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in data[:2]:
+    old = net(x).log_softmax(1)[:, 0]
+    for _ in range(3):
+        ratio = (net(x).log_softmax(1)[:, 0] - old).exp()
+        opt.zero_grad(); (-ratio * x[:, 0]).mean().backward(); opt.step()
+""",
+        ("[:, 0]\n    for",),
+        ("[:, 0].detach()\n    for",),
+    ),
     "total of several terms": (
         "term",
         """\
@@ -219,27 +233,38 @@ for x in data:
 }
 
 
-def _run(program: str, reference: str | None, folder: str, answer: Any) -> None:  # noqa: ANN401 # a connection
+def _run(program: str, reference: str | None, constants: tuple[int, ...], folder: str, answer: Any) -> None:  # noqa: ANN401 # a connection
     from gradsan.fix.arrangement import Arrangement
     from gradsan.observe.doors.trial import Trial
+    from gradsan.observe.reference_runs import Cut
 
     here = Path(folder)
-    trial = Trial(Arrangement(here, here, here, reference=reference))
+    trial = Trial(Arrangement(here, here, here, reference=reference, constants=constants))
     trial._arriving()  # noqa: SLF001 # torch is there already
     exec(compile(program, "program.py", "exec"), {"__name__": "__main__"})  # noqa: S102 # one of the above
-    answer.send(trial._given.steps)  # noqa: SLF001 # as above
+    found = trial._reference  # noqa: SLF001 # as above
+    cut_off = tuple(found.constants) if isinstance(found, Cut) else ()
+    answer.send((trial._given.steps, cut_off))  # noqa: SLF001 # as above
 
 
 def steps(program: str, reference: str | None, folder: Path) -> Steps:
-    """What the optimizers of a program are given, in a process of its own."""
+    """What the optimizers of a program are given."""
+    constants = _ran(program, "cut", (), folder)[1] if reference == "constant" else ()
+    return _ran(program, reference, constants, folder)[0]
+
+
+def _ran(
+    program: str, reference: str | None, constants: tuple[int, ...], folder: Path
+) -> tuple[Steps, tuple[int, ...]]:
+    """In a process of its own."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
     here, there = context.Pipe(duplex=False)
-    child = context.Process(target=_run, args=(HEAD + program, reference, str(folder), there))
+    child = context.Process(target=_run, args=(HEAD + program, reference, constants, str(folder), there))
     child.start()
     there.close()
     try:
-        found: Steps = here.recv()
+        found: tuple[Steps, tuple[int, ...]] = here.recv()
     finally:
         child.join()
     return found

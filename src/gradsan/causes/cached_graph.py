@@ -1,4 +1,8 @@
+from collections.abc import Mapping
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example, Tempting
+from gradsan.causes.meaning import Meaning
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -22,6 +26,7 @@ class CachedGraph(Cause):
     name = "cached-graph"
     severity = "error"
     summary = "a cache filled from parameters in an earlier step still holds that step's graph"
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "constant", "no-grad": "constant"}
     asked = 41
     example = Example(
         program="""\

@@ -1,4 +1,8 @@
+from collections.abc import Mapping
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example, Tempting
+from gradsan.causes.meaning import Meaning
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -24,6 +28,7 @@ class ComputedOnce(Cause):
     name = "computed-once"
     severity = "error"
     summary = "a graph made once from parameters, outside the loop, is used in every step"
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "constant", "no-grad": "constant"}
     asked = 30
     example = Example(
         program="""\

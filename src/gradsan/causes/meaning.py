@@ -7,6 +7,7 @@ from gradsan.report import FixKind
 
 # kept: as with all graphs kept.
 # cut: as if whatever leads into a freed graph were a constant.
+# constant: the same from the start, also for the first pass that leads into it.
 # term: as if a pass over a total were asked of what was added to it since the pass before.
 # apart: as if each pass trained those optimizers alone that step after it.
 # beside: as if what was computed from parameters that have all been trained since were a constant; else again.
@@ -16,7 +17,20 @@ from gradsan.report import FixKind
 # cleared: each step is given what came since the one before it.
 # same: as in the program as it is.
 # open: the program does not say; only what it did before it failed must stay.
-Meaning = Literal["kept", "cut", "term", "apart", "beside", "again", "copied", "created", "cleared", "same", "open"]
+Meaning = Literal[
+    "kept",
+    "cut",
+    "constant",
+    "term",
+    "apart",
+    "beside",
+    "again",
+    "copied",
+    "created",
+    "cleared",
+    "same",
+    "open",
+]
 
 OF_KINDS: Mapping[FixKind, Meaning] = {
     "recompute": "again",

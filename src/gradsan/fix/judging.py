@@ -12,6 +12,7 @@ from gradsan.fix.trials import Trial, Workshop
 _AGREES: dict[Meaning, str] = {
     "kept": "every optimizer is given the same gradients as with all graphs kept",
     "cut": "every optimizer is given the gradients that it gets when the old graph is cut off",
+    "constant": "every optimizer is given the gradients that it gets when what was computed once is a constant",
     "term": "every optimizer is given the gradients of what was added since the pass before",
     "apart": "every optimizer is given the gradients of its own loss",
     "beside": "every optimizer is given the gradients of its own loss",
@@ -22,6 +23,7 @@ _AGREES: dict[Meaning, str] = {
     "same": "every optimizer is given the same gradients as before",
     "open": "every parameter that was trained still is",
 }
+_CONSTANTS = 10_000  # ops; as many as a variable of the environment can name
 _DRAWING_AGAIN = ("again", "beside", "open")  # what is computed again draws its random numbers again
 _OTHER_DRAWS = "the gradients cannot be compared: random numbers are drawn in another order"
 
@@ -51,7 +53,8 @@ class Stage:
     def reference(self, meaning: Meaning) -> Trial:
         """How it runs without an edit where its passes do what is meant."""
         if meaning not in self._references:
-            self._references[meaning] = self.workshop.run(self.changed, reference=meaning)
+            found = self.reference("cut").constants[:_CONSTANTS] if meaning == "constant" else ()
+            self._references[meaning] = self.workshop.run(self.changed, reference=meaning, constants=found)
         return self._references[meaning]
 
     @property
@@ -64,16 +67,19 @@ def judge(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     """Whether the program of a trial, which is that of the stage with a fix, trains as meant."""
     if not trial.steps:
         return Verdict("undecided", "nothing was trained, so that nothing can be compared")
-    spoiled = _spoiled(trial, stage)
+    spoiled = _spoiled(trial, stage, meaning)
     if spoiled is None or (spoiled.answer == "undecided" and meaning in _DRAWING_AGAIN):
         return _as_meant(trial, meaning, stage)
     return spoiled
 
 
-def _spoiled(trial: Trial, stage: Stage) -> Verdict | None:
-    """What the fix has changed that was right: steps before the error, and whoever was trained; None: nothing."""
+def _spoiled(trial: Trial, stage: Stage, meaning: Meaning) -> Verdict | None:
+    """What the fix has changed that was right: steps before the error, and whoever was trained; None: nothing.
+
+    Where something is to be a constant, the steps that trained through it were not right.
+    """
     before = completed(stage.ran.steps) if stage.fails else stage.ran.steps
-    if stage.fails and (changed := difference(trial.steps, before, trial.names)) is not None:
+    if stage.fails and meaning != "constant" and (changed := difference(trial.steps, before, trial.names)) is not None:
         return _differs(changed, "the program before it failed")
     lost = cut_off(trial.steps, before, trial.names)
     return Verdict("differs", f"no gradient any more for {_listed(lost)}") if lost else None

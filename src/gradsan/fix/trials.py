@@ -36,6 +36,7 @@ class Trial:
     watched: int = 1  # processes that were seen
     names: Mapping[int, Sequence[str]] = field(default_factory=dict)  # of each optimizer's parameters
     stale: bool = False  # a reference run: passes walked what was computed from older parameters
+    constants: tuple[int, ...] = ()  # a reference run: the creation numbers of what it cut off
     unwanted: tuple[Diagnosis, ...] = ()  # what was found beside, and nobody asked for
     made: int = 0  # steps of optimizers, all of them, in the process that made most
     passes: int = 0  # backward passes, likewise
@@ -72,21 +73,23 @@ class Workshop:
         self._is_limit_given = max_steps is not None
         self._known: dict[tuple[frozenset[tuple[str, bytes]], str | None], Trial] = {}
 
-    def run(self, changed: Mapping[str, bytes], *, reference: str | None = None) -> Trial:
+    def run(
+        self, changed: Mapping[str, bytes], *, reference: str | None = None, constants: tuple[int, ...] = ()
+    ) -> Trial:
         """The program with these files changed; as a reference run, where that is asked."""
         asked = frozenset(changed.items()), reference
         if asked not in self._known:
             is_first = not self._known
-            self._known[asked] = trial = self._tried(changed, reference)
+            self._known[asked] = trial = self._tried(changed, reference, constants)
             if is_first and not self._is_limit_given:
                 self._limit = _limit_after(trial, self._seconds)
         return self._known[asked]
 
-    def _tried(self, changed: Mapping[str, bytes], reference: str | None) -> Trial:
+    def _tried(self, changed: Mapping[str, bytes], reference: str | None, constants: tuple[int, ...]) -> Trial:
         _demand_inside(changed, self.root)
         root = self.root.resolve()
         plan = Plan(new_folder(), root, self.layers, self._command, changed=dict(changed))
-        told = Arrangement(plan.notes, root, plan.work, self._limit, reference)
+        told = Arrangement(plan.notes, root, plan.work, self._limit, reference, constants)
         plan = replace(plan, environment=environment(told))
         with supervised(plan, seconds=self._seconds, tick=self._tick) as ended:
             return _read(told, ended, self._wants)
@@ -127,6 +130,7 @@ def _read(told: Arrangement, ended: Ended, wants: Callable[[str], bool]) -> Tria
         len(reports),
         _names(training),
         stale=any(each["stale"] for each in records),
+        constants=tuple(number for each in training[:1] for number in each["constants"]),
         unwanted=tuple(each for each in found if not wants(each.code)),
         made=max((each["made"] for each in records), default=0),
         passes=max((each["passes"] for each in records), default=0),

@@ -94,6 +94,7 @@ class Cut(Kept):
         self._versions: list[tuple[Any, int]] = []
         self._without: list[Any] = []  # leaves that have no gradient, and are not to be given one
         self._owned: set[int] | None = None  # ids of what optimizers train
+        self.constants: set[int] = set()  # the creation numbers of all that was cut off
 
     def before(self, pass_: Asked) -> None:
         """Nothing flows into what is to be a constant."""
@@ -105,6 +106,7 @@ class Cut(Kept):
             if _CUT not in node.metadata:
                 node.metadata[_CUT] = True
                 node.register_prehook(_nothing)
+                self.constants.add(_number(node))
         left = {id(each) for each in leaves_of(_not_cut_off(pass_))}
         self._without = [each for each in leaves_of(pass_.below) if id(each) not in left and each.grad is None]
 
@@ -148,6 +150,19 @@ class Cut(Kept):
     def _is_constant(self, node: Node, freed: int) -> bool:
         """Whether an op was there when what it leads into was freed."""
         return 0 <= _number(node) < freed
+
+
+class Constant(Cut):
+    """What a run of this program cuts off sooner or later is a constant from the start: ops have the same numbers."""
+
+    def __init__(self, constants: Iterable[int]) -> None:
+        super().__init__()
+        self._always = frozenset(constants)
+
+    def before(self, pass_: Asked) -> None:
+        """Also for the first pass that meets it."""
+        self._cut_off(pass_, [node for node in pass_.runs if _number(node) in self._always])
+        super().before(pass_)
 
 
 class Beside(Cut):
@@ -286,7 +301,7 @@ class Cleared(Kept):
             each.grad = None
 
 
-REFERENCES: dict[str, Callable[[], Kept]] = {
+_REFERENCES: dict[str, Callable[[], Kept]] = {
     "kept": Kept,
     "cut": Cut,
     "beside": Beside,
@@ -296,6 +311,11 @@ REFERENCES: dict[str, Callable[[], Kept]] = {
     "created": Created,
     "cleared": Cleared,
 }
+
+
+def reference(name: str, constants: Iterable[int]) -> Kept:
+    """The reference of that name; `constants` are the creation numbers of what another run has cut off."""
+    return Constant(constants) if name == "constant" else _REFERENCES[name]()
 
 
 def parameters_of(optimizer: Any) -> list[Any]:  # noqa: ANN401 # torch's class

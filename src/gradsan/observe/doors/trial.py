@@ -21,7 +21,7 @@ from gradsan.observe.doors.session import Session, uninstall
 from gradsan.observe.given_gradients import GivenGradients
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.private import private
-from gradsan.observe.reference_runs import REFERENCES, Kept, asked
+from gradsan.observe.reference_runs import Cut, Kept, asked, reference
 from gradsan.observe.sanitizer import say
 from gradsan.report import Diagnosis, Report
 
@@ -57,7 +57,7 @@ class Trial:
 
             np.random.seed(0)  # noqa: NPY002 # the generator that programs share without saying so
         if self._told.reference is not None:
-            self._reference = REFERENCES[self._told.reference]()
+            self._reference = reference(self._told.reference, self._told.constants)
         found = private()
         engine = getattr(found.engine_owner, found.engine_name)
 
@@ -76,14 +76,14 @@ class Trial:
         register_optimizer_step_post_hook(self._stepped)
 
     def _run(self, engine: Any, tensors: Any, args: list[Any], named: dict[str, Any]) -> Any:  # noqa: ANN401 # as above
-        reference = self._reference
-        if reference is None or len(args) <= 1:
+        behaving = self._reference
+        if behaving is None or len(args) <= 1:
             return engine(tensors, *args, **named)
         pass_ = asked(tensors, args, named)
-        tensors = reference.asks(tensors, args, pass_)
-        reference.before(pass_)
+        tensors = behaving.asks(tensors, args, pass_)
+        behaving.before(pass_)
         result = engine(tensors, *args, **named)
-        reference.after(pass_)
+        behaving.after(pass_)
         return result
 
     def _stepping(self, optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as torch calls it
@@ -121,6 +121,7 @@ class Trial:
             "steps": self._given.steps,
             "names": self._given.names,
             "stale": self._reference is not None and self._reference.is_stale,
+            "constants": sorted(self._reference.constants) if isinstance(self._reference, Cut) else [],
             "made": self._ending.steps,
             "passes": self._ending.passes,
             "ended_early": self._ending.came,
