@@ -11,6 +11,7 @@ from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from gradsan.lifecycle.incident import Incident
+from gradsan.observe.modules import parameter_names
 
 _DEPTH = 4  # attributes and items between a variable and the object that holds the state
 _OBJECTS = 3_000
@@ -66,24 +67,29 @@ def holders(name: str, incident: Incident, modules: Sequence[object]) -> int:
 def trained_names(frame: FrameType) -> list[str]:
     """The variables of a live function that hold what is trained, or what trains: who assigned them made it, perhaps.
 
-    A model, an optimizer, a loader, a leaf that asks for gradients; an object of the program's own that has one.
+    A model, an optimizer, a loader, a leaf that asks for gradients; an object that has one which is no model's, as a
+    distribution has the parameters that it was given.
     """
+    import torch
+
     variables = frame.f_locals
     is_ours = bool(frame.f_code.co_flags & 1) and type(variables) is dict and sys.getrefcount(variables) <= _UNHELD
     try:
-        return [
-            name for name, each in list(variables.items())[:_VARIABLES] if name.isidentifier() and _is_trained(each)
-        ]
+        named = [each for each in list(variables.items())[:_VARIABLES] if each[0].isidentifier()]
+        lent = set(parameter_names([each for _, each in named if issubclass(type(each), torch.nn.Module)]))
+        return [name for name, each in named if _is_trained(each, lent)]
     finally:
         if is_ours:
             variables.clear()
 
 
-def _is_trained(each: object, *, alone: bool = False) -> bool:
+def _is_trained(each: object, lent: set[int], *, alone: bool = False) -> bool:
     import torch
     from torch.utils.data import DataLoader
 
     kind = type(each)
+    if alone and id(each) in lent:
+        return False
     if issubclass(kind, torch.nn.Module | torch.optim.Optimizer | DataLoader):
         return True
     if issubclass(kind, torch.Tensor):
@@ -91,7 +97,7 @@ def _is_trained(each: object, *, alone: bool = False) -> bool:
     # A container only has what others made; an object makes what it has.
     if alone or kind in {list, tuple, dict, set} or issubclass(kind, type | ModuleType | FunctionType):
         return False
-    return any(_is_trained(inner, alone=True) for _, inner in inside(each))
+    return any(_is_trained(inner, lent, alone=True) for _, inner in inside(each))
 
 
 def inside(each: object) -> Iterator[tuple[str, object]]:
