@@ -11,6 +11,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from gradsan.lifecycle.incident import Incident
+from gradsan.observe.unasked import attributes_of
 
 _DEPTH = 4  # attributes and items between a variable and the object that holds the state
 _OBJECTS = 3_000
@@ -52,13 +53,7 @@ def reached(name: str, frame: FrameType, incident: Incident) -> Reached | None:
 
 def inside(each: object) -> Iterator[tuple[str, object]]:
     """Attributes that lie there; a module's parts too."""
-    try:
-        attributes = object.__getattribute__(each, "__dict__")
-    except AttributeError:
-        return
-    if type(attributes) is not dict:
-        return
-    for name, value in list(attributes.items()):
+    for name, value in list((attributes_of(each) or {}).items()):
         if name in {"_modules", "_buffers"} and type(value) is dict:
             yield from ((key, inner) for key, inner in list(value.items()))
         else:

@@ -16,9 +16,9 @@ from typing import Any
 import gradsan
 from gradsan.fix.arrangement import Arrangement
 from gradsan.observe.doors.session import Session, uninstall
+from gradsan.observe.guarding import say
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.private import private
-from gradsan.observe.sanitizer import say
 from gradsan.report import Diagnosis, Report
 
 _GRANT = 5.0  # seconds for dear looks: what a trial overlooks would be called mended
