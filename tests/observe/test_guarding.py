@@ -95,7 +95,7 @@ def is_caught(act: Callable[[], None]) -> bool:
 def test_what_a_handler_of_a_signal_raises_is_the_programs(name: str, work: str) -> None:
     """Told by where it was raised: not by its class, which may be any."""
     before = signal.signal(signal.SIGALRM, HANDLERS[name])
-    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
     try:
         caught = is_caught(WORK[work])
     finally:
@@ -109,7 +109,7 @@ def test_what_a_handler_of_a_signal_raises_is_the_programs(name: str, work: str)
 def test_what_another_thread_throws_is_the_programs(kind: type[BaseException]) -> None:
     """Nobody raises it: it is just there."""
     here = ctypes.c_ulong(threading.get_ident())
-    thrown = threading.Timer(0.02, ctypes.pythonapi.PyThreadState_SetAsyncExc, (here, ctypes.py_object(kind)))
+    thrown = threading.Timer(0.3, ctypes.pythonapi.PyThreadState_SetAsyncExc, (here, ctypes.py_object(kind)))
     thrown.start()
 
     caught = is_caught(counts)

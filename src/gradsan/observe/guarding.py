@@ -12,6 +12,7 @@ import opcode
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType, FrameType, FunctionType, MethodType, TracebackType
 from typing import TypeVar
@@ -67,19 +68,26 @@ def shown(error: BaseException) -> str:
 
 
 def _interrupts(frame: FrameType, below: FrameType) -> bool:
-    """Whether the interpreter called this frame's function while `below` was at work."""
+    """Whether the interpreter called this frame's function while `below` was at work.
+
+    Of an import's frames a traceback may lack some, `f_back` has them all.
+    """
     code = frame.f_code
     arguments = code.co_argcount + code.co_kwonlyargcount
     arguments += sum(bool(code.co_flags & each) for each in (CO_VARARGS, CO_VARKEYWORDS))
     given = [frame.f_locals.get(name) for name in code.co_varnames[:arguments]]
     packed = [item for each in given if type(each) is tuple for item in each]
-    return any(each is below for each in (*given, *packed)) or any(each is code for each in _handlers())
+    callers = [each for each in (below, frame.f_back) if each is not None]
+    is_given = any(each is caller for each in (*given, *packed) for caller in callers)
+    return is_given or any(each is code for each in _handlers())
 
 
 def _handlers() -> Iterator[CodeType]:
     """The code of the program's own handlers of signals."""
     for number in signal.valid_signals():
-        handler = signal.getsignal(number)
+        handler: object = signal.getsignal(number)
+        while type(handler) is partial:
+            handler = handler.func
         if isinstance(handler, FunctionType | MethodType):
             yield handler.__code__
 

@@ -70,6 +70,7 @@ for number in range(count):
     handler = handlers[number % len(handlers)]
     fails = failing[number // 3 % len(failing)] if number % 3 == 0 else None
     signal.signal(signal.SIGALRM, handler)
+    torch.set_grad_enabled(True)  # an interrupt in the midst of `no_grad.__enter__` leaves it off, without gradsan too
     ran = False
     try:
         armed = True
