@@ -105,7 +105,7 @@ def _guarded_block(body: list[ast.stmt]) -> list[ast.stmt] | None:
     """The body of the `try` that all else of a function is in, but for names, constants and early returns."""
     for statement in body:
         match statement:
-            case ast.Try(handlers=[_, *_]):
+            case ast.Try(handlers=[*_, ast.ExceptHandler(type=ast.Name(id="BaseException"))]):
                 return statement.body
             case ast.If(body=[ast.Return()], orelse=[]) | ast.Assign() | ast.Expr(value=ast.Constant()):
                 continue
