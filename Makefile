@@ -1,6 +1,6 @@
 # make run     see gradsan explain an error, on a fresh machine, within a minute
 # make test    everything that CI checks
-# make prove   100,000 random programs, in PyTorch and in the model; a hundred kills and faults
+# make prove   100,000 random programs, in PyTorch and in the model; thousands of faults, signals and kills, none of them felt
 # make explore other random programs for the line log; CI always takes the same
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, mended, trained, in a few minutes
 # make bench   what watching costs, as ratios; how fast source is checked
@@ -12,6 +12,8 @@ BIN := .venv/bin
 QUIET_PIP := python -m pip --disable-pip-version-check --quiet
 PIP := $(BIN)/$(QUIET_PIP)
 PROGRAMS ?= 100000
+FAULTS ?= 10000
+SIGNALS ?= 1000
 
 .PHONY: run test check prove explore lightgcn bench test-all golden clean
 
@@ -30,6 +32,8 @@ check: .venv/test.stamp
 prove: .venv/test.stamp
 	cd tests && ../$(BIN)/python -W error -m lifecycle.proof $(PROGRAMS)
 	cd tests && ../$(BIN)/python -W error -m fix.chaos 100
+	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m observe.injection $(FAULTS)
+	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m observe.injection.signals $(SIGNALS)
 
 explore: .venv/test.stamp
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --hypothesis-profile explore tests/observe/test_line_log.py tests/observe/test_recorder.py

@@ -1,4 +1,4 @@
-"""The seam through which the observer watches a program: its own compiler, and a context around the run."""
+"""The seam through which the observer watches a program: its main code as prepared, and a context around the run."""
 
 import sys
 
@@ -19,13 +19,14 @@ class Around:
         if isinstance(error, Exception):
             error.add_note("a note from around")
 
-def compile_main(source, file):
-    print("compile", file.rpartition("/")[2], len(source))
-    return compile(source + b"\\nprint('instrumented')", file, "exec", dont_inherit=True)
+def prepare(code):
+    print("prepare", code.co_filename.rpartition("/")[2])
+    source = open(code.co_filename, "rb").read() if ".zip" not in code.co_filename else b"print(__name__)"
+    return compile(source + b"\\nprint('instrumented')", code.co_filename, "exec", dont_inherit=True)
 
 kind, name, *arguments = sys.argv[1:]
 program = Module(name, tuple(arguments)) if kind == "module" else find_script(name, tuple(arguments))
-run_program(program, compile_main=compile_main, around=Around())
+run_program(program, prepare=prepare, around=Around())
 """
 
 
@@ -37,7 +38,7 @@ def watched(workshop: Workshop, *program: str) -> Ended:
 
 
 @pytest.mark.parametrize("program", ["script program.py", "script folder", "script program.zip", "module package"])
-def test_main_file_is_compiled_by_the_given_compiler_inside_the_context(program: str, workshop: Workshop) -> None:
+def test_main_file_is_run_as_prepared_inside_the_context(program: str, workshop: Workshop) -> None:
     """However the program is named; and the context is left without an exception when it ends well."""
     source = "print(__name__)"
     workshop.write("program.py", source)
@@ -49,11 +50,11 @@ def test_main_file_is_compiled_by_the_given_compiler_inside_the_context(program:
     ended = watched(workshop, *program.split())
 
     name = "program.py" if program == "script program.py" else "__main__.py"
-    assert ended.stdout == f"enter\ncompile {name} 15\n__main__\ninstrumented\nleave None []\n"
+    assert ended.stdout == f"enter\nprepare {name}\n__main__\ninstrumented\nleave None []\n"
     assert (ended.status, ended.stderr) == (0, "")
 
 
-def test_only_the_main_file_is_compiled_by_the_given_compiler(workshop: Workshop) -> None:
+def test_only_the_main_file_is_prepared(workshop: Workshop) -> None:
     """What the program runs with runpy itself is an import like any other."""
     workshop.write("other.py", "print('other')")
     workshop.write("package/__init__.py", "import runpy; runpy.run_module('other')")
@@ -61,7 +62,7 @@ def test_only_the_main_file_is_compiled_by_the_given_compiler(workshop: Workshop
 
     ended = watched(workshop, "module", "package.program")
 
-    assert ended.stdout == "enter\nother\ncompile program.py 39\nother\ninstrumented\nleave None []\n"
+    assert ended.stdout == "enter\nother\nprepare program.py\nother\ninstrumented\nleave None []\n"
 
 
 def test_context_sees_the_exception_before_it_is_printed(workshop: Workshop) -> None:

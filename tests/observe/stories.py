@@ -32,7 +32,7 @@ def diagnosis_of(folder: Path, program: str, library: str = "") -> Diagnosis:
     sessions.take_over(session)
     sys.path.insert(0, str(installed))
     try:
-        code = session.sanitizer.compile_main(script.read_bytes(), str(script))
+        code = session.sanitizer.marked_main(compile(script.read_bytes(), str(script), "exec", dont_inherit=True))
         with pytest.raises(RuntimeError) as caught:
             exec(code, {"__name__": "program", "__file__": str(script)})  # noqa: S102 # as `gradsan run` does
         found = session.sanitizer.explain_raised(caught.value)

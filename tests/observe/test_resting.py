@@ -1,13 +1,17 @@
 """The program's garbage collector rests while an explanation is made, and is as it was afterwards."""
 
+import cProfile
 import gc
+import sys
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 import pytest
 import torch
 
 from gradsan.observe import sanitizer
+from gradsan.observe.resting import observers_at_rest
 from gradsan.report import Diagnosis
 from observe.conftest import Watched
 
@@ -43,3 +47,39 @@ def test_collector_is_as_the_program_left_it(
     assert gc.isenabled() is is_at_work
     assert seen == [False]
     assert sanitizer.diagnosis_on(raised.value) is not None
+
+
+def test_functions_of_the_program_that_trace_it_are_not_called_for_us() -> None:
+    """They run in every call and every line; afterwards they are what they were."""
+    seen: list[str] = []
+
+    def profile(frame: FrameType, event: str, _given: object) -> None:
+        seen.append(f"{event} {frame.f_code.co_name}")
+
+    def ours() -> None:
+        """Of gradsan's."""
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        with observers_at_rest():
+            assert sys.getprofile() is None
+            ours()
+        is_back = sys.getprofile() is profile
+    finally:
+        sys.setprofile(before)
+
+    assert is_back
+    assert "call ours" not in seen
+
+
+def test_profiler_that_is_no_function_is_left_alone() -> None:
+    """Python could not put it back as it was."""
+    profiler = cProfile.Profile()
+    profiler.enable()
+    try:
+        at_work = sys.getprofile()
+        with observers_at_rest():
+            assert sys.getprofile() is at_work
+    finally:
+        profiler.disable()

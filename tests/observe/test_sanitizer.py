@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from gradsan.causes import diagnosing
-from gradsan.observe import arrival, callers, looks, passes, postmortem, private, sanitizer, steps, tape
+from gradsan.observe import arrival, callers, guarding, looks, passes, postmortem, private, sanitizer, steps, tape
 from gradsan.observe.doors.session import Session
 from gradsan.observe.failure import scene
 from gradsan.observe.findings import Findings
@@ -113,7 +113,7 @@ def test_program_without_stderr_keeps_its_stdout(
     """`print(…, file=None)` would write there."""
     monkeypatch.setattr(sys, "stderr", None)
 
-    sanitizer.say("something")
+    guarding.say("something")
 
     assert capsys.readouterr().out == ""
 

@@ -12,8 +12,17 @@ import click
 from gradsan.cli.codes import selection
 from gradsan.cli.output import COLOR_CHOICES, FORMATS, ColorChoice
 from gradsan.cli.watching import FAIL_ON, FailOn, Reporting, Watching
-from gradsan.errors import NotYetError, TorchMissingError
-from gradsan.observe.doors.program import Module, Program, find_script, run_program
+from gradsan.errors import GradsanError, NotYetError, TorchMissingError
+from gradsan.observe.doors.program import (
+    Module,
+    Program,
+    find_script,
+    interpreter_options,
+    run_program,
+    start_without_us,
+    started_anyway,
+)
+from gradsan.observe.guarding import attempt, is_ours
 
 
 @click.command("run", context_settings={"allow_interspersed_args": False})
@@ -60,19 +69,32 @@ def command(  # noqa: PLR0913 # one for each option
     if form not in ("text", "json"):
         raise NotYetError(f"`gradsan run --format {form}` is not part of this version yet", "use text or json")
     wants = selection(select, ignore)
-    program = Module(named, arguments) if as_module else find_script(named, arguments)
-    _demand_torch(program)
-    reporting = Reporting(
-        ("-m", named, *arguments) if as_module else tuple(program.argv),
-        form=form,
-        output=output,
-        quiet=quiet,
-        verbose=verbose,
-        color=color,
-        fail_on=fail_on,
-    )
-    watching = Watching(reporting, include=include, exclude=exclude, wants=wants, quiet=quiet)
-    return functools.partial(run_program, program, compile_main=watching.compile_main, around=watching)
+
+    def arranged() -> Callable[[], None]:
+        program = Module(named, arguments) if as_module else find_script(named, arguments)
+        _demand_torch(program)
+        reporting = Reporting(
+            ("-m", named, *arguments) if as_module else tuple(program.argv),
+            form=form,
+            output=output,
+            quiet=quiet,
+            verbose=verbose,
+            color=color,
+            fail_on=fail_on,
+        )
+        watching = Watching(reporting, include=include, exclude=exclude, wants=wants, quiet=quiet)
+        return functools.partial(run_program, program, prepare=watching.marked_main, around=watching)
+
+    options = attempt(interpreter_options, lambda _: None) or []
+    plainly = (*options, *(("-m",) if as_module else ()), named, *arguments)
+    try:
+        return functools.partial(started_anyway, arranged(), plainly)
+    except GradsanError:
+        raise
+    except BaseException as error:
+        if not is_ours(error):
+            raise
+        return functools.partial(start_without_us, plainly, error)
 
 
 def _demand_torch(program: Program) -> None:

@@ -14,7 +14,7 @@ from gradsan.cli.output import ColorChoice, UnwritableOutputError, wants_color, 
 from gradsan.cli.version import version
 from gradsan.observe.doors.session import Conclusion, Session, take_over, uninstall
 from gradsan.observe.doors.speaking import speak
-from gradsan.observe.sanitizer import say
+from gradsan.observe.guarding import attempt, say, shown
 from gradsan.report import Diagnosis, Report, Summary
 
 FailOn = Literal["never", "warning", "error"]
@@ -134,7 +134,8 @@ class Watching:
 
     def __enter__(self) -> Self:
         os.environ.setdefault("GRADSAN", "1")  # processes that the program starts anew are watched too
-        atexit.register(self._end)  # the first to come is the last to go: what the program registers runs before
+        # The first to come is the last to go: what the program registers runs before.
+        atexit.register(attempt, self._end, lambda error: say(f"the report is not written: {shown(error)}"))
         take_over(self._session)
         return self
 
@@ -145,26 +146,27 @@ class Watching:
         self._interrupted = isinstance(error, KeyboardInterrupt)
         self._session.ended_by(error)
 
-    def compile_main(self, source: bytes, filename: str) -> CodeType:
-        """How the main file is compiled, so that its lines are recorded."""
-        return self._session.compile_main(source, filename)
+    def marked_main(self, code: CodeType) -> CodeType:
+        """What is to be run as the main file, so that its lines are recorded."""
+        return self._session.marked_main(code)
 
     def _end(self) -> None:
+        """The program's status stands, whatever becomes of the report."""
+        try:
+            self._conclude()
+        finally:
+            if self._interrupted:
+                _stay_interrupted()
+
+    def _conclude(self) -> None:
         is_bare = not self._session.sanitizer.has_seen_passes
         uninstall()
         if os.getpid() != self._process:  # a fork of the program ends here too; the report is its parent's
             return
         if is_bare and self._reporting.is_brief:  # there is nothing to say, so nothing is loaded to say it
             return
-        status = 0
-        try:
-            status = self._reporting.report(self._session)
-        except Exception as error:  # noqa: BLE001 # the program's status stands, whatever becomes of the report
-            say(f"the report is not written: {error}")
-        if status and self._went_well:
-            _leave_with(status)
-        if self._interrupted:
-            _stay_interrupted()
+        if self._reporting.report(self._session) and self._went_well:
+            _leave_with(1)
 
 
 def _stay_interrupted() -> None:

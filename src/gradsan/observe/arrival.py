@@ -3,10 +3,13 @@
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
+
+from gradsan.observe.guarding import attempt, is_ours, say, shown
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,10 +32,24 @@ def is_installed(name: str) -> bool:
 
 
 def when_loaded(name: str, then: Callable[[], None]) -> Callable[[], None]:
-    """Call `then` as soon as a library is loaded; what is returned calls that off. `then` must not raise."""
-    finder = _Finder(name, then)
-    sys.meta_path.insert(0, finder)
-    return finder.leave
+    """Call `then` as soon as a library is loaded; what is returned calls that off."""
+    is_waiting = True
+
+    def loaded(_: ModuleType) -> None:
+        nonlocal is_waiting
+        was_waiting, is_waiting = is_waiting, False
+        finder.leave()
+        if was_waiting:
+            then()
+
+    def wait_no_longer() -> None:
+        nonlocal is_waiting
+        is_waiting = False
+        finder.leave()
+
+    finder = Finder(lambda asked: asked == name, lambda _, spec: after_loading(spec, loaded))
+    finder.come()
+    return wait_no_longer
 
 
 def unseen(function: Callable[P, T]) -> Callable[P, T]:
@@ -41,51 +58,68 @@ def unseen(function: Callable[P, T]) -> Callable[P, T]:
     return function
 
 
-class _Finder:
-    """Stands first among the finders, finds nothing itself, and leaves when the library has come."""
+class Finder:
+    """Stands first among the finders, finds nothing itself, and tells `found` of what the others find.
 
-    def __init__(self, name: str, then: Callable[[], None]) -> None:
-        self._name = name
-        self._then: Callable[[], None] | None = then
-        self._asking = threading.local()  # other finders ask all finders too, this one included
+    `found` is ours: what goes wrong in it costs the program nothing. What goes wrong in the others is the program's.
+    """
 
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """What the other finders find, in their order."""
-        if name != self._name or getattr(self._asking, "now", False):
+    def __init__(self, wants: Callable[[str], bool], found: Callable[[str, ModuleSpec], None]) -> None:
+        asking = threading.local()  # for what: other finders ask all finders too, this one included
+
+        def find_spec(
+            name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+        ) -> ModuleSpec | None:
+            """What the other finders find, in their order."""
+            try:
+                asked: set[str] = vars(asking).setdefault("asked", set())
+                is_wanted = name not in asked and wants(name)
+            except BaseException as error:
+                if not is_ours(error):
+                    raise
+                _overlooked(error)
+                return None
+            if not is_wanted:
+                return None
+            asked.add(name)
+            try:
+                for finder in sys.meta_path:
+                    look = getattr(finder, "find_spec", None)
+                    spec: ModuleSpec | None = None if finder is self or look is None else look(name, path, target)
+                    if spec is not None:
+                        attempt(partial(found, name, spec), _overlooked)
+                        return spec
+            finally:
+                asked.discard(name)
             return None
-        self._asking.now = True
-        try:
-            for finder in sys.meta_path:
-                look = getattr(finder, "find_spec", None)
-                spec: ModuleSpec | None = None if finder is self or look is None else look(name, path, target)
-                if spec is not None:
-                    self._follow(spec)
-                    return spec
-        finally:
-            self._asking.now = False
-        return None
+
+        self.find_spec = find_spec  # of the object, and not of its class: guarded whatever becomes of the class
+
+    def come(self) -> None:
+        """Stand there."""
+        if self not in sys.meta_path:
+            sys.meta_path.insert(0, self)
 
     def leave(self) -> None:
-        """Wait no longer."""
-        self._then = None
+        """Stand there no longer."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
 
-    def _follow(self, spec: ModuleSpec) -> None:
-        """Hear of it when the loader has done its work; the loader itself is as it was by then."""
-        loader: Any = spec.loader
-        if not hasattr(loader, "exec_module") or not hasattr(loader, "__dict__"):
-            return
 
-        @unseen
-        def exec_module(module: ModuleType) -> None:
-            vars(loader).pop("exec_module", None)
-            loader.exec_module(module)
-            then = self._then
-            self.leave()
-            if then is not None:
-                then()
+def after_loading(spec: ModuleSpec, then: Callable[[ModuleType], None]) -> None:
+    """Call `then` when the loader has done its work; the loader itself is as it was by then."""
+    loader: Any = spec.loader
+    if not hasattr(loader, "exec_module") or not hasattr(loader, "__dict__"):
+        return
 
-        vars(loader)["exec_module"] = exec_module
+    @unseen
+    def exec_module(module: ModuleType) -> None:
+        vars(loader).pop("exec_module", None)
+        loader.exec_module(module)
+        attempt(lambda: then(module), _overlooked)
+
+    vars(loader)["exec_module"] = exec_module
+
+
+def _overlooked(error: BaseException) -> None:
+    say(f"a module is overlooked: {shown(error)}")

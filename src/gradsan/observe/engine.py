@@ -10,6 +10,7 @@ from threading import get_ident
 from types import FrameType
 from typing import Any, Protocol
 
+from gradsan.observe.guarding import is_ours
 from gradsan.observe.log.pen import Pen
 from gradsan.observe.log.sites import SITE_MASK, SITES
 from gradsan.observe.notes import TAPED, Begun
@@ -17,6 +18,7 @@ from gradsan.observe.passes import Passes
 from gradsan.observe.tape import CREATES, GIVES, KINDS, PASS, READ, RETAINS
 
 Engine = Callable[..., Any]
+Asked = tuple[Sequence[Any], tuple[Any, ...], dict[str, Any], FrameType]  # as `begins` is given it
 
 _getframe = sys._getframe  # noqa: SLF001 # the only way to a frame
 
@@ -32,11 +34,11 @@ class Watch(Protocol):
     def ended(self, begun: Begun) -> None:
         """Such a pass has run."""
 
-    def failed(self, error: BaseException, tensors: Sequence[Any], begun: Begun, frame: FrameType) -> None:
-        """A pass has raised."""
+    def failed(self, error: BaseException, begun: Begun | None, asked: Asked) -> None:
+        """A pass has raised; `begun` is None where it was not noted."""
 
-    def give_up(self, error: Exception) -> None:
-        """An error of our own."""
+    def missed(self, error: BaseException) -> None:
+        """An error of our own: a pass is not noted."""
 
 
 def watched_engine(engine: Engine, watch: Watch, passes: Passes, pen: Pen) -> Engine:  # noqa: C901 # flat for speed
@@ -59,7 +61,6 @@ def watched_engine(engine: Engine, watch: Watch, passes: Passes, pen: Pen) -> En
                 else:
                     site, kind, page, event = 0, PASS | READ, 0, recent()
                 if event:
-                    begun = taped
                     if named.get("accumulate_grad"):
                         kind |= GIVES
                     if args[1]:
@@ -67,18 +68,32 @@ def watched_engine(engine: Engine, watch: Watch, passes: Passes, pen: Pen) -> En
                     if args[2]:
                         kind |= CREATES
                     tape.extend((counter() * SITES + site, page, event * KINDS + kind, thread, 0))
+                    begun = taped
             if begun is None:
                 begun = watch.begins(tensors, args, named, _getframe(1))
-        except Exception as error:  # noqa: BLE001 # whatever it is
-            watch.give_up(error)
+        except BaseException as error:
+            if not is_ours(error):
+                raise
+            watch.missed(error)
         try:
             result = engine(tensors, *args, **named)
         except BaseException as error:
-            if begun is not None:
-                watch.failed(error, tensors, begun, _getframe(1))
+            try:
+                watch.failed(error, begun, (tensors, args, named, _getframe(1)))
+            except BaseException as own:
+                if not is_ours(own):
+                    raise
+                watch.missed(own)
+            # Whoever looks at its traceback finds what would be there without us: this frame's entry is its first.
+            error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
             raise
         if begun is not None and begun is not taped:
-            watch.ended(begun)
+            try:
+                watch.ended(begun)
+            except BaseException as error:
+                if not is_ours(error):
+                    raise
+                watch.missed(error)
         return result
 
     return watched

@@ -15,6 +15,7 @@ from gradsan.observe.log.lines import Lines
 from gradsan.observe.log.sites import Kind
 from gradsan.observe.reaching import has_history, holders, inside, reached, trained_names
 from gradsan.observe.surroundings import surrounded
+from gradsan.observe.unasked import is_one
 from gradsan.report import Culprit
 
 _DEPTH = 3  # attributes between a variable and the object that holds the state
@@ -140,10 +141,10 @@ def _record(each: object) -> Held:
     """An object of the program's own whose attributes are tensors, some or all."""
     import torch
 
-    if isinstance(each, torch.nn.Module):
+    if is_one(each, torch.nn.Module):
         return SOMETHING
     fields = dict(inside(each))
-    tensors = [name for name, value in fields.items() if torch.Tensor in type(value).__mro__]
+    tensors = [name for name, value in fields.items() if is_one(value, torch.Tensor)]
     tensors = [name for name in tensors if has_history(fields[name])] or tensors  # labels have none
     settings = getattr(type(each), "__dataclass_params__", None)
     return record(tensors, frozen=settings is not None and settings.frozen)

@@ -102,9 +102,10 @@ class Passes:
         gives = bool(named.get("accumulate_grad"))
         note = (order, thread, begin, made, site, caller, words.ordinal, len(words), gives, retains, creates)
         begun = _new(Begun, (*note, site.steps, None if outer is None else outer.order, site.look))
+        tape.run_on()
+        # Last of all: what is interrupted has not begun.
         (site.last if nth > FIRST else site.first).append(begun)
         self._running.setdefault(thread, []).append(begun)
-        tape.run_on()
         return begun
 
     def ended(self, begun: Begun) -> None:

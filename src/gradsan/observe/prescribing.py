@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from gradsan.observe.guarding import is_ours
 from gradsan.report import Diagnosis
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 class Prescriber:
     """One in a process; `complain` hears what went wrong, and of which error."""
 
-    def __init__(self, owns: Callable[[str], bool], complain: Callable[[str, Exception], None]) -> None:
+    def __init__(self, owns: Callable[[str], bool], complain: Callable[[str, BaseException], None]) -> None:
         self._owns = owns
         self._complain = complain
         self._began = time.time()  # a file that changed since is not what runs
@@ -38,7 +39,9 @@ class Prescriber:
             diagnosis = replace(diagnosis, evidence={**diagnosis.evidence, **found})
             recording = recorded(incident, scene)
             return diagnosis if recording is None else foretell(diagnosis, recording)
-        except Exception as error:  # noqa: BLE001 # whatever it is
+        except BaseException as error:
+            if not is_ours(error):
+                raise
             self._complain("no fix was rehearsed", error)
             return diagnosis
 
@@ -48,6 +51,8 @@ class Prescriber:
             from gradsan.fix.proposing import with_edits
 
             return with_edits(diagnosis, Path.cwd(), not_after=self._began)
-        except Exception as error:  # noqa: BLE001 # whatever it is
+        except BaseException as error:
+            if not is_ours(error):
+                raise
             self._complain("no edit was made", error)
             return diagnosis

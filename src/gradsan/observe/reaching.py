@@ -12,6 +12,7 @@ from typing import Any
 
 from gradsan.lifecycle.incident import Incident
 from gradsan.observe.modules import parameter_names
+from gradsan.observe.unasked import attributes_of
 
 _DEPTH = 4  # attributes and items between a variable and the object that holds the state
 _OBJECTS = 3_000
@@ -102,13 +103,7 @@ def _is_trained(each: object, lent: set[int], *, alone: bool = False) -> bool:
 
 def inside(each: object) -> Iterator[tuple[str, object]]:
     """Attributes that lie there; a module's parts too."""
-    try:
-        attributes = object.__getattribute__(each, "__dict__")
-    except AttributeError:
-        return
-    if type(attributes) is not dict:
-        return
-    for name, value in list(attributes.items()):
+    for name, value in list((attributes_of(each) or {}).items()):
         if name in {"_modules", "_buffers"} and type(value) is dict:
             yield from ((key, inner) for key, inner in list(value.items()))
         else:

@@ -1,26 +1,27 @@
 """The sanitizer: installed in a process, it explains the errors of passes on the exceptions themselves."""
 
-import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradsan.observe.attention import Attention
 from gradsan.observe.callers import Callers
 from gradsan.observe.compilation import compiles_to_nothing, stay_out
-from gradsan.observe.engine import Engine, watched_engine
+from gradsan.observe.engine import Asked, Engine, watched_engine
 from gradsan.observe.findings import Findings
+from gradsan.observe.guarding import attempt, is_ours, say, shown
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.notes import Begun
 from gradsan.observe.passes import Passes
 from gradsan.observe.patience import Patience
 from gradsan.observe.prescribing import Prescriber
 from gradsan.observe.private import compiler_switch, is_tracing, private
-from gradsan.observe.resting import collector_at_rest
+from gradsan.observe.resting import collector_at_rest, observers_at_rest
 from gradsan.observe.steps import Steps
 from gradsan.observe.tape import Tape
 from gradsan.report import Diagnosis
@@ -34,18 +35,17 @@ T = TypeVar("T")
 _CHECKPOINT = "torch/utils/checkpoint.py"
 _TELLING = 80  # characters of a message that tell one kind of error from another
 _OURS = "__gradsan__"  # where an exception keeps its diagnosis
+_MISSED = 3  # passes and steps that are not noted, before none is
+_COMPLAINTS = 64  # that are remembered
+
+_UNEXPLAINED = "an error is not explained"
+_NO_LEDGER = "silent problems are not looked for"
 
 
 def diagnosis_on(error: BaseException) -> Diagnosis | None:
     """The diagnosis that an exception carries."""
     found = getattr(error, _OURS, None)
     return found if isinstance(found, Diagnosis) else None
-
-
-def say(line: str) -> None:
-    """To whoever runs the program, apart from what the program prints."""
-    if sys.stderr is not None:  # a program without a console has none
-        sys.stderr.write(f"gradsan: {line}\n")
 
 
 class Sanitizer:
@@ -73,7 +73,8 @@ class Sanitizer:
         self._may_adopt = threading.Lock()  # taken once, by the first of all threads
         self._switch_compiler: Callable[[object], object] = lambda _: None
         self._patience = Patience()
-        self._has_given_up = False
+        self._complaints: set[str] = set()
+        self._missed = 0  # passes and steps that an error of our own kept from being noted
         self._tape = Tape("Q")
         self.attention = Attention(self._tape)
         self._passes: Passes | None = None
@@ -85,13 +86,13 @@ class Sanitizer:
 
     def prepare(self) -> None:
         """Before the program has imported torch: have its code ready to be recorded."""
-        self._guarded(self.recorder.prepare)
         self._undo.callback(self.recorder.stop)
+        attempt(self.recorder.prepare, partial(self._complain, "lines are not recorded"))
 
     def start(self) -> None:
         """Begin to watch; where this torch cannot be watched, say so and do nothing."""
-        self._guarded(self._start)
-        if self._passes is None:
+        attempt(self._start, partial(self._complain, "errors are not explained"))
+        if not self.attention.is_watching:
             self.stop()
 
     def keep_ledger(self) -> bool:
@@ -100,16 +101,20 @@ class Sanitizer:
             return False
         self._wants_ledger = True
         if self._passes is not None:
-            self._guarded(self._open_ledger)
+            self._guarded(_NO_LEDGER, self._open_ledger)
         return True
 
     def close_ledger(self) -> "Course | None":
         """How the run went, if a ledger was kept; it is kept no longer."""
         ledger, self._ledger, self._wants_ledger = self._ledger, None, False
-        self._tape.take_in()
-        self.attention.sleep()
-        self._close_ledger.close()
-        return None if ledger is None else self._guarded(ledger.close)
+
+        def close() -> "Course | None":
+            self._tape.take_in()
+            self.attention.sleep()
+            self._close_ledger.close()
+            return None if ledger is None else ledger.close()
+
+        return self._guarded("silent problems are not reported", close)
 
     @property
     def diagnoses(self) -> list[Diagnosis]:
@@ -128,20 +133,20 @@ class Sanitizer:
         passes = self._passes = Passes(
             callers, counter, running_pass, self._tape, self.recorder.pen.threads, self._apart
         )
-        self._steps = Steps(callers, passes, self.attention, self._apart)
-        self.attention.is_watching = True
+        steps = self._steps = Steps(callers, passes, self.attention, self._apart)
         self._undo.callback(stay_out())
         self._switch_compiler = compiler_switch()
         self._watch_engine(found.engine_owner, found.engine_name, passes)
-        self._watch_optimizers(self._steps)
+        self.attention.is_watching = True
+        self._guarded("steps are not noted", lambda: self._watch_optimizers(steps))
         if self._wants_ledger:
-            self._open_ledger()
+            self._guarded(_NO_LEDGER, self._open_ledger)
 
     def stop(self) -> None:
         """Put everything back."""
-        self._guarded(self._undo.close)
+        self._guarded("not everything was put back", self._undo.close)
         self._passes = None
-        self.attention.end()
+        self._guarded("not everything was put back", self.attention.end)
 
     @property
     def passes_seen(self) -> int:
@@ -153,10 +158,10 @@ class Sanitizer:
         """Whether there is anything to tell of."""
         return bool(self.diagnoses) or self.passes_seen > 0
 
-    def compile_main(self, source: bytes, filename: str) -> CodeType:
-        """How the main script is compiled, so that its lines are recorded too."""
+    def marked_main(self, code: CodeType) -> CodeType:
+        """What is to be run as the main script, so that its lines are recorded too."""
         self._may_adopt.acquire(blocking=False)  # nothing in it is defined unseen
-        return self.recorder.compile_user(source, filename)
+        return self.recorder.marked(code)
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """The diagnosis of an error that came from a pass."""
@@ -166,7 +171,7 @@ class Sanitizer:
         """The diagnosis of an error that went through the program, wherever it came from."""
         passes = self._passes
         if isinstance(error, RuntimeError) and diagnosis_on(error) is None and passes is not None:
-            self._guarded(lambda: self._examine_raised(error, passes))
+            self._guarded(_UNEXPLAINED, lambda: self._examine_raised(error, passes))
         return diagnosis_on(error)
 
     def _watch_engine(self, owner: Any, name: str, passes: Passes) -> None:  # noqa: ANN401 # a module
@@ -184,14 +189,25 @@ class Sanitizer:
         self, tensors: Sequence[Any], args: tuple[Any, ...], named: dict[str, Any], frame: FrameType
     ) -> Begun | None:
         """A pass is about to run that is not like others, or is attended to."""
-        passes, ledger = self._passes, self._ledger
-        if passes is None or is_tracing():
+        passes = self._passes
+        if passes is None or self._missed >= _MISSED or is_tracing():
             return None
+        return self._noted(passes, tensors, args, named, frame)
+
+    def _noted(
+        self,
+        passes: Passes,
+        tensors: Sequence[Any],
+        args: tuple[Any, ...],
+        named: dict[str, Any],
+        frame: FrameType,
+    ) -> Begun:
+        ledger = self._ledger
         if passes.begun == 0:
             self._adopt()
         begun = passes.begin(tensors, args, named, frame, self.recorder.pen.page())
         if ledger is not None:
-            self._apart(lambda: ledger.pass_begins(begun, tensors, frame))
+            self._guarded("silent problems are overlooked", partial(ledger.pass_begins, begun, tensors, frame))
         return begun
 
     def ended(self, begun: Begun) -> None:
@@ -200,7 +216,7 @@ class Sanitizer:
         if passes is not None:
             passes.ended(begun)
         if ledger is not None:
-            self._guarded(lambda: ledger.pass_ended(begun))
+            self._undisturbed(lambda: ledger.pass_ended(begun))
 
     def _watch_optimizers(self, steps: Steps) -> None:
         from torch.compiler import is_dynamo_compiling
@@ -213,7 +229,7 @@ class Sanitizer:
         """An optimizer made a step that is attended to."""
         ledger = self._ledger
         if ledger is not None:
-            self._apart(lambda: ledger.step_ended(optimizer))
+            self._undisturbed(lambda: ledger.step_ended(optimizer))
 
     def _open_ledger(self) -> None:
         from torch.compiler import is_dynamo_compiling
@@ -229,9 +245,14 @@ class Sanitizer:
         def steps_now(optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as torch calls it
             if is_dynamo_compiling():
                 return
-            ledger = self._ledger
-            if attention.is_on and ledger is not None:
-                self._guarded(lambda: ledger.step_begins(optimizer))
+            try:
+                ledger = self._ledger
+                if attention.is_on and ledger is not None:
+                    self._undisturbed(lambda: ledger.step_begins(optimizer))
+            except BaseException as error:
+                if not is_ours(error):
+                    raise
+                self.missed(error)
 
         self._ledger = Ledger(passes, steps, self.recorder, counter, attention, self._tell)
         attention.wake()
@@ -240,16 +261,17 @@ class Sanitizer:
     def _adopt(self) -> None:
         """Before the first pass, take in what was defined before gradsan came."""
         if self._may_adopt.acquire(blocking=False):
-            self._guarded(self.recorder.adopt)
+            self._guarded("functions that were there before are not recorded", self.recorder.adopt)
 
-    def failed(self, error: BaseException, tensors: Sequence[Any], begun: Begun, frame: FrameType) -> None:
-        """A pass has raised."""
+    def failed(self, error: BaseException, begun: Begun | None, asked: Asked) -> None:
+        """A pass has raised; one that was not noted as it began is noted now."""
         passes, steps = self._passes, self._steps
-        if passes is None or steps is None:
+        if passes is None or steps is None or (begun is None and is_tracing()):
             return
 
         def explain() -> None:
-            failing = passes.failed(begun, frame)
+            tensors, args, named, frame = asked
+            failing = passes.failed(begun or self._noted(passes, tensors, args, named, frame), frame)
             if failing is None:
                 return
             if isinstance(error, RuntimeError) and self.explain(error) is None:
@@ -261,7 +283,7 @@ class Sanitizer:
                 if diagnosis is not None:
                     self._attach(error, diagnosis)
 
-        self._guarded(explain)
+        self._guarded(_UNEXPLAINED, explain)
 
     def _diagnosed(
         self, error: RuntimeError, tensors: tuple[Any, ...], begun: Begun, passes: Passes, steps: Steps
@@ -297,9 +319,14 @@ class Sanitizer:
             diagnosis = completed_from_source(diagnosis, calls[-1][0].co_filename, why)
         return self.prescriber.with_edits(self.prescriber.rehearsed(diagnosis, story.incident, frames, scene))
 
-    def _complain(self, what: str, error: Exception) -> None:
+    def _complain(self, what: str, error: BaseException) -> None:
         """A story with less in it is better than none."""
-        self._tell(f"{what}: {_shown(error)}")
+        line = shown(error)
+        # Each is told once: a program may meet it in every step. One that is near its own limit knows.
+        if line not in self._complaints and not isinstance(error, RecursionError):
+            if len(self._complaints) < _COMPLAINTS:
+                self._complaints.add(line)
+            self._tell(f"{what}: {line}")
 
     def _examine_raised(self, error: RuntimeError, passes: Passes) -> None:
         from gradsan.causes.diagnosing import diagnose
@@ -326,13 +353,9 @@ class Sanitizer:
         for each in self.listeners:
             each.add(diagnosis)
 
-    def _guarded(self, act: Callable[[], T]) -> T | None:
-        """Nothing that goes wrong in here may reach the program: say it in one line, and watch no more."""
-        try:
-            return self._apart(act)
-        except Exception as error:  # noqa: BLE001 # whatever it is
-            self.give_up(error)
-            return None
+    def _guarded(self, otherwise: str, act: Callable[[], T]) -> T | None:
+        """What `act` answers. An error of our own costs that alone: `otherwise` is said of it in one line."""
+        return attempt(lambda: self._undisturbed(act), lambda error: self._complain(otherwise, error))
 
     def _apart(self, act: Callable[[], T]) -> T:
         """Not even what gradsan calls in the standard library is to be compiled with the program."""
@@ -342,26 +365,22 @@ class Sanitizer:
         finally:
             self._switch_compiler(compiler)
 
-    def give_up(self, error: Exception) -> None:
-        """An error of our own: say so in one line, and watch no more."""
-        if isinstance(error, RecursionError):  # the program is near its own limit, and this was too deep for it
+    def _undisturbed(self, act: Callable[[], T]) -> T:
+        """The same, for what takes its time: the program's own tracer is not to run in every line of it."""
+        with observers_at_rest():
+            return self._apart(act)
+
+    def missed(self, error: BaseException) -> None:
+        """An error of our own kept a pass or a step from being noted; where that goes on, none is noted any more."""
+        if isinstance(error, RecursionError):  # a program near its own limit, for which this was too deep
             return
-        self._passes = None
-        self.attention.end()
-        has_said, self._has_given_up = self._has_given_up, True
-        if not has_said:
-            self._tell(f"errors are no longer explained: {_shown(error)}")
+        self._missed += 1
+        self._complain("not every pass and step is noted", error)
+        if self._missed >= _MISSED:
+            self.attention.end()
 
     def _tell(self, line: str) -> None:
-        with suppress(Exception):  # a closed stderr, say
-            self._hear(" ".join(line.split()))
-
-
-def _shown(error: Exception) -> str:
-    try:
-        return f"{type(error).__name__}: {error}"
-    except Exception:  # noqa: BLE001 # an error that cannot even be shown
-        return type(error).__name__
+        attempt(lambda: self._hear(" ".join(line.split())), lambda _: None)  # a closed stderr, say
 
 
 def _frames(trace: TracebackType | None) -> list[FrameType]:

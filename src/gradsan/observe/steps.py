@@ -13,6 +13,7 @@ from gradsan.lifecycle.location import Frame
 from gradsan.observe.attention import Attention
 from gradsan.observe.callers import Apart, Callers, Place, Recent, Sure
 from gradsan.observe.compilation import compiles_to_nothing
+from gradsan.observe.guarding import is_ours
 from gradsan.observe.log.journal import Page
 from gradsan.observe.log.pen import Pen
 from gradsan.observe.log.sites import SITE_MASK, SITES
@@ -47,8 +48,8 @@ class Watch(Protocol):
     def stepped(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
         """A step was made that is attended to."""
 
-    def give_up(self, error: Exception) -> None:
-        """An error of our own."""
+    def missed(self, error: BaseException) -> None:
+        """An error of our own: a step is not noted."""
 
 
 class Steps:
@@ -74,8 +75,10 @@ class Steps:
         """How many there were."""
         return len(self._notes) // _WORDS + self._forgotten.total()
 
-    def noting(self, pen: Pen, is_compiled: Callable[[], bool], watch: Watch) -> Callable[[Any, Any, Any], None]:
-        """What an optimizer is to call after each step, flat for speed."""
+    def noting(  # noqa: C901 # flat for speed
+        self, pen: Pen, is_compiled: Callable[[], bool], watch: Watch
+    ) -> Callable[[Any, Any, Any], None]:
+        """What an optimizer is to call after each step."""
         at_hand = (self._tape, pen, self._sure, self._recent, self._passes.counter, threading.get_ident, id, len)
 
         @compiles_to_nothing
@@ -99,8 +102,10 @@ class Steps:
                     tape.extend((counter() * SITES + site, page, event * KINDS + kind, thread, identity(optimizer)))
                 elif self._attention.is_watching and self._noted_in_full(optimizer, pen.page()):
                     watch.stepped(optimizer)
-            except Exception as error:  # noqa: BLE001 # whatever it is
-                watch.give_up(error)
+            except BaseException as error:
+                if not is_ours(error):
+                    raise
+                watch.missed(error)
 
         return stepped
 

@@ -59,14 +59,17 @@ class Tape(_Words):
         if not lock.acquire(timeout=1):  # a fork can leave it held by a thread that the child does not have
             lock = self._lock = threading.Lock()
             lock.acquire()
+        words, taken = self[:], 0
+        del self[: len(words)]
         try:
-            words = self[:]
-            del self[: len(words)]
             for word, page, where, thread, optimizer in zip(*[iter(words)] * WORDS, strict=True):
+                taken += WORDS
                 event, kind = divmod(where, KINDS)
                 take = self.readers[kind & (PASS | STEP)]
                 take((kind, word >> SITE_BITS, word & SITE_MASK, page, event, thread, optimizer))
         finally:
+            if taken < len(words):  # interrupted, or wrong: this one costs no other
+                self[0:0] = words[taken:]
             lock.release()
 
     def run_on(self) -> None:

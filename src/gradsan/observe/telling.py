@@ -10,6 +10,7 @@ from gradsan.lifecycle.incident import Edited, Incident, SecondPass
 from gradsan.lifecycle.location import Frame
 from gradsan.observe.beliefs import Case, Tried, beliefs
 from gradsan.observe.cells import CELLS
+from gradsan.observe.guarding import is_ours
 from gradsan.observe.naming.culprits import Witness, named
 from gradsan.observe.naming.saved import read_through
 from gradsan.observe.naming.stored import Stores
@@ -30,16 +31,20 @@ class Told:
     tried: dict[str, str] = field(default_factory=dict)  # the same, as evidence that a fix can be built on
 
 
-def told(incident: Incident, witness: Witness, complain: Callable[[str, Exception], None]) -> Told:
+def told(incident: Incident, witness: Witness, complain: Callable[[str, BaseException], None]) -> Told:
     """All that could be found out. What goes wrong on the way is complained of, and left out."""
     name = None
     try:
         incident, name = named(incident, witness)
-    except Exception as error:  # noqa: BLE001 # whatever it is
+    except BaseException as error:
+        if not is_ours(error):
+            raise
         complain("the name was not found", error)
     try:
         tried = _beliefs(incident, name, witness)
-    except Exception as error:  # noqa: BLE001 # as above
+    except BaseException as error:
+        if not is_ours(error):
+            raise
         complain("what was tried was not found", error)
         tried = ()
     notes = tuple(dict.fromkeys(CELLS.in_words(each.sentence) for each in tried))
@@ -47,13 +52,15 @@ def told(incident: Incident, witness: Witness, complain: Callable[[str, Exceptio
 
 
 def told_of_reading(
-    message: str, passes: Passes, calls: Sequence[tuple[FrameType, int]], complain: Callable[[str, Exception], None]
+    message: str, passes: Passes, calls: Sequence[tuple[FrameType, int]], complain: Callable[[str, BaseException], None]
 ) -> Told | None:
     """The same, for an error that came from no pass. `calls`: the user's, each with its line, outermost first."""
     read = None
     try:
         read = read_through(calls)
-    except Exception as error:  # noqa: BLE001 # as above
+    except BaseException as error:
+        if not is_ours(error):
+            raise
         complain("the name was not found", error)
     stack = tuple(Frame(frame.f_code.co_filename, line, frame.f_code.co_qualname) for frame, line in calls)
     incident = examine_raised(message, passes, stack, None if read is None else read.number)

@@ -11,20 +11,23 @@ import os
 import pkgutil
 import runpy
 import sys
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.machinery import BuiltinImporter, ModuleSpec, SourceFileLoader, SourcelessFileLoader
 from types import CodeType, ModuleType
-from typing import cast
+from typing import Any, NoReturn, cast
 
 from gradsan.errors import GradsanError
 from gradsan.observe.doors.uncaught import excepthook_without_ours, without_ours
+from gradsan.observe.guarding import attempt, is_ours, say, shown
 
-CompileMain = Callable[[bytes, str], CodeType]  # from the source of the main file, and its name
+Prepare = Callable[[CodeType], CodeType]  # from the code of the main file to what is run in its place
 
 _NOTHING = contextlib.nullcontext()
+
+has_begun = False  # whether anything of the program has run; until then, it can still be started without us
 
 
 class ProgramMissingError(GradsanError):
@@ -49,20 +52,20 @@ class Script:
         """Where the program's imports look first: beside the file itself, not beside a link to it."""
         return os.path.dirname(os.path.realpath(self.path))  # noqa: PTH120 -- `sys.path` holds strings
 
-    def run(self, main: ModuleType, compile_main: CompileMain | None) -> None:
+    def run(self, main: ModuleType, prepare: Prepare) -> None:
         """Run the file as the module `main`."""
+        global has_begun  # noqa: PLW0603 -- one program in a process
         file = _absolute(self.path)
-        if file.endswith(".pyc"):
-            vars(main)["__loader__"] = loader = SourcelessFileLoader("__main__", file)
-            code = cast("CodeType", loader.get_code("__main__"))
-        else:
-            vars(main)["__loader__"] = SourceFileLoader("__main__", file)
-            code = _code(self.content, file, compile_main or _compiled)
+        sourceless = SourcelessFileLoader("__main__", file) if file.endswith(".pyc") else None
+        vars(main)["__loader__"] = sourceless or SourceFileLoader("__main__", file)
         vars(main).update(__file__=file, __cached__=None)
+        code = _compiled(self.content, file) if sourceless is None else sourceless.get_code("__main__")
+        prepared = _prepared(cast("CodeType", code), prepare)
+        has_begun = True
         try:
-            exec(code, vars(main))  # noqa: S102 -- this is what running means
+            exec(prepared, vars(main))  # noqa: S102 -- this is what running means
         finally:
-            _flush()
+            attempt(_flush, _unwatched)
 
     def forget(self, main: ModuleType) -> None:
         """CPython takes the names of the file back before the handlers of `atexit` run, but not after `sys.exit`."""
@@ -87,10 +90,9 @@ class Archive:
         """Where the program's imports look first: inside."""
         return _absolute(self.path)
 
-    def run(self, main: ModuleType, compile_main: CompileMain | None) -> None:  # noqa: ARG002 -- runpy finds `main`
+    def run(self, main: ModuleType, prepare: Prepare) -> None:  # noqa: ARG002 -- runpy finds `main`
         """Run its `__main__.py`."""
-        with _module_compiled_by(compile_main):
-            run_module_as_main("__main__", False)  # noqa: FBT003 -- runpy's signature
+        _run_module("__main__", False, prepare)  # noqa: FBT003 -- runpy's signature
 
     def forget(self, main: ModuleType) -> None:
         """A module keeps its names to the end."""
@@ -113,10 +115,9 @@ class Module:
         """Where the program's imports look first."""
         return os.getcwd()  # noqa: PTH109 -- `sys.path` holds strings
 
-    def run(self, main: ModuleType, compile_main: CompileMain | None) -> None:  # noqa: ARG002 -- runpy finds `main`
+    def run(self, main: ModuleType, prepare: Prepare) -> None:  # noqa: ARG002 -- runpy finds `main`
         """Import the packages above the module, and run it."""
-        with _module_compiled_by(compile_main):
-            run_module_as_main(self.name, True)  # noqa: FBT003 -- runpy's signature
+        _run_module(self.name, True, prepare)  # noqa: FBT003 -- runpy's signature
 
     def forget(self, main: ModuleType) -> None:
         """A module keeps its names to the end."""
@@ -140,31 +141,75 @@ def find_script(path: str, arguments: tuple[str, ...] = ()) -> Script | Archive:
 def run_program(
     program: Program,
     *,
-    compile_main: CompileMain | None = None,
+    prepare: Prepare = lambda code: code,
     around: AbstractContextManager[object] = _NOTHING,
 ) -> None:
     """Run `program` to its end as `__main__` of this process, which it may then leave to end.
 
-    `compile_main` makes the code of the main file in the place of Python's own compiler. `around` is entered before
-    the first line of the program and left after its last; its `__exit__` is given the exception that ended the program
-    (also a SystemExit) with the program's frames only, before it is printed: a note added there is shown.
+    `prepare` makes what is run of the code of the main file. `around` is entered before the first line of the program
+    and left after its last; its `__exit__` is given the exception that ended the program (also a SystemExit) with the
+    program's frames only, before it is printed: a note added there is shown. Neither can keep the program from running.
+    What goes wrong before the program has begun is raised: then it can be started without us (`started_anyway`).
     """
     main = _fresh_main()
     sys.argv[:] = program.argv
     _put_first(program)
+    attempt(around.__enter__, _unwatched)
     try:
-        with around:
-            try:
-                program.run(main, compile_main)
-            except BaseException as error:
-                error.__traceback__ = without_ours(error.__traceback__)
-                raise
-    except SystemExit:
-        raise
+        program.run(main, prepare)
     except BaseException as error:
-        sys.excepthook = excepthook_without_ours(error, lambda: program.forget(main))
+        if not has_begun:
+            raise
+        attempt(partial(_leave, around, error), _unwatched)
+        if not isinstance(error, SystemExit):
+            attempt(partial(_hand_over, error, partial(program.forget, main)), _unwatched)
         raise
-    program.forget(main)
+    attempt(partial(_leave, around, None), _unwatched)
+    attempt(partial(program.forget, main), _unwatched)
+
+
+def _leave(around: AbstractContextManager[object], error: BaseException | None) -> None:
+    """The program has ended."""
+    if error is None:
+        around.__exit__(None, None, None)
+    else:
+        error.__traceback__ = without_ours(error.__traceback__)
+        around.__exit__(type(error), error, error.__traceback__)
+
+
+def interpreter_options() -> list[str]:
+    """What stands between `python` and gradsan on the command line that runs this."""
+    before = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]
+    return before[:-2] if before[-2:-1] == ["-m"] else before[:-1]
+
+
+def _hand_over(error: BaseException, forget: Callable[[], None]) -> None:
+    """Have the interpreter show the program's frames only."""
+    sys.excepthook = excepthook_without_ours(error, forget)
+
+
+def _unwatched(error: BaseException) -> None:
+    say(f"the program is not watched to its end: {shown(error)}")
+
+
+def started_anyway(start: Callable[[], None], command: Sequence[str]) -> None:
+    """Start a program, by `command` as Python alone would start it if an error of ours comes before its first line."""
+    try:
+        start()
+    except BaseException as error:
+        if has_begun or not is_ours(error):
+            raise
+        start_without_us(command, error)
+
+
+def start_without_us(command: Sequence[str], error: BaseException) -> NoReturn:
+    """Become a Python that runs the program alone."""
+    say(f"the program is started without gradsan: {shown(error)}")
+    for stream in (sys.stderr, sys.stdout):
+        if stream is not None:
+            stream.flush()
+    os.environ.pop("GRADSAN", None)
+    os.execv(sys.executable, [sys.executable, *command])  # noqa: S606 -- the very interpreter that runs this
 
 
 # CPython takes names out of the `__main__` that it began with when all is over, and does not hold it until then.
@@ -196,17 +241,26 @@ def _absolute(path: str) -> str:
     return os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118 -- pathlib would normalise
 
 
-def _code(source: bytes, file: str, compile_main: CompileMain) -> CodeType:
-    """The code of a script; Python shows no frames above a script that does not compile, so none are left here."""
+def _prepared(code: CodeType, prepare: Prepare) -> CodeType:
+    """What is run of the program's code; that itself, where it cannot be prepared."""
     try:
-        return compile_main(source, file)
-    except SyntaxError as error:
-        error.__traceback__ = None
-        raise
+        return prepare(code)
+    except BaseException as error:
+        if not is_ours(error):
+            raise
+        say(f"lines are not recorded: {shown(error)}")
+        return code
 
 
 def _compiled(source: bytes, file: str) -> CodeType:
-    return compile(source, file, "exec", dont_inherit=True)
+    """The code of a script; Python shows no frames above a script that does not compile, so none are left here."""
+    global has_begun  # noqa: PLW0603 -- as above
+    try:
+        return compile(source, file, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        has_begun = True  # as far as it ever will: this is the program's own
+        error.__traceback__ = None
+        raise
 
 
 def _flush() -> None:
@@ -221,39 +275,20 @@ def _flush() -> None:
 run_module_as_main: Callable[[str, bool], object] = runpy._run_module_as_main  # type: ignore[attr-defined]  # noqa: SLF001
 
 
-@contextlib.contextmanager
-def _module_compiled_by(compile_main: CompileMain | None) -> Iterator[None]:
-    """Let `compile_main` make the code of the next module that runpy looks up, and of that one only."""
-    if compile_main is None:
-        yield
-        return
-    look_up: Callable[..., tuple[str, ModuleSpec, CodeType]] = runpy._get_module_details  # type: ignore[attr-defined]  # noqa: SLF001
+def _run_module(name: str, alter_argv: bool, prepare: Prepare) -> None:  # noqa: FBT001 -- runpy's signature
+    """Have runpy run a module; of the first that it looks up, and of that one only, run what `prepare` makes."""
+    global has_begun  # noqa: PLW0603 -- as above
+    place: Any = runpy  # of whose names the one below is private
+    look_up: Callable[..., tuple[str, ModuleSpec, CodeType]] = place._get_module_details  # noqa: SLF001 -- as below
 
-    def look_up_and_compile(*arguments: object) -> tuple[str, ModuleSpec, CodeType]:
-        _replace_look_up(look_up)  # first of all: it calls itself for a package, and imports run the user's code
+    def look_up_and_prepare(*arguments: object) -> tuple[str, ModuleSpec, CodeType]:
+        place._get_module_details = look_up  # noqa: SLF001 -- first: it calls itself for packages, whose code is the user's
         name, spec, code = look_up(*arguments)
-        source = _source(spec)
-        if source is None:
-            return name, spec, code
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what there is to say about the source was said a moment ago
-            return name, spec, compile_main(source, code.co_filename)
+        return name, spec, _prepared(code, prepare)
 
-    _replace_look_up(look_up_and_compile)
+    place._get_module_details = look_up_and_prepare  # noqa: SLF001 -- as below
+    has_begun = True
     try:
-        yield
+        run_module_as_main(name, alter_argv)
     finally:
-        _replace_look_up(look_up)
-
-
-def _replace_look_up(function: Callable[..., object]) -> None:
-    runpy._get_module_details = function  # type: ignore[attr-defined]  # noqa: SLF001
-
-
-def _source(spec: ModuleSpec) -> bytes | None:
-    """The source of a module, out of a zip file too; None where it has only compiled code."""
-    if spec.origin is None or not spec.origin.endswith(".py"):
-        return None
-    read = getattr(spec.loader, "get_data", None)
-    source: bytes | None = read(spec.origin) if read else None
-    return source
+        place._get_module_details = look_up  # noqa: SLF001 -- as below

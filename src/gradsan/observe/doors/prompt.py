@@ -6,6 +6,8 @@ from contextlib import ExitStack
 from types import CodeType
 from typing import Any
 
+from gradsan.observe.guarding import attempt, say, shown
+
 Prepare = Callable[[CodeType, str | None], CodeType]  # gives what is to be run instead; the text is `In[5]`
 
 
@@ -21,10 +23,12 @@ def at_prompt(prepare: Prepare, ended_by: Callable[[BaseException | None], None]
         return undo.close
 
     def runs(run_code: Any, code: CodeType, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as IPython calls it
-        return run_code(prepare(code, _prompt(shell, code)), *args, **named)
+        prepared = attempt(lambda: prepare(code, _prompt(shell, code)), _overlooked) or code
+        return run_code(prepared, *args, **named)
 
     def shows(showtraceback: Any, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as IPython calls it
-        ended_by(sys.exc_info()[1])
+        error = sys.exc_info()[1]
+        attempt(lambda: ended_by(error), _overlooked)
         return showtraceback(*args, **named)
 
     undo.callback(_around(shell, "run_code", runs))
@@ -52,6 +56,10 @@ def _prompt(shell: Any, code: CodeType) -> str | None:  # noqa: ANN401 # as belo
     name_of = getattr(shell.compile, "format_code_name", None)  # IPython 8 and later
     found = None if name_of is None else name_of(code.co_filename)
     return None if found is None else str(found[1])
+
+
+def _overlooked(error: BaseException) -> None:
+    say(f"a statement is overlooked: {shown(error)}")
 
 
 def _shell() -> Any:  # noqa: ANN401 # IPython has no types

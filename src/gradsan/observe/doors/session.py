@@ -4,8 +4,9 @@ import linecache
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,9 @@ from gradsan.observe.doors.prompt import at_prompt
 from gradsan.observe.doors.speaking import speak
 from gradsan.observe.doors.uncaught import without_ours
 from gradsan.observe.findings import Findings
+from gradsan.observe.guarding import attempt, is_ours, say, shown
 from gradsan.observe.private import private
-from gradsan.observe.sanitizer import Sanitizer, diagnosis_on, say
+from gradsan.observe.sanitizer import Sanitizer, diagnosis_on
 from gradsan.report import Diagnosis
 
 if TYPE_CHECKING:
@@ -73,9 +75,9 @@ class Session:
         self._undo.close()
         self.sanitizer.stop()
 
-    def compile_main(self, source: bytes, filename: str) -> CodeType:
-        """How the main script is compiled, so that its lines are recorded too."""
-        return self.sanitizer.compile_main(source, filename)
+    def marked_main(self, code: CodeType) -> CodeType:
+        """What is to be run as the main script, so that its lines are recorded too."""
+        return self.sanitizer.marked_main(code)
 
     def ended_by(self, error: BaseException | None) -> None:
         """Nobody caught this: whatever is explained in its chain is a finding, and gradsan's frames are not shown."""
@@ -117,23 +119,17 @@ class Session:
             self._arriving()
         self.sanitizer.start()
         self._undo.callback(CELLS.forget)
-        self._undo.callback(at_prompt(self._prepare_statement, self._shown_at_prompt))
+        self._undo.callback(at_prompt(self._prepare_statement, self.ended_by))
         self._undo.callback(_before(threading, "excepthook", lambda args: self.ended_by(args.exc_value)))
         if self._own_hooks:
             self._undo.callback(_before(sys, "excepthook", lambda _kind, error, _traceback: self.ended_by(error)))
 
-    def _shown_at_prompt(self, error: BaseException | None) -> None:
-        with suppress(Exception):  # it must be shown
-            self.ended_by(error)
-
     def _prepare_statement(self, code: CodeType, prompt: str | None) -> CodeType:
         """What IPython is to run, so that its lines are recorded too; its prompt is noted."""
-        with suppress(Exception):  # whatever it is, the statement is run
-            counter = private().op_counter
-            if counter is not None and prompt is not None:
-                CELLS.begin(prompt, code.co_filename, counter(), self.sanitizer.passes_seen)
-            return self.sanitizer.recorder.marked(code)
-        return code
+        counter = private().op_counter
+        if counter is not None and prompt is not None:
+            CELLS.begin(prompt, code.co_filename, counter(), self.sanitizer.passes_seen)
+        return self.sanitizer.recorder.marked(code)
 
 
 def chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -158,8 +154,7 @@ def _before(owner: Any, name: str, act: Callable[..., None]) -> Callable[[], Non
 
     def hook(*args: Any) -> Any:  # noqa: ANN401 # as the original
         if wanted:
-            with suppress(Exception):  # what the hook is there for must happen
-                act(*args)
+            attempt(lambda: act(*args), _unexplained)
         return original(*args)
 
     def take_away() -> None:
@@ -170,6 +165,10 @@ def _before(owner: Any, name: str, act: Callable[..., None]) -> Callable[[], Non
 
     setattr(owner, name, hook)
     return take_away
+
+
+def _unexplained(error: BaseException) -> None:
+    say(f"an error is not explained: {shown(error)}")
 
 
 _installed: Session | None = None
@@ -183,18 +182,32 @@ def install(*, include: Iterable[str] = (), exclude: Iterable[str] = (), lines: 
     pass on. `gradsan run` and the variable GRADSAN come early enough to record everything.
     With `lines=False` no line is recorded: stories are then completed from the source, and are `likely` at best.
     """
-    if not is_installed("torch"):
-        raise TorchMissingError("torch is not installed for this Python", "install it with `pip install torch`")
-    if _installed is None:
-        take_over(Session(include=include, exclude=exclude, lines=lines))
+    try:
+        if not is_installed("torch"):
+            raise TorchMissingError(  # noqa: TRY301 # the one error that is meant for the caller
+                "torch is not installed for this Python", "install it with `pip install torch`"
+            )
+        if _installed is None:
+            take_over(Session(include=include, exclude=exclude, lines=lines))
+    except TorchMissingError:
+        raise
+    except BaseException as error:
+        if not is_ours(error):
+            raise
+        say(f"errors are not explained: {shown(error)}")
 
 
 def uninstall() -> None:
     """Undo `install()`: every name is what it was, and nothing is recorded any more."""
     global _installed  # one in a process
-    session, _installed = _installed, None
-    if session is not None:
-        session.stop()
+    try:
+        session, _installed = _installed, None
+        if session is not None:
+            session.stop()
+    except BaseException as error:
+        if not is_ours(error):
+            raise
+        say(f"not everything was put back: {shown(error)}")
 
 
 def is_on() -> bool:
@@ -232,42 +245,52 @@ def watch(*, include: Iterable[str] = (), exclude: Iterable[str] = (), quiet: bo
     was_installed = _installed is not None
     install(include=include, exclude=exclude)
     session, watching = _installed, Watch()
-    if session is None:  # another thread has uninstalled it meanwhile
+    if session is None:  # it could not begin, or another thread has uninstalled it meanwhile
         yield watching
         return
     listeners = session.sanitizer.listeners
     listeners.append(watching._found)  # noqa: SLF001 # its own
-    is_own_ledger = session.sanitizer.keep_ledger()
+    is_own_ledger = attempt(session.sanitizer.keep_ledger, _unsaid)
+    has_failed = False
     try:
         yield watching
     except BaseException as error:
-        session.ended_by(error)
+        has_failed = True
+        attempt(partial(session.ended_by, error), _unexplained)
         raise
-    else:
-        if is_own_ledger:
-            _conclude(session, watching, quiet=quiet)
     finally:
+        if is_own_ledger and not has_failed:
+            attempt(lambda: _conclude(session, watching, quiet=quiet), _unsaid)
         listeners.remove(watching._found)  # noqa: SLF001 # as above
         if is_own_ledger:
-            session.sanitizer.close_ledger()
+            attempt(session.sanitizer.close_ledger, _unsaid)
         if not was_installed:
             uninstall()
 
 
-def _conclude(session: Session, watching: Watch, *, quiet: bool) -> None:
-    with suppress(Exception):  # whatever becomes of the summary, the program goes on
-        concluded = session.conclude()
-        watching.summary = concluded.summary
-        for each in concluded.silent:
-            watching._found.add(each)  # noqa: SLF001 # as above
-        if not quiet and concluded.summary is not None:
-            from gradsan.show.text import closing
+def _unsaid(error: BaseException) -> None:
+    say(f"silent problems are not reported: {shown(error)}")
 
-            speak(closing(concluded.summary, concluded.silent, width=100, color=False))
+
+def _conclude(session: Session, watching: Watch, *, quiet: bool) -> None:
+    concluded = session.conclude()
+    watching.summary = concluded.summary
+    for each in concluded.silent:
+        watching._found.add(each)  # noqa: SLF001 # as above
+    if not quiet and concluded.summary is not None:
+        from gradsan.show.text import closing
+
+        speak(closing(concluded.summary, concluded.silent, width=100, color=False))
 
 
 def explain(error: BaseException) -> Diagnosis | None:
     """The diagnosis of a caught exception, or of what led to it; None where gradsan has nothing to say about it."""
-    if _installed is not None:
-        return _installed.explain(error)
-    return next((found for found in map(diagnosis_on, chain(error)) if found is not None), None)
+    try:
+        if _installed is not None:
+            return _installed.explain(error)
+        return next((found for found in map(diagnosis_on, chain(error)) if found is not None), None)
+    except BaseException as own:
+        if not is_ours(own):
+            raise
+        _unexplained(own)
+        return None

@@ -2,10 +2,13 @@
 
 import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from gradsan.observe.guarding import is_ours
+
 if TYPE_CHECKING:
-    from gradsan.observe.doors.program import CompileMain, Program
+    from gradsan.observe.doors.program import Prepare, Program
     from gradsan.observe.doors.session import Session
 
 _OFF = frozenset({"", "0", "false", "no", "off"})
@@ -22,7 +25,7 @@ def begin() -> None:
     session = _trial() or Session()
     take_over(session)
     if not hasattr(sys, "monitoring") and sys.argv[0] not in ("", "-", "-c"):
-        _Main(session.compile_main).wait()
+        _Main(session.marked_main).wait()
 
 
 def _trial() -> "Session | None":
@@ -44,7 +47,7 @@ class _Main:
     archive, and run in runpy's place, the way that `gradsan run` does. Nothing of this is left when it begins.
     """
 
-    def __init__(self, compile_main: "CompileMain") -> None:
+    def __init__(self, prepare: "Prepare") -> None:
         import runpy
 
         from gradsan.observe.doors import program
@@ -52,24 +55,43 @@ class _Main:
         self._runpy = runpy
         self._run_module = program.run_module_as_main
         self._program = program
-        self._compile_main = compile_main
+        self._prepare = prepare
         self._script = os.path.join(os.getcwd(), sys.argv[0])  # noqa: PTH109, PTH118 # as the interpreter does it
         self._is_claimed = False
 
     def wait(self) -> None:
         """Be asked for it."""
-        self._runpy._run_module_as_main = self._run  # type: ignore[attr-defined]  # noqa: SLF001 # what `-m` calls
+
+        def claim(path: str) -> object:
+            try:
+                is_main = self._is_main(path)
+            except BaseException as error:
+                if not is_ours(error):
+                    raise
+                is_main = False
+            if not is_main:
+                raise ImportError
+            self._is_claimed = True
+            return self
+
+        def leave() -> None:
+            self._runpy._run_module_as_main = self._run_module  # type: ignore[attr-defined]  # noqa: SLF001 # as below
+            if claim in sys.path_hooks:
+                sys.path_hooks.remove(claim)
+            sys.path_importer_cache.pop(self._script, None)
+
+        def run(name: str, alter_argv: bool = True) -> None:  # noqa: FBT001, FBT002 # runpy's signature
+            self._program.started_anyway(lambda: self._run(name, alter_argv, leave), sys.orig_argv[1:])
+
+        self._runpy._run_module_as_main = run  # type: ignore[attr-defined]  # noqa: SLF001 # what `-m` calls
         if sys.argv[0] != "-m":
-            sys.path_hooks.append(self._claim)  # type: ignore[arg-type] # nobody asks what is found there for more
+            sys.path_hooks.append(claim)  # type: ignore[arg-type] # nobody asks what is found there for more
 
-    def _claim(self, path: str) -> object:
-        if path != self._script or path.endswith(".pyc") or not os.path.isfile(path):  # noqa: PTH113 # cheaper
-            raise ImportError
-        self._is_claimed = True
-        return self
+    def _is_main(self, path: str) -> bool:
+        return path == self._script and not path.endswith(".pyc") and os.path.isfile(path)  # noqa: PTH113 # cheaper
 
-    def _run(self, name: str, alter_argv: bool = True) -> None:  # noqa: FBT001, FBT002 # runpy's signature
-        self._leave()
+    def _run(self, name: str, alter_argv: bool, leave: Callable[[], None]) -> None:  # noqa: FBT001 # as above
+        leave()
         program: Program
         if self._is_claimed:
             program = self._program.find_script(sys.argv[0], tuple(sys.argv[1:]))
@@ -79,10 +101,4 @@ class _Main:
             program = self._program.Archive(sys.argv[0], tuple(sys.argv[1:]))
         if sys.flags.safe_path and not alter_argv:
             del sys.path[0]  # the place of the archive, which only an archive is to have
-        self._program.run_program(program, compile_main=self._compile_main)
-
-    def _leave(self) -> None:
-        self._runpy._run_module_as_main = self._run_module  # type: ignore[attr-defined]  # noqa: SLF001 # as above
-        if self._claim in sys.path_hooks:
-            sys.path_hooks.remove(self._claim)
-        sys.path_importer_cache.pop(self._script, None)
+        self._program.run_program(program, prepare=self._prepare)

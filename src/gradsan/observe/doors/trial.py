@@ -19,10 +19,10 @@ from gradsan.observe.doors.ending import Ending
 from gradsan.observe.doors.outside import note_writes
 from gradsan.observe.doors.session import Session, uninstall
 from gradsan.observe.given_gradients import GivenGradients
+from gradsan.observe.guarding import say
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.private import private
 from gradsan.observe.reference_runs import Cut, Kept, asked, reference
-from gradsan.observe.sanitizer import say
 from gradsan.report import Diagnosis, Report
 
 _GRANT = 5.0  # seconds for dear looks: what a trial overlooks would be called mended

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from types import TracebackType
 
+from gradsan.observe.guarding import attempt
+
 _DOORS = os.path.dirname(__file__)  # noqa: PTH120 -- compared with names in code objects, as the next one
 _GRADSAN = os.path.dirname(os.path.dirname(_DOORS)) + os.sep  # noqa: PTH120
 # What runs a program stands above all of its frames, and is never where the error is.
@@ -53,7 +55,7 @@ def excepthook_without_ours(
             sys.__excepthook__(type(second), second, second.__traceback__)
             sys.stderr.write("\nOriginal exception was:\n")
             sys.__excepthook__(kind, value, traceback)
-        forget()
+        attempt(forget, lambda _: None)
 
     return excepthook
 

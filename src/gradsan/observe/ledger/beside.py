@@ -6,6 +6,7 @@ from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from gradsan.observe.naming.holders import variables
+from gradsan.observe.unasked import attributes_of, is_one
 from gradsan.report import Holder
 
 _ITEMS = 32  # of a dict, a tuple or a list; more is no set of losses
@@ -56,16 +57,13 @@ def _within(each: Any, way: Way, depth: int, module: type) -> Iterator[tuple[obj
     elif type(each) in {tuple, list} and len(each) <= _ITEMS and depth == 0:
         for index, value in enumerate(list(each)):
             yield value, Way(f"{way.name}[{index}]", "item", way.variable, index)
-    elif depth < _DEPTH and (depth == 0 or isinstance(each, module)):
-        yield from _attributes(each, way, is_module=isinstance(each, module))
+    elif depth < _DEPTH and (depth == 0 or is_one(each, module)):
+        yield from _attributes(each, way, is_module=is_one(each, module))
 
 
 def _attributes(each: object, way: Way, *, is_module: bool) -> Iterator[tuple[object, Way]]:
-    try:
-        held = object.__getattribute__(each, "__dict__")
-    except AttributeError:
-        return
-    if type(held) is not dict or type(each) in _NO_OBJECTS or type in type(each).__mro__:
+    held = attributes_of(each)
+    if held is None or type(each) in _NO_OBJECTS or is_one(each, type):
         return
     for name, value in list(held.items()):
         if is_module and name == "_modules" and type(value) is dict:

@@ -1,5 +1,6 @@
 """The ledger itself: told of every pass and step, it keeps the accounts from which silent problems are read."""
 
+import threading
 from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from gradsan.lifecycle.course import Course, CutOff
 from gradsan.observe.attention import Attention
 from gradsan.observe.graph import ranges_of, reach, roots_of
+from gradsan.observe.guarding import attempt, is_ours, shown
 from gradsan.observe.ledger.accounts import Accounts
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.ledger.carrying import carried_by, round_begins
@@ -56,15 +58,16 @@ class Ledger:
         self._attention = attention
         self._tell = tell
         self._is_open = True
+        self._turn = threading.RLock()
         self._budget = Budget()
         lines, gradients = PassLines(steps, passes.tape.take_in), Gradients()
         self._kept = Accounts(
             lines=lines,
             gradients=gradients,
             holdings=Holdings(),
-            hoards=Hoards(recorder, lines, self._budget, self._files, self._fail, attention.wake),
+            hoards=Hoards(recorder, lines, self._budget, self._files, self._in_turn, attention.wake),
             siblings=Siblings(),
-            unreached=Unreached(recorder.ownership.owns),
+            unreached=Unreached(recorder.ownership.owns, self._fail),
             staleness=Staleness(steps, recorder, gradients, self._budget),
         )
         self._next_look = _FIRST_LOOK
@@ -72,42 +75,35 @@ class Ledger:
 
     def pass_begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> None:
         """A pass is about to run."""
-        if self._is_open:
-            try:
-                self._pass_begins(note, tensors, frame)
-            except Exception as error:  # noqa: BLE001 # whatever it is
-                self._fail(error)
+        self._in_turn(lambda: self._pass_begins(note, tensors, frame))
 
     def pass_ended(self, note: Begun) -> None:
         """It has run."""
-        if self._is_open and note.outer is None:
-            try:
-                self._kept.gradients.pass_ended(note)
-                self._kept.lines.ended(note, self._counter())
-                self._kept.staleness.pass_ended(note)
-            except Exception as error:  # noqa: BLE001 # as above
-                self._fail(error)
+        self._in_turn(lambda: self._pass_ended(note))
 
     def step_begins(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
         """An optimizer is about to step."""
-        if self._is_open:
-            try:
-                self._kept.gradients.step_begins(optimizer)
-                self._kept.unreached.step_begins(optimizer)
-            except Exception as error:  # noqa: BLE001 # as above
-                self._fail(error)
+        self._in_turn(lambda: self._step_begins(optimizer))
 
     def step_ended(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
         """It has stepped."""
-        if self._is_open:
-            try:
-                self._kept.gradients.step_ended(optimizer)
-                self._kept.unreached.step_ended(optimizer)
-                self._told += 1
-                if self._told >= self._enough and self._may_rest:
-                    self._rest(_PAUSE)
-            except Exception as error:  # noqa: BLE001 # as above
-                self._fail(error)
+        self._in_turn(lambda: self._step_ended(optimizer))
+
+    def _in_turn(self, act: Callable[[], None]) -> None:
+        """Threads that train at the same time keep one ledger: one after another."""
+        turn = self._turn
+        if not turn.acquire(timeout=1):  # a fork can leave it held by a thread that the child does not have
+            turn = self._turn = threading.RLock()
+            turn.acquire()
+        try:
+            if self._is_open:
+                act()
+        except BaseException as error:
+            if not is_ours(error):
+                raise
+            self._fail(error)
+        finally:
+            turn.release()
 
     def close(self) -> Course | None:
         """How the run went; None where that is not known."""
@@ -120,6 +116,23 @@ class Ledger:
         if self._kept.lines.lines:
             self._take_census(None, None)
         return course(self._passes, self._steps, self._recorder, self._kept, self._counter())
+
+    def _pass_ended(self, note: Begun) -> None:
+        if note.outer is None:
+            self._kept.gradients.pass_ended(note)
+            self._kept.lines.ended(note, self._counter())
+            self._kept.staleness.pass_ended(note)
+
+    def _step_begins(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        self._kept.gradients.step_begins(optimizer)
+        self._kept.unreached.step_begins(optimizer)
+
+    def _step_ended(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        self._kept.gradients.step_ended(optimizer)
+        self._kept.unreached.step_ended(optimizer)
+        self._told += 1
+        if self._told >= self._enough and self._may_rest:
+            self._rest(_PAUSE)
 
     def _pass_begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> None:
         if note.outer is not None:
@@ -222,10 +235,14 @@ class Ledger:
                 since = round_begins(lines, frame, note.since)
                 line.carried = carried_by(tensors, since, frame, lines, self._recorder.ownership.owns)
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: BaseException) -> None:
+        if isinstance(error, RecursionError):  # the program is near its own limit, and this was too deep for it
+            return
         self._is_open = False
-        self._kept.unreached.heard()
-        self._tell(f"silent problems are no longer looked for: {type(error).__name__}: {error}")
+        self._attention.sleep()
+        attempt(self._kept.unreached.heard, lambda _: None)
+        attempt(self._kept.hoards.close, lambda _: None)
+        self._tell(f"silent problems are no longer looked for: {shown(error)}")
 
 
 def _grows(line: Line) -> bool:

@@ -16,6 +16,7 @@ from gradsan.observe.naming.holders import variables
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.statements import calls
 from gradsan.observe.naming.trace import Execution, Trace
+from gradsan.observe.unasked import attributes_of, is_one
 
 _WRAPPER = "_orig_mod"  # under which a compiled module keeps the one that was compiled
 
@@ -60,9 +61,9 @@ def _named_modules(frames: Iterable[FrameType], kind: type) -> dict[int, set[str
         for frame in frames:
             named = [*variables(frame, snapshots), *frame.f_globals.items()]
             objects = [value for name, value in named if name == "self"]
-            held = (vars(each).items() for each in objects if type(getattr(each, "__dict__", None)) is dict)
+            held = ((attributes_of(each) or {}).items() for each in objects)
             for name, value in (*named, *(pair for pairs in held for pair in pairs)):
-                if isinstance(value, kind):
+                if is_one(value, kind):
                     found.setdefault(id(value), set()).add(name)
     finally:
         for snapshot in snapshots:

@@ -270,6 +270,5 @@ def _holds_something(grad: Any) -> Any:  # noqa: ANN401 # a tensor
 
     if grad.layout is not torch.strided or type(grad) is not torch.Tensor:
         return True
-    with torch.no_grad():
-        found = grad.any()
+    found = grad.detach().any()  # not `no_grad`: a signal at the wrong moment would leave the program in it
     return bool(found) if grad.device.type == "cpu" else found

@@ -63,14 +63,14 @@ class Hoards:
         lines: PassLines,
         budget: Budget,
         files: Callable[[], set[str]],
-        fail: Callable[[Exception], None],
+        in_turn: Callable[[Callable[[], None]], None],
         attend: Callable[[], None],
     ) -> None:
         self._recorder = recorder
         self._lines = lines
         self._budget = budget
         self._files = files
-        self._fail = fail
+        self._in_turn = in_turn  # with other threads, and without harm to the program
         self._attend = attend  # have every pass told of
         self._thread = 0  # that asks for passes
         self._pending: dict[tuple[str, str], _Suspect] = {}
@@ -98,12 +98,8 @@ class Hoards:
         return bool(self._pending)
 
     def _function_returns(self, frame: FrameType, number: int) -> None:
-        try:
-            if sys.exc_info()[0] is None:  # else it does not return, but is left
-                self._ring(frame, number)
-        except Exception as error:  # noqa: BLE001 # whatever it is
-            self.close()
-            self._fail(error)
+        if sys.exc_info()[0] is None:  # else it does not return, but is left
+            self._in_turn(lambda: self._ring(frame, number))
 
     def close(self) -> None:
         """Listen no more."""
@@ -111,9 +107,9 @@ class Hoards:
 
     def _ring(self, frame: FrameType | None, number: int, modules: Sequence[ModuleType] = ()) -> None:
         """The op counter stands at `number`: have many more ops been made since the last pass than a step makes?"""
-        usual = self._lines.usual_gap()
         if self._recorder.pen.threads.number() != self._thread:
             return
+        usual = self._lines.usual_gap()
         if usual is None:
             self._recorder.call_after(number + _OPS, self._function_returns)
             return

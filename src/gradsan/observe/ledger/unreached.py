@@ -13,8 +13,10 @@ from typing import Any
 from gradsan.lifecycle.course import CutOff
 from gradsan.lifecycle.incident import Stack
 from gradsan.lifecycle.location import Frame
+from gradsan.observe.guarding import is_ours
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.private import NO_NUMBER, has_compiled
+from gradsan.observe.unasked import is_one
 
 _LARGEST = 1_000_000  # elements of a parameter that are added up
 _COMPARED = 64  # steps in which it is seen whether such parameters are trained by hand
@@ -63,6 +65,7 @@ class Unreached:
     """Of a process."""
 
     owns: Callable[[str], bool]
+    fail: Callable[[BaseException], object] = lambda _: None
     ran: list[Ran] = field(default_factory=list)
     unheard: set[int] = field(default_factory=set)  # parameters whose modules must not be listened to, but looked for
     _waiting: dict[int, _Waiting] = field(default_factory=dict)
@@ -148,8 +151,13 @@ class Unreached:
         from torch.nn.modules.module import register_module_forward_hook
 
         def hear(module: Any, _given: Any, output: Any) -> None:  # noqa: ANN401 # as torch calls it
-            if any(id(each) in wanted for each in module._parameters.values()):  # noqa: SLF001 # without running the user's code
-                self.ran += runs_of(module, wanted, self._stack(), _number_of(output))
+            try:
+                if any(id(each) in wanted for each in module._parameters.values()):  # noqa: SLF001 # without running the user's code
+                    self.ran += runs_of(module, wanted, self._stack(), _number_of(output))
+            except BaseException as error:
+                if not is_ours(error):
+                    raise
+                self.fail(error)
 
         self._stop = register_module_forward_hook(hear).remove
 
@@ -194,9 +202,9 @@ def _number_of(output: Any) -> int | None:  # noqa: ANN401 # whatever a module r
     import torch
 
     first = output
-    while isinstance(first, (tuple, list)) and first:
+    while type(first) in {tuple, list} and first:
         first = first[0]
-    if not isinstance(first, torch.Tensor) or first.grad_fn is None:
+    if not is_one(first, torch.Tensor) or first.grad_fn is None:
         return None
     number = first.grad_fn._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
     return None if number == NO_NUMBER else int(number)

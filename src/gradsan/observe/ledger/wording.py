@@ -11,6 +11,7 @@ from gradsan.lifecycle.location import Frame
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.source import scope_of
 from gradsan.observe.naming.statements import calls, text
+from gradsan.observe.unasked import attributes_of, is_one
 
 # A gradient that is read, and not only cleared or asked for.
 _READS = re.compile(
@@ -61,8 +62,8 @@ def reads_gradients(files: Iterable[str]) -> bool:
 
 def user_modules(owns: Callable[[str], bool]) -> list[ModuleType]:
     """The user's modules among the loaded ones."""
-    loaded = [each for each in list(sys.modules.values()) if isinstance(each, ModuleType)]
-    return [each for each in loaded if isinstance(file := vars(each).get("__file__"), str) and owns(file)]
+    files = ((each, (attributes_of(each) or {}).get("__file__")) for each in list(sys.modules.values()))
+    return [each for each, file in files if is_one(each, ModuleType) and type(file) is str and owns(file)]
 
 
 def user_files(owns: Callable[[str], bool]) -> set[str]:

@@ -6,13 +6,14 @@ back when it ends. What is running at either moment runs on as it was.
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
 from inspect import CO_OPTIMIZED
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from gradsan.observe.arrival import unseen
+from gradsan.observe.arrival import Finder, after_loading, unseen
+from gradsan.observe.guarding import attempt, is_ours, say, shown
 from gradsan.observe.living import instances
 from gradsan.observe.log import marks
 from gradsan.observe.log.pen import Pen
@@ -20,6 +21,7 @@ from gradsan.observe.log.rewriting import rewritten
 from gradsan.observe.log.tests_loaded import after_test_files
 from gradsan.observe.ownership import Ownership
 from gradsan.observe.private import BYTECODE_MODULE, BYTECODE_READER, BYTECODE_USER
+from gradsan.observe.unasked import attributes_of, is_one
 
 # Modules that use one of these stay as they are: it compiles functions from their bytecode, and knows no marks.
 _BYTECODE_COMPILERS = frozenset({"numba"})
@@ -33,10 +35,10 @@ class Marking:
     def __init__(self, pen: Pen, ownership: Ownership) -> None:
         self._pen = pen
         self._ownership = ownership
-        self._finder = _Finder(self)
+        self._finder = Finder(lambda _: True, self._found)
         self._plain: dict[int, CodeType] = {}  # by id of the marked code
         self._marked: dict[int, CodeType] = {}  # by id of the plain code
-        self._read_file: Callable[..., tuple[CodeType, str]]
+        self._leave_runpy: Callable[[], None] = lambda: None
         self._readers: dict[object, object] = {}  # what reads bytecode in place of what
         self._leave_pytest: Callable[[], None] = lambda: None
 
@@ -45,10 +47,9 @@ class Marking:
         if _is_debugged():
             return _DEBUGGED
         if self._finder not in sys.meta_path:
-            sys.meta_path.insert(0, self._finder)
+            self._finder.come()
             self._leave_pytest = after_test_files(self._adopt)
-            self._read_file = _of_runpy("_get_code_from_file")
-            _set_of_runpy("_get_code_from_file", self._file_marked)
+            self._mark_files_run()
         return None
 
     def start(self) -> str | None:
@@ -67,10 +68,9 @@ class Marking:
     def stop(self) -> None:
         """End, also from within a mark."""
         if self._finder in sys.meta_path:
-            sys.meta_path.remove(self._finder)
+            self._finder.leave()
             self._leave_pytest()
-            if _of_runpy("_get_code_from_file") == self._file_marked:
-                _set_of_runpy("_get_code_from_file", self._read_file)
+            self._leave_runpy()
         marks.disconnect()
         for function in _functions():
             plain = self._plain.get(id(function.__code__))
@@ -106,14 +106,39 @@ class Marking:
             return code
         try:
             return rewritten(code, self._pen.sites, self._note)
-        except Exception as error:  # noqa: BLE001 # the program must be able to go on
+        except BaseException as error:
+            if not is_ours(error):
+                raise
             self._pen.fail(error)
             return code
 
-    def _file_marked(self, *args: str) -> tuple[CodeType, str]:
-        """A file that is run rather than imported, such as the main script in a child process that starts anew."""
-        code, name = self._read_file(*args)
-        return self.marked(code) if self._ownership.owns(code.co_filename) else code, name
+    def _mark_files_run(self) -> None:
+        """Files that are run rather than imported, such as the main script in a child process that starts anew."""
+        import runpy
+
+        place: Any = runpy
+        read_file = place._get_code_from_file  # noqa: SLF001 # the one place that all of them come by
+
+        def read_marked(*args: str) -> tuple[CodeType, str]:
+            code, name = read_file(*args)
+            return attempt(lambda: self._marked_if_owned(code), self._pen.fail) or code, name
+
+        def leave() -> None:
+            if place._get_code_from_file is read_marked:  # noqa: SLF001 # as above
+                place._get_code_from_file = read_file  # noqa: SLF001 # as above
+
+        place._get_code_from_file = read_marked  # noqa: SLF001 # as above
+        self._leave_runpy = leave
+
+    def _marked_if_owned(self, code: CodeType) -> CodeType:
+        return self.marked(code) if self._ownership.owns(code.co_filename) else code
+
+    def _found(self, name: str, spec: ModuleSpec) -> None:
+        """A module is about to be imported."""
+        if name == BYTECODE_MODULE:
+            after_loading(spec, self.shield)
+        elif self.wants(spec):
+            _instead_of_code(spec, self.marked)
 
     def wants(self, spec: ModuleSpec) -> bool:
         """Whether a module that is about to be imported is the user's, and loaded in a way that can be marked."""
@@ -143,29 +168,6 @@ class Marking:
         self._marked[id(plain)] = marked
 
 
-class _Finder:
-    """Stands first among the finders, finds nothing itself, and arranges for what others find to be marked."""
-
-    def __init__(self, marking: Marking) -> None:
-        self._marking = marking
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """What the other finders find, in their order."""
-        for finder in sys.meta_path:
-            if finder is self or not hasattr(finder, "find_spec"):
-                continue
-            spec = finder.find_spec(name, path, target)
-            if spec is not None:
-                if name == BYTECODE_MODULE:
-                    _after_loading(spec, self._marking.shield)
-                elif self._marking.wants(spec):
-                    _instead_of_code(spec, self._marking.marked)
-                return spec
-        return None
-
-
 def _instead_of_code(spec: ModuleSpec, change: Callable[[CodeType], CodeType]) -> None:
     """Change the code that the loader hands out once; after that the loader is as it was."""
     loader = spec.loader
@@ -176,23 +178,13 @@ def _instead_of_code(spec: ModuleSpec, change: Callable[[CodeType], CodeType]) -
     def get_code(name: str) -> CodeType | None:
         vars(loader).pop("get_code", None)
         code = loader.get_code(name)
-        return None if code is None else change(code)
+        return None if code is None else attempt(lambda: change(code), _unmarked) or code
 
     vars(loader)["get_code"] = get_code
 
 
-def _after_loading(spec: ModuleSpec, then: Callable[[ModuleType], None]) -> None:
-    loader = spec.loader
-    if not isinstance(loader, SourceFileLoader):
-        return
-
-    @unseen
-    def exec_module(module: ModuleType) -> None:
-        vars(loader).pop("exec_module", None)
-        loader.exec_module(module)
-        then(module)
-
-    vars(loader)["exec_module"] = exec_module
+def _unmarked(error: BaseException) -> None:
+    say(f"a module is not recorded: {shown(error)}")
 
 
 def _functions() -> list[FunctionType]:
@@ -200,21 +192,9 @@ def _functions() -> list[FunctionType]:
     return [each for each in instances(FunctionType) if each.__code__.co_flags & CO_OPTIMIZED]
 
 
-def _of_runpy(name: str) -> Any:  # noqa: ANN401 # whatever stands there
-    import runpy
-
-    return getattr(runpy, name)
-
-
-def _set_of_runpy(name: str, value: object) -> None:
-    import runpy
-
-    setattr(runpy, name, value)
-
-
 def _is_debugged() -> bool:
     return isinstance(sys.gettrace(), FunctionType | MethodType)
 
 
 def _is_compiler(value: object) -> bool:
-    return isinstance(value, ModuleType) and value.__name__ in _BYTECODE_COMPILERS
+    return is_one(value, ModuleType) and (attributes_of(value) or {}).get("__name__") in _BYTECODE_COMPILERS

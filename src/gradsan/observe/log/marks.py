@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 
+from gradsan.observe.guarding import is_ours as _is_ours
 from gradsan.observe.log.frames import token_of
 from gradsan.observe.log.pen import Pen
 from gradsan.observe.log.sites import SITES
@@ -42,7 +43,11 @@ def mark(site: int) -> None:
             words.append(_op_counter() * SITES + site)
             if _len(words) > _room:
                 _pen.turn(_getframe(1))
-        except Exception as error:  # noqa: BLE001 # nothing of ours may reach the program
+        except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more
+            pass
+        except BaseException as error:
+            if not _is_ours(error):
+                raise
             _failed(error)
 
 
@@ -59,7 +64,11 @@ def leave(site: int) -> None:
                 _pen.ring(_getframe(1), number)
             if _len(words) > _room:
                 _pen.turn(_getframe(1).f_back)
-        except Exception as error:  # noqa: BLE001 # as above
+        except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more
+            pass
+        except BaseException as error:
+            if not _is_ours(error):
+                raise
             _failed(error)
 
 
@@ -73,7 +82,11 @@ def sleep(site: int) -> None:
             words.append(_op_counter() * SITES + site)
             if _len(words) > _room:
                 _pen.turn(frame.f_back)
-        except Exception as error:  # noqa: BLE001 # as above
+        except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more
+            pass
+        except BaseException as error:
+            if not _is_ours(error):
+                raise
             _failed(error)
 
 
@@ -87,10 +100,15 @@ def wake(site: int) -> None:
             words.append(_op_counter() * SITES + site)
             if _len(words) > _room:
                 _pen.turn(frame)
-        except Exception as error:  # noqa: BLE001 # as above
+        except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more
+            pass
+        except BaseException as error:
+            if not _is_ours(error):
+                raise
             _failed(error)
 
 
-def _failed(error: Exception) -> None:
-    if _pen is not None:
-        _pen.fail(error)
+def _failed(error: BaseException) -> None:
+    pen = _pen
+    if pen is not None:
+        pen.fail(error)

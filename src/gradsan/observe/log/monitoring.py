@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
+from gradsan.observe.guarding import is_ours
 from gradsan.observe.log.frames import frames_out, token_of
 from gradsan.observe.log.pen import Pen
 from gradsan.observe.log.sites import SITES, Kind
@@ -109,7 +110,9 @@ class Monitoring:
                 words.append(op_counter() * SITES + begin)
                 if size(words) > room:
                     pen.turn(getframe(1))
-            except Exception as error:  # noqa: BLE001 # nothing of ours may reach the program
+            except BaseException as error:
+                if not is_ours(error):
+                    raise
                 pen.fail(error)
             return None
 
@@ -124,7 +127,9 @@ class Monitoring:
                 words.append(op_counter() * SITES + (base + number))
                 if size(words) > room:
                     pen.turn(getframe(1))
-            except Exception as error:  # noqa: BLE001 # as above
+            except BaseException as error:
+                if not is_ours(error):
+                    raise
                 pen.fail(error)
 
         def leave(code: CodeType, _offset: int, value: object) -> None:
@@ -140,7 +145,9 @@ class Monitoring:
                         pen.ring(getframe(1), number)
                     if size(words) > room:
                         pen.turn(getframe(1).f_back)
-            except Exception as error:  # noqa: BLE001 # as above
+            except BaseException as error:
+                if not is_ours(error):
+                    raise
                 pen.fail(error)
 
         def sleep(code: CodeType, _offset: int, _value: object) -> None:
@@ -150,7 +157,9 @@ class Monitoring:
                 words.append(op_counter() * SITES + (start_of[identity(code)] + asleep))
                 if size(words) > room:
                     pen.turn(frame.f_back)
-            except Exception as error:  # noqa: BLE001 # as above
+            except BaseException as error:
+                if not is_ours(error):
+                    raise
                 pen.fail(error)
 
         def wake(code: CodeType, _offset: int, _value: object = None) -> None:
@@ -162,7 +171,9 @@ class Monitoring:
                     words.append(op_counter() * SITES + (begin + awake))
                     if size(words) > room:
                         pen.turn(frame)
-            except Exception as error:  # noqa: BLE001 # as above
+            except BaseException as error:
+                if not is_ours(error):
+                    raise
                 pen.fail(error)
 
         events = _monitoring.events

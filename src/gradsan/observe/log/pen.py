@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import count
 from types import CodeType, FrameType
 
+from gradsan.observe.guarding import attempt
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.journal import BLOCK_WORDS, HEAD_BLOCKS, TAIL_BLOCKS, Block, Journal, Page
 from gradsan.observe.log.sites import Sites
@@ -36,7 +37,7 @@ class Pen:
         self,
         sites: Sites,
         op_counter: Callable[[], int],
-        on_failure: Callable[[Exception], None],
+        on_failure: Callable[[BaseException], None],
         *,
         room: int = BLOCK_WORDS,
         head_blocks: int = HEAD_BLOCKS,
@@ -70,11 +71,11 @@ class Pen:
         try:
             block = Block(self.op_counter(), self._stack(frame))
             block.words.ordinal = next(self._pages)
-            here.words, here.tokens = block.words, block.tokens
-            self.open = (threading.get_ident(), block.words, None, 0)
             if here.journal is None:
                 here.journal = self._new_journal()
-            here.journal.open(block)
+            here.journal.open(block)  # first: what is interrupted here leaves a page without words, and no words lost
+            here.words, here.tokens = block.words, block.tokens
+            self.open = (threading.get_ident(), block.words, None, 0)
         finally:
             here.turning = False
 
@@ -89,10 +90,10 @@ class Pen:
         self.open = (threading.get_ident(), words, None, 0)
         return words
 
-    def fail(self, error: Exception) -> None:
+    def fail(self, error: BaseException) -> None:
         """An error of our own: recording ends, the program goes on."""
         if not isinstance(error, RecursionError):  # a program near its limit is about to fail by itself
-            self._on_failure(error)
+            attempt(lambda: self._on_failure(error), lambda _: None)
 
     def block(self, page: int) -> Block | None:
         """The block whose words are that page, if it is kept whole."""

@@ -7,6 +7,7 @@ from types import CodeType, FrameType
 from typing import Protocol
 
 from gradsan.lifecycle.location import Frame
+from gradsan.observe.guarding import is_ours, shown
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.journal import BLOCK_WORDS, stack_after
 from gradsan.observe.log.lines import Lines
@@ -91,7 +92,9 @@ class LineRecorder:
     def _attempt(self, begin: Callable[[], str | None]) -> bool:
         try:
             declined = begin()
-        except Exception as error:  # noqa: BLE001 # nothing of ours may reach the program
+        except BaseException as error:
+            if not is_ours(error):
+                raise
             self._fail(error)
             return False
         if declined is not None:
@@ -168,10 +171,10 @@ class LineRecorder:
         if why != told:
             self._tell(why)
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: BaseException) -> None:
         if self._way is None:  # told before, or ended meanwhile
             return
-        self.provenance = f"recording of lines ended early: {type(error).__name__}: {error}"
+        self.provenance = f"recording of lines ended early: {shown(error)}"
         try:
             self.stop()
         finally:

@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable
 from types import CodeType
 
-from gradsan.observe.log import marks
 from gradsan.observe.log.bytecode import NOWHERE, Guard, Instruction, Position, assemble, disassemble
+from gradsan.observe.log.marks import leave, mark, sleep, wake
 from gradsan.observe.log.sites import Code, Kind, Sites
 
 # What does not fall through to the next.
@@ -88,16 +88,16 @@ class _Marker:
         """An instruction with the marks that always go with it."""
         name, entry = instruction.name, self._entry
         if name == "RESUME" and instruction.arg == 0:
-            return [instruction, *self._mark(marks.mark, entry.start + Kind.ENTER, NOWHERE, self._unwind)]
+            return [instruction, *self._mark(mark, entry.start + Kind.ENTER, NOWHERE, self._unwind)]
         if name == "RESUME":
-            return [instruction, *self._beside(marks.wake, Kind.RESUME, instruction)]
+            return [instruction, *self._beside(wake, Kind.RESUME, instruction)]
         if name == "RETURN_VALUE":
-            return [*self._beside(marks.leave, Kind.LEAVE, instruction), instruction]
+            return [*self._beside(leave, Kind.LEAVE, instruction), instruction]
         if name == "YIELD_VALUE":
             between = self._idle_send(before, instruction) if before.name == "SEND" else []
-            return [*self._beside(marks.sleep, Kind.SUSPEND, instruction), *between, instruction]
+            return [*self._beside(sleep, Kind.SUSPEND, instruction), *between, instruction]
         if name == "PUSH_EXC_INFO" and self._sleeps:
-            return [instruction, *self._beside(marks.wake, Kind.THROWN, instruction)]
+            return [instruction, *self._beside(wake, Kind.THROWN, instruction)]
         return [instruction]
 
     def _idle_send(self, send: Instruction, instruction: Instruction) -> list[Instruction]:
@@ -165,8 +165,8 @@ class _Marker:
     def _exit(self) -> list[Instruction]:
         """Where an exception leaves the function."""
         handler = self._unwind.handler
-        thrown = self._mark(marks.wake, self._entry.start + Kind.THROWN, NOWHERE, None) if self._sleeps else []
-        left = self._mark(marks.leave, self._entry.start + Kind.LEAVE, NOWHERE, None)
+        thrown = self._mark(wake, self._entry.start + Kind.THROWN, NOWHERE, None) if self._sleeps else []
+        left = self._mark(leave, self._entry.start + Kind.LEAVE, NOWHERE, None)
         return [handler, *thrown, *left, Instruction("RERAISE", 1)]
 
     def _beside(self, function: Callable[[int], None], kind: Kind, instruction: Instruction) -> list[Instruction]:
@@ -174,7 +174,7 @@ class _Marker:
 
     def _line_mark(self, instruction: Instruction) -> list[Instruction]:
         site = self._entry.start + Kind.LINE + (instruction.line or 0) - self._entry.first
-        return self._mark(marks.mark, site, _line_only(instruction), None)
+        return self._mark(mark, site, _line_only(instruction), None)
 
     def _mark(
         self, function: Callable[[int], None], site: int, position: Position, guard: Guard | None

@@ -9,6 +9,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from gradsan.observe.arrival import is_loaded, when_loaded
+from gradsan.observe.guarding import attempt, say, shown
 
 _REWRITER = "_pytest.assertion.rewrite"
 _LOADER = "AssertionRewritingHook"
@@ -28,7 +29,7 @@ def after_test_files(then: Callable[[list[FunctionType]], None]) -> Callable[[],
 
     def exec_module(self: object, module: ModuleType) -> None:
         original(self, module)
-        then(functions_of(module))
+        attempt(lambda: then(functions_of(module)), _overlooked)
 
     def end() -> None:
         wait_no_longer()
@@ -72,6 +73,10 @@ def _content(cell: Any) -> object:  # noqa: ANN401 # a cell of a closure
         return cell.cell_contents
     except ValueError:  # empty
         return None
+
+
+def _overlooked(error: BaseException) -> None:
+    say(f"a test file is not recorded: {shown(error)}")
 
 
 def _nothing() -> None:

@@ -10,13 +10,15 @@ from collections.abc import Callable
 from itertools import count
 from weakref import ref
 
+from gradsan.observe.guarding import is_ours
+
 _identity = threading.get_ident
 
 
 class Threads:
     """Of a process. A thread's number is its identity, where no other had that before."""
 
-    def __init__(self, fail: Callable[[Exception], None]) -> None:
+    def __init__(self, fail: Callable[[BaseException], None]) -> None:
         self.farewells: list[Callable[[int], None]] = []  # each is called as a thread ends, with its identity
         self._numbers: dict[int, int] = {}  # by identity, where another thread had it
         self._fresh = count(1)  # identities are addresses, none of which is that low
@@ -40,7 +42,9 @@ class Threads:
             for each in self.farewells:
                 each(identity)
             self._numbers[identity] = next(self._fresh)
-        except Exception as error:  # noqa: BLE001 # nothing of ours may reach the program
+        except BaseException as error:
+            if not is_ours(error):
+                raise
             self._fail(error)
 
 
@@ -54,6 +58,10 @@ class _Presence:
         self._identity = identity
 
     def __del__(self) -> None:
-        threads = self._threads()
-        if threads is not None and not sys.is_finalizing():
-            threads.ends(self._identity)
+        try:
+            threads = self._threads()
+            if threads is not None and not sys.is_finalizing():
+                threads.ends(self._identity)
+        except BaseException as error:
+            if not is_ours(error):
+                raise

@@ -27,6 +27,7 @@ from types import (
 )
 from typing import Any
 
+from gradsan.observe.unasked import attributes_of
 from gradsan.report import Holder
 
 _SECONDS = 0.25
@@ -270,12 +271,7 @@ class Search(ABC):
                 yield value, inside.to(f"{way.name}.{name}", "attribute", owner)
 
     def _raw(self, each: object, lineage: tuple[type, ...]) -> Iterator[tuple[str, object]]:
-        try:
-            attributes = object.__getattribute__(each, "__dict__")
-        except AttributeError:
-            attributes = None
-        if type(attributes) is dict:
-            yield from list(attributes.items())
+        yield from list((attributes_of(each) or {}).items())
         for one in lineage:
             if "__slots__" not in one.__dict__:
                 continue

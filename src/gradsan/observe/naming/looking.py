@@ -6,6 +6,7 @@ from typing import Any
 
 from gradsan.observe.naming.holders import variables
 from gradsan.observe.naming.living_tensors import op_of
+from gradsan.observe.unasked import attributes_of, lineage_of
 
 NOWHERE = object()
 
@@ -26,7 +27,7 @@ def value_of(node: ast.expr, frame: FrameType) -> object:
             container = value_of(owner, frame)
             if type(container) is dict:
                 return container.get(key, NOWHERE)
-            if isinstance(container, list | tuple) and type(container) in {list, tuple} and isinstance(key, int):
+            if (type(container) is list or type(container) is tuple) and isinstance(key, int):
                 return container[key] if -len(container) <= key < len(container) else NOWHERE
     return NOWHERE
 
@@ -38,14 +39,10 @@ def _attribute(owner: object, name: str) -> object:
         return op_of(owner)
     if name == "next_functions" and is_op(owner):
         return owner.next_functions  # type: ignore[attr-defined] # asked just before
-    try:
-        attributes = object.__getattribute__(owner, "__dict__")
-    except AttributeError:
-        return NOWHERE
-    return attributes.get(name, NOWHERE) if type(attributes) is dict else NOWHERE
+    return (attributes_of(owner) or {}).get(name, NOWHERE)
 
 
 def is_op(each: object) -> bool:
     """Whether it is one of autograd's ops: they have no public class. Asked so that no metaclass of the user's runs."""
-    lineage = type.__dict__["__mro__"].__get__(type(each))
+    lineage = lineage_of(each)
     return all(any(name in kind.__dict__ for kind in lineage) for name in ("_sequence_nr", "next_functions"))

@@ -1,0 +1,30 @@
+"""What an object is and what it holds, without asking it: nothing of the user's is run.
+
+`isinstance` reads `__class__`, and every way to `__dict__` reads that of the class: both may be properties (of proxies,
+mocks, lazy modules) that answer by doing things.
+"""
+
+from types import GetSetDescriptorType, MemberDescriptorType
+from typing import Any
+
+
+def lineage_of(each: object) -> tuple[type, ...]:
+    """The classes of an object, its own first."""
+    found: tuple[type, ...] = type.__dict__["__mro__"].__get__(type(each))
+    return found
+
+
+def is_one(each: object, kind: type) -> bool:
+    """Whether an object is of a class, or of one derived from it."""
+    return kind in lineage_of(each)
+
+
+def attributes_of(each: object) -> dict[str, Any] | None:
+    """The attributes that lie in an object itself; None where it has no such place, or a class has made it its own."""
+    for kind in lineage_of(each):
+        place = type.__dict__["__dict__"].__get__(kind).get("__dict__")
+        if place is not None:
+            is_plain = type(place) in {GetSetDescriptorType, MemberDescriptorType}
+            found = place.__get__(each) if is_plain else None
+            return found if type(found) is dict else None
+    return None
