@@ -66,8 +66,10 @@ class Host(AbstractContextManager["Host"]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
         self._process.wait(60)
+        self._process.stdout.close()
         self._place.cleanup()
 
     def run(self, program: str, door: str, fault: Fault | None = None, source: str | None = None) -> Ended:
