@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gradsan.fix.gradients import Steps, cut_off, difference, trained_once
+from gradsan.fix.gradients import Steps, cut_off, difference, starves, trained_once
 
 NAMES = {0: ["body.weight", "head.weight"]}
 
@@ -69,3 +69,11 @@ def test_parameter_that_only_the_first_step_trains_is_named() -> None:
     assert trained_once(ended(one, one), ended(both), NAMES) == ["head.weight"]
     assert trained_once(ended(both, one, other), [], NAMES) == []
     assert trained_once(ended(both), [], NAMES) == []
+
+
+def test_step_that_is_given_nothing_is_noticed() -> None:
+    """A reference that cuts off all there is to train is none."""
+    nothing, some = [None, [0.0, 0.0]], [None, [1.0, 1.0]]
+
+    assert starves(ended(some, nothing))
+    assert not starves(ended(some, some))

@@ -72,6 +72,11 @@ def trained_once(steps: Steps, begun: Steps, names: Names) -> list[str]:
     return [_name(names, optimizer, place) for optimizer, place in sorted(had - later) if optimizer in again]
 
 
+def starves(steps: Steps) -> bool:
+    """Whether a step is given nothing at all: what was cut off is all that there was to train."""
+    return any(not _trained([step]) for step in completed(steps))
+
+
 def _first_of_each(steps: Steps) -> dict[int, Mapping[str, Any]]:
     found: dict[int, Mapping[str, Any]] = {}
     for step in steps:

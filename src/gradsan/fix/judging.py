@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gradsan.causes.meaning import Meaning
-from gradsan.fix.gradients import Difference, completed, cut_off, difference, trained_once
+from gradsan.fix.gradients import Difference, completed, cut_off, difference, starves, trained_once
 from gradsan.fix.trials import Trial, Workshop
 
 # What agreeing with each meaning says, for whoever is to believe it.
@@ -92,6 +92,8 @@ def _as_meant(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
         return _again(trial, stage, "kept")
     if meaning == "beside":
         return _again(trial, stage, "beside")
+    if meaning == "cut" and starves(stage.reference("cut").steps):  # then the cut is not what is meant
+        return _again(trial, stage, "kept")
     if meaning == "same" and not stage.fails:
         return _compared(trial, stage.ran, meaning)
     return _compared(trial, stage.reference("kept" if meaning == "same" else meaning), meaning)
