@@ -2,6 +2,7 @@
 
 import ast
 from dataclasses import dataclass
+from itertools import takewhile
 
 from gradsan.check.graph import Edge, Label, Leaf, LoopRun, Moment, Op, Pass, Site
 from gradsan.check.spots import spot, stack_of
@@ -88,10 +89,14 @@ def _second_pass(trouble: SecondWalk, world: World) -> Told:
         compiled=trouble.op.compiled is not None,
         checkpointed=trouble.checkpointed,
         own_backward=trouble.op.inner is not None,
-        additions=sum(op.form == "linear" and len(op.edges) > 1 for op in way[:at]),
+        additions=len(list(takewhile(_adds, reversed(way[:at])))),
     )
     guarded = any(each.guarded for each in (trouble.failing, trouble.freeing)) or any(op.guarded for op in way)
     return Told(incident, label, trouble.doubt, guarded, crosses=made)
+
+
+def _adds(op: Op) -> bool:
+    return op.form == "linear" and len(op.edges) > 1
 
 
 def _label(way: list[Op], at: int, edge: Edge | None, trouble: SecondWalk) -> Label | None:

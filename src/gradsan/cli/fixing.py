@@ -34,6 +34,7 @@ from gradsan.fix.writing import write as write_files
 from gradsan.report import Diagnosis, Fix, Report
 
 _GONE = "gone with it"
+_CERTAIN = "certain: the source shows the problem, and with the edit none"
 _NO_EDIT = "no edit can be made with reason: see its fixes"
 _NO_LAYERS = (
     "this system does not let a trial have a file system of its own: the program runs in a copy of this directory, and"
@@ -177,7 +178,7 @@ class Fixing:
         if obstacle is not None and obstacle.fatal:
             return _Told(diagnosis, fix, None, f"not made: {obstacle.why}")
         if obstacle is None and is_sure(diagnosis, fix):
-            return _Told(diagnosis, fix, changed, "certain: the source shows the problem, and with the edit none")
+            return _Told(diagnosis, fix, changed, _CERTAIN)
         if self._wishes.unsafe:
             return _Told(diagnosis, fix, changed, _GUESS)
         reason = "" if obstacle is None else f" ({obstacle.why})"
@@ -261,15 +262,27 @@ class Fixing:
         persists = self._rechecker.persists
         prover = Prover(workshop, stage, tell=lambda line: self._say(f"  {line}"), persists=persists)
         proof = prover.prove(diagnosis)
-        if proof is None and prover.otherwise and self._wishes.unsafe:
+        words = "" if proof is None else _proof_in_words(proof)
+        if proof is None and (proof := self._certain(diagnosis, prover)) is not None:
+            words = f"{_CERTAIN}; the command does not come to it"
+        elif proof is None and prover.otherwise and self._wishes.unsafe:
             proof = prover.otherwise[0]
+            words = f"not verified, as --unsafe allows: the problem is gone, but {proof.verdict.why}"
         if proof is None:
             shown = prover.otherwise[0] if prover.otherwise else None
             fix = None if shown is None else self._with_diff(shown, stage)
             return _Told(prover.marked(diagnosis, fix), fix, None, _refusal(prover)), stage
         fix = self._with_diff(proof, stage)
-        told = _Told(prover.marked(diagnosis, fix), fix, dict(proof.changed), _proof_in_words(proof))
+        told = _Told(prover.marked(diagnosis, fix), fix, dict(proof.changed), words)
         return told, Stage(proof.ran, proof.changed, workshop)
+
+    def _certain(self, diagnosis: Diagnosis, prover: Prover) -> Proof | None:
+        """A fix of what the source alone shows, and the command does not come to: then the source has to prove it."""
+        if diagnosis.origin != "check":
+            return None
+        undecided = (each for each in prover.otherwise if each.verdict.answer == "undecided")
+        sure = (each for each in undecided if is_sure(diagnosis, each.fixes[0]))
+        return next((each for each in sure if self._rechecker.obstacle(diagnosis, dict(each.changed)) is None), None)
 
     def _with_diff(self, proof: Proof, stage: Stage) -> Fix:
         return replace(proof.fixes[0], diff=self._diff(stage.changed, proof.changed))
@@ -362,8 +375,6 @@ def _refusal(prover: Prover) -> str:
 
 
 def _proof_in_words(proof: Proof) -> str:
-    if not proof.verdict.agrees:
-        return f"not verified, as --unsafe allows: the problem is gone, but {proof.verdict.why}"
     return f"verified: the program ran without this problem, and {proof.verdict.why}"
 
 

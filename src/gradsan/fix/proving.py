@@ -124,7 +124,8 @@ class Prover:
             return False
         if trial.status == 0:
             return True
-        return bool(attempt.new) and len(completed(trial.steps)) > len(completed(before.steps))
+        came_further = len(completed(trial.steps)) > len(completed(before.steps)) or trial.passes > before.passes
+        return bool(attempt.new) and came_further
 
     def _tries(self, fix: Fix, program: Program, stage: Stage) -> Iterator[_Attempt]:
         """Every way of making a fix, and how the program runs with it."""

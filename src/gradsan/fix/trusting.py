@@ -22,4 +22,4 @@ def is_sure(diagnosis: Diagnosis, fix: Fix) -> bool:
         return False
     if fix.kind in _GUESSES or (diagnosis.code, fix.kind) in _GUESSES_IN:
         return False
-    return fix == diagnosis.fixes[0] or fix.safety == "same-gradients"
+    return fix.kind == diagnosis.fixes[0].kind or fix.safety == "same-gradients"

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from gradsan.lifecycle.incident import OpFact, Owners, PassFact, Repetition, SecondPass, Stack
@@ -66,8 +67,13 @@ def second_pass(scene: Scene) -> SecondPass | None:
         is_term=anew and is_term(graph, path, crossing, freed_by),
         carries_more=kinship == "total" and is_reached_otherwise(graph, freed_by),
         is_operand=is_operand(path[:crossing]),
-        additions=sum(map(_adds, path[: _first_freed(path, freed_by)])),
+        additions=_additions(path[: _first_freed(path, freed_by)]),
     )
+
+
+def _additions(above: list[Node]) -> int:
+    """How many ops in a row, right above what was freed, add something to it; what adds up several totals is none."""
+    return len(list(takewhile(_adds, reversed(above))))
 
 
 def _adds(node: Node) -> bool:

@@ -10,6 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
+from threading import get_ident
 from typing import Any
 
 from gradsan.observe.callers import Calls
@@ -39,6 +40,7 @@ class Account:
 
     ref: "weakref.ref[Any]"
     steps: int = 0  # that were attended to
+    thread: int = 0  # in which it made the latest
     # Cycles of parameters that were followed, by the place of each and whether it piled up: the latest, and all older
     # ones. What a device has not been asked for when it is no longer among the latest is forgotten.
     lately: "deque[tuple[int, Any]]" = field(default_factory=deque)
@@ -170,17 +172,18 @@ class Gradients:
 
     def pass_begins(self) -> None:
         """Look at what was done since the last event."""
-        for account in self.accounts.values():
+        for account in self._of_this_thread():
             for each in account.watched:
                 each.look()
 
     def pass_ended(self, note: Begun) -> None:
         """See to whom it gave something."""
         given = None
-        for account in self.accounts.values():
+        accounts = self._of_this_thread()
+        for account in accounts:
             for each in account.watched:
                 if given is None:
-                    is_followed = all(account.watched for account in self.accounts.values())
+                    is_followed = all(account.watched for account in accounts)
                     given = Given(note.caller.calls, is_followed and not self._stepping, self._steps)
                 if each.given(given) and each.is_piled:
                     account.adding = note.caller.calls
@@ -203,6 +206,7 @@ class Gradients:
         self._steps += 1
         account = self._account(optimizer)
         account.steps += 1
+        account.thread = get_ident()
         self._settle(account)
         if self._share and not self._stepping:
             self._tell_others(account)
@@ -214,8 +218,13 @@ class Gradients:
         for account in self.accounts.values():
             account.watched = []
 
+    def _of_this_thread(self) -> list[Account]:
+        """A gradient is read where it is made and used: another thread's pass may be replacing it at this moment."""
+        here = get_ident()
+        return [each for each in self.accounts.values() if each.thread == here]
+
     def _tell_others(self, account: Account) -> None:
-        for other in self.accounts.values():
+        for other in self._of_this_thread():
             if other is not account and not other.owned.isdisjoint(account.owned):
                 for each in other.watched:
                     if id(each.ref()) in account.owned:
