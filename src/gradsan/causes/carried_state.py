@@ -1,4 +1,8 @@
+from collections.abc import Mapping
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example, Tempting
+from gradsan.causes.meaning import Meaning
 from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -19,6 +23,7 @@ class CarriedState(Cause):
     name = "carried-state"
     severity = "error"
     summary = "a tensor from an earlier step still carries that step's graph"
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reset-state": "again"}  # it begins as in the first iteration
     asked = 40
     example = Example(
         program="""\

@@ -17,6 +17,8 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType, FrameType, FunctionType, MethodType, TracebackType
 from typing import TypeVar
 
+from gradsan.errors import GradsanError
+
 T = TypeVar("T")
 
 # At these the interpreter does nothing that can fail, except that it attends to signals and to other threads.
@@ -60,8 +62,10 @@ def say(line: str) -> None:
 
 
 def shown(error: BaseException) -> str:
-    """An error in one line."""
+    """An error in one line; one that is meant for the user says by itself what is wrong."""
     try:
+        if isinstance(error, GradsanError):
+            return " ".join(str(error).split())
         return " ".join(f"{type(error).__name__}: {error}".split())
     except Exception:  # noqa: BLE001 # an error that cannot even be shown
         return type(error).__name__

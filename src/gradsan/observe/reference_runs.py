@@ -93,6 +93,7 @@ class Cut(Kept):
         super().__init__()
         self._versions: list[tuple[Any, int]] = []
         self._without: list[Any] = []  # leaves that have no gradient, and are not to be given one
+        self._lost: set[int] = set()  # ids of leaves to which nothing flows from the passes since the last step
         self._owned: set[int] | None = None  # ids of what optimizers train
         self.constants: set[int] = set()  # the creation numbers of all that was cut off
 
@@ -108,7 +109,9 @@ class Cut(Kept):
                 node.register_prehook(_nothing)
                 self.constants.add(_number(node))
         left = {id(each) for each in leaves_of(_not_cut_off(pass_))}
-        self._without = [each for each in leaves_of(pass_.below) if id(each) not in left and each.grad is None]
+        lost = [each for each in leaves_of(pass_.below) if id(each) not in left]
+        self._lost |= {id(each) for each in lost}
+        self._without = [each for each in lost if each.grad is None]
 
     def after(self, pass_: Asked) -> None:
         """Note what it walked, and what it would have freed. Zeros would be a gradient to an optimizer."""
@@ -125,6 +128,7 @@ class Cut(Kept):
     def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
         """What is cut off is walked all the same, with nothing: its saved parameters must not seem edited."""
         self._versions = [(each, each._version) for each in parameters_of(optimizer)]  # noqa: SLF001 # as autograd counts
+        self._lost.clear()
 
     def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
         """As if they had not been edited."""
@@ -180,6 +184,11 @@ class Beside(Cut):
         }
         newest = _newest_below(left, self._change_at)
         self.is_stale = self.is_stale or any(0 <= _number(node) < newest[node] for node in left)
+
+    def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """What it is there to train may not be a constant."""
+        self.is_stale = self.is_stale or any(id(each) in self._lost for each in parameters_of(optimizer))
+        super().before_step(optimizer)
 
     def _change_of_trained(self, node: Node) -> int:
         """When the parameter behind a node was changed; -1: not yet; `_NEVER`: it is none that is trained."""
