@@ -16,9 +16,23 @@ MODULES = {
     ".".join(("gradsan", *file.relative_to(HOUSE).with_suffix("").parts)).removesuffix(".__init__"): file
     for file in HOUSE.rglob("*.py")
 }
-ROOMS_WITH_TORCH = ("observe",)
+ROOMS_WITH_TORCH = ("observe", "entry")
 # Data flows one way: a room may import from those that stand before it.
-ORDER = ("errors", "lifecycle", "report", "causes", "check", "show", "fix", "observe", "cli")
+ORDER = (
+    "errors",
+    "knowledge",
+    "source",
+    "facts",
+    "lifecycle",
+    "report",
+    "causes",
+    "check",
+    "show",
+    "fix",
+    "observe",
+    "entry",
+    "cli",
+)
 
 
 def imports(file: Path, *, anywhere: bool) -> Iterator[str]:

@@ -5,8 +5,8 @@ TYPE_CHECKING = False  # importing it would import all of `typing`
 if TYPE_CHECKING:
     from typing import Any
 
+    from gradsan.entry.session import explain, install, uninstall, watch
     from gradsan.errors import GradsanError
-    from gradsan.observe.doors.session import explain, install, uninstall, watch
     from gradsan.report import Diagnosis, Report
 
 __all__ = ["Diagnosis", "GradsanError", "Report", "explain", "install", "uninstall", "watch"]
@@ -15,10 +15,10 @@ _HOMES = {
     "Diagnosis": "gradsan.report",
     "GradsanError": "gradsan.errors",
     "Report": "gradsan.report",
-    "explain": "gradsan.observe.doors.session",
-    "install": "gradsan.observe.doors.session",
-    "uninstall": "gradsan.observe.doors.session",
-    "watch": "gradsan.observe.doors.session",
+    "explain": "gradsan.entry.session",
+    "install": "gradsan.entry.session",
+    "uninstall": "gradsan.entry.session",
+    "watch": "gradsan.entry.session",
 }
 
 
@@ -35,14 +35,14 @@ def __getattr__(name: str) -> "Any":  # noqa: ANN401 # whatever the name stands 
 
 def load_ipython_extension(_shell: object) -> None:
     """`%load_ext gradsan` in a notebook: explain errors from the next statement on."""
-    from gradsan.observe.doors.session import install
+    from gradsan.entry.session import install
 
     install()
 
 
 def unload_ipython_extension(_shell: object) -> None:
     """`%unload_ext gradsan`: no longer."""
-    from gradsan.observe.doors.session import uninstall
+    from gradsan.entry.session import uninstall
 
     uninstall()
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from gradsan.lifecycle.location import Location
+from gradsan.facts.location import Location
 
 SCHEMA: Final = 1  # 1: first release.
 

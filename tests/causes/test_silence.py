@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from gradsan.causes.silence import folded, silent_diagnoses
-from gradsan.lifecycle.course import (
+from gradsan.facts.course import (
     Carried,
     Count,
     Course,
@@ -18,7 +18,7 @@ from gradsan.lifecycle.course import (
     Stale,
     Walk,
 )
-from gradsan.lifecycle.location import Frame, Location
+from gradsan.facts.location import Frame, Location
 from gradsan.report import Diagnosis
 
 

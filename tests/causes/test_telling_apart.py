@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gradsan.causes.diagnosing import Named, diagnose
-from gradsan.lifecycle.incident import (
+from gradsan.facts.incident import (
     Donated,
     Edited,
     Incident,
@@ -18,7 +18,7 @@ from gradsan.lifecycle.incident import (
     Way,
     WithoutHistory,
 )
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.report import Culprit, Diagnosis, RaisedError
 
 ERROR = RaisedError("RuntimeError", "Trying to backward through the graph a second time")

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from gradsan.facts.location import Frame, Location
 from gradsan.fix.editing import edited
 from gradsan.fix.program import Program
 from gradsan.fix.proposing import candidates
-from gradsan.lifecycle.location import Frame, Location
 from gradsan.report import Culprit, Diagnosis, FixKind
 
 MAIN = "train.py"

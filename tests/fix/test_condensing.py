@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from gradsan.fix.condensing import condense
 from gradsan.fix.drafting import Draft
 from gradsan.fix.editing import edited
-from gradsan.fix.source import Source
 from gradsan.fix.tree import Tree
+from gradsan.source.file import Source
 
 SOURCE = '''\
 """A file."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gradsan.fix.creating import creates_trained
-from gradsan.fix.source import parse
+from gradsan.source.file import parse
 
 FILE = """
 import torch

@@ -52,7 +52,7 @@ def test_python_without_the_start_up_file_finds_it_all_the_same(
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'own'}{os.pathsep}{Path(gradsan.__file__).parents[1]}")
     told = Arrangement(tmp_path, tmp_path, tmp_path)
 
-    code = "import sys; print('gradsan.observe.doors.trial' in sys.modules, [p for p in sys.path if 'door' in p])"
+    code = "import sys; print('gradsan.entry.trial' in sys.modules, [p for p in sys.path if 'door' in p])"
     done = subprocess.run(
         [sys.executable, "-X", "utf8", "-c", code], env=environment(told), capture_output=True, text=True, check=True
     )

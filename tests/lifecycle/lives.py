@@ -1,6 +1,6 @@
 """Small pieces from which the tests build lives by hand."""
 
-from gradsan.lifecycle.location import Location
+from gradsan.facts.location import Location
 from gradsan.lifecycle.ops import Port
 from gradsan.lifecycle.tape import Save, Tape, Tensor
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradsan.lifecycle.held import NONE, NUMBER, SOMETHING, TENSOR, container, parsed, record
+from gradsan.facts.held import NONE, NUMBER, SOMETHING, TENSOR, container, parsed, record
 
 TEXTS = [
     "tensor",

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import gradsan
-from gradsan.observe.doors import session as sessions
-from gradsan.observe.doors.session import Session
+from gradsan.entry import session as sessions
+from gradsan.entry.session import Session
 
 Told = list[str]  # what gradsan has said about itself
 Started = Callable[..., "subprocess.CompletedProcess[str]"]

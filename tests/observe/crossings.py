@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.log.recorder import LineRecorder

@@ -15,7 +15,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.log.recorder import LineRecorder
 
 HERE = str(Path(__file__).parent)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gradsan.lifecycle.location import Location
-from gradsan.observe.doors import session as sessions
-from gradsan.observe.doors.session import Session
+from gradsan.entry import session as sessions
+from gradsan.entry.session import Session
+from gradsan.facts.location import Location
 from gradsan.report import Diagnosis
 
 HEAD = """\

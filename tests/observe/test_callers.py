@@ -9,7 +9,7 @@ from unittest.mock import create_autospec
 import pytest
 import torch
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe import passes as passes_module
 from gradsan.observe.callers import UNREAD, Callers
 from gradsan.observe.log.frames import frames_out

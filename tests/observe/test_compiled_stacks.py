@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.failure.scene import outside_of_compiled
 
 SOURCE = """\

@@ -2,8 +2,8 @@
 
 import pytest
 
+from gradsan.entry.ending import Ending
 from gradsan.fix.arrangement import Limit
-from gradsan.observe.doors.ending import Ending
 
 
 def steps_made(limit: Limit, *, passes_to_a_step: int = 1, most: int = 1000) -> int:

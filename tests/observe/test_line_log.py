@@ -12,9 +12,9 @@ from unittest.mock import patch
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
+from gradsan.observe.log.iterations import BEFORE, Repeats, Rounds
 from gradsan.observe.log.lines import Lines, Unknown
-from gradsan.observe.log.rounds import BEFORE, Repeats, Rounds
 from observe.programs import PRELUDE, Ops, outcome, programs, recorder_for
 
 

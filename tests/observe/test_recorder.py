@@ -17,7 +17,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, Phase, given, settings
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.private import BYTECODE_MODULE, BYTECODE_READER, creation_number
 from observe.programs import HERE, Ops, outcome, programs, recorder_for

@@ -234,8 +234,8 @@ for x in data:
 
 
 def _run(program: str, reference: str | None, constants: tuple[int, ...], folder: str, answer: Any) -> None:  # noqa: ANN401 # a connection
+    from gradsan.entry.trial import Trial
     from gradsan.fix.arrangement import Arrangement
-    from gradsan.observe.doors.trial import Trial
     from gradsan.observe.reference_runs import Cut
 
     here = Path(folder)

@@ -10,8 +10,19 @@ import pytest
 import torch
 
 from gradsan.causes import diagnosing
-from gradsan.observe import arrival, callers, guarding, looks, passes, postmortem, private, sanitizer, steps, tape
-from gradsan.observe.doors.session import Session
+from gradsan.entry.session import Session
+from gradsan.observe import (
+    callers,
+    graph_snapshot,
+    guarding,
+    import_hook,
+    passes,
+    postmortem,
+    private,
+    sanitizer,
+    steps,
+    tape,
+)
 from gradsan.observe.failure import scene
 from gradsan.observe.findings import Findings
 from gradsan.observe.log import pen, recorder
@@ -24,7 +35,7 @@ AGAIN = "Trying to backward through the graph a second time"
 
 # Every step that gradsan takes inside a program, from its installation to an explanation.
 STEPS: dict[str, tuple[Any, str]] = {
-    "looks for private names": (sanitizer, "private"),
+    "graph_snapshot for private names": (sanitizer, "private"),
     "keeps the compiler away": (sanitizer, "stay_out"),
     "switches the compiler": (sanitizer, "compiler_switch"),
     "prepares the notes of passes": (sanitizer, "Passes"),
@@ -36,8 +47,8 @@ STEPS: dict[str, tuple[Any, str]] = {
     "knows a caller again": (callers.Callers, "of"),
     "reads a caller's stack": (callers, "frames_out"),
     "begins a pass": (passes.Passes, "begin"),
-    "walks a graph": (looks, "reach"),
-    "packs what it walked": (looks, "ranges_of"),
+    "walks a graph": (graph_snapshot, "reach"),
+    "packs what it walked": (graph_snapshot, "ranges_of"),
     "notes a pass": (passes, "_new"),
     "lets passes go by": (tape.Tape, "run_on"),
     "takes in what went by": (tape.Tape, "take_in"),
@@ -388,9 +399,9 @@ def test_library_is_awaited_and_not_imported(tmp_path: Any, monkeypatch: pytest.
         module = sys.modules["late_comer"]
         seen.append(module.ready)
 
-    arrival.when_loaded("late_comer", come)
-    assert not arrival.is_loaded("late_comer")
-    assert arrival.is_installed("late_comer")
+    import_hook.when_loaded("late_comer", come)
+    assert not import_hook.is_loaded("late_comer")
+    assert import_hook.is_installed("late_comer")
     import late_comer  # type: ignore[import-not-found]
 
     assert (seen, late_comer.ready) == ([True], True)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from gradsan.observe.doors import speaking
+from gradsan.entry import speaking
 
 
 class Terminal(io.StringIO):

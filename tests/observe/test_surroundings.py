@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gradsan.lifecycle.incident import Edited, OpFact, PassFact, Way
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.incident import Edited, OpFact, PassFact, Way
+from gradsan.facts.location import Frame
 from gradsan.observe.surroundings import surrounded
 from observe.stories import diagnosis_of
 

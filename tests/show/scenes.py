@@ -1,6 +1,6 @@
 """Reports made by hand, as the doors would make them."""
 
-from gradsan.lifecycle.location import Frame, Location
+from gradsan.facts.location import Frame, Location
 from gradsan.report import Culprit, Diagnosis, Edit, Effects, Fix, PathOp, RaisedError, Report, Summary
 
 

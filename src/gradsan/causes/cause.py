@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from gradsan.causes.meaning import OF_KINDS, Meaning
-from gradsan.lifecycle.course import Course
-from gradsan.lifecycle.incident import Incident, Stack
+from gradsan.facts.course import Course
+from gradsan.facts.incident import Incident, Stack
 from gradsan.report import Confidence, Culprit, FixKind, Severity
 
 Role = Literal["made", "held", "cut", "freed", "changed", "enters", "used"]  # in the order in which a story is told

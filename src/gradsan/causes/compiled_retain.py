@@ -1,5 +1,5 @@
 from gradsan.causes.cause import Cause, Example, Tempting
-from gradsan.lifecycle.incident import Donated, Incident
+from gradsan.facts.incident import Donated, Incident
 from gradsan.report import FixKind
 
 

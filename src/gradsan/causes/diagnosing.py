@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gradsan.causes import all_causes
 from gradsan.causes.cause import Cause
-from gradsan.lifecycle.incident import (
+from gradsan.facts.incident import (
     Edited,
     Incident,
     OpFact,
@@ -19,7 +19,7 @@ from gradsan.lifecycle.incident import (
     Way,
     WithoutHistory,
 )
-from gradsan.lifecycle.location import Frame, Location
+from gradsan.facts.location import Frame, Location
 from gradsan.report import Confidence, Culprit, Diagnosis, Fix, FixKind, PathOp, RaisedError, Safety
 
 # What a fix of each kind does, for whoever has to make it by hand. `same-gradients`: at every step, each optimizer is

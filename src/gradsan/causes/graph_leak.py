@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
 from gradsan.causes.cause import Cause, Example, Finding, Places, Tempting
+from gradsan.facts.course import Course, Hoard, Holding
 from gradsan.lifecycle.amounts import count, size
-from gradsan.lifecycle.course import Course, Hoard, Holding
 from gradsan.report import Culprit
 
 _BYTES_AN_OP = 850  # of the process's memory, for an op that has nothing saved any more

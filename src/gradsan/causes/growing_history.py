@@ -3,8 +3,8 @@ from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Finding, Places, Tempting
 from gradsan.causes.meaning import Meaning
+from gradsan.facts.course import Course, PassLine
 from gradsan.lifecycle.amounts import count
-from gradsan.lifecycle.course import Course, PassLine
 from gradsan.report import Culprit, FixKind
 
 _FAR = 1000  # steps ahead, for a reader to see where it leads

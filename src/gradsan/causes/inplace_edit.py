@@ -3,7 +3,7 @@ from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.meaning import Meaning
-from gradsan.lifecycle.incident import Edited, Incident
+from gradsan.facts.incident import Edited, Incident
 from gradsan.report import FixKind
 
 

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
+from gradsan.facts.course import Course, Gave
 from gradsan.lifecycle.amounts import count
-from gradsan.lifecycle.course import Course, Gave
 from gradsan.report import Culprit
 
 _PASSES = 2  # that came too late, before it is a habit

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
-from gradsan.lifecycle.course import Course, OptimizerLine
+from gradsan.facts.course import Course, OptimizerLine
 from gradsan.report import Culprit
 
 _CYCLES = 2  # in which gradients piled up, before it is a habit

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
+from gradsan.facts.course import Course, PassLine
 from gradsan.lifecycle.amounts import count, size
-from gradsan.lifecycle.course import Course, PassLine
 from gradsan.report import Culprit
 
 

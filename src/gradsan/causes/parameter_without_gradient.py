@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
-from gradsan.lifecycle.course import Course, CutOff, Cutting
+from gradsan.facts.course import Course, CutOff, Cutting
 from gradsan.report import Culprit
 
 _STEPS = 3  # that a parameter went without a gradient, before it is a habit

@@ -3,7 +3,7 @@ from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.meaning import Meaning
-from gradsan.lifecycle.incident import Incident, ReadAfterFree
+from gradsan.facts.incident import Incident, ReadAfterFree
 from gradsan.report import FixKind
 
 

@@ -1,5 +1,5 @@
 from gradsan.causes.cause import Cause, Example, Tempting
-from gradsan.lifecycle.incident import Incident, SecondPass
+from gradsan.facts.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
 

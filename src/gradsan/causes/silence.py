@@ -6,8 +6,8 @@ from dataclasses import replace
 from gradsan.causes import all_causes
 from gradsan.causes.cause import Cause, Finding
 from gradsan.causes.diagnosing import capitalised, fingerprint_of, fix_of, locate
-from gradsan.lifecycle.course import Course
-from gradsan.lifecycle.location import Location
+from gradsan.facts.course import Course
+from gradsan.facts.location import Location
 from gradsan.report import Diagnosis
 
 _NOTES_AT_MOST = 3

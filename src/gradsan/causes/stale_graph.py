@@ -2,8 +2,8 @@ from collections.abc import Iterator
 
 from gradsan.causes.cause import Cause, Example, Finding, Places, Tempting
 from gradsan.causes.computed_once import CONSTRUCTORS
+from gradsan.facts.course import Course, PassLine, Stale
 from gradsan.lifecycle.amounts import count
-from gradsan.lifecycle.course import Course, PassLine, Stale
 from gradsan.report import Culprit, FixKind
 
 _SHOW_CARRYING = 2  # passes

@@ -1,7 +1,7 @@
 from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
-from gradsan.lifecycle.incident import Incident, SecondPass
+from gradsan.facts.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
 

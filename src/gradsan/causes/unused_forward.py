@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
 from gradsan.causes.meaning import Meaning
+from gradsan.facts.course import Course, DroppedLoss, LeftOut
 from gradsan.lifecycle.amounts import count
-from gradsan.lifecycle.course import Course, DroppedLoss, LeftOut
 from gradsan.report import Culprit, FixKind
 
 _SEEN = 2  # steps in which a loss was left out, before it is a habit

@@ -3,7 +3,6 @@
 import ast
 
 from gradsan.check.graph import DOUBTFUL, LIKELY, Op
-from gradsan.check.knowledge.tensors import OUTPUT_WORDS
 from gradsan.check.objects import Objects
 from gradsan.check.source import locate_import
 from gradsan.check.values import (
@@ -26,6 +25,7 @@ from gradsan.check.values import (
     is_module,
     member,
 )
+from gradsan.knowledge.tensors import OUTPUT_WORDS
 
 
 class Attributes(Objects):
@@ -91,7 +91,7 @@ class Attributes(Objects):
         if isinstance(value, Const | Context | Function | Method | Partial):
             return Method(receiver=value, name=name)
         if value.op is not None:
-            from gradsan.check.knowledge.tensors import NOT_TENSORS
+            from gradsan.knowledge.tensors import NOT_TENSORS
 
             if name == "grad_fn":
                 return Value(attributes={"<of>": value})

@@ -11,8 +11,8 @@ from gradsan.check.graph import LIKELY, SURE, Label
 from gradsan.check.silences import Silence
 from gradsan.check.source import Source, load
 from gradsan.check.spots import Spot
-from gradsan.lifecycle.incident import Edited, Incident, SecondPass, Stack
-from gradsan.lifecycle.location import Frame, Location
+from gradsan.facts.incident import Edited, Incident, SecondPass, Stack
+from gradsan.facts.location import Frame, Location
 from gradsan.report import Confidence, Culprit, Diagnosis
 
 _SURENESS: dict[str, int] = {"certain": 0, "likely": 1, "possible": 2}

@@ -7,7 +7,6 @@ from itertools import pairwise
 from gradsan.check.definitions import is_abstract, yields
 from gradsan.check.frames import Frame
 from gradsan.check.graph import DOUBTFUL, Code, Cut
-from gradsan.check.knowledge.tensors import RESET_WORDS
 from gradsan.check.library_calls import LibraryCalls
 from gradsan.check.machine import DEEPEST, Given
 from gradsan.check.values import (
@@ -25,6 +24,7 @@ from gradsan.check.values import (
     ops_of,
     parts,
 )
+from gradsan.knowledge.tensors import RESET_WORDS
 
 _DEEPEST_STATE = 24  # modules within modules
 _AGAIN = 2  # how often a function may call itself before it is taken as unknown

@@ -9,7 +9,7 @@ from gradsan.check.spots import spot, stack_of
 from gradsan.check.troubles import KeptDonated, NoHistory, OldValue, ReadFreed, SecondWalk, Trouble
 from gradsan.check.walking import Reached, peeled, terms, way_to
 from gradsan.check.world import Assumed, World, older_round
-from gradsan.lifecycle.incident import (
+from gradsan.facts.incident import (
     Donated,
     Edited,
     Incident,

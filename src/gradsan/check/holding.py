@@ -18,7 +18,7 @@ from gradsan.check.values import (
     is_module,
     member,
 )
-from gradsan.lifecycle.held import (
+from gradsan.facts.held import (
     NONE,
     NUMBER,
     SOMETHING,

@@ -5,16 +5,6 @@ from collections.abc import Sequence as Several
 from dataclasses import replace
 
 from gradsan.check.graph import LIKELY, SURE, Leaf
-from gradsan.check.knowledge.modules import (
-    ATTENTION,
-    CELLS_WITH_PAIRS,
-    CONTAINERS,
-    LOSS_SUFFIX,
-    NEVER_SAVE,
-    PAIRS,
-    SAVE_ALWAYS,
-    WITHOUT_PARAMETERS,
-)
 from gradsan.check.machine import Given
 from gradsan.check.tensor_calls import TensorCalls
 from gradsan.check.values import (
@@ -28,6 +18,16 @@ from gradsan.check.values import (
     Value,
     leaves_of,
     ops_of,
+)
+from gradsan.knowledge.modules import (
+    ATTENTION,
+    CELLS_WITH_PAIRS,
+    CONTAINERS,
+    LOSS_SUFFIX,
+    NEVER_SAVE,
+    PAIRS,
+    SAVE_ALWAYS,
+    WITHOUT_PARAMETERS,
 )
 
 _MOST_MODULES = 40

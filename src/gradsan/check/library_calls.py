@@ -5,10 +5,10 @@ from collections.abc import Sequence as Several
 
 from gradsan.check.builtin_calls import BuiltinCalls
 from gradsan.check.graph import Leaf, tick
-from gradsan.check.knowledge.modules import OPTIMIZER_CLASSES, OPTIMIZER_PACKAGES, WRAPPERS
 from gradsan.check.machine import Given
 from gradsan.check.values import Const, Context, Distribution, Instance, Layer, Scaler, Sequence, Tensor, Value, ops_of
 from gradsan.check.walking import reach
+from gradsan.knowledge.modules import OPTIMIZER_CLASSES, OPTIMIZER_PACKAGES, WRAPPERS
 
 _SILENCING = {"no_grad": False, "inference_mode": False, "enable_grad": True}
 _TENSOR_HOMES = ("torch.", "einops.", "torch_scatter.", "torchvision.ops.", "torch_sparse.")

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from gradsan.check.choices import Choices, Policy
 from gradsan.check.frames import Frame
 from gradsan.check.graph import SURE, Code, Cut, Edge, Form, Label, Leaf, LoopRun, Op, Site, Storage
-from gradsan.check.knowledge.tensors import NON_SAVING
 from gradsan.check.labels import label_of
 from gradsan.check.source import Source
 from gradsan.check.values import Tensor, Value, leaves_of, ops_of, parts
 from gradsan.check.world import World
+from gradsan.knowledge.tensors import NON_SAVING
 
 Given = tuple[Value, ast.expr | None]  # a value, and the expression that it came from
 

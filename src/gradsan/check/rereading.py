@@ -9,7 +9,7 @@ from gradsan.check.interpreter import deep_recursion
 from gradsan.check.program import Reader, Shown
 from gradsan.check.source import load, reading_instead
 from gradsan.check.troubles import Misfit
-from gradsan.lifecycle.held import NOTHING, Held
+from gradsan.facts.held import NOTHING, Held
 from gradsan.report import Diagnosis
 
 _PATIENCE = 30_000  # expressions: a question about one value must not take longer than the answer is worth

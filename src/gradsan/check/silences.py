@@ -13,7 +13,7 @@ from gradsan.check.world import World
 if TYPE_CHECKING:  # what only types need is not loaded: most checks find nothing
     from gradsan.causes.cause import Role
     from gradsan.check.staleness import Aged
-    from gradsan.lifecycle.incident import Stack
+    from gradsan.facts.incident import Stack
     from gradsan.report import FixKind
 
 Key = tuple[str, int, str]  # the code, the node it is about, and what else tells two cases apart
@@ -157,7 +157,7 @@ def _stale(world: World, heard: Heard) -> set[int]:
 
 def _out_of_date(aged: "Aged") -> Silence:
     from gradsan.causes.stale_graph import StaleGraph
-    from gradsan.lifecycle.course import Carried, Stale
+    from gradsan.facts.course import Carried, Stale
 
     made, label = stack_of(aged.op.site), aged.label
     fact = Stale(

@@ -4,7 +4,7 @@ import ast
 from dataclasses import dataclass
 
 from gradsan.check.graph import Site
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 
 
 @dataclass(frozen=True, slots=True)

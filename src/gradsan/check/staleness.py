@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from gradsan.check.facts import parting
 from gradsan.check.graph import SURE, Change, Label, Op, Pass
-from gradsan.check.knowledge.tensors import FOLLOWING
 from gradsan.check.walking import Reached, reach, terms, way_to
 from gradsan.check.world import World
+from gradsan.knowledge.tensors import FOLLOWING
 
 _CONTRACTIONS = frozenset("matmul mm mv bmm linear addmm baddbmm einsum embedding cdist bilinear".split())
 

@@ -4,21 +4,6 @@ import ast
 from collections.abc import Sequence as Several
 
 from gradsan.check.graph import Leaf, Storage
-from gradsan.check.knowledge.tensors import (
-    CUTTING_FUNCTIONS,
-    CUTTING_METHODS,
-    FRESH_BUT_COPIES,
-    FRESH_FUNCTIONS,
-    FRESH_METHODS,
-    IN_PLACE_EXCEPTIONS,
-    LOSS_WORDS,
-    NOT_TENSORS,
-    PLAIN_RESULTS,
-    REDUCING,
-    SAVE_THEIR_RESULT,
-    SCALING,
-    VIEWS,
-)
 from gradsan.check.machine import Given
 from gradsan.check.passes import Passes
 from gradsan.check.troubles import ReadFreed
@@ -32,6 +17,21 @@ from gradsan.check.values import (
     memory,
     ops_of,
     parts,
+)
+from gradsan.knowledge.tensors import (
+    CUTTING_FUNCTIONS,
+    CUTTING_METHODS,
+    FRESH_BUT_COPIES,
+    FRESH_FUNCTIONS,
+    FRESH_METHODS,
+    IN_PLACE_EXCEPTIONS,
+    LOSS_WORDS,
+    NOT_TENSORS,
+    PLAIN_RESULTS,
+    REDUCING,
+    SAVE_THEIR_RESULT,
+    SCALING,
+    VIEWS,
 )
 
 _MULTIPLYING = frozenset(

@@ -6,8 +6,12 @@ from functools import lru_cache
 
 from gradsan.check.definitions import dotted
 from gradsan.check.graph import DOUBTFUL, LIKELY
-from gradsan.check.knowledge.modules import ENGINES, PASS_METHODS, PASS_RECEIVERS, PREPARERS
-from gradsan.check.knowledge.tensors import (
+from gradsan.check.layer_calls import LayerCalls
+from gradsan.check.machine import Given
+from gradsan.check.source import Source
+from gradsan.check.values import Const, Instance, Layer, Mapping, Optimizer, Sequence, Tensor, Value, leaves_of, ops_of
+from gradsan.knowledge.modules import ENGINES, PASS_METHODS, PASS_RECEIVERS, PREPARERS
+from gradsan.knowledge.tensors import (
     CUTTING_METHODS,
     CUTTING_WORDS,
     HARMLESS,
@@ -19,10 +23,6 @@ from gradsan.check.knowledge.tensors import (
     NOT_TENSORS,
     OPTIMIZER_WORDS,
 )
-from gradsan.check.layer_calls import LayerCalls
-from gradsan.check.machine import Given
-from gradsan.check.source import Source
-from gradsan.check.values import Const, Instance, Layer, Mapping, Optimizer, Sequence, Tensor, Value, leaves_of, ops_of
 
 _SAME = frozenset(
     """

@@ -34,7 +34,7 @@ from gradsan.check.troubles import (
 )
 from gradsan.check.values import Optimizer
 from gradsan.check.walking import Reached, reach
-from gradsan.lifecycle.held import Held
+from gradsan.facts.held import Held
 
 Assumed = ast.If | ast.Try  # a statement that goes one way or the other
 

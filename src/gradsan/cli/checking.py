@@ -255,4 +255,4 @@ def _line_of(place: "Location") -> str | None:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gradsan.lifecycle.location import Location
+    from gradsan.facts.location import Location

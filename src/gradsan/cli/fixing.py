@@ -27,11 +27,11 @@ from gradsan.fix.proposing import with_edits
 from gradsan.fix.proving import Proof, Prover, kind_of
 from gradsan.fix.sandbox.copies import listed
 from gradsan.fix.snapshot import Snapshot
-from gradsan.fix.source import parse
 from gradsan.fix.trials import Trial, Workshop
 from gradsan.fix.trusting import is_sure
 from gradsan.fix.writing import write as write_files
 from gradsan.report import Diagnosis, Fix, Report
+from gradsan.source.file import parse
 
 _GONE = "gone with it"
 _CERTAIN = "certain: the source shows the problem, and with the edit none"

@@ -12,8 +12,7 @@ import click
 from gradsan.cli.codes import selection
 from gradsan.cli.output import COLOR_CHOICES, FORMATS, ColorChoice
 from gradsan.cli.watching import FAIL_ON, FailOn, Reporting, Watching
-from gradsan.errors import GradsanError, NotYetError, TorchMissingError
-from gradsan.observe.doors.program import (
+from gradsan.entry.program import (
     Module,
     Program,
     find_script,
@@ -22,6 +21,7 @@ from gradsan.observe.doors.program import (
     start_without_us,
     started_anyway,
 )
+from gradsan.errors import GradsanError, NotYetError, TorchMissingError
 from gradsan.observe.guarding import attempt, is_ours
 
 

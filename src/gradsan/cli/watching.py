@@ -12,8 +12,8 @@ from typing import Literal, Self, get_args
 
 from gradsan.cli.output import ColorChoice, UnwritableOutputError, wants_color, width, write
 from gradsan.cli.version import version
-from gradsan.observe.doors.session import Conclusion, Session, take_over, uninstall
-from gradsan.observe.doors.speaking import speak
+from gradsan.entry.session import Conclusion, Session, take_over, uninstall
+from gradsan.entry.speaking import speak
 from gradsan.observe.guarding import attempt, say, shown
 from gradsan.report import Diagnosis, Report, Summary
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from gradsan.errors import GradsanError
 from gradsan.fix.editing import ChangedFileError, edited
-from gradsan.fix.source import parse, read
 from gradsan.report import Edit
+from gradsan.source.file import parse, read
 
 
 class OutsideError(GradsanError):

@@ -7,10 +7,10 @@ from textwrap import indent
 
 import libcst as cst
 
+from gradsan.facts.held import Held, Kind, Shape
 from gradsan.fix.drafting import Draft
-from gradsan.fix.source import Source
 from gradsan.fix.tree import Tree
-from gradsan.lifecycle.held import Held, Kind, Shape
+from gradsan.source.file import Source
 
 _ITEM_OF = re.compile(r"(.*)\[(\d+)\](\.\w+)")  # `model.layers[0].state`
 _GRAD = ("torch.autograd.grad", "autograd.grad", "grad")

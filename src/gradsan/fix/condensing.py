@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gradsan.fix.crowding import spread
-from gradsan.fix.source import Source
+from gradsan.source.file import Source
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 

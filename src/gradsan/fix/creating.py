@@ -7,9 +7,9 @@ once. So no edit runs again what creates one, whatever else it computes on the w
 import ast
 from collections.abc import Iterator
 
-from gradsan.check.knowledge.modules import LOSS_SUFFIX, OPTIMIZER_PACKAGES, WITHOUT_PARAMETERS
-from gradsan.fix.source import Source
+from gradsan.knowledge.modules import LOSS_SUFFIX, OPTIMIZER_PACKAGES, WITHOUT_PARAMETERS
 from gradsan.report import Diagnosis
+from gradsan.source.file import Source
 
 _LAYERS = "torch.nn."
 _NO_LAYERS = ("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils.")

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gradsan.lifecycle.location import Frame, Location
+from gradsan.facts.location import Frame, Location
 from gradsan.report import Culprit, Diagnosis
 
 _KEY = "crossings"

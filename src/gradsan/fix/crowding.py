@@ -8,7 +8,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from gradsan.fix.source import Source
+from gradsan.source.file import Source
 
 _WITHOUT_NODE = re.compile(r"\s*(?:else|finally|try|except\b.*|case\b.*)\s*:\s*$")
 

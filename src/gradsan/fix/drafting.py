@@ -7,9 +7,9 @@ import libcst as cst
 
 from gradsan.fix.editing import edits_between
 from gradsan.fix.expressions import text
-from gradsan.fix.source import split_lines
 from gradsan.fix.tree import Statement, Tree
 from gradsan.report import Edit
+from gradsan.source.file import split_lines
 
 
 @dataclass

@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 
 from gradsan.fix.expressions import assigned_names, loaded_names
-from gradsan.fix.source import Source
 from gradsan.fix.tree import Statement, Tree
+from gradsan.source.file import Source
 
 
 def dependents(first: Statement, following: Iterable[Statement]) -> list[Statement]:

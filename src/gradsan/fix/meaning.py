@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import libcst as cst
 
+from gradsan.facts.location import Location
 from gradsan.fix.calls import asks_for_pass, called_name
 from gradsan.fix.expressions import nodes, text
 from gradsan.fix.tree import Statement
-from gradsan.lifecycle.location import Location
 from gradsan.report import Diagnosis
 
 

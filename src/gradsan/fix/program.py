@@ -5,14 +5,14 @@ from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 
+from gradsan.facts.location import Frame, Location
 from gradsan.fix.attempts import attempts
 from gradsan.fix.condensing import condense
 from gradsan.fix.crossings import others
 from gradsan.fix.meaning import meant
-from gradsan.fix.source import Source, parse, read
 from gradsan.fix.tree import Statement, Tree
-from gradsan.lifecycle.location import Frame, Location
 from gradsan.report import Diagnosis
+from gradsan.source.file import Source, parse, read
 
 
 @dataclass(frozen=True, slots=True)

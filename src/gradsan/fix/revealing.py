@@ -3,12 +3,12 @@
 import libcst as cst
 
 from gradsan.check.rereading import REVEALING, revealed
+from gradsan.facts.held import NOTHING, SOMETHING, Held, parsed
 from gradsan.fix.drafting import Draft
 from gradsan.fix.editing import edited
 from gradsan.fix.expressions import parse, same_text, text
 from gradsan.fix.program import Program
 from gradsan.fix.tree import Statement, Tree
-from gradsan.lifecycle.held import NOTHING, SOMETHING, Held, parsed
 
 
 def held_at(program: Program, tree: Tree, node: cst.BaseExpression, *, otherwise: Held = NOTHING) -> Held:

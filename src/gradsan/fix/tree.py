@@ -7,7 +7,7 @@ import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, ParentNodeProvider, PositionProvider
 
 from gradsan.fix.condensing import Line
-from gradsan.fix.source import Source
+from gradsan.source.file import Source
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 Scope = cst.FunctionDef | cst.Lambda | cst.ClassDef | cst.Module

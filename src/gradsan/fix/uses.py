@@ -7,6 +7,8 @@ from functools import partial
 
 import libcst as cst
 
+from gradsan.facts.held import NONE, NOTHING, TENSOR, Held
+from gradsan.facts.location import Location
 from gradsan.fix.carried import detached, detaching, for_each, helper
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import bracketed, bracketed_text, loaded, nodes, simple, targets, text
@@ -14,8 +16,6 @@ from gradsan.fix.flow import constants, stores
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.revealing import held_at, was_seen
 from gradsan.fix.tree import Statement, Tree
-from gradsan.lifecycle.held import NONE, NOTHING, TENSOR, Held
-from gradsan.lifecycle.location import Location
 
 
 def use_of(program: Program, name: str) -> Place | None:

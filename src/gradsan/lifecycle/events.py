@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gradsan.lifecycle.location import Location
+from gradsan.facts.location import Location
 from gradsan.lifecycle.ops import Leaf, Op, Port
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gradsan.lifecycle.location import Location
+from gradsan.facts.location import Location
 
 
 class Port(NamedTuple):

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from gradsan.facts.location import Location
 from gradsan.lifecycle.events import Cleared, Edited, Event, Held, Life, Made, Pass, Stepped, Walked
-from gradsan.lifecycle.location import Location
 from gradsan.lifecycle.ops import Leaf, Op, Port, Saved
 from gradsan.lifecycle.simulator import play
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.journal import Page
 from gradsan.observe.log.recorder import LineRecorder

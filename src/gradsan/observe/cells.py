@@ -10,8 +10,8 @@ from bisect import bisect_right
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from gradsan.lifecycle.incident import OpFact, PassFact
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.incident import OpFact, PassFact
+from gradsan.facts.location import Frame
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import ParamSpec, TypeVar
 
-from gradsan.observe.arrival import is_loaded, when_loaded
+from gradsan.observe.import_hook import is_loaded, when_loaded
 from gradsan.observe.private import FOLDERS_NOT_COMPILED, RULES_MODULE, RULES_READER
 
 P = ParamSpec("P")

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from types import FrameType
 
 from gradsan.causes.diagnosing import shown
-from gradsan.lifecycle.incident import OpFact, SecondPass, Stack
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.incident import OpFact, SecondPass, Stack
+from gradsan.facts.location import Frame
 from gradsan.observe.failure.makers import maker_rounds
 from gradsan.observe.failure.scene import Node, Scene, moment, op_fact
 from gradsan.observe.graph import leading_to, saves_values
-from gradsan.observe.log.rounds import Rounds
+from gradsan.observe.log.iterations import Rounds
 from gradsan.observe.naming.names import Carrier, Crossing, carrier
 from gradsan.observe.naming.source import scope_of
 from gradsan.observe.naming.statements import loads, stores, text

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.callers import UNREAD, Caller
-from gradsan.observe.looks import Look
+from gradsan.observe.graph_snapshot import Look
 
 # Notes kept for each line that asks for passes: its first ones, and its last ones.
 FIRST, _LAST = 4, 48

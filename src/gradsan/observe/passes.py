@@ -6,12 +6,12 @@ from itertools import count
 from types import FrameType
 from typing import Any
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.callers import UNREAD, Apart, Caller, Callers, Place, Recent, Sure
+from gradsan.observe.graph_snapshot import look_at
 from gradsan.observe.log.journal import Page
 from gradsan.observe.log.sites import SITE_MASK
 from gradsan.observe.log.threads import Threads
-from gradsan.observe.looks import look_at
 from gradsan.observe.notes import FIRST, TAPED, Begun, PassNote, Site
 from gradsan.observe.tape import AT_MOST, CREATES, GIVES, PASS, READ, RETAINS, Record, Tape
 

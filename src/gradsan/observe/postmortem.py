@@ -1,6 +1,6 @@
 """What was wrong with a pass that PyTorch stopped, read from the live graph and the notes, while both are there."""
 
-from gradsan.lifecycle.incident import Donated, Incident, PassFact, ReadAfterFree, Stack, WithoutHistory
+from gradsan.facts.incident import Donated, Incident, PassFact, ReadAfterFree, Stack, WithoutHistory
 from gradsan.observe.failure.edited import edited
 from gradsan.observe.failure.scene import Scene, pass_fact
 from gradsan.observe.failure.second_pass import second_pass

@@ -14,7 +14,7 @@ from gradsan.observe.guarding import is_ours
 from gradsan.report import Diagnosis
 
 if TYPE_CHECKING:
-    from gradsan.lifecycle.incident import Incident
+    from gradsan.facts.incident import Incident
     from gradsan.observe.failure.scene import Scene
 
 
@@ -31,7 +31,7 @@ class Prescriber:
     ) -> Diagnosis:
         """With what the live program tells of where to mend it, and what each fix would do."""
         from gradsan.fix.what_if import foretell
-        from gradsan.observe.mending import evidence
+        from gradsan.observe.live_evidence import evidence
         from gradsan.observe.recording import recorded
 
         try:

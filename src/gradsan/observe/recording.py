@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
+from gradsan.facts.incident import Edited as EditedIncident
+from gradsan.facts.incident import Incident, SecondPass
 from gradsan.lifecycle.events import Event, Life, Made, Pass, Stepped, Walked
-from gradsan.lifecycle.incident import Edited as EditedIncident
-from gradsan.lifecycle.incident import Incident, SecondPass
 from gradsan.lifecycle.ops import Leaf, Op, Port, Saved
 from gradsan.lifecycle.recording import Recording
 from gradsan.observe.failure.scene import Graph, Scene

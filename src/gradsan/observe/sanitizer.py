@@ -13,21 +13,21 @@ from gradsan.observe.attention import Attention
 from gradsan.observe.callers import Callers
 from gradsan.observe.compilation import compiles_to_nothing, stay_out
 from gradsan.observe.engine import Asked, Engine, watched_engine
+from gradsan.observe.explanation_budget import Patience
 from gradsan.observe.findings import Findings
+from gradsan.observe.gc_pause import collector_at_rest, observers_at_rest
 from gradsan.observe.guarding import attempt, is_ours, say, shown
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.notes import Begun
 from gradsan.observe.passes import Passes
-from gradsan.observe.patience import Patience
 from gradsan.observe.prescribing import Prescriber
 from gradsan.observe.private import compiler_switch, is_tracing, private
-from gradsan.observe.resting import collector_at_rest, observers_at_rest
 from gradsan.observe.steps import Steps
 from gradsan.observe.tape import Tape
 from gradsan.report import Diagnosis
 
 if TYPE_CHECKING:
-    from gradsan.lifecycle.course import Course
+    from gradsan.facts.course import Course
     from gradsan.observe.ledger.book import Ledger
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.attention import Attention
 from gradsan.observe.callers import Apart, Callers, Place, Recent, Sure
 from gradsan.observe.compilation import compiles_to_nothing

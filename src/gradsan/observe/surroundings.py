@@ -7,8 +7,8 @@ interpreter has it on the stack of every pass, the log on none: whoever compares
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from gradsan.lifecycle.incident import Incident, ReadAfterFree, Stack
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.incident import Incident, ReadAfterFree, Stack
+from gradsan.facts.location import Frame
 
 T = TypeVar("T")
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 from gradsan.causes.diagnosing import Named, shown
-from gradsan.lifecycle.incident import Edited, Incident, SecondPass
-from gradsan.lifecycle.location import Frame
-from gradsan.observe.beliefs import Case, Tried, beliefs
+from gradsan.facts.incident import Edited, Incident, SecondPass
+from gradsan.facts.location import Frame
 from gradsan.observe.cells import CELLS
 from gradsan.observe.guarding import is_ours
 from gradsan.observe.naming.culprits import Witness, named
@@ -18,6 +17,7 @@ from gradsan.observe.naming.trace import Trace
 from gradsan.observe.passes import Passes
 from gradsan.observe.postmortem import examine_raised
 from gradsan.observe.surroundings import surrounded
+from gradsan.observe.tried import Case, Tried, beliefs
 from gradsan.report import Culprit
 
 

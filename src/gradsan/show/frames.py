@@ -8,7 +8,7 @@ from itertools import groupby
 from rich.text import Text
 
 from gradsan.causes.cause import Role
-from gradsan.lifecycle.location import Location
+from gradsan.facts.location import Location
 from gradsan.report import Diagnosis, Fix, Report
 from gradsan.show.places import main_place, main_role, story_places, written
 from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, rendered, with_inline_code, wrapped

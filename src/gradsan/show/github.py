@@ -1,6 +1,6 @@
 """GitHub workflow commands: annotations on the lines of a pull request."""
 
-from gradsan.lifecycle.location import Location
+from gradsan.facts.location import Location
 from gradsan.report import Diagnosis, Report
 from gradsan.show.places import main_place, main_role, story_places, written
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from gradsan.errors import UnreadableReportError
-from gradsan.lifecycle.incident import LONGEST_PATH
+from gradsan.facts.incident import LONGEST_PATH
 from gradsan.report import SCHEMA, Report
 
 # Patterns and limits that Python's types cannot say.

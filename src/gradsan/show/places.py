@@ -5,7 +5,7 @@ from typing import get_args
 
 from gradsan.causes import cause
 from gradsan.causes.cause import Role
-from gradsan.lifecycle.location import Location
+from gradsan.facts.location import Location
 from gradsan.report import Diagnosis
 
 _MAIN: tuple[Role, ...] = ("used", "held", "cut", "made", "changed")

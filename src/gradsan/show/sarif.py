@@ -6,7 +6,7 @@ from typing import Any
 
 from gradsan.causes import cause
 from gradsan.causes.cause import Cause
-from gradsan.lifecycle.location import Location
+from gradsan.facts.location import Location
 from gradsan.report import Diagnosis, Report
 from gradsan.show.places import main_place, main_role, story_places
 

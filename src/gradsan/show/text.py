@@ -9,8 +9,8 @@ from itertools import groupby, zip_longest
 from rich.text import Text
 
 from gradsan.causes.cause import Role
+from gradsan.facts.location import Frame, Location
 from gradsan.lifecycle.amounts import count, size
-from gradsan.lifecycle.location import Frame, Location
 from gradsan.report import Diagnosis, Edit, Effects, Fix, PathOp, Report, Summary
 from gradsan.show.places import is_one_line, story_places
 from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, rendered, with_inline_code, wrapped

@@ -5,6 +5,8 @@ from itertools import product
 
 import libcst as cst
 
+from gradsan.facts.held import NOTHING, TENSOR, Held, any_of
+from gradsan.facts.location import Location
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import bracketed_text, call_of, is_only_given, method, simple, small, targets, text
 from gradsan.fix.flow import constants, reads
@@ -15,8 +17,6 @@ from gradsan.fix.receivers import seen_from
 from gradsan.fix.revealing import held_above, held_below, was_seen
 from gradsan.fix.tree import Statement, Tree
 from gradsan.fix.uses import common_frames, cut_code, cut_statements, cut_value, detach_here, loads, use_of
-from gradsan.lifecycle.held import NOTHING, TENSOR, Held, any_of
-from gradsan.lifecycle.location import Location
 
 _MADE_ONCE = ("GS104", "GS109", "GS308")
 _BETWEEN_STEPS = ("GS103", "GS105", "GS201", "GS305")  # there is a boundary at which nobody needs the history

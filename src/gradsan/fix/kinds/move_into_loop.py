@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import libcst as cst
 
 from gradsan.causes.computed_once import CONSTRUCTORS
+from gradsan.facts.location import Location
 from gradsan.fix.calls import asks_for_pass, called_name
 from gradsan.fix.creating import creates_trained, holds_trained
 from gradsan.fix.drafting import Draft
@@ -12,7 +13,6 @@ from gradsan.fix.expressions import assigned_names, call_of, loaded_names, simpl
 from gradsan.fix.kinds.remove_retain import without_retaining
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement, Tree
-from gradsan.lifecycle.location import Location
 
 _ALLOCATING = frozenset({"zeros", "empty", "ones", "full", "zeros_like", "empty_like", "ones_like", "full_like"})
 

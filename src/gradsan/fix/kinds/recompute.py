@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from gradsan.causes.computed_once import CONSTRUCTORS
+from gradsan.facts.location import Location
 from gradsan.fix.creating import creates_trained, holds_trained
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, bracketed, loaded, loaded_names, nodes, simple, text
@@ -14,7 +15,6 @@ from gradsan.fix.kinds.remove_retain import without_retaining
 from gradsan.fix.paths import seen_at
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement
-from gradsan.lifecycle.location import Location
 
 _CACHES = ("cache", "lru_cache")
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from gradsan.facts.location import Location
 from gradsan.fix.calls import called_name
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import call_of, text
 from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
 from gradsan.fix.tree import Statement
-from gradsan.lifecycle.location import Location
 
 
 def drafts(program: Program) -> Iterator[Draft]:

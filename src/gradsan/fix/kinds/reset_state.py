@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from gradsan.facts.location import Location
 from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import loaded, simple, targets, text
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement, Tree
-from gradsan.lifecycle.location import Location
 
 
 def drafts(program: Program) -> Iterator[Draft]:

@@ -3,13 +3,13 @@
 import re
 from math import prod
 
-from gradsan.lifecycle.incident import Edited, SavedValue, Stack, Way, When
+from gradsan.facts.incident import Edited, SavedValue, Stack, Way, When
 from gradsan.observe.failure.renewal import is_term, trained_anew
 from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, way
 from gradsan.observe.failure.suspects import bare, is_seen_through, suspects_in
 from gradsan.observe.graph import REARRANGING, kind_of, leaves_of, parameters_behind, saves_values
+from gradsan.observe.log.iterations import Repeats
 from gradsan.observe.log.lines import Lines, Unknown
-from gradsan.observe.log.rounds import Repeats
 from gradsan.observe.steps import StepNote
 
 _SAID = re.compile(

@@ -1,6 +1,6 @@
 """Whether a failing pass was asked for a loss that an earlier one took, or for a total with such a loss in it."""
 
-from gradsan.lifecycle.incident import Kinship
+from gradsan.facts.incident import Kinship
 from gradsan.observe.failure.scene import Graph, Node, Scene
 from gradsan.observe.graph import kind_of, loss_chain, terms_of
 from gradsan.observe.notes import PassNote

@@ -3,10 +3,10 @@
 import ast
 from collections.abc import Iterable
 
-from gradsan.lifecycle.incident import Stack
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.incident import Stack
+from gradsan.facts.location import Frame
+from gradsan.observe.log.iterations import BEFORE, Repeats, Rounds
 from gradsan.observe.log.lines import Lines, Unknown
-from gradsan.observe.log.rounds import BEFORE, Repeats, Rounds
 from gradsan.observe.log.sites import Kind
 from gradsan.observe.naming.source import scope_of
 from gradsan.observe.naming.statements import stores

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from gradsan.lifecycle.incident import LONGEST_PATH, OpFact, PassFact, Stack, Way, When
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.incident import LONGEST_PATH, OpFact, PassFact, Stack, Way, When
+from gradsan.facts.location import Frame
 from gradsan.observe.graph import parameters_behind, reach, roots_of
+from gradsan.observe.log.iterations import BEFORE, Rounds
 from gradsan.observe.log.lines import Lines, Unknown
-from gradsan.observe.log.rounds import BEFORE, Rounds
 from gradsan.observe.modules import Trained, module_names, owners, trained
 from gradsan.observe.naming.source import scope_of
 from gradsan.observe.notes import PassNote

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from gradsan.lifecycle.incident import OpFact, Owners, PassFact, Repetition, SecondPass, Stack
+from gradsan.facts.incident import OpFact, Owners, PassFact, Repetition, SecondPass, Stack
 from gradsan.observe.failure.kinship import kinship_of
 from gradsan.observe.failure.makers import goes_over_functions, maker_rounds
 from gradsan.observe.failure.renewal import is_reached_otherwise, is_term
@@ -19,8 +19,8 @@ from gradsan.observe.graph import (
     saves_values,
     version_of,
 )
+from gradsan.observe.log.iterations import BEFORE, Repeats, Rounds
 from gradsan.observe.log.lines import Unknown
-from gradsan.observe.log.rounds import BEFORE, Repeats, Rounds
 from gradsan.observe.notes import PassNote
 
 _CONTRACTIONS = frozenset(

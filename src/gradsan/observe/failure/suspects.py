@@ -6,7 +6,7 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-from gradsan.lifecycle.incident import SavedValue, Suspect
+from gradsan.facts.incident import SavedValue, Suspect
 from gradsan.observe.failure.scene import Graph, Node, Scene, op_fact
 from gradsan.observe.graph import REARRANGING, kind_of, parameters_behind, saves_values, version_of
 from gradsan.observe.modules import buffers_beside

@@ -6,9 +6,9 @@ from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.hoards import Hoards
 from gradsan.observe.ledger.holdings import Holdings
 from gradsan.observe.ledger.passlines import PassLines
-from gradsan.observe.ledger.siblings import Siblings
 from gradsan.observe.ledger.staleness import Staleness
 from gradsan.observe.ledger.unreached import Unreached
+from gradsan.observe.ledger.unused_losses import Siblings
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,22 +5,22 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from gradsan.lifecycle.course import Course, CutOff
+from gradsan.facts.course import Course, CutOff
 from gradsan.observe.attention import Attention
 from gradsan.observe.graph import ranges_of, reach, roots_of
 from gradsan.observe.guarding import attempt, is_ours, shown
 from gradsan.observe.ledger.accounts import Accounts
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.ledger.carrying import carried_by, round_begins
-from gradsan.observe.ledger.census import Histories, Timeline, sightings
 from gradsan.observe.ledger.cutting import find_cut
 from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.hoards import Hoards
+from gradsan.observe.ledger.holder_scan import Histories, Timeline, sightings
 from gradsan.observe.ledger.holdings import Holdings
 from gradsan.observe.ledger.passlines import Line, PassLines
-from gradsan.observe.ledger.siblings import Siblings
 from gradsan.observe.ledger.staleness import Staleness
 from gradsan.observe.ledger.unreached import Ran, Unreached
+from gradsan.observe.ledger.unused_losses import Siblings
 from gradsan.observe.ledger.wording import user_files, user_modules
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.recorder import LineRecorder

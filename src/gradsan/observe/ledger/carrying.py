@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from gradsan.lifecycle.course import Carried
-from gradsan.lifecycle.incident import Stack
+from gradsan.facts.course import Carried
+from gradsan.facts.incident import Stack
 from gradsan.observe.graph import Node, reach, roots_of
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.lines import Lines

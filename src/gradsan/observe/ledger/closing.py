@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any, Literal
 
-from gradsan.lifecycle.course import Course, Gave, LeftOut, OptimizerLine, PassLine
-from gradsan.lifecycle.incident import Stack
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.course import Course, Gave, LeftOut, OptimizerLine, PassLine
+from gradsan.facts.incident import Stack
+from gradsan.facts.location import Frame
 from gradsan.observe.callers import Calls
 from gradsan.observe.ledger.accounts import Accounts
 from gradsan.observe.ledger.dropped import dropped_losses

@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from gradsan.lifecycle.course import Cutting
-from gradsan.lifecycle.incident import Stack
+from gradsan.facts.course import Cutting
+from gradsan.facts.incident import Stack
 from gradsan.observe.ledger.spans import end_of, meets
 from gradsan.observe.ledger.unreached import Ran
 from gradsan.observe.log.lines import Lines

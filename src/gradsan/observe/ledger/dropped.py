@@ -5,8 +5,8 @@ import linecache
 from collections.abc import Sequence
 from functools import lru_cache
 
-from gradsan.lifecycle.course import DroppedLoss
-from gradsan.lifecycle.incident import Stack
+from gradsan.facts.course import DroppedLoss
+from gradsan.facts.incident import Stack
 from gradsan.observe.ledger.noting import uses_of
 from gradsan.observe.ledger.spans import end_of, meets
 from gradsan.observe.log.lines import Lines

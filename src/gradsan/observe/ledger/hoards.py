@@ -13,12 +13,12 @@ from itertools import islice
 from types import FrameType, ModuleType
 from typing import Any
 
-from gradsan.lifecycle.course import Hoard
-from gradsan.lifecycle.incident import Stack
+from gradsan.facts.course import Hoard
+from gradsan.facts.incident import Stack
 from gradsan.observe.graph import Node
 from gradsan.observe.ledger.budget import Budget
-from gradsan.observe.ledger.census import Graph, Histories
-from gradsan.observe.ledger.feeding import feed_of
+from gradsan.observe.ledger.container_writes import feed_of
+from gradsan.observe.ledger.holder_scan import Graph, Histories
 from gradsan.observe.ledger.passlines import PassLines
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.pen import NEVER

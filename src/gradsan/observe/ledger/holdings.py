@@ -4,13 +4,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from gradsan.lifecycle.course import Count, HolderKind, Holding
-from gradsan.lifecycle.incident import Stack
-from gradsan.observe.ledger.census import Sighting
-from gradsan.observe.ledger.feeding import Feed, feed_of
+from gradsan.facts.course import Count, HolderKind, Holding
+from gradsan.facts.incident import Stack
+from gradsan.observe.graph_snapshot import Look
+from gradsan.observe.ledger.container_writes import Feed, feed_of
+from gradsan.observe.ledger.holder_scan import Sighting
 from gradsan.observe.ledger.trimming import is_trimmed
 from gradsan.observe.log.lines import Lines
-from gradsan.observe.looks import Look
 
 _NAMES = 64  # holders that are followed
 _LOOKS = 32  # counts of one holder that are kept

@@ -7,7 +7,7 @@ from gradsan.observe.failure.renewal import is_term, trained_anew
 from gradsan.observe.failure.scene import Graph
 from gradsan.observe.failure.second_pass import is_operand
 from gradsan.observe.graph import VIEWING, Node, kind_of, leaves_of
-from gradsan.observe.looks import Look
+from gradsan.observe.graph_snapshot import Look
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from itertools import pairwise
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from gradsan.lifecycle.course import Carried, Walk
+from gradsan.facts.course import Carried, Walk
 from gradsan.observe.callers import Calls
 from gradsan.observe.graph import Node, about_bytes, reach, roots_of, saves_values
+from gradsan.observe.graph_snapshot import Look
 from gradsan.observe.ledger.weighing import live_bytes
 from gradsan.observe.log.frames import frames_out
-from gradsan.observe.looks import Look
 from gradsan.observe.notes import Begun, PassNote, Site
 from gradsan.observe.steps import Steps
 

@@ -11,18 +11,18 @@ from itertools import islice
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from gradsan.lifecycle.course import Stale
-from gradsan.lifecycle.incident import Stack
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.course import Stale
+from gradsan.facts.incident import Stack
+from gradsan.facts.location import Frame
 from gradsan.observe.callers import Calls
+from gradsan.observe.graph_snapshot import Look
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.ledger.carrying import carried_over
 from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.passlines import LineKey, key_of, meet
+from gradsan.observe.log.iterations import BEFORE, Repeats
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.log.recorder import LineRecorder
-from gradsan.observe.log.rounds import BEFORE, Repeats
-from gradsan.observe.looks import Look
 from gradsan.observe.notes import Begun
 from gradsan.observe.steps import Steps
 from gradsan.observe.surroundings import surrounded_by

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradsan.lifecycle.course import CutOff
-from gradsan.lifecycle.incident import Stack
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.course import CutOff
+from gradsan.facts.incident import Stack
+from gradsan.facts.location import Frame
 from gradsan.observe.guarding import is_ours
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.private import NO_NUMBER, has_compiled

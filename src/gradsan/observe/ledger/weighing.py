@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from gradsan.observe.graph import Node, about_bytes, saves_values
-from gradsan.observe.looks import Look
+from gradsan.observe.graph_snapshot import Look
 from gradsan.observe.notes import PassNote
 from gradsan.observe.private import NO_NUMBER
 

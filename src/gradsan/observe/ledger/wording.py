@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable
 from types import ModuleType
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.source import scope_of
 from gradsan.observe.naming.statements import calls, text

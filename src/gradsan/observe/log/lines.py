@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Literal
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.log.frames import frames_out
+from gradsan.observe.log.iterations import Rounds, rounds_of
 from gradsan.observe.log.journal import Block, Journal, Span, Stack, spans_of
-from gradsan.observe.log.rounds import Rounds, rounds_of
 from gradsan.observe.log.sites import SITE_BITS, SITE_MASK, Kind, Site, Sites
 
 # A place, the op counter when the thread came there, and for generators the frame's token.

@@ -12,8 +12,8 @@ from inspect import CO_OPTIMIZED
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from gradsan.observe.arrival import Finder, after_loading, unseen
 from gradsan.observe.guarding import attempt, is_ours, say, shown
+from gradsan.observe.import_hook import Finder, after_loading, unseen
 from gradsan.observe.living import instances
 from gradsan.observe.log import marks
 from gradsan.observe.log.pen import Pen

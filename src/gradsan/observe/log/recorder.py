@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FrameType
 from typing import Protocol
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.guarding import is_ours, shown
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.log.journal import BLOCK_WORDS, stack_after

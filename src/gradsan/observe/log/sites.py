@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from types import CodeType
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.cells import CELLS
 
 MODULE = "<module>"

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
-from gradsan.observe.arrival import is_loaded, when_loaded
 from gradsan.observe.guarding import attempt, say, shown
+from gradsan.observe.import_hook import is_loaded, when_loaded
 
 _REWRITER = "_pytest.assertion.rewrite"
 _LOADER = "AssertionRewritingHook"

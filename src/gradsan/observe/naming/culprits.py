@@ -6,7 +6,7 @@ from types import FrameType
 from typing import Any
 
 from gradsan.causes.diagnosing import Named
-from gradsan.lifecycle.incident import Donated, Edited, Incident, OpFact, SecondPass, WithoutHistory
+from gradsan.facts.incident import Donated, Edited, Incident, OpFact, SecondPass, WithoutHistory
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.cuts import COMPARISON, GRADIENT
 from gradsan.observe.naming.editing import edit_behind

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import FrameType
 
-from gradsan.lifecycle.incident import Edited, OpFact, Suspect
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.incident import Edited, OpFact, Suspect
+from gradsan.facts.location import Frame
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import unrecorded
 from gradsan.observe.naming.dataflow import doubt_of

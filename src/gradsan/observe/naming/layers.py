@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from gradsan.lifecycle.incident import Suspect
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.incident import Suspect
+from gradsan.facts.location import Frame
 from gradsan.observe.living import instances
 from gradsan.observe.naming.looking import value_of
 from gradsan.observe.naming.source import scope_of

@@ -5,7 +5,7 @@ from math import prod
 from types import FrameType
 from typing import Any
 
-from gradsan.lifecycle.incident import SavedValue
+from gradsan.facts.incident import SavedValue
 from gradsan.observe.naming.holders import Held, Search
 from gradsan.observe.private import creation_number
 

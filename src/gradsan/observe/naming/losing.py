@@ -4,10 +4,10 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import switches
-from gradsan.observe.naming.lost import Idle, Lost, lost
+from gradsan.observe.naming.history_cut import Idle, Lost, lost
 from gradsan.observe.naming.source import statements_of
 from gradsan.observe.naming.statements import calls, parameters, text
 from gradsan.observe.naming.stored import Stores

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Literal
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.calling import asks_for_pass
 from gradsan.observe.naming.dataflow import Flow, behind, flow, inline

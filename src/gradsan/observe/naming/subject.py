@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.graph import loss_chain, roots_of
 from gradsan.observe.naming.calling import PASSES
 from gradsan.observe.naming.looking import value_of

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TypeVar
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.log.frames import LINE_BITS, LINE_MASK
 from gradsan.observe.log.lines import Event, Lines
 from gradsan.observe.log.sites import Code, Kind, Site

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 
 Stack = tuple[Frame, ...]  # the user's calls, outermost first
 LONGEST_PATH = 40  # ops; of a longer way both ends are kept

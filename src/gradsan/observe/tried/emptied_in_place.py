@@ -1,8 +1,8 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.observe.beliefs.belief import Belief, Case, Tried, place
 from gradsan.observe.naming.statements import calls, text
+from gradsan.observe.tried.belief import Belief, Case, Tried, place
 
 _EMPTYING = frozenset({"zero_", "fill_", "normal_", "uniform_"})
 

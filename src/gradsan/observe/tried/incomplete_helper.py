@@ -1,10 +1,10 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.lifecycle.incident import SecondPass
-from gradsan.observe.beliefs.belief import Belief, Case, Tried, place
+from gradsan.facts.incident import SecondPass
 from gradsan.observe.naming.statements import text
 from gradsan.observe.naming.trace import Execution
+from gradsan.observe.tried.belief import Belief, Case, Tried, place
 
 
 class IncompleteHelper(Belief):

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from gradsan.lifecycle.course import LeftOut
-from gradsan.lifecycle.incident import Stack
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.course import LeftOut
+from gradsan.facts.incident import Stack
+from gradsan.facts.location import Frame
 from gradsan.observe.graph import leaves_of, reach
+from gradsan.observe.graph_snapshot import Look
 from gradsan.observe.ledger.beside import Way, losses_beside
 from gradsan.observe.ledger.noting import Uses, uses_of, uses_of_attribute, uses_of_item
 from gradsan.observe.ledger.wording import statements_at
 from gradsan.observe.log.lines import Lines
-from gradsan.observe.looks import Look
 from gradsan.observe.naming.statements import stores
 from gradsan.observe.notes import Begun
 

@@ -14,10 +14,10 @@ from platform import python_version
 from typing import Any
 
 import gradsan
+from gradsan.entry.ending import Ending
+from gradsan.entry.outside import note_writes
+from gradsan.entry.session import Session, uninstall
 from gradsan.fix.arrangement import Arrangement
-from gradsan.observe.doors.ending import Ending
-from gradsan.observe.doors.outside import note_writes
-from gradsan.observe.doors.session import Session, uninstall
 from gradsan.observe.given_gradients import GivenGradients
 from gradsan.observe.guarding import say
 from gradsan.observe.ledger.budget import Budget

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from gradsan.lifecycle.incident import Stack
+from gradsan.facts.incident import Stack
 
 HolderKind = Literal["local", "argument", "attribute", "item", "closure", "global", "buffer", "optimizer"]
 _SHOW_GROWTH = 3  # passes in a row that show that a history grows, and is never cut

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from enum import Enum
 
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.location import Frame
 from gradsan.observe.log.activations import Activation, Track
 from gradsan.observe.log.loops import Loop
 

@@ -4,7 +4,7 @@ import functools
 import importlib
 import pkgutil
 
-from gradsan.observe.beliefs.belief import Belief, Case, Tried
+from gradsan.observe.tried.belief import Belief, Case, Tried
 
 __all__ = ["Belief", "Case", "Tried", "beliefs"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
-from gradsan.lifecycle.incident import Incident
+from gradsan.facts.incident import Incident
 from gradsan.observe.modules import parameter_names
 from gradsan.observe.unasked import attributes_of
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from gradsan.observe import sanitizer
-from gradsan.observe.resting import observers_at_rest
+from gradsan.observe.gc_pause import observers_at_rest
 from gradsan.report import Diagnosis
 from observe.conftest import Watched
 

@@ -10,14 +10,14 @@ from functools import partial
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from gradsan.entry.prompt import at_prompt
+from gradsan.entry.speaking import speak
+from gradsan.entry.uncaught import without_ours
 from gradsan.errors import TorchMissingError
-from gradsan.observe.arrival import is_installed, is_loaded, when_loaded
 from gradsan.observe.cells import CELLS
-from gradsan.observe.doors.prompt import at_prompt
-from gradsan.observe.doors.speaking import speak
-from gradsan.observe.doors.uncaught import without_ours
 from gradsan.observe.findings import Findings
 from gradsan.observe.guarding import attempt, is_ours, say, shown
+from gradsan.observe.import_hook import is_installed, is_loaded, when_loaded
 from gradsan.observe.private import private
 from gradsan.observe.sanitizer import Sanitizer, diagnosis_on
 from gradsan.report import Diagnosis

@@ -1,9 +1,9 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.observe.beliefs.belief import Belief, Case, Tried, detached, place
 from gradsan.observe.naming.source import Scope, statements_of
 from gradsan.observe.naming.statements import loads
+from gradsan.observe.tried.belief import Belief, Case, Tried, detached, place
 
 
 class ReboundVariable(Belief):

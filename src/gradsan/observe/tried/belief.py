@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gradsan.causes.diagnosing import shown
-from gradsan.lifecycle.incident import Edited, SecondPass
-from gradsan.lifecycle.location import Frame
+from gradsan.facts.incident import Edited, SecondPass
+from gradsan.facts.location import Frame
 from gradsan.observe.naming.dataflow import doubt_of
 from gradsan.observe.naming.statements import text
 from gradsan.observe.naming.stored import Stores

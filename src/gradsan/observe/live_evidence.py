@@ -6,14 +6,14 @@ from dataclasses import replace
 from types import FrameType
 
 from gradsan.causes.diagnosing import shown
-from gradsan.lifecycle.held import NONE, NUMBER, SOMETHING, TENSOR, Held, container, record
-from gradsan.lifecycle.held import Kind as Form
-from gradsan.lifecycle.incident import Incident, SecondPass, Stack
+from gradsan.facts.held import NONE, NUMBER, SOMETHING, TENSOR, Held, container, record
+from gradsan.facts.held import Kind as Form
+from gradsan.facts.incident import Incident, SecondPass, Stack
+from gradsan.observe.access_path import has_history, holders, inside, reached, trained_names
 from gradsan.observe.crossings import Crossed, as_evidence, other_crossings, written
 from gradsan.observe.failure.scene import Scene
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.log.sites import Kind
-from gradsan.observe.reaching import has_history, holders, inside, reached, trained_names
 from gradsan.observe.surroundings import surrounded
 from gradsan.observe.unasked import is_one
 from gradsan.report import Culprit

@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
-from gradsan.lifecycle.incident import Edited
-from gradsan.observe.beliefs.belief import Belief, Case, Tried, place
+from gradsan.facts.incident import Edited
 from gradsan.observe.naming.contexts import unrecorded
 from gradsan.observe.naming.edits import edits
+from gradsan.observe.tried.belief import Belief, Case, Tried, place
 
 
 class HiddenEdit(Belief):

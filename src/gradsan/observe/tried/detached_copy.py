@@ -1,9 +1,9 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.observe.beliefs.belief import Belief, Case, Tried, detached, place
-from gradsan.observe.beliefs.unused_forward import is_read_after
 from gradsan.observe.naming.statements import text
+from gradsan.observe.tried.belief import Belief, Case, Tried, detached, place
+from gradsan.observe.tried.unused_forward import is_read_after
 
 
 class DetachedCopy(Belief):

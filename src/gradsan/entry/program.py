@@ -19,8 +19,8 @@ from importlib.machinery import BuiltinImporter, ModuleSpec, SourceFileLoader, S
 from types import CodeType, ModuleType
 from typing import Any, NoReturn, cast
 
+from gradsan.entry.uncaught import excepthook_without_ours, without_ours
 from gradsan.errors import GradsanError
-from gradsan.observe.doors.uncaught import excepthook_without_ours, without_ours
 from gradsan.observe.guarding import attempt, is_ours, say, shown
 
 Prepare = Callable[[CodeType], CodeType]  # from the code of the main file to what is run in its place

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from gradsan.observe.guarding import is_ours
 
 if TYPE_CHECKING:
-    from gradsan.observe.doors.program import Prepare, Program
-    from gradsan.observe.doors.session import Session
+    from gradsan.entry.program import Prepare, Program
+    from gradsan.entry.session import Session
 
 _OFF = frozenset({"", "0", "false", "no", "off"})
 
@@ -18,7 +18,7 @@ def begin() -> None:
     """Switch gradsan on for this process; it waits until the program imports torch."""
     if os.environ.get("GRADSAN", "").strip().lower() in _OFF:
         return
-    from gradsan.observe.doors.session import Session, is_on, take_over
+    from gradsan.entry.session import Session, is_on, take_over
 
     if is_on():  # `site` reads the files of a virtual environment twice
         return
@@ -32,8 +32,8 @@ def _trial() -> "Session | None":
     """What this process is to do as part of a trial of `gradsan fix`."""
     if "GRADSAN_TRIAL" not in os.environ:
         return None
+    from gradsan.entry.trial import Trial
     from gradsan.fix.arrangement import arranged
-    from gradsan.observe.doors.trial import Trial
 
     arrangement = arranged()
     return None if arrangement is None else Trial(arrangement).session
@@ -50,7 +50,7 @@ class _Main:
     def __init__(self, prepare: "Prepare") -> None:
         import runpy
 
-        from gradsan.observe.doors import program
+        from gradsan.entry import program
 
         self._runpy = runpy
         self._run_module = program.run_module_as_main

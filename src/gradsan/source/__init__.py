@@ -1,0 +1,1 @@
+"""The one reader of Python source: files, statements, scopes, and splices that keep all formatting."""
