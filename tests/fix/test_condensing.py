@@ -1,7 +1,5 @@
 """What is left out of a tree is still there in the file."""
 
-from pathlib import Path
-
 import libcst as cst
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,7 +42,7 @@ def last():
 
 def source(text: str = SOURCE) -> Source:
     """As if read from a file."""
-    return Source(Path("x.py"), text.encode(), "utf-8")
+    return Source("x.py", text)
 
 
 def test_functions_without_a_wanted_line_are_one_line_each() -> None:

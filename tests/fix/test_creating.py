@@ -1,11 +1,9 @@
 """What creates something that is trained is told from what only computes with it."""
 
-from pathlib import Path
-
 import pytest
 
 from gradsan.fix.creating import creates_trained
-from gradsan.source.file import parse
+from gradsan.source.disk import parsed
 
 FILE = """
 import torch
@@ -61,7 +59,7 @@ def smooth(x):
 )
 def test_creation_is_told_from_use(code: str, creates: bool) -> None:  # noqa: FBT001
     """Layers, parameters, optimizers, loaders, leaves: also where a function or class of the file makes them."""
-    source = parse(Path("train.py"), FILE.encode())
+    source = parsed("train.py", FILE.encode())
     assert source is not None
 
     assert creates_trained(code, source) is creates

@@ -9,6 +9,7 @@ import pytest
 from gradsan.observe.log.loops import comprehending, loops_of
 from gradsan.observe.naming.source import scope_of
 from gradsan.observe.naming.statements import buffers
+from gradsan.source.file import tree_of
 
 SOURCE = """\
 from torch import nn
@@ -103,6 +104,7 @@ def test_loops_and_registrations_are_found_in_all_places(file: str) -> None:
 
 def test_file_is_parsed_once(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of ten thousand lines takes an eighth of a second."""
+    tree_of.cache_clear()
     parse = Mock(side_effect=ast.parse)
     monkeypatch.setattr(ast, "parse", parse)
 

@@ -4,7 +4,6 @@ import ast
 
 from gradsan.check.graph import DOUBTFUL, LIKELY, Op
 from gradsan.check.objects import Objects
-from gradsan.check.source import locate_import
 from gradsan.check.values import (
     Class,
     Const,
@@ -26,6 +25,7 @@ from gradsan.check.values import (
     member,
 )
 from gradsan.knowledge.tensors import OUTPUT_WORDS
+from gradsan.source.disk import locate_import
 
 
 class Attributes(Objects):

@@ -9,11 +9,12 @@ from gradsan.causes.diagnosing import capitalised, fingerprint_of, fix_of, shown
 from gradsan.check.facts import Told
 from gradsan.check.graph import LIKELY, SURE, Label
 from gradsan.check.silences import Silence
-from gradsan.check.source import Source, load
 from gradsan.check.spots import Spot
 from gradsan.facts.incident import Edited, Incident, SecondPass, Stack
 from gradsan.facts.location import Frame, Location
 from gradsan.report import Confidence, Culprit, Diagnosis
+from gradsan.source.disk import load
+from gradsan.source.file import Source
 
 _SURENESS: dict[str, int] = {"certain": 0, "likely": 1, "possible": 2}
 

@@ -4,8 +4,8 @@ import ast
 from dataclasses import dataclass, field
 
 from gradsan.check.graph import Code, Site
-from gradsan.check.source import Source
 from gradsan.check.values import Function, Instance, Value
+from gradsan.source.file import Source
 
 
 @dataclass(slots=True, eq=False)

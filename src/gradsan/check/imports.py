@@ -7,8 +7,9 @@ from functools import lru_cache
 from gradsan.check.frames import Frame
 from gradsan.check.graph import Code
 from gradsan.check.machine import Machine
-from gradsan.check.source import Source, load, locate_import
 from gradsan.check.values import Const, Imported, Library, Value
+from gradsan.source.disk import load, locate_import
+from gradsan.source.file import Source
 
 _LIBRARIES = frozenset(
     """

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from gradsan.check.calls import Calls
 from gradsan.check.frames import Frame
 from gradsan.check.graph import Code
-from gradsan.check.source import Source
 from gradsan.check.statements import Statements
 from gradsan.check.values import Const
+from gradsan.source.file import Source
 
 
 class Interpreter(Calls, Statements):

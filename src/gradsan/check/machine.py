@@ -9,10 +9,10 @@ from gradsan.check.choices import Choices, Policy
 from gradsan.check.frames import Frame
 from gradsan.check.graph import SURE, Code, Cut, Edge, Form, Label, Leaf, LoopRun, Op, Site, Storage
 from gradsan.check.labels import label_of
-from gradsan.check.source import Source
 from gradsan.check.values import Tensor, Value, leaves_of, ops_of, parts
 from gradsan.check.world import World
 from gradsan.knowledge.tensors import NON_SAVING
+from gradsan.source.file import Source
 
 Given = tuple[Value, ast.expr | None]  # a value, and the expression that it came from
 
@@ -36,7 +36,7 @@ class Machine:
 
     def __post_init__(self) -> None:
         self.choices = Choices(self.policy)
-        self.frame = Frame(Code("?", "?"), Source("?", "", ast.Module([], [])))
+        self.frame = Frame(Code("?", "?"), Source("?", ""))
 
     # The parts of the reader call one another through these.
 

@@ -13,12 +13,12 @@ from gradsan.check.graph import DOUBTFUL, UNKNOWN, LoopRun, Op
 from gradsan.check.interpreter import Interpreter
 from gradsan.check.machine import OutOfPatienceError
 from gradsan.check.silences import Key, Silence, listen
-from gradsan.check.source import Source
 from gradsan.check.troubles import Misfit
 from gradsan.check.values import NONE, Class, Const, Function, Instance, Mapping, foreign_bases, ops_of
 from gradsan.check.world import World
 from gradsan.facts.held import NOTHING, Held, any_of
 from gradsan.knowledge.modules import LIGHTNING_BASES
+from gradsan.source.file import Source
 
 if TYPE_CHECKING:
     from gradsan.check.facts import Told

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from gradsan.check.source import Source, UnreadableSourceError, decode, locate_import, parse
 from gradsan.report import Diagnosis
+from gradsan.source.disk import locate_import
+from gradsan.source.file import Source, UnreadableSourceError, parse
 
 _PASS = re.compile(rb"\.(?:manual_)?backward\(|autograd\.(?:grad|backward)\(|def training_step\b")
 _BARE_PASS = re.compile(rb"\bgrad\(")  # after `from torch.autograd import grad`
@@ -76,10 +77,10 @@ def check_content(path: str, content: bytes) -> Checked:
 
 def _parsed(path: str, content: bytes) -> Source:
     if path.endswith(".ipynb"):
-        from gradsan.check.notebooks import parse_notebook
+        from gradsan.source.notebooks import parse_notebook
 
         return parse_notebook(path, content)
-    return parse(path, decode(content))
+    return parse(path, content)
 
 
 def _checked(source: Source) -> Checked:

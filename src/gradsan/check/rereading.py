@@ -7,10 +7,10 @@ from pathlib import Path
 from gradsan.check.builtin_calls import REVEALING
 from gradsan.check.interpreter import deep_recursion
 from gradsan.check.program import Reader, Shown
-from gradsan.check.source import load, reading_instead
 from gradsan.check.troubles import Misfit
 from gradsan.facts.held import NOTHING, Held
 from gradsan.report import Diagnosis
+from gradsan.source.disk import load, reading_instead
 
 _PATIENCE = 30_000  # expressions: a question about one value must not take longer than the answer is worth
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gradsan.check.cache import Cache
 from gradsan.check.reading import Checked, check_content, is_worth_reading
-from gradsan.check.suppressions import Comment, comments_in
+from gradsan.source.comments import Comment, comments_in
 
 _WORTH_A_PROCESS = 24  # files; for fewer, starting others takes longer than it saves
 

@@ -8,7 +8,6 @@ from gradsan.check.definitions import dotted
 from gradsan.check.graph import DOUBTFUL, LIKELY
 from gradsan.check.layer_calls import LayerCalls
 from gradsan.check.machine import Given
-from gradsan.check.source import Source
 from gradsan.check.values import Const, Instance, Layer, Mapping, Optimizer, Sequence, Tensor, Value, leaves_of, ops_of
 from gradsan.knowledge.modules import ENGINES, PASS_METHODS, PASS_RECEIVERS, PREPARERS
 from gradsan.knowledge.tensors import (
@@ -23,6 +22,7 @@ from gradsan.knowledge.tensors import (
     NOT_TENSORS,
     OPTIMIZER_WORDS,
 )
+from gradsan.source.file import Source
 
 _SAME = frozenset(
     """

@@ -9,7 +9,7 @@ from gradsan.check.graph import Cut, Leaf, Op, Site, Storage
 
 if TYPE_CHECKING:
     from gradsan.check.frames import Frame
-    from gradsan.check.source import Source
+    from gradsan.source.file import Source
 
 
 Plain = Literal["number", "other"]

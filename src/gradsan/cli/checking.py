@@ -15,11 +15,12 @@ from gradsan.check.files import find
 from gradsan.check.reading import Checked, check_content
 from gradsan.check.running import Outcome, check_files
 from gradsan.check.settings import Settings, find_settings
-from gradsan.check.suppressions import comments_in, silenced
+from gradsan.check.suppressions import silenced
 from gradsan.cli.codes import selection
 from gradsan.cli.output import ColorChoice, wants_color, width, write
 from gradsan.errors import GradsanError
 from gradsan.report import Diagnosis, Report
+from gradsan.source.comments import comments_in
 
 _MOST_EDITED = 40  # findings; nobody reads the edits of more at once
 _LARGE = 200  # files; from there on a reader wants to see that something happens
@@ -160,8 +161,8 @@ class Check:
 
     def _add_ignores(self, told: list[Diagnosis]) -> int:
         from gradsan.check.diagnoses import main_place
-        from gradsan.check.suppressions import commented
         from gradsan.fix.writing import write as write_files
+        from gradsan.source.comments import commented
 
         wanted: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
         for each in told:
@@ -247,10 +248,12 @@ def _closing(told: list[Diagnosis], files: int) -> str:
 
 
 def _line_of(place: "Location") -> str | None:
-    from gradsan.check.source import load
+    from gradsan.source.disk import load
 
     source = load(place.file) if place.cell is None else None
-    return source.lines[place.line - 1] if source is not None and place.line <= len(source.lines) else None
+    if source is None or place.line > len(source.lines):
+        return None
+    return source.lines[place.line - 1].rstrip("\r\n")
 
 
 TYPE_CHECKING = False

@@ -31,7 +31,7 @@ from gradsan.fix.trials import Trial, Workshop
 from gradsan.fix.trusting import is_sure
 from gradsan.fix.writing import write as write_files
 from gradsan.report import Diagnosis, Fix, Report
-from gradsan.source.file import parse
+from gradsan.source.disk import parsed
 
 _GONE = "gone with it"
 _CERTAIN = "certain: the source shows the problem, and with the edit none"
@@ -316,7 +316,7 @@ class Fixing:
         text = ""
         for file, content in sorted(after.items()):
             path = self._root / file
-            old, new = parse(path, before.get(file, path.read_bytes())), parse(path, content)
+            old, new = (parsed(str(path), each) for each in (before.get(file, path.read_bytes()), content))
             if old is not None and new is not None and old.content != new.content:
                 text += unified_diff(file, old.lines, new.lines)
         return text

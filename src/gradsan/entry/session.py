@@ -93,8 +93,9 @@ class Session:
         if course is None:
             return Conclusion(None, ())
         from gradsan.causes.silence import places_of, silent_diagnoses
-        from gradsan.check.suppressions import comments_in, silenced
+        from gradsan.check.suppressions import silenced
         from gradsan.report import Summary
+        from gradsan.source.comments import comments_in
 
         summary = Summary(
             passes=course.passes,

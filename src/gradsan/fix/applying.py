@@ -6,7 +6,7 @@ from pathlib import Path
 from gradsan.errors import GradsanError
 from gradsan.fix.editing import ChangedFileError, edited
 from gradsan.report import Edit
-from gradsan.source.file import parse, read
+from gradsan.source.disk import load, parsed
 
 
 class OutsideError(GradsanError):
@@ -21,7 +21,7 @@ def mended(edits: Iterable[Edit], root: Path, changed: Mapping[str, bytes] | Non
         by_file.setdefault(edit.file, []).append(edit)
     for file, its_edits in by_file.items():
         path = _inside(file, root)
-        source = parse(path, result[file]) if file in result else read(path)
+        source = parsed(str(path), result[file]) if file in result else load(str(path))
         if source is None:
             raise ChangedFileError(f"{file!r} cannot be read any more", "run the program again for a new report")
         result[file] = "".join(edited(source.lines, its_edits)).encode(source.encoding)

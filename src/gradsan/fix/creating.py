@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from gradsan.knowledge.modules import LOSS_SUFFIX, OPTIMIZER_PACKAGES, WITHOUT_PARAMETERS
 from gradsan.report import Diagnosis
-from gradsan.source.file import Source
+from gradsan.source.file import Source, tree_of
 
 _LAYERS = "torch.nn."
 _NO_LAYERS = ("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils.")
@@ -21,7 +21,7 @@ Callable = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 def creates_trained(code: str, source: Source) -> bool:
     """Whether running a piece of a file's code creates something that is trained, as far as that file shows."""
-    return _Reader(source.tree).creates(ast.parse(code))
+    return _Reader(source.tree).creates(tree_of(code))
 
 
 def holds_trained(diagnosis: Diagnosis, function: str, names: set[str]) -> bool:

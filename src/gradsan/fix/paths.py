@@ -8,6 +8,8 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from gradsan.source.file import tree_of
+
 UNBOUND = 0  # in the place of a line: no assignment has been met on some path
 
 State = dict[str, frozenset[int]]  # for every name, the lines that may have bound it; a path that ends has none
@@ -17,8 +19,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 def keeps_every_path(old: str, new: str) -> bool:
     """Whether no function of the new text reads a name that may be unbound there, and was not in the old."""
-    before, after = ast.parse(old), ast.parse(new)
-    return set(_maybe_unbound(after)) <= set(_maybe_unbound(before))
+    return set(_maybe_unbound(tree_of(new))) <= set(_maybe_unbound(tree_of(old)))
 
 
 def seen_at(tree: ast.Module, line: int, name: str) -> frozenset[int]:

@@ -12,7 +12,8 @@ from gradsan.fix.crossings import others
 from gradsan.fix.meaning import meant
 from gradsan.fix.tree import Statement, Tree
 from gradsan.report import Diagnosis
-from gradsan.source.file import Source, parse, read
+from gradsan.source.disk import load, parsed
+from gradsan.source.file import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Program:
         deepest = max(map(len, stacks), default=0)
         files = [stack[at].file for at in range(deepest) for stack in stacks if at < len(stack)]
         sources = [self.source(file) for file in dict.fromkeys(files)]
-        return [each.path for each in sources if each is not None]
+        return [Path(each.path) for each in sources if each is not None]
 
     @property
     def changed(self) -> dict[Path, bytes]:
@@ -97,7 +98,7 @@ class Program:
 
     def made_graph(self, place: "Place") -> set[int]:
         """The lines of a file that took part in making the graph: on the way into it, and in all that was consumed."""
-        path = place.tree.source.path
+        path = Path(place.tree.source.path)
         lines = {line for file, line in self._graph_lines() if (self._root / file).resolve() == path}
         for op in self.diagnosis.path:
             if op.location is not None and (op.state == "freed" or self.diagnosis.code == "GS201"):
@@ -117,7 +118,7 @@ class Program:
     def leaves_some(self, place: "Place", lines: set[int]) -> bool:
         """Whether some of what was consumed was made elsewhere than at these lines of one function, as a run tells."""
         made = dict(zip(self._graph_lines(), self._graph_ops(), strict=False))
-        path, total = place.tree.source.path, self.diagnosis.evidence.get("freed_ops", 0)
+        path, total = Path(place.tree.source.path), self.diagnosis.evidence.get("freed_ops", 0)
         here = [ops for (file, line), ops in made.items() if line in lines and (self._root / file).resolve() == path]
         return bool(made) and sum(here) < int(total)
 
@@ -172,7 +173,7 @@ class Program:
             return None
         if not path.is_relative_to(self._root) or "site-packages" in path.parts:
             return None
-        source = parse(path, self._changed[file]) if file in self._changed else read(path)
+        source = parsed(str(path), self._changed[file]) if file in self._changed else load(str(path))
         if source is None or (self._not_after is not None and path.stat().st_mtime > self._not_after):
             return None
         told = [place for place in _locations(self.diagnosis) if place.file == file and place.source is not None]

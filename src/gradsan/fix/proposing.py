@@ -14,6 +14,7 @@ from gradsan.fix.program import Program
 from gradsan.fix.ranking import ranked
 from gradsan.fix.tried import built_on
 from gradsan.report import Diagnosis, Edit, Effects, Fix, FixKind
+from gradsan.source.file import compiles
 
 Edits = tuple[Edit, ...]
 # Kinds that take hold of one edge over which the pass reaches what is old; the others do away with the pass that freed.
@@ -132,11 +133,7 @@ def _is_sound(edits: Edits, program: Program) -> bool:
     """Whether the edited files parse, and every path through them that worked still works."""
     for file, old in _files(edits, program).items():
         new = "".join(edited(old, [each for each in edits if each.file == file]))
-        try:
-            compile(new, file, "exec", dont_inherit=True)
-        except (SyntaxError, ValueError):
-            return False
-        if not keeps_every_path("".join(old), new):
+        if not compiles(new) or not keeps_every_path("".join(old), new):
             return False
     return True
 

@@ -1,5 +1,7 @@
 """What an expression may be at a place of the program: as the source shows it, and as the run has seen it."""
 
+from pathlib import Path
+
 import libcst as cst
 
 from gradsan.check.rereading import REVEALING, revealed
@@ -65,5 +67,5 @@ def _asked(program: Program, draft: Draft) -> Held:
         if source is None:
             return NOTHING
         lines = edited(source.lines, [each for each in edits if each.file == file])
-        changed[source.path] = "".join(lines).encode(source.encoding)
+        changed[Path(source.path)] = "".join(lines).encode(source.encoding)
     return revealed(program.entries(), {str(path): content for path, content in changed.items()})

@@ -1,27 +1,38 @@
-"""A file of the user's as it is on disk: its text to the last byte, and how to write it back the same way."""
+"""A file of Python: its text to the last character, its lines, its tree, and how to write it back the same way.
+
+Nothing else parses. Trees are shared by all who read the same text, and nobody changes them.
+"""
 
 import ast
 import io
 import tokenize
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
+from functools import cached_property, lru_cache
 
-_LARGEST = 1_000_000  # bytes; nobody wrote more than that by hand
+LARGEST = 4_000_000  # bytes; more than that is data in the clothes of a program
+_IGNORED = ("ignore", None, Warning, None, 0)
 
 
-@dataclass(frozen=True)
+class UnreadableSourceError(Exception):
+    """A file that cannot be read as Python, and why."""
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(reason, line)
+        self.reason = reason
+        self.line = line
+
+
+@dataclass(frozen=True, eq=False)
 class Source:
-    """What a file says, and in which encoding."""
+    """A file that can be parsed, or a notebook whose cells were joined."""
 
-    path: Path
-    content: bytes
-    encoding: str
-
-    @cached_property
-    def text(self) -> str:
-        """With the line ends that the file has."""
-        return self.content.decode(self.encoding)
+    path: str
+    text: str  # with the line ends that it has
+    encoding: str = "utf-8"
+    cells: tuple[tuple[int, int], ...] = ()  # (first line, number of the cell), in order
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -30,8 +41,13 @@ class Source:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """The abstract syntax tree, for questions about the whole file."""
-        return ast.parse(self.content)
+        """The syntax tree; the same for all who read this text."""
+        return tree_of(self.text)
+
+    @cached_property
+    def content(self) -> bytes:
+        """The bytes of the file."""
+        return self.text.encode(self.encoding)
 
 
 def split_lines(text: str) -> tuple[str, ...]:
@@ -39,20 +55,91 @@ def split_lines(text: str) -> tuple[str, ...]:
     return tuple(io.StringIO(text, newline=""))
 
 
-def read(path: Path) -> Source | None:
-    """The file, or None where it cannot be read as Python."""
+def parse(path: str, content: bytes) -> Source:
+    """What a file says; a clear reason where it is no Python."""
+    if b"\0" in content:
+        raise UnreadableSourceError("it contains null bytes")
+    if len(content) > LARGEST:
+        raise UnreadableSourceError(f"it is larger than {LARGEST // 1_000_000} MB")
+    encoding = encoding_of(content)
     try:
-        return parse(path, path.read_bytes()) if path.stat().st_size <= _LARGEST else None
-    except OSError:
-        return None
+        text = content.decode(encoding)
+    except (UnicodeDecodeError, LookupError) as error:
+        raise UnreadableSourceError(f"it is not in the encoding that it declares ({error})") from None
+    return parse_text(path, text, encoding)
 
 
-def parse(path: Path, content: bytes) -> Source | None:
-    """What a file would say; None where that is no Python."""
+def encoding_of(content: bytes) -> str:
+    """The encoding that a file declares."""
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
-        source = Source(path, content, encoding)
-        parses = source.tree is not None and source.text is not None
-    except (SyntaxError, ValueError, RecursionError):
+        return tokenize.detect_encoding(io.BytesIO(content).readline)[0]
+    except SyntaxError as error:
+        raise UnreadableSourceError(str(error.msg)) from None
+
+
+def parse_text(path: str, text: str, encoding: str = "utf-8", cells: tuple[tuple[int, int], ...] = ()) -> Source:
+    """The same, of a text."""
+    try:
+        tree_of(text)
+    except SyntaxError as error:
+        raise UnreadableSourceError(f"syntax error: {error.msg}", error.lineno) from None
+    except (RecursionError, MemoryError):
+        raise UnreadableSourceError("it is nested too deeply") from None
+    except ValueError as error:
+        raise UnreadableSourceError(str(error)) from None
+    return Source(path, text, encoding, cells)
+
+
+@lru_cache(maxsize=128)
+def tree_of(text: str) -> ast.Module:
+    """The tree of a text; raises what `ast.parse` raises."""
+    with _quiet():
+        return ast.parse(text)
+
+
+def parses(text: str) -> bool:
+    """Whether a text is Python."""
+    try:
+        tree_of(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def compiles(text: str) -> bool:
+    """Whether a text is a program: `return` outside of a function parses, and is none."""
+    try:
+        with _quiet():
+            compile(text, "<edited>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def same_code(text: str, other: str) -> bool:
+    """Whether two texts differ in nothing but comments and spaces."""
+    return parses(other) and ast.dump(tree_of(text)) == ast.dump(tree_of(other))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without warnings about the escapes and literals in other people's strings.
+
+    `warnings.catch_warnings` would make the interpreter forget which warnings of the program it has shown already.
+    """
+    warnings.filters.insert(0, _IGNORED)  # type: ignore[attr-defined] # a list, whatever its stub says
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # somebody has put other filters in place meanwhile
+            warnings.filters.remove(_IGNORED)  # type: ignore[attr-defined]
+
+
+@lru_cache(maxsize=1024)
+def expression(code: str) -> ast.expr | None:
+    """The expression that a text is; None where it is none."""
+    try:
+        with _quiet():
+            return ast.parse(f"({code}\n)", mode="eval").body  # over several lines, as an argument may be
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return source if parses else None

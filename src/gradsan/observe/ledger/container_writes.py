@@ -1,7 +1,6 @@
 """The line that puts graphs into a holder, read from the user's source."""
 
 import ast
-import linecache
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from functools import lru_cache
 from gradsan.facts.location import Frame
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.statements import Store, calls, loads, stores, text
+from gradsan.source.disk import tree_as_run
 
 _SUBSCRIPT = re.compile(r"\[[^]]*\]")
 _MAKING_ANEW = frozenset(
@@ -127,9 +127,8 @@ def _is_guarded(placed: _Placed, written: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _statements(file: str) -> tuple[_Placed, ...]:
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = tree_as_run(file)
+    if tree is None:
         return ()
     return tuple(_placed(tree.body, "", ()))
 

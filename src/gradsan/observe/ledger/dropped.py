@@ -1,7 +1,6 @@
 """Losses that a line made and no pass took, though the passes take others of the same line: read from the log."""
 
 import ast
-import linecache
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -15,6 +14,7 @@ from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.statements import stores
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.notes import PassNote
+from gradsan.source.disk import tree_as_run
 
 _PASSES = 6  # a line's first passes, of which everything is known
 
@@ -153,9 +153,8 @@ def _reads_an_item(statement: ast.stmt, file: str, loop: Loop) -> bool:
 
 @lru_cache(maxsize=64)
 def _for_loops(file: str) -> tuple[ast.For, ...]:
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = tree_as_run(file)
+    if tree is None:
         return ()
     return tuple(each for each in ast.walk(tree) if isinstance(each, ast.For))
 
@@ -166,9 +165,8 @@ def _first_lines(file: str, function: str) -> tuple[int, ...]:
     name = function.rpartition(".")[2]
     if name == "<module>":
         return (0,)
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = tree_as_run(file)
+    if tree is None:
         return ()
     return tuple(
         min((node.lineno, *(each.lineno for each in node.decorator_list)))

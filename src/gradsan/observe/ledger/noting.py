@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from gradsan.facts.location import Frame
 from gradsan.observe.log.loops import Loop
-from gradsan.observe.parsing import parsed
+from gradsan.source.disk import tree_as_run
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _NOTING = frozenset({"item", "detach", "tolist", "numpy", "data", "cpu", "float", "print", "str", "format", "round"})
@@ -65,7 +65,7 @@ def uses_of_attribute(name: str, files: Iterable[str]) -> Uses:
 
 @lru_cache(maxsize=64)
 def _attributes_read(file: str) -> tuple[tuple[str, int, bool], ...]:
-    tree = parsed(file)
+    tree = tree_as_run(file)
     return () if tree is None else tuple(_loaded_attributes(tree, noted=False))
 
 
@@ -101,7 +101,7 @@ def _notes(node: ast.AST) -> bool:
 
 @lru_cache(maxsize=256)
 def _scope(file: str, function: str, line: int) -> ast.AST | None:
-    tree = parsed(file)
+    tree = tree_as_run(file)
     if tree is None:
         return None
     if function == "<module>":

@@ -1,10 +1,11 @@
 """Whether the user's source bounds a holder, however slowly it fills: what is taken out, or replaced."""
 
 import ast
-import linecache
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+
+from gradsan.source.disk import tree_as_run
 
 _SHRINKING = frozenset({"pop", "popleft", "popitem", "clear", "remove"})
 _ONCE = 1  # a holder is made empty before it is used; made empty again, it is emptied
@@ -20,9 +21,8 @@ def is_trimmed(name: str, files: Iterable[str]) -> bool:
 @lru_cache(maxsize=64)
 def _trimmed(file: str) -> Counter[str]:
     """How often each name is made smaller, or begun."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = tree_as_run(file)
+    if tree is None:
         return Counter()
     found: Counter[str] = Counter()
     for node in ast.walk(tree):

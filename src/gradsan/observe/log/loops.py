@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gradsan.observe.parsing import inner_statements, parsed, statements_in
+from gradsan.source.disk import tree_as_run
+from gradsan.source.statements import inner_statements, statements_in
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -56,7 +57,7 @@ def comprehending(file: str) -> dict[int, int]:
 
 @lru_cache(maxsize=64)
 def _by_function(file: str) -> dict[tuple[str, int], list[Loop]]:
-    tree = parsed(file)
+    tree = tree_as_run(file)
     if tree is None:
         return {}
     found: dict[tuple[str, int], list[Loop]] = {}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import itemgetter
 
-from gradsan.observe.parsing import parsed
+from gradsan.source.disk import tree_as_run
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -67,7 +67,7 @@ class _Scopes:
         self._functions: list[_Closed] = []  # in the order of the file
         self._outside: _ByName = {}
         self._inside: dict[int, _ByName] = {}  # by the place of the function
-        tree = parsed(file)
+        tree = tree_as_run(file)
         if tree is not None:
             module = Scope(file, MODULE, 0, 1 << 30, None, None, None, False, False, frozenset())  # noqa: FBT003 # as declared
             self._outside = _opened(module, tree.body, None, self._functions)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gradsan.observe.naming.source import COMPREHENSIONS, FUNCTIONS, Scope, statements_of
-from gradsan.observe.parsing import statements_in
+from gradsan.source.statements import statements_in
 
 # One step into a value: the attribute of that name, or the item of that key; `None`: some item, which is not known.
 Selector = tuple[str, str | int | None]

@@ -1,10 +1,9 @@
 """Notebooks: the code cells as one program, with the cell that every line came from."""
 
-import ast
 import json
 import re
 
-from gradsan.check.source import Source, UnreadableSourceError, parse
+from gradsan.source.file import Source, UnreadableSourceError, parse_text, parses
 
 _MAGIC = re.compile(r"^(\s*)(?:[%!?]|[\w.]+\?{1,2}\s*$)", re.MULTILINE)
 
@@ -22,9 +21,7 @@ def parse_notebook(path: str, content: bytes) -> Source:
     for number, code in enumerate(codes, 1):
         starts.append((len(lines) + 1, number))
         lines += _readable(code).splitlines() or [""]
-    source = parse(path, "\n".join(lines) + "\n")
-    source.cells = tuple(starts)
-    return source
+    return parse_text(path, "\n".join(lines) + "\n", cells=tuple(starts))
 
 
 def _text(cell: dict[str, object]) -> str:
@@ -39,8 +36,4 @@ def _readable(code: str) -> str:
         if first not in ("%%time", "%%timeit", "%%capture"):
             return "\n" * code.count("\n")
     plain = _MAGIC.sub(r"\1pass  # ", code)
-    try:
-        ast.parse(plain)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return "\n" * code.count("\n")
-    return plain
+    return plain if parses(plain) else "\n" * code.count("\n")

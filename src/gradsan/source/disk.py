@@ -1,0 +1,82 @@
+"""Files where they lie: each read once, as it is or as an edit would have it, and found by what others import."""
+
+import ast
+import linecache
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+from gradsan.source.file import Source, UnreadableSourceError, parse, parses, tree_of
+
+_instead: dict[str, bytes] = {}  # what files are read as, by their paths
+
+
+@contextmanager
+def reading_instead(changed: Mapping[str, bytes]) -> Iterator[None]:
+    """Read files as if they said this: a program is followed with an edit that nobody has made."""
+    before = dict(_instead)
+    _instead.update(changed)
+    try:
+        yield
+    finally:
+        _instead.clear()
+        _instead.update(before)
+
+
+def load(path: str) -> Source | None:
+    """The file at a path; None where it cannot be read as Python."""
+    if path in _instead:
+        return parsed(path, _instead[path])
+    try:
+        found = Path(path).stat()
+        return _load(path, (found.st_mtime_ns, found.st_size))
+    except OSError:
+        return None
+
+
+@lru_cache(maxsize=256)
+def _load(path: str, _state: tuple[int, int]) -> Source | None:
+    return parsed(path, Path(path).read_bytes())
+
+
+def parsed(path: str, content: bytes) -> Source | None:
+    """What a file would say; None where that is no Python."""
+    try:
+        return parse(path, content)
+    except UnreadableSourceError:
+        return None
+
+
+@lru_cache(maxsize=64)
+def tree_as_run(file: str) -> ast.Module | None:
+    """The tree of a file or cell as Python ran it: what its own tracebacks show. None where that cannot be read."""
+    text = "".join(linecache.getlines(file))
+    return tree_of(text) if parses(text) else None
+
+
+@lru_cache(maxsize=4096)
+def locate_import(importer: str, module: str, level: int) -> str | None:
+    """The file that an import means, where it stands beside or above the importing file; None for libraries."""
+    folder = Path(importer).parent
+    parts = tuple(module.split(".")) if module else ()
+    if level:
+        for _ in range(level - 1):
+            folder = folder.parent
+        return _file(folder, parts)
+    for _ in range(6):
+        found = _file(folder, parts)
+        if found is not None:
+            return found
+        if folder.parent == folder or (folder / ".git").exists() or folder.name in ("site-packages", "dist-packages"):
+            return None
+        folder = folder.parent
+    return None
+
+
+def _file(folder: Path, parts: tuple[str, ...]) -> str | None:
+    target = folder.joinpath(*parts)
+    for candidate in (target.with_suffix(".py") if parts else None, target / "__init__.py"):
+        if candidate is not None and candidate.is_file():
+            return str(candidate)
+    return None

@@ -1,0 +1,25 @@
+"""The statements of a file: a tenth of its tree. The rest are expressions, and hold none."""
+
+import ast
+from collections.abc import Iterator
+
+from gradsan.source.disk import tree_as_run
+
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
+def statements_in(file: str) -> Iterator[ast.stmt]:
+    """Every statement of a file as Python ran it."""
+    tree = tree_as_run(file)
+    pending = [] if tree is None else list(inner_statements(tree))
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.stmt):
+            yield node
+        pending.extend(inner_statements(node))
+
+
+def inner_statements(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements, handlers and cases directly within one, or within a module."""
+    for block in _BLOCKS:
+        yield from getattr(node, block, ())
