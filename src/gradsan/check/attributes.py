@@ -24,7 +24,8 @@ from gradsan.check.values import (
     is_module,
     member,
 )
-from gradsan.knowledge.tensors import OUTPUT_WORDS
+from gradsan.knowledge.hints import OUTPUT_WORDS
+from gradsan.knowledge.tensors import operation
 from gradsan.source.disk import locate_import
 
 
@@ -91,11 +92,9 @@ class Attributes(Objects):
         if isinstance(value, Const | Context | Function | Method | Partial):
             return Method(receiver=value, name=name)
         if value.op is not None:
-            from gradsan.knowledge.tensors import NOT_TENSORS
-
             if name == "grad_fn":
                 return Value(attributes={"<of>": value})
-            if name in NOT_TENSORS:
+            if operation(name).graph == "describes":
                 return Value()
             if name in ("data", "grad"):  # of a tensor, or of something that only has such a name
                 return Value(opaque=True)

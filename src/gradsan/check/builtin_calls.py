@@ -25,10 +25,9 @@ from gradsan.check.values import (
     Yielded,
     ops_of,
 )
+from gradsan.knowledge.effects import does, paths
 
 REVEALING = "__revealed__"  # `__revealed__(state)` is worth what `state` is worth, and tells what that may be
-_CASTS = frozenset({"float", "int", "bool", "complex"})
-_COLLECTIONS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "reversed", "iter"})
 _NO_TENSORS = frozenset("Number Real int float str bool list tuple dict".split())
 _TENSORS = ("Tensor", "Variable")
 _NUMBERS = ("float", "int", "Number", "Real")
@@ -45,7 +44,7 @@ class BuiltinCalls(ContainerCalls):
         )
         if handler is not None:
             return handler(list(arguments), keywords, node)
-        if name in _CASTS and arguments:
+        if does(name, "converts") and arguments:
             value = arguments[0][0]
             if isinstance(value, Const) and name in ("int", "float") and isinstance(value.value, int | float):
                 return value
@@ -54,7 +53,7 @@ class BuiltinCalls(ContainerCalls):
             number = self.cut(value, f"`{name}()`", node)
             number.plain = "number"
             return number
-        if name in _COLLECTIONS:
+        if f"builtins.{name}" in paths("collects"):
             return self._collected(name, list(arguments), node)
         return None
 

@@ -24,7 +24,8 @@ from gradsan.check.values import (
     ops_of,
     parts,
 )
-from gradsan.knowledge.tensors import RESET_WORDS
+from gradsan.knowledge.effects import does
+from gradsan.knowledge.hints import RESET_WORDS
 
 _DEEPEST_STATE = 24  # modules within modules
 _AGAIN = 2  # how often a function may call itself before it is taken as unknown
@@ -74,7 +75,7 @@ class Entering(LibraryCalls):
 
     def _follow(self, function: Function, frame: Frame) -> Value:
         before = self.world.recording, self.world.silencer
-        silent = next((each for each in function.decorators if each.endswith(("no_grad", "inference_mode"))), None)
+        silent = next((each for each in function.decorators if does(each, "stops recording")), None)
         if silent is not None:
             self.world.recording = False
             self.world.silencer = Cut(frame.called or self.site(function.node), f"`@{silent}`")

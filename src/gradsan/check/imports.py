@@ -8,15 +8,10 @@ from gradsan.check.frames import Frame
 from gradsan.check.graph import Code
 from gradsan.check.machine import Machine
 from gradsan.check.values import Const, Imported, Library, Value
+from gradsan.knowledge.libraries import NOT_FOLLOWED
 from gradsan.source.disk import load, locate_import
 from gradsan.source.file import Source
 
-_LIBRARIES = frozenset(
-    """
-    torch torchvision torchaudio numpy scipy math random os sys time re json typing functools itertools collections
-    copy dataclasses abc enum pathlib logging argparse warnings contextlib unittest pytest inspect types
-    """.split()
-)
 _LINES_FOR_AN_EXPRESSION = 4  # parsing four lines takes about as long as following an expression
 _MOST_MODULES = 24  # files that one path may draw in
 
@@ -35,7 +30,7 @@ class Imports(Machine):
             if each.name == "*":
                 file = self._file_of(module, node.level)
                 self.frame.stars += [] if file is None else [file]
-            elif not node.level and module.split(".")[0] in _LIBRARIES:
+            elif not node.level and module.split(".")[0] in NOT_FOLLOWED:
                 self.frame.names[each.asname or each.name] = Library(path=f"{module}.{each.name}")
             else:
                 self.frame.names[each.asname or each.name] = Imported(
@@ -47,7 +42,7 @@ class Imports(Machine):
         return Library(path=module, file=self._file_of(module, level))
 
     def _file_of(self, module: str, level: int) -> str | None:
-        if not level and module.split(".", maxsplit=1)[0] in _LIBRARIES:
+        if not level and module.split(".", maxsplit=1)[0] in NOT_FOLLOWED:
             return None
         return locate_import(self.frame.source.path, module, level)
 
@@ -109,7 +104,7 @@ class Imports(Machine):
         return frame
 
     def _star(self, source: Source, module: str, level: int) -> str | None:
-        if not level and module.split(".", maxsplit=1)[0] in _LIBRARIES:
+        if not level and module.split(".", maxsplit=1)[0] in NOT_FOLLOWED:
             return None
         return locate_import(source.path, module, level)
 

@@ -19,23 +19,9 @@ from gradsan.check.values import (
     leaves_of,
     ops_of,
 )
-from gradsan.knowledge.modules import (
-    ATTENTION,
-    CELLS_WITH_PAIRS,
-    CONTAINERS,
-    LOSS_SUFFIX,
-    NEVER_SAVE,
-    PAIRS,
-    SAVE_ALWAYS,
-    WITHOUT_PARAMETERS,
-)
+from gradsan.knowledge.module_classes import RETURN_THE_MODULE, is_loss, module_class
 
 _MOST_MODULES = 40
-_SELF_RETURNING = frozenset(
-    """
-    train eval to cuda cpu half float double bfloat16 requires_grad_ apply share_memory type compile to_empty
-    """.split()
-)
 
 
 class LayerCalls(TensorCalls):
@@ -47,9 +33,10 @@ class LayerCalls(TensorCalls):
             wanted = keywords.get("requires_grad")
             frozen = wanted is not None and isinstance(wanted[0], Const) and not wanted[0].value
             return Tensor(leaf=Leaf("?", "?", requires=not frozen))
-        if kind in CONTAINERS:
+        row = module_class(kind)
+        if row.holds:
             return Layer(kind=kind, children=self._children(kind, arguments))
-        if kind in WITHOUT_PARAMETERS or kind.endswith(LOSS_SUFFIX):
+        if not row.parameters:
             return Layer(kind=kind)
         return Layer(kind=kind, leaf=Leaf(kind, kind))
 
@@ -92,17 +79,18 @@ class LayerCalls(TensorCalls):
             return self.call_assumed(layer, given, node)
         if layer.kind == "Sequential":
             return self._chain(layer, given, node)
-        if layer.kind in CONTAINERS:
+        row = module_class(layer.kind)
+        if row.holds:
             return Value()
         leaf = layer.leaf
         entering = any(ops_of(value) or (isinstance(value, Tensor) and value.differentiable) for value, _ in given)
-        keeps = layer.kind not in NEVER_SAVE and (layer.kind in SAVE_ALWAYS or entering)
+        keeps = row.saves_weight == "always" or (row.saves_weight == "with a graph" and entering)
         made = self.result(
             layer.kind,
             given,
             node,
-            saves=layer.kind not in ("Identity", "Flatten", "Unflatten"),
-            scalar=layer.kind.endswith(LOSS_SUFFIX),
+            saves=row.saves,
+            scalar=is_loss(layer.kind),
             leaves=() if leaf is None else (leaf,),
             storages=(leaf.storage,) if leaf is not None and keeps else (),
         )
@@ -139,7 +127,7 @@ class LayerCalls(TensorCalls):
         self, module: Value, name: str, arguments: Several[Given], keywords: dict[str, Given]
     ) -> Value | None:
         """What every module answers; None: not that."""
-        if name in _SELF_RETURNING:
+        if name in RETURN_THE_MODULE:
             if name == "requires_grad_":
                 wants = not arguments or not isinstance(arguments[0][0], Const) or bool(arguments[0][0].value)
                 for leaf in leaves_of(module):
@@ -210,11 +198,12 @@ def _switch(module: Value, training: Const, depth: int = 8) -> None:
 
 
 def _shaped(kind: str, made: Tensor) -> Value:
-    if kind in PAIRS:
-        state: Value = made if PAIRS[kind] == 1 else Sequence(elements=[made, made], kind="tuple")
-        return Sequence(elements=[made, state], kind="tuple")
-    if kind in CELLS_WITH_PAIRS or kind in ATTENTION:
-        return Sequence(elements=[made, made], kind="tuple")
+    both = Sequence(elements=[made, made], kind="tuple")
+    match module_class(kind).output:
+        case "pair" | "output and state":
+            return both
+        case "output and states":
+            return Sequence(elements=[made, both], kind="tuple")
     return made
 
 

@@ -8,19 +8,14 @@ from gradsan.check.graph import Leaf, tick
 from gradsan.check.machine import Given
 from gradsan.check.values import Const, Context, Distribution, Instance, Layer, Scaler, Sequence, Tensor, Value, ops_of
 from gradsan.check.walking import reach
-from gradsan.knowledge.modules import OPTIMIZER_CLASSES, OPTIMIZER_PACKAGES, WRAPPERS
-
-_SILENCING = {"no_grad": False, "inference_mode": False, "enable_grad": True}
-_TENSOR_HOMES = ("torch.", "einops.", "torch_scatter.", "torchvision.ops.", "torch_sparse.")
-_NUMBER_LIBRARIES = ("numpy.", "math.", "np.", "scipy.", "random.", "statistics.")
-_STANDARD = ("builtins.", "functools.", "itertools.", "collections.", "copy.", "dataclasses.", "contextlib.", "typing.")
-_QUIET = tuple(
-    """
-    torch.manual_seed torch.save torch.cuda. torch.backends. torch.distributed. torch.profiler. torch.set_
-    torch.utils.tensorboard. torch.nn.init. torch.random. torch.device torch.get_ torch.is_ torch.finfo torch.iinfo
-    torch.Size torch.Generator torch.nn.utils.clip torch.autograd.set_ torch.autograd.profiler
-    torch.optim.lr_scheduler. torch.hub.
-    """.split()
+from gradsan.knowledge.effects import does, paths
+from gradsan.knowledge.libraries import (
+    CHECKPOINT_OPTIONS,
+    OF_NUMBERS,
+    OF_TENSORS,
+    OPTIMIZER_PACKAGES,
+    STANDARD,
+    WITHOUT_GRAPHS,
 )
 
 
@@ -30,17 +25,17 @@ class LibraryCalls(BuiltinCalls):
     def call_library(self, path: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr) -> Value:
         """The result of calling a name of a library."""
         last = path.rsplit(".", 1)[-1]
-        if path.startswith(_STANDARD):
+        if path.startswith(STANDARD):
             known = self.builtin(last, arguments, keywords, node)
             if known is not None:
                 return known
         if path.startswith("torch.") or path == "torch":
             return self._call_torch(path, last, arguments, keywords, node)
-        if path.startswith(_TENSOR_HOMES):
+        if path.startswith(OF_TENSORS):
             return self.function(last, arguments, keywords, node)
-        if path.startswith(_NUMBER_LIBRARIES):
+        if path.startswith(OF_NUMBERS):
             return self._numbers(path, arguments, node)
-        if last in OPTIMIZER_CLASSES and arguments and path.startswith(OPTIMIZER_PACKAGES):
+        if does(last, "optimizes") and arguments and path.startswith(OPTIMIZER_PACKAGES):
             return self.new_optimizer(arguments, keywords)
         if last == "GradScaler":
             return Scaler()
@@ -54,7 +49,7 @@ class LibraryCalls(BuiltinCalls):
         special = self._special(path, last, arguments, keywords, node)
         if special is not None:
             return special
-        if path.startswith(_QUIET):
+        if path.startswith(WITHOUT_GRAPHS):
             return Value(made=self.site(node))
         if path.startswith("torch.optim."):
             return self.new_optimizer(arguments, keywords) if last[:1].isupper() else Value()
@@ -77,10 +72,12 @@ class LibraryCalls(BuiltinCalls):
         self, path: str, last: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr
     ) -> Value | None:
         first = arguments[0][0] if arguments else None
-        if last in _SILENCING:
+        if does(last, "stops recording"):
             enabled = isinstance(first, Const) and first.value is False
-            return Context(enables=_SILENCING[last] if not enabled else True, how=f"`torch.{last}()`")
-        if last == "set_grad_enabled":
+            return Context(enables=enabled, how=f"`torch.{last}()`")
+        if does(last, "records"):
+            return Context(enables=True, how=f"`torch.{last}()`")
+        if does(last, "switches recording"):
             return self._set_recording(first, node)
         if path == "torch.autograd.grad":
             return self.gradient(arguments, keywords, node)
@@ -90,15 +87,15 @@ class LibraryCalls(BuiltinCalls):
                 self.run_pass("backward", roots, keywords, node, inputs=None)
             return Value()
         if last == "checkpoint" and path.startswith("torch.utils.checkpoint") and first is not None:
-            own = {key: each for key, each in keywords.items() if key not in _CHECKPOINT_OPTIONS}
+            own = {key: each for key, each in keywords.items() if key not in CHECKPOINT_OPTIONS}
             reentrant = keywords.get("use_reentrant", (Value(), None))[0]
             if isinstance(reentrant, Const) and reentrant.value:
                 return self._reentrant(first, arguments[1:], own, node)
             return self.call(first, arguments[1:], own, node)
-        if path in WRAPPERS and first is not None:
-            return first
-        if path == "torch.compile":
+        if path in paths("compiles"):
             return self._compiled(first)
+        if path in paths("wraps") and first is not None:
+            return first
         if last == "GradScaler":
             return Scaler()
         if last == "autocast":
@@ -171,10 +168,3 @@ class LibraryCalls(BuiltinCalls):
                 if inner is not None:
                     return Tensor(cut=inner.cut, made=self.site(node))
         return Value(made=self.site(node))
-
-
-_CHECKPOINT_OPTIONS = frozenset(
-    """
-    use_reentrant preserve_rng_state context_fn determinism_check debug early_stop
-    """.split()
-)

@@ -11,7 +11,7 @@ from gradsan.check.graph import SURE, Code, Cut, Edge, Form, Label, Leaf, LoopRu
 from gradsan.check.labels import label_of
 from gradsan.check.values import Tensor, Value, leaves_of, ops_of, parts
 from gradsan.check.world import World
-from gradsan.knowledge.tensors import NON_SAVING
+from gradsan.knowledge.tensors import operation
 from gradsan.source.file import Source
 
 Given = tuple[Value, ast.expr | None]  # a value, and the expression that it came from
@@ -128,7 +128,7 @@ class Machine:
             self.world.moment,
             tuple(edges.values()),
             tuple(dict.fromkeys(own)),
-            saves=name not in NON_SAVING if saves is None else saves,
+            saves=operation(name).saves if saves is None else saves,
             saved=tuple((each, each.version) for each in storages),
             form=form,
             scalar=scalar,

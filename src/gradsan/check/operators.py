@@ -25,6 +25,7 @@ from gradsan.check.values import (
     memory,
     ops_of,
 )
+from gradsan.knowledge.tensors import operation
 
 _ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("add", operator.add),
@@ -77,13 +78,14 @@ class Operators(Machine):
                 plain: Plain | None = "number" if _is_number(first) and _is_number(second) else None
                 return Tensor(cut=None if opaque else cut, made=self.site(node), opaque=opaque, plain=plain)
             return Value(made=self.site(node), opaque=opaque)
-        scales = name in ("mul", "div") and not (_has_history(first) and _has_history(second))
+        linear = operation(name).linear
+        scales = linear == "scales" and not (_has_history(first) and _has_history(second))
         scalar = _is_scalar(first) and _is_scalar(second)
         return self.result(
             name,
             (left, right),
             node,
-            form="linear" if scalar and (scales or name in ("add", "sub")) else "other",
+            form="linear" if scalar and (scales or linear == "adds") else "other",
             scalar=scalar,
             storages=_needed(name, first, second),
         )
@@ -141,10 +143,10 @@ def _is_scalar(value: Value) -> bool:
 
 def _needed(name: str, first: Value, second: Value) -> tuple[Storage, ...]:
     """The gradient of a product needs the other factor."""
-    if name not in ("mul", "matmul", "div", "pow"):
-        return ()
-    needed = [memory(second)] if _has_history(first) else []
-    needed += [memory(first)] if _has_history(second) else []
+    row = operation(name)
+    kept = {*row.factors, *row.inputs}
+    needed = [memory(second)] if 1 in kept and _has_history(first) else []
+    needed += [memory(first)] if 0 in kept and _has_history(second) else []
     return tuple(each for each in needed if each is not None)
 
 

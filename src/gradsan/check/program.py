@@ -17,7 +17,8 @@ from gradsan.check.troubles import Misfit
 from gradsan.check.values import NONE, Class, Const, Function, Instance, Mapping, foreign_bases, ops_of
 from gradsan.check.world import World
 from gradsan.facts.held import NOTHING, Held, any_of
-from gradsan.knowledge.modules import LIGHTNING_BASES
+from gradsan.knowledge.effects import asks_for_pass
+from gradsan.knowledge.libraries import LIGHTNING_BASES
 from gradsan.source.file import Source
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ _MOST_FORCED = 6  # branches that are looked into one by one
 _PATIENCE_FOR_A_FILE = 15_000  # expressions
 _PATIENCE_FOR_A_LINE = 25  # expressions more
 _MOST_PATIENCE = 120_000
-_PASSES = frozenset({"backward", "manual_backward", "grad"})
 
 
 @dataclass(slots=True)
@@ -227,6 +227,6 @@ def _has_pass(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     if node.name == "training_step":
         return True
     calls = [each.func for each in within(node) if isinstance(each, ast.Call)]
-    return any(isinstance(each, ast.Attribute) and each.attr in _PASSES for each in calls) or any(
+    return any(isinstance(each, ast.Attribute) and asks_for_pass(each.attr) for each in calls) or any(
         isinstance(each, ast.Name) and each.id == REVEALING for each in calls
     )

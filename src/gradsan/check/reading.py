@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from gradsan.knowledge.effects import accumulates, named
 from gradsan.report import Diagnosis
 from gradsan.source.disk import locate_import
 from gradsan.source.file import Source, UnreadableSourceError, parse
 
-_PASS = re.compile(rb"\.(?:manual_)?backward\(|autograd\.(?:grad|backward)\(|def training_step\b")
+_ASKING = "|".join(sorted(named("walks")))
+_ACCUMULATING = "|".join(sorted(filter(accumulates, named("walks"))))
+_PASS = re.compile(rf"\.(?:{_ACCUMULATING})\(|autograd\.(?:{_ASKING})\(|def training_step\b".encode())
 _BARE_PASS = re.compile(rb"\bgrad\(")  # after `from torch.autograd import grad`
 _IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import|import[ \t]+([\w.]+))", re.MULTILINE)
 _DEEPEST_IMPORT = 3

@@ -7,9 +7,7 @@ from gradsan.check.facts import parting
 from gradsan.check.graph import SURE, Change, Label, Op, Pass
 from gradsan.check.walking import Reached, reach, terms, way_to
 from gradsan.check.world import World
-from gradsan.knowledge.tensors import FOLLOWING
-
-_CONTRACTIONS = frozenset("matmul mm mv bmm linear addmm baddbmm einsum embedding cdist bilinear".split())
+from gradsan.knowledge.tensors import operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,7 @@ class Aged:
     def is_operand(self) -> bool:
         """Whether it is multiplied as features and weights are, by a function or by a layer that saves its weight."""
         enters = self.enters
-        return enters is not None and (enters.name in _CONTRACTIONS or bool(enters.leaves and enters.saved))
+        return enters is not None and (operation(enters.name).contracts or bool(enters.leaves and enters.saved))
 
 
 def aged(world: World) -> Iterator[Aged]:
@@ -116,6 +114,6 @@ def _changes(done: Pass) -> dict[Op, Change]:
         known = [each for each in own if each.number < done.number]
         if known:
             latest[op] = max(known, key=lambda each: each.number)
-        if op.name in FOLLOWING and all(edge.op in following for edge in op.edges):
+        if operation(op.name).shares and all(edge.op in following for edge in op.edges):
             following.add(op)
     return {op: change for op, change in latest.items() if op not in following}

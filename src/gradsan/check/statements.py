@@ -28,6 +28,7 @@ from gradsan.check.values import (
     key_of,
     memory,
 )
+from gradsan.knowledge.effects import does
 
 
 class Statements(Imports, Binding, Expressions):
@@ -211,7 +212,7 @@ class Statements(Imports, Binding, Expressions):
         function = Function(node=node, source=self.frame.source, outer=self.frame, decorators=decorators)
         for name, default in _defaults(node.args):
             function.defaults[name] = self.evaluate(default)
-        if any(each.rsplit(".", 1)[-1] in ("lru_cache", "cache", "cached", "memoize") for each in decorators):
+        if any(does(each, "caches") for each in decorators):
             function.remembered = {}
         self.frame.names[node.name] = function
 

@@ -9,7 +9,9 @@ from gradsan.check.passes import Passes
 from gradsan.check.troubles import ReadFreed
 from gradsan.check.values import (
     Const,
+    Library,
     Method,
+    Plain,
     Sequence,
     Tensor,
     Value,
@@ -18,34 +20,12 @@ from gradsan.check.values import (
     ops_of,
     parts,
 )
-from gradsan.knowledge.tensors import (
-    CUTTING_FUNCTIONS,
-    CUTTING_METHODS,
-    FRESH_BUT_COPIES,
-    FRESH_FUNCTIONS,
-    FRESH_METHODS,
-    IN_PLACE_EXCEPTIONS,
-    LOSS_WORDS,
-    NOT_TENSORS,
-    PLAIN_RESULTS,
-    REDUCING,
-    SAVE_THEIR_RESULT,
-    SCALING,
-    VIEWS,
-)
+from gradsan.knowledge.hints import LOSS_WORDS
+from gradsan.knowledge.operation import Operation
+from gradsan.knowledge.tensors import WHOLE_TYPES, edits, operation
 
-_MULTIPLYING = frozenset(
-    """
-    mul matmul mm bmm dot linear conv1d conv2d conv3d einsum div pow addmm baddbmm inner outer mul_ matmul_
-    embedding index_select gather
-    """.split()
-)
-_SPLITTING = frozenset(
-    """
-    chunk split unbind tensor_split topk max min sort unique mode median kthvalue slogdet eigh svd qr
-    """.split()
-)
-_TUPLES = {"topk": 2, "sort": 2, "eigh": 2, "qr": 2, "svd": 3, "slogdet": 2, "kthvalue": 2}
+_LENGTHS = {"pair": 2, "triple": 3}
+_PLAIN: dict[str, Plain] = {"number": "number", "object": "other"}
 
 
 class TensorCalls(Passes):
@@ -65,7 +45,8 @@ class TensorCalls(Passes):
             return Value(attributes={"<of>": value})
         if name == "requires_grad":
             return Const(value=True) if value.differentiable else Value()
-        if name in NOT_TENSORS:
+        row = operation(name)
+        if row.graph == "describes":
             return Value()
         if name in ("T", "mT", "H", "mH", "real", "imag"):
             return value
@@ -88,40 +69,40 @@ class TensorCalls(Passes):
             return value
         if name in ("retain_grad", "register_hook"):
             return value
-        if name in NOT_TENSORS:
+        row = operation(name)
+        if row.graph == "describes" or (name == "type" and not arguments):
             return Value()
-        if name in FRESH_METHODS:
+        if row.graph in ("creates", "builds"):
             return self._fresh(keywords, node)
-        if name in CUTTING_METHODS:
+        if row.cuts or (name in ("to", "type") and any(_is_whole(each) for each, _ in arguments)):
             bare = self.cut(value, f"`.{name}()`", node)
-            bare.plain = PLAIN_RESULTS.get(name)
+            bare.plain = _PLAIN.get(row.returns)
             return bare
-        if name == "type" and not arguments:
-            return Value()
-        if name.endswith("_") and not name.endswith("__") and name not in IN_PLACE_EXCEPTIONS:
+        if edits(name):
             return self._in_place(value, name, arguments, keywords, node)
         return self.function(name, [own, *arguments], keywords, node)
 
     def function(self, name: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr) -> Value:
         """What a function of torch makes of its arguments."""
         given = [*arguments, *(each for key, each in keywords.items() if key not in ("out", "generator"))]
-        if name in FRESH_FUNCTIONS:
-            return self._fresh_function(name, given, keywords, node)
-        if name in CUTTING_FUNCTIONS:
+        row = operation(name)
+        if row.graph in ("creates", "builds"):
+            return self._fresh_function(row, given, keywords, node)
+        if row.cuts or row.graph == "describes":
             source = next((value for value, _ in given if ops_of(value) or isinstance(value, Tensor)), None)
             return Tensor() if source is None else self.cut(source, f"`{name}`", node)
         scalar, linear = self._shape(name, arguments, keywords)
-        storages = _saved(name, [value for value, _ in arguments])
+        storages = _saved(row, [value for value, _ in arguments])
         made = self.result(name, given, node, form="linear" if linear else "other", scalar=scalar, storages=storages)
-        if name in VIEWS and arguments and isinstance(arguments[0][0], Tensor):
+        if row.views and arguments and isinstance(arguments[0][0], Tensor):
             made.storage = memory(arguments[0][0]) or made.storage
-        if name in SAVE_THEIR_RESULT and made.op is not None:
+        if row.saves_result and made.op is not None:
             made.op.saved = (*made.op.saved, (made.storage, made.storage.version))
-        if name in _TUPLES:
-            return Sequence(elements=[made] * _TUPLES[name], kind="tuple")
-        if name in ("chunk", "split", "unbind", "tensor_split"):
+        if row.returns in _LENGTHS:
+            return Sequence(elements=[made] * _LENGTHS[row.returns], kind="tuple")
+        if row.returns == "tensors":
             return Sequence(elements=[_copied(made), _copied(made)], exact=False, kind="tuple")
-        if name in ("max", "min", "median", "mode") and (len(arguments) > 1 or "dim" in keywords):
+        if row.returns == "pair for a dimension" and (len(arguments) > 1 or "dim" in keywords):
             other = arguments[1][0] if len(arguments) > 1 else None
             if other is None or isinstance(other, Const):
                 return Sequence(elements=[made, Tensor(data=True)], kind="tuple")
@@ -129,32 +110,31 @@ class TensorCalls(Passes):
 
     def _shape(self, name: str, arguments: Several[Given], keywords: dict[str, Given]) -> tuple[bool, bool]:
         """Whether the result is one number, and whether it only adds up and scales."""
+        row = operation(name)
         inputs = [value for value, _ in arguments]
         scalars = bool(inputs) and all(_all_scalar(each) for each in inputs)
-        if name in REDUCING:
-            whole = len(arguments) <= 1 and "dim" not in keywords and "axis" not in keywords
+        whole = len(arguments) <= row.reduces and "dim" not in keywords and "axis" not in keywords
+        if row.linear is not None:
             return whole or scalars, scalars
-        if name in ("stack", "cat", "add", "sub", "hstack", "concat"):
-            return scalars, scalars
-        if name in SCALING:
-            return scalars, scalars
-        named_loss = any(word in name for word in LOSS_WORDS) or name in ("norm", "dist", "dot", "vdot")
+        named_loss = any(word in name for word in LOSS_WORDS)
         reduced = keywords.get("reduction")
         kept = reduced is not None and isinstance(reduced[0], Const) and reduced[0].value == "none"
-        return (named_loss and not kept) or scalars, False
+        return ((named_loss or whole) and not kept) or scalars, False
 
-    def _fresh_function(self, name: str, given: Several[Given], keywords: dict[str, Given], node: ast.expr) -> Value:
+    def _fresh_function(
+        self, row: Operation, given: Several[Given], keywords: dict[str, Given], node: ast.expr
+    ) -> Value:
         made = self._fresh(keywords, node)
-        if name not in FRESH_BUT_COPIES or not given:
+        if row.graph != "builds" or not given:
             return made
         source = given[0][0]
-        if name in ("as_tensor", "asarray") and isinstance(source, Tensor):
+        if row.memory == "itself if possible" and isinstance(source, Tensor):
             return source
         found = [each for each in parts(source, 3) if isinstance(each, Tensor) and (each.cut or each.differentiable)]
         if found and made.leaf is None:
-            return self.cut(found[0], f"`torch.{name}`", node)
+            return self.cut(found[0], f"`torch.{row.name}`", node)
         if isinstance(source, Value) and source.op is not None and made.leaf is None:
-            return self.cut(source, f"`torch.{name}`", node)
+            return self.cut(source, f"`torch.{row.name}`", node)
         return made
 
     def _fresh(self, keywords: dict[str, Given], node: ast.expr) -> Tensor:
@@ -201,17 +181,17 @@ class TensorCalls(Passes):
         return Value()
 
 
-def _saved(name: str, inputs: Several[Value]) -> tuple[Storage, ...]:
-    """What an operation keeps of its inputs: a factor where another one has a history."""
+def _saved(row: Operation, inputs: Several[Value]) -> tuple[Storage, ...]:
+    """What an operation keeps of several inputs, where another one has a graph."""
     tensors = [each for each in inputs if isinstance(each, Tensor)]
-    if name not in _MULTIPLYING:
-        return ()
-    return tuple(
-        storage
-        for each in tensors
-        if any(other is not each and other.differentiable for other in tensors)
-        and (storage := memory(each)) is not None
-    )
+    kept = [each for place, each in enumerate(tensors) if place in row.factors or place in row.inputs]
+    wanted = [each for each in kept if any(other is not each and other.differentiable for other in tensors)]
+    return tuple(storage for each in wanted if (storage := memory(each)) is not None)
+
+
+def _is_whole(value: Value) -> bool:
+    """Whether it is a type of numbers that have no gradients: `torch.long`."""
+    return isinstance(value, Library) and value.path.rpartition(".")[2] in WHOLE_TYPES
 
 
 def _all_scalar(value: Value) -> bool:

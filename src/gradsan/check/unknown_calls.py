@@ -9,26 +9,20 @@ from gradsan.check.graph import DOUBTFUL, LIKELY
 from gradsan.check.layer_calls import LayerCalls
 from gradsan.check.machine import Given
 from gradsan.check.values import Const, Instance, Layer, Mapping, Optimizer, Sequence, Tensor, Value, leaves_of, ops_of
-from gradsan.knowledge.modules import ENGINES, PASS_METHODS, PASS_RECEIVERS, PREPARERS
-from gradsan.knowledge.tensors import (
-    CUTTING_METHODS,
+from gradsan.knowledge.effects import accumulates, asks_for_pass, does
+from gradsan.knowledge.hints import (
     CUTTING_WORDS,
+    ENGINES,
     HARMLESS,
     LOSS_WORDS,
-    MODULE_METHODS,
     MODULE_NAMES,
-    MODULE_PROOF,
     NOT_OPTIMIZER_WORDS,
-    NOT_TENSORS,
     OPTIMIZER_WORDS,
+    PASS_RECEIVERS,
 )
+from gradsan.knowledge.module_classes import METHODS, PROOF, RETURN_THE_MODULE
+from gradsan.knowledge.tensors import is_known, operation
 from gradsan.source.file import Source
-
-_SAME = frozenset(
-    """
-    to cuda cpu float half double train eval contiguous bfloat16 type clone unsqueeze squeeze view reshape
-    """.split()
-)
 
 
 class UnknownCalls(LayerCalls):
@@ -48,7 +42,7 @@ class UnknownCalls(LayerCalls):
         self._let_go(given, harmless=last in HARMLESS)
         if last in HARMLESS or not any(ops_of(value) for value, _ in given):
             return Value(made=self.site(node), opaque=True)
-        if any(word in last for word in CUTTING_WORDS) or last in CUTTING_METHODS:
+        if any(word in last for word in CUTTING_WORDS) or operation(last).cuts:
             first = next(value for value, _ in given if ops_of(value))
             return self.cut(first, f"`{name}`", node)
         is_loss = any(word in last for word in LOSS_WORDS)
@@ -77,7 +71,7 @@ class UnknownCalls(LayerCalls):
             node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None,
         )
         label = (value.label or "").rsplit(".", 1)[-1].lower()
-        if name in PASS_METHODS:
+        if asks_for_pass(name) and accumulates(name):
             return self._unknown_pass(receiver, label, arguments, keywords, node)
         if name in ("step", "zero_grad") and (_is_optimizer_name(label) or "<optimizer>" in value.attributes):
             return self.optimizer_method(self.as_optimizer(value), name, arguments, keywords, node)
@@ -87,22 +81,23 @@ class UnknownCalls(LayerCalls):
             self.world.clear(leaves_of(self.as_layer(value)))
             self.world.clear([leaf for each in self.world.passes for leaf in each.reached if leaf.assumed])
             return Value()
-        if name in MODULE_METHODS and value.op is None and (name in MODULE_PROOF or self.is_module_like(value)):
+        if name in METHODS and value.op is None and (name in PROOF or self.is_module_like(value)):
             answer = self.module_method(self.as_layer(value), name, arguments, keywords)
             if answer is not None:
                 return value if isinstance(answer, Layer) else answer
-        if name in PREPARERS:
+        if does(name, "wraps"):
             values = [each for each, _ in arguments]
             return values[0] if len(values) == 1 else Sequence(elements=values, kind="tuple")
-        if name in _SAME:
+        row = operation(name)
+        if name in RETURN_THE_MODULE or (row.rearranges and row.returns == "tensor"):
             return value
-        if value.op is not None and name in CUTTING_METHODS:
+        if value.op is not None and row.cuts:
             return self.cut(value, f"`.{name}()`", node)
-        if value.op is not None and name in NOT_TENSORS:
+        if value.op is not None and row.graph == "describes":
             return Value()
         if value.op is None and self.is_module_like(value) and name in ("forward", "__call__"):
             return self.call_assumed(self.as_layer(value), [*arguments, *keywords.values()], node)
-        if value.op is not None and value.op.doubt <= LIKELY and name in _TENSOR_METHODS:
+        if value.op is not None and value.op.doubt <= LIKELY and is_known(name):
             made = self.function(name, [receiver, *arguments], keywords, node)
             return Value(op=made.op, made=made.made) if isinstance(made, Tensor) and made.op is not None else made
         return self.unknown_call(name, arguments, keywords, node, receiver)
@@ -151,18 +146,9 @@ def _proven(source: Source) -> frozenset[str]:
     return frozenset(
         dotted(node.func.value)
         for node in ast.walk(source.tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MODULE_PROOF
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PROOF
     ) - {"self", ""}
 
 
 def _is_optimizer_name(label: str) -> bool:
     return any(word in label for word in OPTIMIZER_WORDS) and not any(word in label for word in NOT_OPTIMIZER_WORDS)
-
-
-_TENSOR_METHODS = frozenset(
-    """
-    mean sum pow square sqrt abs exp log clamp softmax sigmoid tanh relu view reshape squeeze unsqueeze transpose
-    permute norm add mul div sub float half cpu cuda to clone contiguous flatten expand repeat gather max min
-    log_softmax backward matmul
-    """.split()
-)

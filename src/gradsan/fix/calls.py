@@ -2,11 +2,12 @@
 
 import libcst as cst
 
+from gradsan.knowledge.effects import may_ask_for_pass
+
 
 def asks_for_pass(call: cst.Call) -> bool:
     """Whether the name of what is called says so: `backward`, `grad`, a wrapper (`manual_backward`, `backprop`)."""
-    name = called_name(call)
-    return name == "grad" or "backward" in name or "backprop" in name
+    return may_ask_for_pass(called_name(call))
 
 
 def called_name(call: cst.Call) -> str:

@@ -7,14 +7,11 @@ once. So no edit runs again what creates one, whatever else it computes on the w
 import ast
 from collections.abc import Iterator
 
-from gradsan.knowledge.modules import LOSS_SUFFIX, OPTIMIZER_PACKAGES, WITHOUT_PARAMETERS
+from gradsan.knowledge.effects import paths
+from gradsan.knowledge.libraries import OPTIMIZER_PACKAGES
+from gradsan.knowledge.module_classes import BASES, creates_parameters
 from gradsan.report import Diagnosis
 from gradsan.source.file import Source, tree_of
-
-_LAYERS = "torch.nn."
-_NO_LAYERS = ("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils.")
-_LOADERS = frozenset({"torch.utils.data.DataLoader"})
-_MODULE = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
 
 Callable = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -46,7 +43,8 @@ class _Reader:
         name = self._dotted(call.func)
         if name is None:
             return False
-        return _is_layer(name) or name.startswith(OPTIMIZER_PACKAGES) or name in _LOADERS or self._defines(name)
+        is_created = creates_parameters(name) or name.startswith(OPTIMIZER_PACKAGES) or name in paths("loads data")
+        return is_created or self._defines(name)
 
     def _defines(self, name: str) -> bool:
         """Whether a function or class of the file creates one when it is called."""
@@ -57,7 +55,7 @@ class _Reader:
         if not isinstance(inside, ast.ClassDef):
             return any(map(self.creates, inside.body))
         bases = [self._dotted(each) for each in inside.bases]
-        if any(each in _MODULE or (each is not None and self._defines(each)) for each in bases):
+        if any(each in BASES or (each is not None and self._defines(each)) for each in bases):
             return True
         making = [each for each in inside.body if getattr(each, "name", "") in ("__init__", "__post_init__")]
         return any(map(self.creates, making))
@@ -79,14 +77,6 @@ def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
             yield from ((each.asname, each.name) for each in node.names if each.asname is not None)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
             yield from ((each.asname or each.name, f"{node.module}.{each.name}") for each in node.names)
-
-
-def _is_layer(name: str) -> bool:
-    """A class of torch.nn that has parameters, or `nn.Parameter` itself."""
-    last = name.rpartition(".")[2]
-    if not name.startswith(_LAYERS) or name.startswith(_NO_LAYERS) or not last[:1].isupper():
-        return False
-    return last not in WITHOUT_PARAMETERS and not last.endswith(LOSS_SUFFIX)
 
 
 def _is_leaf(call: ast.Call) -> bool:

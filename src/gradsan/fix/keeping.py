@@ -22,9 +22,9 @@ from gradsan.fix.program import Place, Program
 from gradsan.fix.revealing import held_at
 from gradsan.fix.tree import Tree
 from gradsan.fix.uses import cut_value
+from gradsan.knowledge.effects import does
 
 Cut = Callable[[Program, Tree, cst.BaseExpression, Draft], bool]
-_PUTTING = frozenset({"append", "appendleft", "add", "insert", "put", "push"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +192,7 @@ def added_at(program: Program, place: Place, name: str) -> Added | None:
         ):
             losses = _losses(program, place)
             given = [each.value for each in args if isinstance(each.value, cst.Name) and each.value.value in losses]
-            if method_name in _PUTTING or given:  # what else a method does with it, only its class knows
-                return Added(args[-1].value if method_name in _PUTTING else given[0], text(base))
+            puts = does(method_name, "stores")
+            if puts or given:  # what else a method does with it, only its class knows
+                return Added(args[-1].value if puts else given[0], text(base))
     return None

@@ -7,8 +7,7 @@ import libcst as cst
 from gradsan.fix.calls import called_name
 from gradsan.fix.expressions import nodes, text
 from gradsan.fix.program import Place
-
-_LIBRARIES = ("torch", "nn", "F", "functional", "np", "math", "super")
+from gradsan.knowledge.libraries import ALIASES
 
 
 def seen_from(places: Sequence[Place | None], name: str) -> str | None:
@@ -43,4 +42,4 @@ def _may_be_a_module(call: cst.Call) -> bool:
     code = text(call.func)
     parts = code.split(".")
     is_own = len(parts) == 1 or parts[0] == "self"
-    return is_own and parts[0] not in _LIBRARIES and called_name(call)[:1].islower() and code.isascii()
+    return is_own and parts[0] not in {*ALIASES, "super"} and called_name(call)[:1].islower() and code.isascii()

@@ -9,13 +9,9 @@ from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, loaded, loaded_names, method, nodes, simple, small, text
 from gradsan.fix.program import Place, Program
 from gradsan.fix.revealing import held_above, held_at
+from gradsan.knowledge.tensors import has_twin
 
 _OPERATORS = {"+=": "+", "-=": "-", "*=": "*", "/=": "/", "@=": "@", "**=": "**", "//=": "//", "%=": "%"}
-# Methods that have no form which returns a new tensor.
-_WITHOUT_TWIN = frozenset(
-    {"requires_grad_", "retain_grad_", "detach_", "copy_", "zero_", "fill_", "set_", "normal_", "uniform_", "random_"}
-    | {"exponential_", "geometric_", "cauchy_", "log_normal_", "resize_", "share_memory_"}
-)
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -58,7 +54,7 @@ def _out_of_place(program: Program, place: Place) -> Iterator[Draft]:
             draft.replace(place.tree, edit, small(f"{text(base)} = {text(only.value)}"))
             yield draft
         case cst.Expr(value=cst.Call(func=cst.Attribute(value=base, attr=cst.Name(value=name))) as call) as edit if (
-            _edits(name) and _is_of_use(base, place)
+            has_twin(name) and _is_of_use(base, place)
         ):
             returning = call.with_changes(func=cst.Attribute(base, cst.Name(name.removesuffix("_"))))
             draft.replace(place.tree, edit, small(f"{text(base)} = {text(returning)}"))
@@ -109,10 +105,6 @@ def _is_of_use(base: cst.BaseExpression, place: Place) -> bool:
         if isinstance(each, cst.SimpleStatementLine) and each is not place.statement
         if tree.scope(each) is scope and first <= tree.line(each) <= last
     )
-
-
-def _edits(name: str) -> bool:
-    return name.endswith("_") and not name.endswith("__") and name not in _WITHOUT_TWIN
 
 
 def _operand(value: cst.BaseExpression) -> str:

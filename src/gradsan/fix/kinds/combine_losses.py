@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from gradsan.fix.calls import asks_for_pass, called_name, without_argument
+from gradsan.fix.calls import called_name, without_argument
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, bracketed, call_of, loaded, nodes, simple, small, text
 from gradsan.fix.flow import between
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement, Tree
+from gradsan.knowledge.effects import accumulates, touches_gradients
 
 _NAMES = ("total_loss", "loss_sum", "summed_loss")
 
@@ -129,7 +130,7 @@ def bracketed_sum(value: cst.BaseExpression) -> cst.BaseExpression:
 
 def _loss(call: cst.Call) -> cst.BaseExpression | None:
     """What is back-propagated: `loss.backward()`, `accelerator.backward(loss)`, `scaler.scale(loss).backward()`."""
-    if not asks_for_pass(call) or called_name(call) == "grad":
+    if not accumulates(called_name(call)):
         return None
     others = [each for each in call.args if each.keyword is None or each.keyword.value != "retain_graph"]
     if len(others) == 1 and others[0].keyword is None and not others[0].star:
@@ -164,7 +165,7 @@ def _is_plain(loss: cst.BaseExpression) -> bool:
 def _steps(statement: cst.CSTNode) -> bool:
     """Whether it uses or clears gradients."""
     return any(
-        isinstance(each, cst.Call) and called_name(each) in {"step", "zero_grad", "clip_grad_norm_"}
+        isinstance(each, cst.Call) and touches_gradients(called_name(each))
         for each in nodes(statement, into_functions=False)
     )
 

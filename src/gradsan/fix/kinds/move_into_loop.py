@@ -13,8 +13,8 @@ from gradsan.fix.expressions import assigned_names, call_of, loaded_names, simpl
 from gradsan.fix.kinds.remove_retain import without_retaining
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement, Tree
-
-_ALLOCATING = frozenset({"zeros", "empty", "ones", "full", "zeros_like", "empty_like", "ones_like", "full_like"})
+from gradsan.knowledge.effects import touches_gradients
+from gradsan.knowledge.tensors import operation
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -97,7 +97,7 @@ def _read_below(making: Place, passing: Place) -> set[str]:
 
 def _updates(statement: Statement) -> bool:
     call = call_of(statement)
-    return call is not None and (asks_for_pass(call) or called_name(call) in {"step", "zero_grad"})
+    return call is not None and (asks_for_pass(call) or touches_gradients(called_name(call)))
 
 
 def _asks_for_pass(statement: Statement, losses: set[str]) -> bool:
@@ -212,7 +212,7 @@ def _buffer_into_the_loop(program: Program) -> Iterator[Draft]:
 def _allocates(statement: Statement) -> bool:
     match simple(statement):
         case cst.Assign(targets=[_], value=cst.Call() as call):
-            return called_name(call) in _ALLOCATING
+            return operation(called_name(call)).graph == "creates"
     return False
 
 

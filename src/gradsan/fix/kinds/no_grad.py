@@ -10,6 +10,7 @@ from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import nodes
 from gradsan.fix.program import Program
 from gradsan.fix.tree import Tree
+from gradsan.knowledge.effects import does, may_ask_for_pass
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -58,7 +59,7 @@ def _around_what_measures(program: Program) -> Iterator[Draft]:
 def _only_measures(node: cst.CSTNode, where: Sequence[cst.CSTNode]) -> bool:
     """Whether nothing in it asks for a pass, and the model was last told that it is being evaluated."""
     called = [called_name(each) for each in nodes(node) if isinstance(each, cst.Call)]
-    if any("backward" in name or name in {"grad", "step"} for name in called):
+    if any(may_ask_for_pass(name) or does(name, "steps") for name in called):
         return False
     modes = [called_name(each) for one in where for each in nodes(one) if isinstance(each, cst.Call)]
     if isinstance(node, cst.FunctionDef):

@@ -9,10 +9,10 @@ from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import nodes, simple, targets, text
 from gradsan.fix.program import Place, Program
 from gradsan.fix.tree import Statement
+from gradsan.knowledge.effects import does
+from gradsan.knowledge.tensors import operation
 
-_UNRECORDED = ("no_grad", "inference_mode")
-_BUILDERS = ("tensor", "as_tensor", "Tensor", "FloatTensor")
-_BARE = ("detach", "item")  # methods that hand over values without their history
+_BUILDING_CLASSES = ("Tensor", "FloatTensor")
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -21,7 +21,7 @@ def drafts(program: Program) -> Iterator[Draft]:
         if place is None:
             continue
         found = list(nodes(place.statement, into_functions=False)) if not hasattr(place.statement, "items") else []
-        if any(isinstance(each, cst.Call) and called_name(each) in {"numpy", "tolist"} for each in found):
+        if any(isinstance(each, cst.Call) and operation(called_name(each)).returns == "object" for each in found):
             return  # whatever goes into NumPy loses its history there
         ways = [*_rebuilt(place, found), *_joined_up(place, found), *_unwrapped(place, found), *_recorded(place)]
         if ways:
@@ -34,10 +34,10 @@ def _joined_up(place: Place, found: list[cst.CSTNode]) -> Iterator[Draft]:
     draft = Draft()
     for node in found:
         match node:
-            case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value="detach" | "item")), args=[]):
+            case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value=name)), args=[]) if _bares(name):
                 draft.replace(place.tree, node, value)
-            case cst.Call(func=cst.Attribute(attr=cst.Name(value="sample") as name)):
-                draft.replace(place.tree, name, cst.Name("rsample"))
+            case cst.Call(func=cst.Attribute(attr=cst.Name(value="sample") as drawn)):
+                draft.replace(place.tree, drawn, cst.Name("rsample"))
             case cst.Attribute(value=value, attr=cst.Name(value="data")):
                 draft.replace(place.tree, node, value)
             case _:
@@ -65,7 +65,9 @@ def _rebuilt(place: Place, found: list[cst.CSTNode]) -> Iterator[Draft]:
 
 
 def _builds(call: cst.Call) -> bool:
-    return called_name(call) in _BUILDERS and text(call.func).startswith("torch") and bool(call.args)
+    name = called_name(call)
+    builds = operation(name).graph == "builds" or name in _BUILDING_CLASSES
+    return builds and text(call.func).startswith("torch") and bool(call.args)
 
 
 def _fed(place: Place, given: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
@@ -92,10 +94,16 @@ def _unbared(expression: cst.BaseExpression) -> cst.BaseExpression:
     return result if isinstance(result, cst.BaseExpression) else expression
 
 
+def _bares(method: str) -> bool:
+    """Whether a method hands over a tensor's values, as a tensor or as a number, without their graph."""
+    row = operation(method)
+    return row.graph == "drops" and row.returns != "object"
+
+
 class _Unbaring(cst.CSTTransformer):
     def leave_Call(self, _: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:  # noqa: N802 # LibCST's name
         match updated_node:
-            case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value=name)), args=[]) if name in _BARE:
+            case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value=name)), args=[]) if _bares(name):
                 return value
             case cst.Call(func=cst.Name(value="float"), args=[only]):
                 return only.value
@@ -139,6 +147,6 @@ def _recorded(place: Place) -> Iterator[Draft]:
 
 def _switches_off(expression: cst.BaseExpression) -> bool:
     written = text(expression)
-    if written.rpartition(".")[2].partition("(")[0] in _UNRECORDED:
+    if does(written.partition("(")[0], "stops recording"):
         return True
     return isinstance(expression, cst.Call) and written.replace(" ", "").endswith("set_grad_enabled(False)")

@@ -15,8 +15,7 @@ from gradsan.fix.kinds.remove_retain import without_retaining
 from gradsan.fix.paths import seen_at
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement
-
-_CACHES = ("cache", "lru_cache")
+from gradsan.knowledge.effects import does
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -272,7 +271,7 @@ def _undecorated(place: Place) -> Iterator[Draft]:
     kept = [
         each.with_changes(decorator=cst.Name("property")) if _decorator_name(each) == "cached_property" else each
         for each in function.decorators
-        if _decorator_name(each) not in _CACHES
+        if not does(_decorator_name(each), "caches")
     ]
     if kept != list(function.decorators):
         draft = Draft()

@@ -7,6 +7,7 @@ import libcst as cst
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import assigned_names, call_of, loaded_names
 from gradsan.fix.program import Place, Program, frames
+from gradsan.knowledge.effects import accumulates
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -45,5 +46,5 @@ def _only_passes(place: Place) -> bool:
     """Whether the statement does nothing but ask for a pass."""
     match call_of(place.statement):
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) | cst.Call(func=cst.Name(value=name)):
-            return "backward" in name.lower()
+            return accumulates(name)
     return False

@@ -10,6 +10,7 @@ from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import nodes, text
 from gradsan.fix.program import Program
 from gradsan.fix.tree import Tree
+from gradsan.knowledge.effects import does
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -25,7 +26,7 @@ def _not_reentrant(program: Program) -> Iterator[Draft]:
     draft, found = Draft(), False
     for tree in _trees(program):
         for node in nodes(tree.module):
-            if isinstance(node, cst.Call) and _called(node) in {"checkpoint", "checkpoint_sequential"}:
+            if isinstance(node, cst.Call) and does(_called(node), "checkpoints"):
                 draft.replace(tree, node, with_argument(node, "use_reentrant", "False"))
                 found = True
     if found:
