@@ -3,6 +3,7 @@ from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.meaning import Meaning
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -24,6 +25,18 @@ class AccumulatedLoss(Cause):
     name = "accumulated-loss"
     severity = "error"
     summary = "a running total of losses is itself back-propagated in every step"
+    own_remedies = table(
+        Remedy("item", where=("total",), trusted=False),
+        Remedy("detach", where=("use", "boundary")),
+        Remedy("combine-losses", where=("block", "total")),
+        Remedy(
+            "reset-state",
+            where=("iteration",),
+            first_if="several terms are added",
+            only_if_shown=True,
+            trusted=False,
+        ),
+    )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = dict.fromkeys(
         ("combine-losses", "item", "detach", "remove-backward", "reset-state"), "term"
     )
@@ -115,7 +128,7 @@ gradient -1.427, of this loss alone -0.238
         return f"{name} is a running total: it contains losses that earlier passes back-propagated and freed"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
         if isinstance(incident, SecondPass):
             owners, is_repeated = incident.owners, incident.failing.stack == incident.freeing.stack

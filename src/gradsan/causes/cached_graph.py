@@ -3,6 +3,7 @@ from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.meaning import Meaning
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -26,8 +27,14 @@ class CachedGraph(Cause):
     name = "cached-graph"
     severity = "error"
     summary = "a cache filled from parameters in an earlier step still holds that step's graph"
+    own_remedies = table(
+        Remedy("detach", where=("creation", "use")),
+        Remedy("recompute", where=("cache",), trusted=False),
+        Remedy("move-into-loop", where=("context",), first_if="it can be written", only_if_shown=True),
+    )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "constant", "no-grad": "constant"}
     asked = 41
+    reads_whole_graph = True
     example = Example(
         program="""\
 import torch
@@ -127,7 +134,7 @@ up to date: False
         return f"{name} was filled once, in an earlier step, and keeps the graph of that step"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
         if isinstance(incident, SecondPass) and incident.owners.apart:  # a temperature that has a loss of its own
             return ("detach", "recompute", "reset-state", "setting")

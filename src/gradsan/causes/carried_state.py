@@ -3,6 +3,7 @@ from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.meaning import Meaning
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -23,6 +24,11 @@ class CarriedState(Cause):
     name = "carried-state"
     severity = "error"
     summary = "a tensor from an earlier step still carries that step's graph"
+    own_remedies = table(
+        Remedy("detach", where=("use", "boundary"), unless="nothing is left to train"),
+        Remedy("reset-state", where=("boundary",), first_if="the state belongs to its batch", trusted=False),
+        Remedy("move-into-loop", where=("buffer",), first_if="it can be written", only_if_shown=True),
+    )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reset-state": "again"}  # it begins as in the first iteration
     asked = 40
     example = Example(
@@ -96,7 +102,7 @@ for _ in range(3):
         return f"{name} still carries the graph of an earlier step into this one"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
         """The best first."""
         return ("detach", "reset-state")
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from gradsan.causes.meaning import OF_KINDS, Meaning
+from gradsan.causes.remedy import USUAL, Remedy
 from gradsan.facts.course import Course
-from gradsan.facts.incident import Incident, Stack
-from gradsan.report import Confidence, Culprit, FixKind, Severity
+from gradsan.facts.doubt import SURE
+from gradsan.facts.incident import Evidence, Incident, Stack
+from gradsan.report import Culprit, FixKind, Severity
 
-Role = Literal["made", "held", "cut", "freed", "changed", "enters", "used"]  # in the order in which a story is told
+Role = Literal["made", "held", "cut", "freed", "changed", "enters", "used"]  # in the order of an explanation
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +40,17 @@ Places = dict[Role, tuple[Stack, int | None]]  # each with its step, where that 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A silent problem that a cause recognised in the course of a run."""
+    """A case of a cause: what a diagnosis is made of, but for the texts of the places."""
 
     sentence: str  # what happens, in one sentence a beginner understands
-    remedies: tuple[FixKind, ...]  # the best first
+    kinds: tuple[FixKind, ...]  # of fix, the best first
     places: Places
     culprit: Culprit | None = None
-    confidence: Confidence = "certain"
-    evidence: Mapping[str, int | float | str] = field(default_factory=dict)
+    doubt: int = SURE
+    evidence: Mapping[str, int | float | str | None] = field(default_factory=dict)  # None: not known
     notes: tuple[str, ...] = ()
     costs_bytes: int | None = None  # None: it spoils the training, which is worse than any memory
-    count: int = 1  # how often it happened
+    count: int | None = None  # how often it happened; None: nobody counted
 
 
 class Cause:
@@ -82,6 +84,13 @@ class Cause:
     # What a kind of fix means for the gradients here, where it is not what it means elsewhere: see `causes/meaning.py`.
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {}
 
+    # What a kind of fix is here, where it is not what it is elsewhere: see `causes/remedy.py`.
+    own_remedies: ClassVar[Mapping[FixKind, Remedy]] = {}
+    # For whoever reads the source to fix it: what is old may be created by any line of the graph, and not only by those
+    # of the diagnosis (a cache on the way to another one); and the old part of the path was not freed, but is live.
+    reads_whole_graph: ClassVar[bool] = False
+    old_part_is_live: ClassVar[bool] = False
+
     # Its place among the questions that tell the causes of an error apart: contexts that change the answer come first.
     # None: no error of PyTorch's has this cause.
     asked: ClassVar[int | None] = None
@@ -97,9 +106,14 @@ class Cause:
         return cls.summary
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # likewise
-        """The kinds of fix that mend it, the best first."""
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # likewise
+        """The kinds of fix that end it, the best first."""
         return ("advice",)
+
+    @classmethod
+    def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:  # noqa: ARG003 # likewise
+        """What a kind of fix is for this cause: about what, in which places, and when it is the first choice."""
+        return cls.own_remedies.get(kind, USUAL[kind])
 
     @classmethod
     def notes(cls, incident: Incident) -> tuple[str, ...]:  # noqa: ARG003 # likewise
@@ -108,7 +122,7 @@ class Cause:
 
     @classmethod
     def recognise(cls, course: Course) -> Iterator[Finding]:  # noqa: ARG003 # likewise
-        """For a silent cause: everything in the course of a run that is a case of it."""
+        """For a silent cause: everything in the course of a program that is a case of it."""
         yield from ()
 
     @classmethod

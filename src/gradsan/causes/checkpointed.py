@@ -1,4 +1,5 @@
 from gradsan.causes.cause import Cause, Example, Tempting
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -22,6 +23,9 @@ class Checkpointed(Cause):
     name = "checkpointed"
     severity = "error"
     summary = "only with activation checkpointing: a re-entrant checkpoint's inner pass freed shared history"
+    own_remedies = table(
+        Remedy("setting", target="use_reentrant", where=("program",)),
+    )
     asked = 2
     example = Example(
         program="""\
@@ -91,6 +95,6 @@ x.sum().backward(retain_graph=True)
         return f"a re-entrant checkpoint back-propagates on its own, and freed what leads to {name}"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
         """The best first."""
         return ("setting", "advice")

@@ -1,4 +1,5 @@
 from gradsan.causes.cause import Cause, Example, Tempting
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Donated, Incident
 from gradsan.report import FixKind
 
@@ -22,6 +23,9 @@ class CompiledRetain(Cause):
     name = "compiled-retain"
     severity = "error"
     summary = "`torch.compile` donated saved buffers, and a pass with `retain_graph` or `create_graph` needs them"
+    own_remedies = table(
+        Remedy("setting", target="donated_buffer", where=("program",)),
+    )
     asked = 90
     roles = Cause.roles | {"freed": "gave its buffers away", "used": "keeps the graph all the same"}
     example = Example(
@@ -94,6 +98,6 @@ for _ in range(2):
         return f"the compiled backward of {name} gives its buffers away, and cannot keep its graph as this pass asks"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
         """The best first."""
         return ("setting", "recompute")

@@ -100,6 +100,6 @@ on_fake.backward()
         return f"`torch.compile` made one op of what led to {name}, so the first pass freed all of it"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
         """The best first."""
         return ("recompute", "retain-graph")

@@ -3,6 +3,7 @@ from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.meaning import Meaning
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -28,6 +29,9 @@ class ComputedOnce(Cause):
     name = "computed-once"
     severity = "error"
     summary = "a graph made once from parameters, outside the loop, is used in every step"
+    own_remedies = table(
+        Remedy("detach", where=("creation", "use")),
+    )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "constant", "no-grad": "constant"}
     asked = 30
     example = Example(
@@ -115,7 +119,7 @@ up to date: False
         return f"the graph of {name} was made once, before the loop, and the first pass in it freed that graph"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
         if not isinstance(incident, SecondPass) or not incident.owners.freed:  # nobody trains it
             return ("detach", "no-grad")

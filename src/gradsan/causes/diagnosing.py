@@ -2,12 +2,14 @@
 
 import hashlib
 import linecache
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gradsan.causes import all_causes
-from gradsan.causes.cause import Cause
+from gradsan.causes import cause as cause_of
+from gradsan.causes.cause import Cause, Finding, Places
+from gradsan.causes.remedy import Remedy
 from gradsan.facts.incident import (
     Edited,
     Incident,
@@ -20,7 +22,7 @@ from gradsan.facts.incident import (
     WithoutHistory,
 )
 from gradsan.facts.location import Frame, Location
-from gradsan.report import Confidence, Culprit, Diagnosis, Fix, FixKind, PathOp, RaisedError, Safety
+from gradsan.report import Confidence, Culprit, Diagnosis, Fix, FixKind, Origin, PathOp, RaisedError, Safety
 
 # What a fix of each kind does, for whoever has to make it by hand. `same-gradients`: at every step, each optimizer is
 # given what a run with all graphs kept would give it. What is computed anew after a step, or at another time than the
@@ -45,6 +47,8 @@ _TITLES: dict[FixKind, tuple[str, Safety]] = {
     "advice": ("no single edit mends this: see `gradsan explain`", "changes-gradients"),
 }
 
+_CONFIDENCE: tuple[Confidence, ...] = ("certain", "likely", "possible")  # by the doubt
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -55,64 +59,11 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class _Places:
-    used: Location | None
-    freed: Location | None = None
-    made: Location | None = None
-    enters: Location | None = None
-    changed: Location | None = None
-    cut: Location | None = None
+class EntryPoint:
+    """How facts came to be known: what a report says about that, and how it writes down a place."""
 
-
-def diagnose(incident: Incident, error: RaisedError, named: Named | None, beliefs: tuple[str, ...] = ()) -> Diagnosis:
-    """The one diagnosis of an error. `beliefs`: what the user has done already, and why it does not help."""
-    cause = next(each for each in _in_order() if each.explains(incident))
-    subject = "a tensor" if named is None else f"`{named.culprit.name}`"
-    places = _places(incident)
-    path = incident.path if isinstance(incident, SecondPass | Edited) else Way()
-    return Diagnosis(
-        code=cause.code,
-        name=cause.name,
-        severity=cause.severity,
-        origin="run",
-        confidence=_confidence(incident),
-        message=capitalised(cause.sentence(subject, incident)),
-        fingerprint=fingerprint_of(
-            cause,
-            "" if named is None else named.culprit.name,
-            (places.used, places.freed, places.made, places.enters, places.changed, places.cut),
-        ),
-        error=error,
-        culprit=None if named is None else named.culprit,
-        evidence=_evidence(incident),
-        notes=(*beliefs, *_notes(incident, cause)),
-        fixes=tuple(_claimed(fix_of(kind, cause), incident) for kind in cause.remedies(incident)),
-        used=places.used,
-        freed=places.freed,
-        made=places.made,
-        enters=places.enters,
-        changed=places.changed,
-        cut=places.cut,
-        path=tuple(map(_path_op, path.ops)),
-        elided=path.left_out,
-    )
-
-
-def _claimed(fix: Fix, incident: Incident) -> Fix:
-    """Not claiming the same gradients for a forward that is run again after parameters have changed."""
-    if fix.kind == "recompute" and isinstance(incident, SecondPass) and incident.updated_between:
-        return replace(fix, safety="changes-gradients")
-    return fix
-
-
-def fix_of(kind: FixKind, cause: type[Cause]) -> Fix:
-    """A fix of this kind, in the words of a cause."""
-    title, safety = _TITLES[kind]
-    # A program that runs is mended so that it trains otherwise, but for what only costs memory; and one that edits or
-    # cuts what a pass needs fails with all graphs kept, too: there is nothing that gradients could be the same as.
-    if cause.asked is None or cause.code.startswith("GS2"):
-        safety = "same-gradients" if kind in cause.keeping_gradients else "changes-gradients"
-    return Fix(kind, cause.titles.get(kind, title), safety)
+    origin: Origin
+    locate: Callable[[Stack, int | None], Location | None]  # the innermost line of a stack, in a step
 
 
 def locate(stack: Stack, step: int | None = None) -> Location | None:
@@ -134,45 +85,109 @@ def locate(stack: Stack, step: int | None = None) -> Location | None:
     )
 
 
+RUN = EntryPoint("run", locate)
+
+
+def diagnose(
+    incident: Incident,
+    error: RaisedError | None,
+    named: Named | None,
+    beliefs: tuple[str, ...] = (),
+    entry: EntryPoint = RUN,
+) -> Diagnosis:
+    """The one diagnosis of an error. `beliefs`: what the user has done already, and why it does not help."""
+    cause = next(each for each in _in_order() if each.explains(incident))
+    subject = "a tensor" if named is None else f"`{named.culprit.name}`"
+    finding = Finding(
+        sentence=cause.sentence(subject, incident),
+        kinds=cause.kinds(incident),
+        places=_places(incident),
+        culprit=None if named is None else named.culprit,
+        doubt=incident.doubtful,
+        evidence=_evidence(incident),
+        notes=(*beliefs, *_notes(incident, cause)),
+    )
+    found = diagnosis_of(finding, cause, entry)
+    path = incident.path if isinstance(incident, SecondPass | Edited) else Way()
+    return replace(
+        found,
+        error=error,
+        fixes=tuple(_claimed(each, incident) for each in found.fixes),
+        path=tuple(_path_op(op, entry) for op in path.ops),
+        elided=path.left_out,
+    )
+
+
+def diagnosis_of(finding: Finding, cause: type[Cause], entry: EntryPoint) -> Diagnosis:
+    """A case of a cause as reports have it."""
+    places = {role: entry.locate(stack, step) for role, (stack, step) in finding.places.items()}
+    return Diagnosis(
+        code=cause.code,
+        name=cause.name,
+        severity=cause.severity,
+        origin=entry.origin,
+        confidence=_CONFIDENCE[finding.doubt],
+        message=capitalised(finding.sentence),
+        fingerprint=fingerprint_of(cause, "" if finding.culprit is None else finding.culprit.name, places.values()),
+        count=finding.count or 1,
+        culprit=finding.culprit,
+        evidence={key: value for key, value in finding.evidence.items() if value is not None},
+        notes=finding.notes,
+        fixes=tuple(fix_of(kind, cause) for kind in finding.kinds),
+        **places,  # type: ignore[arg-type] # a role is the name of a field
+    )
+
+
+def remedies_of(diagnosis: Diagnosis) -> tuple[Remedy, ...]:
+    """What its cause asks for, fix by fix: all that making the edits depends on."""
+    known = cause_of(diagnosis.code)
+    return tuple(known.remedy(fix.kind, diagnosis.evidence) for fix in diagnosis.fixes)
+
+
+def _claimed(fix: Fix, incident: Incident) -> Fix:
+    """Not claiming the same gradients for a forward that is run again after parameters have changed."""
+    if fix.kind == "recompute" and isinstance(incident, SecondPass) and incident.updated_between:
+        return replace(fix, safety="changes-gradients")
+    return fix
+
+
+def fix_of(kind: FixKind, cause: type[Cause]) -> Fix:
+    """A fix of this kind, in the words of a cause."""
+    title, safety = _TITLES[kind]
+    # A program that runs is mended so that it trains otherwise, but for what only costs memory; and one that edits or
+    # cuts what a pass needs fails with all graphs kept, too: there is nothing that gradients could be the same as.
+    if cause.asked is None or cause.code.startswith("GS2"):
+        safety = "same-gradients" if kind in cause.keeping_gradients else "changes-gradients"
+    return Fix(kind, cause.titles.get(kind, title), safety)
+
+
 def _in_order() -> list[type[Cause]]:
     asked = [each for each in all_causes() if each.asked is not None]
     return sorted(asked, key=lambda each: each.asked or 0)
 
 
-def _confidence(incident: Incident) -> Confidence:
-    if isinstance(incident, SecondPass):
-        loop = incident.repetition
-        known = bool(incident.made.stack) and (loop is None or loop.made != "unknown")
-        return "certain" if known and incident.freeing.seen else "likely"
-    if isinstance(incident, Edited | ReadAfterFree):
-        return "certain" if incident.proved else "likely"
-    if isinstance(incident, WithoutHistory) and incident.cut:
-        return "certain" if incident.proved else "likely"
-    return "certain"
-
-
-def _places(incident: Incident) -> _Places:
-    used = _of_pass(incident.failing)
+def _places(incident: Incident) -> Places:
+    places: Places = {"used": _of_pass(incident.failing)}
     match incident:
         case SecondPass():
-            return _Places(used, _of_pass(incident.freeing), _of_op(incident.made), _of_op(incident.enters))
+            places |= {"freed": _of_pass(incident.freeing), "made": _of_op(incident.made)}
+            places["enters"] = _of_op(incident.enters)
         case Edited():
-            return _Places(
-                used, made=_of_op(incident.saver), enters=_of_op(incident.enters), changed=locate(incident.changed)
-            )
+            places |= {"made": _of_op(incident.saver), "enters": _of_op(incident.enters)}
+            places["changed"] = (incident.changed, None)
         case WithoutHistory():
-            return _Places(used, cut=locate(incident.cut))
-        case ReadAfterFree():
-            return _Places(used, None if incident.freeing is None else _of_pass(incident.freeing))
-    return _Places(used)
+            places["cut"] = (incident.cut, None)
+        case ReadAfterFree(freeing=PassFact() as freeing):
+            places["freed"] = _of_pass(freeing)
+    return places
 
 
-def _of_op(fact: OpFact | None) -> Location | None:
-    return None if fact is None else locate(fact.stack, fact.step)
+def _of_op(fact: OpFact | None) -> tuple[Stack, int | None]:
+    return ((), None) if fact is None else (fact.stack, fact.step)
 
 
-def _of_pass(fact: PassFact) -> Location | None:
-    return locate(fact.stack, fact.step)
+def _of_pass(fact: PassFact) -> tuple[Stack, int | None]:
+    return fact.stack, fact.step
 
 
 def _notes(incident: Incident, cause: type[Cause]) -> Iterator[str]:
@@ -193,15 +208,15 @@ def _notes(incident: Incident, cause: type[Cause]) -> Iterator[str]:
     yield from cause.notes(incident)
 
 
-def _path_op(op: OpFact) -> PathOp:
-    return PathOp(op.name, "freed" if op.consumed else "live", op.module, locate(op.stack, op.step))
+def _path_op(op: OpFact, entry: EntryPoint) -> PathOp:
+    return PathOp(op.name, "freed" if op.consumed else "live", op.module, entry.locate(op.stack, op.step))
 
 
-def _evidence(incident: Incident) -> dict[str, int | float | str]:
+def _evidence(incident: Incident) -> dict[str, int | float | str | None]:
     if not isinstance(incident, SecondPass):
         return {}
-    found: dict[str, int | float | str] = {
-        "freed_ops": len(incident.consumed),
+    found: dict[str, int | float | str | None] = {
+        "freed_ops": None if incident.consumed_bytes is None else len(incident.consumed),
         "saved_bytes": incident.consumed_bytes,
     }
     if incident.owners.apart and incident.owners.stepped:

@@ -118,6 +118,6 @@ out.var().backward(retain_graph=True)
         return f"a custom Function back-propagates a graph of its own, {name}, which its first backward freed"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
         """The best first."""
         return ("recompute", "retain-graph")

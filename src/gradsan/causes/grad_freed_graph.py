@@ -1,4 +1,5 @@
 from gradsan.causes.cause import Cause, Example, Tempting
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -20,6 +21,10 @@ class GradFreedGraph(Cause):
     name = "grad-freed-graph"
     severity = "error"
     summary = "`autograd.grad`, an inner backward or a hook freed what a later backward needs"
+    own_remedies = table(
+        Remedy("create-graph", target="earlier pass", where=("earlier pass",), first_if="a gradient enters the loss"),
+        Remedy("retain-graph", target="earlier pass", where=("earlier pass",), first_if="no gradient enters the loss"),
+    )
     asked = 10
     example = Example(
         program="""\
@@ -94,7 +99,7 @@ print("the slope is trained through:", slope.requires_grad)
         return f"{earlier} freed the graph of {name}, which the later pass needs"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
         if not isinstance(incident, SecondPass) or incident.freeing.kind == "backward":
             return ("retain-graph", "recompute")

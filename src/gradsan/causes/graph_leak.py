@@ -1,7 +1,9 @@
 from collections.abc import Iterator
 
 from gradsan.causes.cause import Cause, Example, Finding, Places, Tempting
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.course import Course, Hoard, Holding
+from gradsan.facts.doubt import LIKELY, SURE
 from gradsan.lifecycle.amounts import count, size
 from gradsan.report import Culprit
 
@@ -28,6 +30,11 @@ class GraphLeak(Cause):
     name = "graph-leak"
     severity = "warning"
     summary = "history is kept alive step after step by a total or a list of losses"
+    own_remedies = table(
+        Remedy("item", where=("kept",), by_assignment=True),
+        Remedy("detach", where=("kept",), by_assignment=True),
+        Remedy("no-grad", where=("measuring",), first_if="it can be written"),
+    )
     roles = Cause.roles | {"held": "kept, with all its history"}
     keeping_gradients = frozenset({"item", "detach", "no-grad"})
     example = Example(
@@ -102,62 +109,82 @@ print(running_loss)
         stale = {frame for line in course.lines for each in line.stale for frame in each.makers}
         for each in course.holdings:
             is_walked = each.name in carried or not stale.isdisjoint(each.made[-1:])
-            if is_walked:  # that is a growing history, or a stale graph
+            if is_walked:  # that is a growing graph, or a stale one
                 continue
             if each.is_growing or each.is_for_good:
                 yield cls._finding(each)
-        told = {each.name for each in course.holdings}
-        yield from (cls._hoarded(each) for each in course.hoards if each.name not in told)
+        known = {each.name for each in course.holdings}
+        yield from (cls._hoarded(each) for each in course.hoards if each.name not in known)
 
     @classmethod
     def _finding(cls, holding: Holding) -> Finding:
-        last = max(holding.counts, key=lambda each: each.graphs)
-        cost = holding.saved_bytes + holding.ops * _BYTES_AN_OP
+        what = "the graph of a step that is long over"
         if holding.is_growing:
-            what = f"the graphs of {count(last.graphs, 'step')}, and more with every step"
-        else:
-            what = "the graph of a step that is long over"
-        places: Places = {"held": (holding.fed or holding.made, None)}
-        if holding.fed and holding.made and holding.fed[-1].line != holding.made[-1].line:
-            places["made"] = (holding.made, None)
+            steps = "all steps so far" if holding.most is None else count(holding.most.graphs, "step")
+            what = f"the graphs of {steps}, and more with every step"
         return Finding(
-            sentence=(
-                f"`{holding.name}` keeps {what}: {count(holding.ops, 'op')} stay in memory, with up to "
-                f"{size(holding.saved_bytes)} of saved values"
-            ),
-            remedies=("item", "detach", "no-grad") if holding.of_numbers else ("detach", "no-grad"),
-            places=places,
+            sentence=f"`{holding.name}` keeps {what}{_amounts(holding)}",
+            kinds=("item", "detach", "no-grad") if holding.of_numbers else ("detach", "no-grad"),
+            places=_places(holding),
             culprit=Culprit(holding.name, holding.holder),
-            confidence="certain" if holding.fed else "likely",
-            evidence={
-                "graphs": last.graphs,
-                "ops": holding.ops,
-                "saved_bytes": holding.saved_bytes,
-                "graphs_per_step": round(holding.growth, 3),
-                "ops_per_step": round(holding.ops / max(last.step - last.oldest, 1), 1),
-                "steps": last.step,
-            },
-            costs_bytes=cost,
-            count=last.graphs,
+            doubt=max(holding.doubt, SURE if holding.fed else LIKELY),
+            evidence=_counted(holding),
+            costs_bytes=_cost(holding),
+            count=None if holding.most is None else holding.most.graphs,
         )
 
     @classmethod
     def _hoarded(cls, hoard: Hoard) -> Finding:
-        until = "the end" if hoard.function == "<module>" else f"`{hoard.function.rpartition('.')[2]}` returns"
-        places: Places = {"held": (hoard.fed or hoard.made, None)}
-        if hoard.fed and hoard.fed[-1].line != hoard.made[-1].line:
-            places["made"] = (hoard.made, None)
+        forwards = "every forward" if hoard.graphs is None else count(hoard.graphs, "forward")
         return Finding(
             sentence=(
-                f"`{hoard.name}` keeps the graphs of {count(hoard.graphs, 'forward')} until {until}, and no backward "
-                f"pass takes them: {count(hoard.ops, 'op')} stay in memory, with up to {size(hoard.saved_bytes)} of "
-                "saved values"
+                f"`{hoard.name}` keeps the graphs of {forwards}{_until(hoard.function)}, and no backward pass takes "
+                f"them{_amounts(hoard)}"
             ),
-            remedies=("no-grad", "item", "detach") if hoard.of_numbers else ("no-grad", "detach"),
-            places=places,
+            kinds=("no-grad", "item", "detach") if hoard.of_numbers else ("no-grad", "detach"),
+            places=_places(hoard),
             culprit=Culprit(hoard.name, hoard.holder),
-            confidence="certain" if hoard.fed else "likely",
+            doubt=max(hoard.doubt, SURE if hoard.fed else LIKELY),
             evidence={"graphs": hoard.graphs, "ops": hoard.ops, "saved_bytes": hoard.saved_bytes},
-            costs_bytes=hoard.saved_bytes + hoard.ops * _BYTES_AN_OP,
+            costs_bytes=_cost(hoard),
             count=hoard.graphs,
         )
+
+
+def _places(kept: Holding | Hoard) -> Places:
+    places: Places = {"held": (kept.fed or kept.made, None)}
+    if kept.fed and kept.made and kept.fed[-1].line != kept.made[-1].line:
+        places["made"] = (kept.made, None)
+    return places
+
+
+def _until(function: str | None) -> str:
+    if function is None:
+        return ""
+    return " until the end" if function == "<module>" else f" until `{function.rpartition('.')[2]}` returns"
+
+
+def _amounts(kept: Holding | Hoard) -> str:
+    """What that costs, as far as somebody measured it."""
+    if kept.ops is None:
+        return ""
+    return f": {count(kept.ops, 'op')} stay in memory, with up to {size(kept.saved_bytes or 0)} of saved values"
+
+
+def _cost(kept: Holding | Hoard) -> int:
+    return (kept.saved_bytes or 0) + (kept.ops or 0) * _BYTES_AN_OP
+
+
+def _counted(holding: Holding) -> dict[str, int | float | str | None]:
+    most = holding.most
+    if most is None or holding.ops is None:
+        return {}
+    steps = max(most.step - most.oldest, 1)
+    return {
+        "graphs": most.graphs,
+        "ops": holding.ops,
+        "saved_bytes": holding.saved_bytes,
+        "graphs_per_step": round(most.graphs / steps, 3),
+        "ops_per_step": round(holding.ops / steps, 1),
+        "steps": most.step,
+    }

@@ -3,7 +3,8 @@ from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Finding, Places, Tempting
 from gradsan.causes.meaning import Meaning
-from gradsan.facts.course import Course, PassLine
+from gradsan.causes.remedy import Remedy, table
+from gradsan.facts.course import Course, PassLine, Walk
 from gradsan.lifecycle.amounts import count
 from gradsan.report import Culprit, FixKind
 
@@ -28,6 +29,9 @@ class GrowingHistory(Cause):
     name = "growing-history"
     severity = "warning"
     summary = "every backward walks all earlier steps, each step slower and larger than the last"
+    own_remedies = table(
+        Remedy("detach", where=("use", "boundary"), drops_retain=True),
+    )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "beside"}
     roles = Cause.roles | {"enters": "carried on", "used": "walks all earlier steps too"}
     example = Example(
@@ -132,29 +136,45 @@ ops in the graph: 30
 
     @classmethod
     def _finding(cls, line: PassLine) -> Finding:
-        first, last = line.walks[0], line.walks[-1]
-        growth = (last.ops - first.ops) / max(last.step - first.step, 1)
+        first, last = (line.walks[0], line.walks[-1]) if line.walks else (None, None)
         carried = line.carried
         name = None if carried is None else carried.name
         subject = f"`{name}` carries" if name else "something carries"
-        places: Places = {"used": (line.stack, last.step)}
-        if carried is not None:
+        places: Places = {"used": (line.stack, None if last is None else last.step)}
+        if carried is not None and carried.enters:
             places["enters"] = (carried.enters, None)
         return Finding(
-            sentence=(
-                f"{subject} the history of all earlier steps into every pass: it walked {count(first.ops, 'op')} in "
-                f"step {first.step}, {last.ops:,} in step {last.step}, and would walk about "
-                f"{first.ops + growth * _FAR:,.0f} in step {_FAR:,}"
-            ),
-            remedies=("detach", "remove-retain") if line.retained else ("detach",),
+            sentence=f"{subject} the history of all earlier steps into every pass{_numbers(first, last)}",
+            kinds=("detach", "remove-retain") if line.retained else ("detach",),
             places=places,
             culprit=Culprit(name, carried.holder) if carried and name and carried.holder else None,
-            evidence={
-                "first_ops": first.ops,
-                "last_ops": last.ops,
-                "ops_per_step": round(growth, 1),
-                "steps": last.back,
-            },
-            costs_bytes=int(line.saved_bytes * max(last.back, 1)),
+            doubt=line.doubt,
+            evidence=_counted(first, last),
+            costs_bytes=(line.saved_bytes or 0) * max(0 if last is None else last.back, 1),
             count=line.passes,
         )
+
+
+def _growth(first: Walk, last: Walk) -> float:
+    """Ops a step."""
+    return (last.ops - first.ops) / max(last.step - first.step, 1)
+
+
+def _numbers(first: Walk | None, last: Walk | None) -> str:
+    if first is None or last is None:
+        return ""
+    return (
+        f": it walked {count(first.ops, 'op')} in step {first.step}, {last.ops:,} in step {last.step}, and would walk "
+        f"about {first.ops + _growth(first, last) * _FAR:,.0f} in step {_FAR:,}"
+    )
+
+
+def _counted(first: Walk | None, last: Walk | None) -> dict[str, int | float | str | None]:
+    if first is None or last is None:
+        return {}
+    return {
+        "first_ops": first.ops,
+        "last_ops": last.ops,
+        "ops_per_step": round(_growth(first, last), 1),
+        "steps": last.back,
+    }

@@ -3,6 +3,7 @@ from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.meaning import Meaning
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Edited, Incident
 from gradsan.report import FixKind
 
@@ -28,6 +29,9 @@ class InplaceEdit(Cause):
     name = "inplace-edit"
     severity = "error"
     summary = "a tensor saved for the backward pass was edited in place"
+    own_remedies = table(
+        Remedy("reorder", target="step", where=("later pass",), instead_of="clone"),
+    )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reorder": "copied"}
     asked = 71
     roles = Cause.roles | {"made": "saved for backward", "changed": "edited in place", "used": "needs the old values"}
@@ -100,7 +104,7 @@ gates.sum().backward()
         return () if layer is None else (f"the edit is what `inplace=True` of `{layer[0]}` ({layer[1]}) asks for",)
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
         if not isinstance(incident, Edited) or incident.value is None:
             return ("clone",)

@@ -2,11 +2,9 @@ from collections.abc import Iterator
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
 from gradsan.facts.course import Course, Gave
+from gradsan.facts.doubt import LIKELY, SURE
 from gradsan.lifecycle.amounts import count
 from gradsan.report import Culprit
-
-_PASSES = 2  # that came too late, before it is a habit
-_MANY_TIMES = 4  # as many as those that a step took after all
 
 
 class LateBackward(Cause):
@@ -97,27 +95,28 @@ print(weight.tolist())
         """Lines whose passes gave their gradients to parameters that no step took them from, but for a few."""
         for line in course.lines:
             gave = line.gave
-            if gave is None or gave.wasted < max(_PASSES, _MANY_TIMES * gave.used) or not line.is_direct:
+            if gave is None or not gave.is_in_vain or not line.is_direct:
                 continue
-            if gave.reaches_others or gave.may_be_read or not gave.step:
-                continue
+            loss = f"`{line.loss}`" if line.loss else "a loss"
             yield Finding(
                 sentence=(
-                    f"`{line.loss or 'a loss'}` is back-propagated after the step, and its gradients are cleared "
+                    f"{loss} is back-propagated after the step, and its gradients are cleared "
                     "before the next one: it trains nothing"
                 ),
-                remedies=("reorder", "combine-losses"),
+                kinds=("reorder", "combine-losses"),
                 places={"changed": (gave.step, None), "used": (line.stack, None)},
-                culprit=Culprit(line.loss, "local") if line.loss else None,
+                culprit=Culprit(line.loss, line.loss_holder) if line.loss else None,
                 evidence={"passes": line.passes, "followed": gave.wasted},
-                confidence="likely" if gave.used else "certain",
-                notes=(_came_too_late(gave),),
+                doubt=max(line.doubt, LIKELY if gave.used else SURE),
+                notes=_came_too_late(gave),
                 count=gave.wasted,
             )
 
 
-def _came_too_late(gave: Gave) -> str:
+def _came_too_late(gave: Gave) -> tuple[str, ...]:
+    if gave.wasted is None:
+        return ()
     followed = gave.used + gave.wasted
     if not gave.used:
-        return f"all {count(followed, 'pass', 'passes')} that were followed came too late"
-    return f"{gave.wasted} of {followed} passes that were followed came too late"
+        return (f"all {count(followed, 'pass', 'passes')} that were followed came too late",)
+    return (f"{gave.wasted} of {followed} passes that were followed came too late",)

@@ -94,7 +94,7 @@ print("gradient of the weight:", model.weight.grad)
         return f"{name} has no history: no graph leads from it to a parameter"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
         is_known = isinstance(incident, WithoutHistory) and bool(incident.cut)
         if isinstance(incident, WithoutHistory) and "autograd.grad" in (incident.by or ""):

@@ -2,10 +2,8 @@ from collections.abc import Iterator
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
 from gradsan.facts.course import Course, OptimizerLine
+from gradsan.facts.doubt import LIKELY
 from gradsan.report import Culprit
-
-_CYCLES = 2  # in which gradients piled up, before it is a habit
-_IN_A_ROW = 16  # likewise, where it began late in a long run
 
 
 class MissingZeroGrad(Cause):
@@ -94,9 +92,8 @@ gradient of the bias: 3.0
         Or such gradients as another's loss left behind.
         """
         for each in course.optimizers:
-            piles = each.piled >= _CYCLES and (2 * each.piled > each.cycles or each.in_a_row >= _IN_A_ROW)
-            if each.stack and (piles or each.foreign):
-                yield cls._piled(each) if piles else cls._left_behind(each)
+            if each.stack and (each.piles or each.foreign):
+                yield cls._piled(each) if each.piles else cls._left_behind(each)
 
     @classmethod
     def _left_behind(cls, each: OptimizerLine) -> Finding:
@@ -106,10 +103,10 @@ gradient of the bias: 3.0
                 f"every step of {named} also takes the gradients that another optimizer's loss has left in its "
                 "parameters: nothing clears them before its own backward pass"
             ),
-            remedies=("zero-grad",),
+            kinds=("zero-grad",),
             places={"changed": (each.stack, None), "used": (each.foreign, None)},
             culprit=Culprit(each.name, "optimizer") if each.name else None,
-            confidence="likely",
+            doubt=LIKELY,
             evidence={"steps": each.steps, "mixed": each.mixed},
             count=each.mixed,
         )
@@ -117,13 +114,13 @@ gradient of the bias: 3.0
     @classmethod
     def _piled(cls, each: OptimizerLine) -> Finding:
         named = f"`{each.name}`" if each.name else "the optimizer"
-        is_usual = 2 * each.piled > each.cycles
-        who = f"every step of {named}" if is_usual else f"from some time on, every step of {named}"
+        who = f"every step of {named}" if each.piles_usually else f"from some time on, every step of {named}"
         return Finding(
             sentence=f"{who} uses the gradients of the steps before as well: nothing clears them",
-            remedies=("zero-grad",),
+            kinds=("zero-grad",),
             places={"changed": (each.stack, None), "used": (each.adding, None)},
             culprit=Culprit(each.name, "optimizer") if each.name else None,
+            doubt=each.doubt,
             evidence={"steps": each.steps, "followed": each.cycles, "piled_up": each.piled},
             count=each.piled,
         )

@@ -126,22 +126,38 @@ print("saved values still in memory:", Saved.alive)
     @classmethod
     def _finding(cls, line: PassLine) -> Finding:
         option = "create_graph=True" if line.differentiable else "retain_graph=True"
+        loss = f"`{line.loss}`" if line.loss else "the loss"
         nobody = "nobody differentiates the gradients" if line.differentiable else "no later pass walks it"
-        times = "once" if line.retained == 1 else f"in {count(line.retained, 'pass', 'passes')}"
-        lasts = f", for {line.seconds * 1000:.0f} ms a pass" if line.seconds else ""
         return Finding(
-            sentence=(
-                f"`{option}` keeps the graph of `{line.loss or 'the loss'}` {times}, and {nobody}: about "
-                f"{size(line.saved_bytes)} of saved values stay in memory for nothing{lasts}"
-            ),
-            remedies=("remove-retain",),
+            sentence=f"`{option}` keeps the graph of {loss}{_times(line)}, and {nobody}{_cost(line)}",
+            kinds=("remove-retain",),
             places={"used": (line.stack, None)},
-            culprit=Culprit(line.loss, "local") if line.loss else None,
-            evidence={
-                "retained_passes": line.retained,
-                "saved_bytes": line.saved_bytes,
-                "byte_seconds": round(line.saved_bytes * line.seconds * line.retained, 3),
-            },
-            costs_bytes=line.saved_bytes,
+            culprit=Culprit(line.loss, line.loss_holder) if line.loss else None,
+            doubt=line.doubt,
+            evidence=_counted(line),
+            costs_bytes=line.saved_bytes or 0,
             count=line.retained,
         )
+
+
+def _times(line: PassLine) -> str:
+    if line.passes is None:
+        return ""
+    return " once" if line.retained == 1 else f" in {count(line.retained, 'pass', 'passes')}"
+
+
+def _cost(line: PassLine) -> str:
+    if line.saved_bytes is None:
+        return ""
+    lasts = f", for {line.seconds * 1000:.0f} ms a pass" if line.seconds else ""
+    return f": about {size(line.saved_bytes)} of saved values stay in memory for nothing{lasts}"
+
+
+def _counted(line: PassLine) -> dict[str, int | float | str | None]:
+    if line.saved_bytes is None:
+        return {}
+    return {
+        "retained_passes": line.retained,
+        "saved_bytes": line.saved_bytes,
+        "byte_seconds": round(line.saved_bytes * line.seconds * line.retained, 3),
+    }

@@ -1,12 +1,11 @@
 from collections.abc import Iterator
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
-from gradsan.facts.course import Course, CutOff, Cutting
+from gradsan.facts.course import Course, CutOff
 from gradsan.report import Culprit
 
-_STEPS = 3  # that a parameter went without a gradient, before it is a habit
 _SHOWN = 4  # names of parameters
-_CUTS: dict[Cutting, str] = {
+_CUTS: dict[str, str] = {
     "detach": "`detach()`",
     "data": "`.data`",
     "no-grad": "`torch.no_grad()`",
@@ -100,24 +99,27 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
     @classmethod
     def recognise(cls, course: Course) -> Iterator[Finding]:
         """Parameters of an optimizer that ran in the forward, and were cut off on the way to the loss."""
-        # Where a loss is forgotten that alone trains them, that is the story.
+        # Where a loss is forgotten that alone trains them, that is the explanation.
         forgotten = {module for loss in course.left_out if not loss.is_used for module in loss.alone}
-        yield from (
-            cls._finding(each) for each in course.cut_off if each.steps >= _STEPS and each.module not in forgotten
-        )
+        yield from (cls._finding(each) for each in course.cut_off if each.is_habit and each.module not in forgotten)
 
     @classmethod
     def _finding(cls, cut: CutOff) -> Finding:
-        shown = ", ".join(f"`{each}`" for each in cut.parameters[:_SHOWN])
+        shown = ", ".join(f"`{each}`" for each in cut.parameters[:_SHOWN]) or f"parameters of `{cut.module}`"
         more = f" and {len(cut.parameters) - _SHOWN} more" if len(cut.parameters) > _SHOWN else ""
-        has = "has" if len(cut.parameters) == 1 else "have"
+        receives, them = ("receives", "it") if len(cut.parameters) == 1 else ("receive", "them")
+        if cut.steps is None:
+            never = f"never {receives} a gradient"
+        else:
+            never = f"{'has' if receives == 'receives' else 'have'} never received a gradient in {cut.steps} steps"
         return Finding(
             sentence=(
-                f"{shown}{more} {has} never received a gradient in {cut.steps} steps, though the optimizer has "
-                f"{'it' if has == 'has' else 'them'}: {_CUTS[cut.how]} cuts off what the loss is made of"
+                f"{shown}{more} {never}, though the optimizer has {them}: {_CUTS.get(cut.how, cut.how)} cuts off what "
+                "the loss is made of"
             ),
-            remedies=("re-attach",),
+            kinds=("re-attach",),
             places={"cut": (cut.cut, None)},
             culprit=Culprit(cut.name, "local") if cut.name else None,
-            evidence={"parameters": len(cut.parameters), "steps": cut.steps},
+            doubt=cut.doubt,
+            evidence={"parameters": len(cut.parameters) or None, "steps": cut.steps},
         )

@@ -1,4 +1,5 @@
 from gradsan.causes.cause import Cause, Example, Tempting
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -23,6 +24,10 @@ class SameLossTwice(Cause):
     name = "same-loss-twice"
     severity = "error"
     summary = "the same loss is back-propagated again"
+    own_remedies = table(
+        Remedy("reset-state", where=("store",), trusted=False),
+        Remedy("retain-graph", target="earlier pass", where=("earlier pass",), instead_of="recompute"),
+    )
     asked = 20
     example = Example(
         program="""\
@@ -102,7 +107,7 @@ loss 2.543, gradient of the bias -3.189
         return f"{name} was back-propagated before, and that pass freed its graph"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
         if not isinstance(incident, SecondPass):
             return ("recompute",)

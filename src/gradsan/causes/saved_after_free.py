@@ -3,6 +3,7 @@ from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.meaning import Meaning
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Incident, ReadAfterFree
 from gradsan.report import FixKind
 
@@ -24,6 +25,9 @@ class SavedAfterFree(Cause):
     name = "saved-after-free"
     severity = "error"
     summary = "saved tensors of a freed op were read directly"
+    own_remedies = table(
+        Remedy("reorder", target="reading", where=("earlier pass",)),
+    )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reorder": "kept", "clone": "kept"}
     asked = 91
     titles: ClassVar[dict[FixKind, str]] = {
@@ -92,6 +96,6 @@ largest = out.grad_fn._saved_result.max()
         return f"the saved values of {name} were read after a pass had freed them"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
         """The best first."""
         return ("reorder", "clone", "retain-graph")

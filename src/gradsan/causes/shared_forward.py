@@ -94,7 +94,7 @@ opt.step()
         return f"{name} is part of two losses, and the first pass freed the graph they share"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
         if isinstance(incident, SecondPass) and incident.updated_between:
             return ("recompute", "combine-losses")

@@ -1,11 +1,10 @@
-"""From the course of a run to the diagnoses of its silent problems, and how they join the diagnosis of an error."""
+"""From the course of a program to the diagnoses of its silent problems, and how they join the diagnosis of an error."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from gradsan.causes import all_causes
-from gradsan.causes.cause import Cause, Finding
-from gradsan.causes.diagnosing import capitalised, fingerprint_of, fix_of, locate
+from gradsan.causes.diagnosing import RUN, EntryPoint, diagnosis_of
 from gradsan.facts.course import Course
 from gradsan.facts.location import Location
 from gradsan.report import Diagnosis
@@ -13,11 +12,13 @@ from gradsan.report import Diagnosis
 _NOTES_AT_MOST = 3
 
 
-def silent_diagnoses(course: Course, wants: Callable[[str], bool] = lambda _: True) -> list[Diagnosis]:
-    """Every silent problem of a run, the dearest first: what spoils the training, then what costs most memory."""
+def silent_diagnoses(
+    course: Course, wants: Callable[[str], bool] = lambda _: True, entry: EntryPoint = RUN
+) -> list[Diagnosis]:
+    """Every silent problem, the costliest first: what spoils the training, then what costs most memory."""
     found = [(each, cause) for cause in all_causes() if wants(cause.code) for each in cause.recognise(course)]
     found.sort(key=lambda each: (each[0].costs_bytes is not None, -(each[0].costs_bytes or 0), each[1].code))
-    return [_diagnosis(finding, cause) for finding, cause in found]
+    return [diagnosis_of(finding, cause, entry) for finding, cause in found]
 
 
 def folded(errors: Sequence[Diagnosis], silent: Iterable[Diagnosis]) -> list[Diagnosis]:
@@ -42,28 +43,3 @@ def places_of(diagnosis: Diagnosis) -> list[Location]:
 
 def _lines(diagnosis: Diagnosis) -> set[tuple[str, int]]:
     return {(each.file, each.line) for each in places_of(diagnosis)}
-
-
-def _diagnosis(finding: Finding, cause: type[Cause]) -> Diagnosis:
-    places = {role: locate(stack, step) for role, (stack, step) in finding.places.items()}
-    name = "" if finding.culprit is None else finding.culprit.name
-    return Diagnosis(
-        code=cause.code,
-        name=cause.name,
-        severity=cause.severity,
-        origin="run",
-        confidence=finding.confidence,
-        message=capitalised(finding.sentence),
-        fingerprint=fingerprint_of(cause, name, places.values()),
-        count=finding.count,
-        culprit=finding.culprit,
-        evidence=finding.evidence,
-        notes=finding.notes,
-        fixes=tuple(fix_of(kind, cause) for kind in finding.remedies),
-        used=places.get("used"),
-        made=places.get("made"),
-        enters=places.get("enters"),
-        changed=places.get("changed"),
-        cut=places.get("cut"),
-        held=places.get("held"),
-    )

@@ -2,7 +2,9 @@ from collections.abc import Iterator
 
 from gradsan.causes.cause import Cause, Example, Finding, Places, Tempting
 from gradsan.causes.computed_once import CONSTRUCTORS
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.course import Course, PassLine, Stale
+from gradsan.facts.doubt import LIKELY, SURE
 from gradsan.lifecycle.amounts import count
 from gradsan.report import Culprit, FixKind
 
@@ -29,6 +31,11 @@ class StaleGraph(Cause):
     name = "stale-graph"
     severity = "warning"
     summary = "values computed once from parameters that have been trained since are used in every step"
+    own_remedies = table(
+        Remedy("detach", where=("creation", "use"), drops_retain=True, trusted=False),
+        Remedy("move-into-loop", where=("creation",), drops_retain=True, trusted=False),
+        Remedy("recompute", where=("cache", "attribute", "use"), drops_retain=True, trusted=False),
+    )
     roles = Cause.roles | {
         "made": "computed from older parameters",
         "enters": "enters this step's forward",
@@ -141,22 +148,22 @@ loss: 5.0
     def _finding(cls, stale: Stale, line: PassLine) -> Finding:
         carried = stale.carried
         name = carried.name or (line.loss if stale.is_asked_for else None)
-        places: Places = {"made": (carried.made, None), "used": (line.stack, stale.step)}
+        places: Places = {"made": (carried.made, None), "used": (line.stack, stale.step or None)}
         if carried.enters:
             places["enters"] = (carried.enters, None)
         if stale.changed:
             places["changed"] = (stale.changed, None)
         return Finding(
             sentence=cls.sentence_of(name, stale.updates),
-            remedies=cls.fixes_of(stale),
+            kinds=cls.fixes_of(stale),
             places=places,
             culprit=Culprit(name, carried.holder or "local") if name else None,
-            confidence="certain" if carried.certain or stale.is_asked_for else "likely",
+            doubt=max(line.doubt, SURE if carried.certain or stale.is_asked_for else LIKELY),
             evidence={
-                "steps": stale.updates,
-                "graph_lines": "\n".join(f"{each.file}:{each.line}" for each in stale.makers),
+                "steps": stale.updates or None,
+                "graph_lines": "\n".join(f"{each.file}:{each.line}" for each in stale.makers) or None,
             },
-            count=stale.passes,
+            count=stale.passes or None,
         )
 
     @classmethod

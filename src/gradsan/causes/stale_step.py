@@ -107,6 +107,6 @@ for batch in torch.ones(10, 3).split(4):
         return f"this step did not make {name} anew: what the step before left behind was used again"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
         """The best first."""
         return ("advice", "recompute")

@@ -3,6 +3,7 @@ from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.meaning import Meaning
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Edited, Incident
 from gradsan.report import FixKind
 
@@ -29,10 +30,23 @@ class StepBeforeBackward(Cause):
     name = "step-before-backward"
     severity = "error"
     summary = "an optimizer step changed parameters between a forward and its backward pass"
+    own_remedies = table(
+        Remedy(
+            "detach",
+            where=("use", "boundary"),
+            unless="a parameter is lost",
+            drops_retain=True,
+            with_siblings=False,
+        ),
+        Remedy("recompute", where=("after the step", "attribute", "use")),
+        Remedy("move-into-loop", where=("creation",), drops_retain=True),
+        Remedy("reorder", target="step", where=("later pass",), guards_gradients=True),
+    )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = dict.fromkeys(
         ("detach", "recompute", "reorder", "move-into-loop"), "beside"
     )
     asked = 70
+    old_part_is_live = True
     roles = Cause.roles | {
         "made": "saved for backward",
         "changed": "overwritten by the optimizer",
@@ -111,7 +125,7 @@ print("the gradient is right:", mixed.equal(right))
         )
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
         if isinstance(incident, Edited) and incident.when == "earlier":
             # Old state leads back over the step's boundary. Without it, there may be nothing left to train.

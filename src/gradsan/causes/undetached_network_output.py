@@ -1,9 +1,11 @@
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.meaning import Meaning
-from gradsan.facts.incident import Incident, SecondPass
+from gradsan.causes.remedy import Remedy, table
+from gradsan.facts.incident import Evidence, Incident, SecondPass
 from gradsan.report import FixKind
 
 
@@ -25,6 +27,9 @@ class UndetachedNetworkOutput(Cause):
     name = "undetached-network-output"
     severity = "error"
     summary = "one network's output feeds another's loss, and both are back-propagated (GAN, actor and critic)"
+    own_remedies = table(
+        Remedy("detach", where=("hand-over", "use", "later loss"), cuts_later_pass=False),
+    )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "apart", "recompute": "apart"}
     asked = 50
     example = Example(
@@ -105,6 +110,13 @@ opt_g.step()
         return f"{name} comes from a network that another optimizer trains, and its graph is back-propagated twice"
 
     @classmethod
-    def remedies(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
         """The best first."""
         return ("detach", "recompute")
+
+    @classmethod
+    def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:
+        """Cut in the earlier loss, where that one is for others than the network's maker."""
+        usual = super().remedy(kind, evidence)
+        is_for_others = kind == "detach" and evidence.get("earlier_pass_trains") == "others"
+        return replace(usual, where=("earlier loss",)) if is_for_others else usual

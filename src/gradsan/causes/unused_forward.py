@@ -1,13 +1,18 @@
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
 from gradsan.causes.meaning import Meaning
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.course import Course, DroppedLoss, LeftOut
+from gradsan.facts.doubt import LIKELY
+from gradsan.facts.incident import Evidence
 from gradsan.lifecycle.amounts import count
 from gradsan.report import Culprit, FixKind
 
+_OF_ONE_STEP: tuple[FixKind, ...] = ("combine-losses", "move-into-loop")
 _SEEN = 2  # steps in which a loss was left out, before it is a habit
 _NAMED = re.compile(r"loss|penalty|(^|_)(reg|kl|kld|bce|mse|nll|ce)($|_)", re.IGNORECASE)  # what people call a loss
 
@@ -29,6 +34,10 @@ class UnusedForward(Cause):
     name = "unused-forward"
     severity = "warning"
     summary = "a loss is built and dropped without backward, so that only the last batch trains"
+    own_remedies = table(
+        Remedy("combine-losses", where=("loop",), trusted=False),
+        Remedy("move-into-loop", where=("update",), first_if="the loop takes batches"),
+    )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"combine-losses": "open", "move-into-loop": "open"}
     roles = Cause.roles | {"made": "built, and never back-propagated"}
     example = Example(
@@ -92,8 +101,7 @@ print(weight.tolist())
     def recognise(cls, course: Course) -> Iterator[Finding]:
         """Losses overwritten in a loop before a pass takes the last of them."""
         for each in course.dropped:
-            is_habit = 2 * each.preceded > each.passes
-            if each.dropped and is_habit and each.takes_last and not each.is_chosen:
+            if each.is_habit:
                 yield cls._overwritten(each)
         for loss in course.left_out:
             is_dead = not loss.is_read and _is_called_a_loss(loss)
@@ -103,15 +111,19 @@ print(weight.tolist())
     @classmethod
     def _overwritten(cls, loss: DroppedLoss) -> Finding:
         named = f"`{loss.name}`" if loss.name else "the loss"
+        often = "in every iteration of a loop"
+        if loss.runs is not None and loss.passes is not None:
+            often = f"{loss.runs} times for {count(loss.passes, 'backward pass', 'backward passes')}"
         return Finding(
             sentence=(
-                f"{named} is computed {loss.runs} times for {loss.passes} backward "
-                f"{'pass' if loss.passes == 1 else 'passes'}, and only the last one is back-propagated: the others are "
-                "overwritten, and train nothing"
+                f"{named} is computed {often}, and only the last one is back-propagated: the others are overwritten, "
+                "and train nothing"
             ),
-            remedies=("combine-losses", "move-into-loop"),
+            # What the loop works on tells whether its losses are terms of one step, or each belongs to one of its own.
+            kinds=("move-into-loop", "combine-losses") if loss.is_of_one_step is False else _OF_ONE_STEP,
             places={"made": (loss.made, None)},
             culprit=Culprit(loss.name, "local") if loss.name else None,
+            doubt=loss.doubt,
             evidence={"computed": loss.runs, "dropped": loss.dropped, "passes": loss.passes},
             count=loss.dropped,
         )
@@ -123,14 +135,20 @@ print(weight.tolist())
             why = f", and nothing else trains {count(len(loss.alone), 'parameter')} that it reaches"
         return Finding(
             sentence=f"`{loss.name}` is computed in every step and left out of the backward pass{why}",
-            remedies=("combine-losses",),
+            kinds=("combine-losses",),
             places={"made": (loss.made, None)},
             culprit=Culprit(loss.name, loss.holder),
-            confidence="likely",
+            doubt=LIKELY,
             evidence={"steps": loss.seen, "parameters_alone": len(loss.alone)},
             notes=(f"the pass of the other loss is at line {loss.sibling[-1].line}",) if loss.sibling else (),
             count=loss.seen,
         )
+
+    @classmethod
+    def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:
+        """A loss that is left out of the sum, and not overwritten, belongs where nobody can say."""
+        usual = super().remedy(kind, evidence)
+        return replace(usual, where=()) if "parameters_alone" in evidence and kind == "combine-losses" else usual
 
 
 def _is_called_a_loss(loss: LeftOut) -> bool:

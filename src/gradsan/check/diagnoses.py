@@ -1,18 +1,16 @@
-"""Facts from source → diagnoses, in the words that the causes have for both doors."""
+"""Facts from source → diagnoses, which the causes make of them as they do at run time."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from gradsan.causes import all_causes, cause
-from gradsan.causes.cause import Cause, Role
-from gradsan.causes.diagnosing import capitalised, fingerprint_of, fix_of, shown
-from gradsan.check.facts import Told
-from gradsan.check.graph import LIKELY, SURE, Label
-from gradsan.check.silences import Silence
+from gradsan.causes.diagnosing import EntryPoint, Named, diagnose, shown
+from gradsan.causes.silence import silent_diagnoses
+from gradsan.check.graph import Label
+from gradsan.check.program import Shown
 from gradsan.check.spots import Spot
-from gradsan.facts.incident import Edited, Incident, SecondPass, Stack
+from gradsan.facts.incident import Stack
 from gradsan.facts.location import Frame, Location
-from gradsan.report import Confidence, Culprit, Diagnosis
+from gradsan.report import Culprit, Diagnosis
 from gradsan.source.disk import load
 from gradsan.source.file import Source
 
@@ -20,60 +18,15 @@ _SURENESS: dict[str, int] = {"certain": 0, "likely": 1, "possible": 2}
 
 
 @dataclass(frozen=True, slots=True)
-class Teller:
+class Places:
     """Knows the sources that places lie in."""
 
     sources: Mapping[str, Source]  # those that are no files on disk, or were read already
 
-    def raised(self, told: Told) -> Diagnosis:
-        """The one diagnosis of an error that a path runs into."""
-        incident = told.incident
-        found = next(each for each in _in_order() if each.explains(incident))
-        subject = "a tensor" if told.label is None else f"`{told.label.name}`"
-        places = _places(told)
-        return self._diagnosis(
-            found.code,
-            found.sentence(subject, incident),
-            tuple(found.remedies(incident)),
-            places,
-            told.label,
-            _confidence(told.doubt, guarded=told.guarded),
-            tuple(_notes(incident)) + tuple(found.notes(incident)),
-        )
-
-    def silent(self, silence: Silence) -> Diagnosis:
-        """A silent problem."""
-        places: dict[Role, tuple[Stack, int | None]] = {role: (at, None) for role, at in silence.places.items()}
-        confidence = _confidence(silence.doubt, guarded=silence.guarded)
-        return self._diagnosis(silence.code, silence.sentence, silence.remedies, places, silence.label, confidence, ())
-
-    def _diagnosis(  # the parts of one sentence
-        self,
-        code: str,
-        sentence: str,
-        remedies: tuple[str, ...],
-        places: dict[Role, tuple[Stack, int | None]],
-        label: Label | None,
-        confidence: Confidence,
-        notes: tuple[str, ...],
-    ) -> Diagnosis:
-        known = cause(code)
-        located = {role: self._locate(stack, step) for role, (stack, step) in places.items() if stack}
-        return Diagnosis(
-            code=known.code,
-            name=known.name,
-            severity=known.severity,
-            origin="check",
-            confidence=confidence,
-            message=capitalised(sentence),
-            fingerprint=fingerprint_of(known, label.name if label else "", located.values()),
-            culprit=None if label is None else Culprit(label.name, label.holder),
-            notes=notes,
-            fixes=tuple(fix_of(kind, known) for kind in remedies),  # type: ignore[arg-type]
-            **located,  # type: ignore[arg-type]
-        )
-
-    def _locate(self, stack: Stack, step: int | None) -> Location:
+    def locate(self, stack: Stack, step: int | None) -> Location | None:
+        """The innermost line of a stack, with the columns of what is meant on it."""
+        if not stack:
+            return None
         inner = stack[-1]
         source = self.sources.get(inner.file) or load(inner.file)
         text = source.lines[inner.line - 1] if source is not None and inner.line <= len(source.lines) else ""
@@ -93,53 +46,27 @@ class Teller:
         )
 
 
-def _in_order() -> list[type[Cause]]:
-    asked = [each for each in all_causes() if each.asked is not None]
-    return sorted(asked, key=lambda each: each.asked or 0)
+def diagnoses_of(found: Shown, sources: Mapping[str, Source]) -> list[Diagnosis]:
+    """Everything that the paths through a file showed."""
+    entry = EntryPoint("check", Places(sources).locate)
+    raised = [diagnose(each.incident, None, _named(each.label), entry=entry) for each in found.stopped]
+    silent = [each for course in found.courses for each in silent_diagnoses(course, entry=entry)]
+    return _one_each(raised, silent)
 
 
-def _places(told: Told) -> dict[Role, tuple[Stack, int | None]]:
-    incident = told.incident
-    places: dict[Role, tuple[Stack, int | None]] = {"used": (incident.failing.stack, incident.failing.step)}
-    match incident:
-        case SecondPass():
-            places["freed"] = (incident.freeing.stack, incident.freeing.step)
-            places["made"] = (incident.made.stack, None)
-            if incident.enters is not None:
-                places["enters"] = (incident.enters.stack, None)
-        case Edited():
-            places["made"] = (incident.saver.stack if incident.saver is not None else (), None)
-            places["changed"] = (incident.changed, None)
-        case _:
-            freeing = getattr(incident, "freeing", None)
-            places["freed"] = (() if freeing is None else freeing.stack, None)
-            places["cut"] = (told.cut, None)
-    return places
+def _named(label: Label | None) -> Named | None:
+    return None if label is None else Named(Culprit(label.name, label.holder), certain=True)
 
 
-def _notes(incident: Incident) -> Iterable[str]:
-    if isinstance(incident, SecondPass) and incident.failing.retains:
-        yield (
-            "`retain_graph=True` on this call does not help: it keeps what this pass walks, and the graph was freed "
-            "by the earlier one"
-        )
-
-
-def _confidence(doubt: int, *, guarded: bool) -> Confidence:
-    if doubt > LIKELY:
-        return "possible"
-    return "likely" if guarded or doubt > SURE else "certain"
-
-
-def one_story_each(raised: list[Diagnosis], silent: list[Diagnosis]) -> list[Diagnosis]:
-    """One diagnosis for each failing call, the surest; silent ones on the same lines are part of its story."""
+def _one_each(raised: list[Diagnosis], silent: list[Diagnosis]) -> list[Diagnosis]:
+    """One diagnosis for each failing call, the surest; silent ones on the same lines are part of its explanation."""
     best: dict[object, Diagnosis] = {}
     for each in sorted(raised, key=lambda one: _SURENESS[one.confidence]):
         best.setdefault(_at(each.used), each)
-    told = {_at(place) for each in best.values() for place in (each.used, each.freed)}
+    explained = {_at(place) for each in best.values() for place in (each.used, each.freed)}
     kept: dict[object, Diagnosis] = {}
     for each in silent:
-        if _at(each.used) in told and each.used is not None:
+        if _at(each.used) in explained and each.used is not None:
             continue
         kept.setdefault((each.code, _at(each.used), _at(each.held), _at(each.made), _at(each.cut)), each)
     return [*best.values(), *kept.values()]
@@ -154,12 +81,10 @@ def main_place(diagnosis: Diagnosis) -> Location:
 
 
 def merged(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
-    """The same place told by several programs is one diagnosis: the surest; in the order of files and lines."""
+    """The same place reported by several programs is one diagnosis: the surest; in the order of files and lines."""
     best: dict[object, Diagnosis] = {}
     for each in sorted(diagnoses, key=lambda one: (_SURENESS[one.confidence], one.code)):
-        known = best.setdefault((each.severity, _at(main_place(each))), each)
-        if known is not each and known.code == each.code:
-            best[each.severity, _at(main_place(each))] = replace(known, count=known.count)
+        best.setdefault((each.severity, _at(main_place(each))), each)
     return sorted(best.values(), key=_order)
 
 

@@ -1,14 +1,16 @@
-"""From what a path came upon to the facts of `lifecycle.incident`, which the causes read at run time too."""
+"""From what a path came upon to the facts of an incident, which the causes read at run time too."""
 
 import ast
 from dataclasses import dataclass
 from itertools import takewhile
 
-from gradsan.check.graph import Edge, Label, Leaf, LoopRun, Moment, Op, Pass, Site
+from gradsan.check.graph import SURE, Edge, Label, Leaf, LoopRun, Moment, Op, Pass, Site
+from gradsan.check.old_part import OldPart, below
 from gradsan.check.spots import spot, stack_of
 from gradsan.check.troubles import KeptDonated, NoHistory, OldValue, ReadFreed, SecondWalk, Trouble
 from gradsan.check.walking import Reached, peeled, terms, way_to
 from gradsan.check.world import Assumed, World, older_round
+from gradsan.facts.doubt import weighed
 from gradsan.facts.incident import (
     Donated,
     Edited,
@@ -20,7 +22,6 @@ from gradsan.facts.incident import (
     ReadAfterFree,
     Repetition,
     SecondPass,
-    Stack,
     Way,
     When,
     WithoutHistory,
@@ -30,69 +31,66 @@ _LEADING_OUT = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """An incident, the name it came about through, how sure it is, and whether a branch was assumed on the way."""
+class Stopped:
+    """A pass that the engine would stop, and the name through which that came about."""
 
     incident: Incident
     label: Label | None
-    doubt: int
-    guarded: bool
-    cut: Stack = ()
     crosses: Op | None = None  # what was carried on
 
 
-def tell(trouble: Trouble, world: World) -> Told:
+def stopped(trouble: Trouble, world: World) -> Stopped:
     """The facts of what a path came upon."""
     match trouble:
         case SecondWalk():
             return _second_pass(trouble, world)
         case OldValue():
             return _edited(trouble, world)
-        case NoHistory():
-            return Told(
-                WithoutHistory(_pass(trouble.failing, world), cut=stack_of(trouble.cut.site), proved=True),
-                Label(trouble.name, "local") if trouble.name else None,
-                0,
-                trouble.failing.guarded,
-                stack_of(trouble.cut.site),
-            )
-        case KeptDonated():
-            return Told(
-                Donated(_pass(trouble.failing, world)),
-                Label(trouble.failing.label, "local") if trouble.failing.label else None,
-                trouble.doubt,
-                trouble.failing.guarded,
-            )
+        case NoHistory(failing=failing, name=name):
+            cut, doubt = stack_of(trouble.cut.site), weighed(SURE, guarded=failing.guarded)
+            incident = WithoutHistory(_pass(failing, world), cut=cut, proved=True, doubt=doubt)
+            return Stopped(incident, Label(name, "local") if name else None)
+        case KeptDonated(failing=failing):
+            doubt = weighed(trouble.doubt, guarded=failing.guarded)
+            label = Label(failing.label, "local") if failing.label else None
+            return Stopped(Donated(_pass(failing, world), doubt=doubt), label)
     return _read(trouble, world)
 
 
-def _second_pass(trouble: SecondWalk, world: World) -> Told:
+def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
     way = way_to(trouble.op, trouble.found)
     at = next(position for position, op in enumerate(way) if op in trouble.freed)
     made, enters = way[at], way[at - 1] if at else None
     edge = trouble.found[made].edge
     label = _label(way, at, edge, trouble)
     loop = _repetition(trouble, made, label, world)
+    old = OldPart(trouble.failing.roots, made, below(trouble.freed), trouble.found)
+    kinship, anew = _kinship(trouble), old.is_trained_anew
+    guarded = any(each.guarded for each in (trouble.failing, trouble.freeing)) or any(op.guarded for op in way)
     incident = SecondPass(
         failing=_pass(trouble.failing, world),
         freeing=_pass(trouble.freeing, world),
         path=Way(),
         made=_op(made),
         enters=None if enters is None else _op(enters),
-        kinship=_kinship(trouble),
+        kinship=kinship,
         repetition=loop,
         updated_between=world.changed_between(trouble.freeing, trouble.failing),
         cleared_between=world.cleared_between(trouble.freeing, trouble.failing),
-        owners=_owners(trouble, world),
+        owners=_owners(old, world),
         consumed=frozenset(),
-        consumed_bytes=0,
+        consumed_bytes=None,
         compiled=trouble.op.compiled is not None,
         checkpointed=trouble.checkpointed,
         own_backward=trouble.op.inner is not None,
+        trained_anew=anew,
+        is_term=anew and old.is_term,
+        carries_more=kinship == "total" and old.is_reached_otherwise,
+        is_operand=old.is_operand,
         additions=len(list(takewhile(_adds, reversed(way[:at])))),
+        doubt=weighed(trouble.doubt, guarded=guarded),
     )
-    guarded = any(each.guarded for each in (trouble.failing, trouble.freeing)) or any(op.guarded for op in way)
-    return Told(incident, label, trouble.doubt, guarded, crosses=made)
+    return Stopped(incident, label, crosses=made)
 
 
 def _adds(op: Op) -> bool:
@@ -191,11 +189,10 @@ def _kinship(trouble: SecondWalk) -> Kinship:
     return "total" if any(op in trouble.freed for op in mine & earlier) else "none"
 
 
-def _owners(trouble: SecondWalk, world: World) -> Owners:
+def _owners(old: OldPart, world: World) -> Owners:
     """Whose parameters lie inside and outside the freed part."""
-    inside = _below(list(trouble.freed))
-    freed = {leaf for op in inside for leaf in op.leaves}
-    fresh = {leaf for op in trouble.found if op not in inside for leaf in op.leaves}
+    freed = {leaf for op in old.ops for leaf in op.leaves}
+    fresh = {leaf for op in old.found if op not in old.ops for leaf in op.leaves}
     if world.optimizers:
         names = {leaf: _owner_names(leaf, world) for leaf in freed | fresh}
         by_fresh = frozenset(name for leaf in fresh for name in names[leaf])
@@ -214,18 +211,7 @@ def _owner_names(leaf: Leaf, world: World) -> set[str]:
     return {f"{each.name}#{at}" for at, each in enumerate(world.optimizers) if leaf in each.owned}
 
 
-def _below(ops: list[Op]) -> set[Op]:
-    found = set(ops)
-    waiting = list(ops)
-    while waiting:
-        for edge in waiting.pop().edges:
-            if edge.op not in found:
-                found.add(edge.op)
-                waiting.append(edge.op)
-    return found
-
-
-def _edited(trouble: OldValue, world: World) -> Told:
+def _edited(trouble: OldValue, world: World) -> Stopped:
     storage, op = trouble.storage, trouble.op
     way = way_to(op, trouble.found)
     crossing = _crossing(way, trouble.found, trouble.failing)
@@ -234,6 +220,7 @@ def _edited(trouble: OldValue, world: World) -> Told:
         when = "earlier"
     elif len(op.moment) < len(trouble.failing.moment):
         when = "before"
+    guarded = trouble.failing.guarded or any(each.guarded for each in way)
     incident = Edited(
         failing=_pass(trouble.failing, world),
         saver=_op(op),
@@ -244,10 +231,12 @@ def _edited(trouble: OldValue, world: World) -> Told:
         path=Way(),
         made=_op(op),
         enters=None,
+        proved=True,
+        retained=next((stack_of(each.site) for each in reversed(op.walked) if each.retains), ()),
+        doubt=weighed(trouble.doubt, guarded=guarded),
     )
-    guarded = trouble.failing.guarded or any(each.guarded for each in way)
     edited = None if storage.by is not None or storage.edited is None else _edited_name(storage.edited.node)
-    return Told(incident, _named(edited) if edited else crossing, trouble.doubt, guarded)
+    return Stopped(incident, _named(edited) if edited else crossing)
 
 
 def _edited_name(node: ast.AST) -> str | None:
@@ -278,11 +267,11 @@ def _crossing(way: list[Op], found: dict[Op, Reached], failing: Pass) -> Label |
     return _named(called) if called else None
 
 
-def _read(trouble: ReadFreed, world: World) -> Told:
+def _read(trouble: ReadFreed, world: World) -> Stopped:
     freeing = trouble.op.freed
     reading = PassFact("backward", retains=False, stack=stack_of(trouble.site), step=1, begin=0)
-    incident = ReadAfterFree(reading, None if freeing is None else _pass(freeing, world))
-    return Told(incident, Label(trouble.name, "local") if trouble.name else None, 0, guarded=False)
+    incident = ReadAfterFree(reading, None if freeing is None else _pass(freeing, world), proved=True)
+    return Stopped(incident, Label(trouble.name, "local") if trouble.name else None)
 
 
 def _op(op: Op) -> OpFact:

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Literal
 
+from gradsan.facts import doubt as doubts
 from gradsan.report import Holder
 
 # How sure it is that an op is there, and that it leads where its edges say.
-SURE, LIKELY, DOUBTFUL = 0, 1, 2
+SURE, LIKELY, DOUBTFUL = doubts.SURE, doubts.LIKELY, doubts.DOUBTFUL
+
 UNKNOWN = "unknown"  # the name of an op of which only a pass shows that it is there
 
 _numbers = count(1)

@@ -12,7 +12,7 @@ from gradsan.check.frames import Frame
 from gradsan.check.graph import DOUBTFUL, UNKNOWN, LoopRun, Op
 from gradsan.check.interpreter import Interpreter
 from gradsan.check.machine import OutOfPatienceError
-from gradsan.check.silences import Key, Silence, listen
+from gradsan.check.suspicions import Suspicions, suspicions
 from gradsan.check.troubles import Misfit
 from gradsan.check.values import NONE, Class, Const, Function, Instance, Mapping, foreign_bases, ops_of
 from gradsan.check.world import World
@@ -22,7 +22,8 @@ from gradsan.knowledge.libraries import LIGHTNING_BASES
 from gradsan.source.file import Source
 
 if TYPE_CHECKING:
-    from gradsan.check.facts import Told
+    from gradsan.check.facts import Stopped
+    from gradsan.facts.course import Course
 
 _MOST_FORCED = 6  # branches that are looked into one by one
 _PATIENCE_FOR_A_FILE = 15_000  # expressions
@@ -34,8 +35,8 @@ _MOST_PATIENCE = 120_000
 class Shown:
     """Everything that the paths through a file showed."""
 
-    told: "list[Told]" = field(default_factory=list)
-    silences: list[Silence] = field(default_factory=list)
+    stopped: "list[Stopped]" = field(default_factory=list)
+    courses: "list[Course]" = field(default_factory=list)  # for each start of which there is something to say
     drawn_in: set[str] = field(default_factory=set)  # files that were read on the way
     revealed: Held = NOTHING  # what the expressions may be that somebody asked about
     misfits: set[Misfit] = field(default_factory=set)
@@ -71,8 +72,7 @@ class Reader:
 
     def _explore(self, start: _Start) -> None:
         """All paths from one start: the usual one, the unusual one, one that turns, and branches left out so far."""
-        silent: dict[Key, Silence] = {}
-        refuted: set[Key] = set()
+        shown = Suspicions()
         ways: dict[int, set[bool]] = {}
         policies = [Policy()]
         forced = 0
@@ -83,10 +83,8 @@ class Reader:
             if machine is None:
                 break
             self._note(machine.world)
-            heard = listen(machine.world, closed=not start.function, kept=_kept(machine, start))
-            silent |= heard.found
-            refuted |= heard.refuted
-            self.shown.told += [self._weighed(each, start, machine) for each in _told(machine)]
+            shown.add(suspicions(machine.world, closed=not start.function, kept=_kept(machine, start)))
+            self.shown.stopped += [self._weighed(each, start, machine) for each in _stopped(machine)]
             varying = varying or bool(machine.choices.varying)
             for node, taken in machine.choices.open_branches.items():
                 ways.setdefault(node, set()).update(taken)
@@ -98,7 +96,8 @@ class Reader:
                     policies.append(Policy(forced=((node, way),)))
                     ways[node] = {True, False}
                     forced += 1
-        self.shown.silences += [each for key, each in silent.items() if key not in refuted]
+        course = shown.course()
+        self.shown.courses += [] if course is None else [course]
 
     def _note(self, world: World) -> None:
         """Keep what a path shows besides problems."""
@@ -108,18 +107,19 @@ class Reader:
             f"{leaf.module}.{leaf.name}" for done in world.passes if done.kind == "backward" for leaf in done.reached
         }
 
-    def _weighed(self, told: "Told", start: _Start, machine: Interpreter) -> "Told":
+    def _weighed(self, stopped: "Stopped", start: _Start, machine: Interpreter) -> "Stopped":
         """A method that is called again and again: whoever calls it may call others that reset what it carries."""
         imagined = len(start.function) > 1
-        made = told.crosses
+        made, label = stopped.crosses, stopped.label
+        doubted = replace(stopped, incident=replace(stopped.incident, doubt=DOUBTFUL))
         if imagined and made is not None and (made.name == UNKNOWN or not any(run.imagined for run, _ in made.moment)):
-            return replace(told, doubt=DOUBTFUL)
-        if not imagined or told.label is None or not told.label.name.startswith("self."):
-            return told
-        attribute = told.label.name.removeprefix("self.").split(".")[0].split("[")[0]
+            return doubted
+        if not imagined or label is None or not label.name.startswith("self."):
+            return stopped
+        attribute = label.name.removeprefix("self.").split(".")[0].split("[")[0]
         others = _setters(self.source.tree, start.function[0], attribute)
         reset_elsewhere = any(id(node) not in machine.entered for node in others)
-        return replace(told, doubt=DOUBTFUL) if reset_elsewhere else told
+        return doubted if reset_elsewhere else stopped
 
     def _follow(self, start: _Start, policy: Policy) -> Interpreter | None:
         if self.left <= 0:
@@ -140,12 +140,12 @@ class Reader:
         return machine
 
 
-def _told(machine: Interpreter) -> "list[Told]":
+def _stopped(machine: Interpreter) -> "list[Stopped]":
     if not machine.world.troubles:
         return []
-    from gradsan.check.facts import tell
+    from gradsan.check.facts import stopped
 
-    return [tell(each, machine.world) for each in machine.world.troubles]
+    return [stopped(each, machine.world) for each in machine.world.troubles]
 
 
 def _enter(machine: Interpreter, frame: Frame, names: tuple[str, ...]) -> None:

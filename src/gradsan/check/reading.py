@@ -94,11 +94,8 @@ def _checked(source: Source) -> Checked:
     with deep_recursion():
         shown = Reader(source).read()
     others = tuple(sorted(shown.drawn_in - {source.path}))
-    if not shown.told and not shown.silences:
+    if not shown.stopped and not shown.courses:
         return Checked(source.path, drawn_in=others)
-    from gradsan.check.diagnoses import Teller, one_story_each
+    from gradsan.check.diagnoses import diagnoses_of
 
-    teller = Teller({source.path: source})
-    raised = [teller.raised(each) for each in shown.told]
-    silent = [teller.silent(each) for each in shown.silences]
-    return Checked(source.path, tuple(one_story_each(raised, silent)), drawn_in=others)
+    return Checked(source.path, tuple(diagnoses_of(shown, {source.path: source})), drawn_in=others)

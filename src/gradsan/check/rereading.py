@@ -41,16 +41,13 @@ def revealed(paths: Iterable[Path], changed: Files) -> Held:
 
 def reread(path: Path, changed: Files) -> Reading:
     """What a program would come to; nothing, where it cannot be read."""
-    from gradsan.check.diagnoses import Teller, one_story_each
+    from gradsan.check.diagnoses import diagnoses_of
 
     with reading_instead(changed):
         shown = _follow(path, changed)
         if shown is None:
             return Reading(complete=False)
-        teller = Teller({})
-        raised = [teller.raised(each) for each in shown.told]
-        silent = [teller.silent(each) for each in shown.silences]
-        found = tuple(one_story_each(raised, silent))
+        found = tuple(diagnoses_of(shown, {}))
     return Reading(found, tuple(shown.misfits), frozenset(shown.trained), shown.complete)
 
 

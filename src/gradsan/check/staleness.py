@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from gradsan.check.facts import parting
 from gradsan.check.graph import SURE, Change, Label, Op, Pass
-from gradsan.check.walking import Reached, reach, terms, way_to
+from gradsan.check.old_part import OldPart
+from gradsan.check.walking import reach
 from gradsan.check.world import World
 from gradsan.knowledge.tensors import operation
 
@@ -15,52 +16,22 @@ class Aged:
     """A pass, and the newest old op that it walks again."""
 
     later: Pass
-    op: Op
     change: Change  # of a leaf below it, since an earlier pass walked it
-    old: frozenset[Op]
-    found: dict[Op, Reached]
-
-    @property
-    def enters(self) -> Op | None:
-        """The op that builds on it; None: the pass was asked for it itself."""
-        return self.found[self.op].parent
+    part: OldPart
 
     @property
     def label(self) -> Label | None:
         """The name that leads to it."""
-        edge = self.found[self.op].edge
+        edge = self.part.found[self.part.op].edge
         if edge is None:
             name = self.later.label
             return None if name is None else Label(name, "attribute" if "." in name else "local")
-        return edge.label or (None if self.op.called is None else Label(self.op.called, "local"))
+        return edge.label or (None if self.part.op.called is None else Label(self.part.op.called, "local"))
 
     @property
     def is_made_in_loop(self) -> bool:
         """Whether an earlier iteration of a loop that is running created it."""
-        return parting(self.op.moment, self.later.moment) is not None
-
-    @property
-    def is_trained_anew(self) -> bool:
-        """Whether every parameter below what is old is reached apart from it, too."""
-        old = {leaf for op in self.old for leaf in op.leaves}
-        fresh = {leaf for op in self.found if op not in self.old for leaf in op.leaves}
-        return bool(old) and old <= fresh
-
-    @property
-    def is_term(self) -> bool:
-        """Whether the loss is a sum, and one of its terms trains nothing but through what is old."""
-        sums = {term for root in self.later.roots for term in terms(root)}
-        if self.op in sums:
-            return True
-        last = next(op for op in reversed(way_to(self.op, self.found)) if op in sums)
-        beneath = (op for op in reach([last]) if op not in self.old)
-        return last not in self.later.roots and not any(op.leaves for op in beneath)
-
-    @property
-    def is_operand(self) -> bool:
-        """Whether it is multiplied as features and weights are, by a function or by a layer that saves its weight."""
-        enters = self.enters
-        return enters is not None and (operation(enters.name).contracts or bool(enters.leaves and enters.saved))
+        return parting(self.part.op.moment, self.later.moment) is not None
 
 
 def aged(world: World) -> Iterator[Aged]:
@@ -101,7 +72,7 @@ def _newest(done: Pass, before: dict[Op, Pass], world: World) -> Iterator[Aged]:
     ran = (made for made in world.made_at.get(id(op.site.node), ()) if _iterations(before[op], done) in made)
     is_sure = max(found[op].doubt, op.doubt) == SURE and not op.healed and not op.guarded
     if is_sure and next(ran, None) is None:  # else it is carried from iteration to iteration
-        yield Aged(done, op, changes[op], frozenset(old), found)
+        yield Aged(done, changes[op], OldPart(done.roots, op, frozenset(old), found))
 
 
 def _changes(done: Pass) -> dict[Op, Change]:

@@ -1,9 +1,14 @@
-"""How a run went beyond its errors: what passes, steps, gradients and holders did over many steps, as plain facts."""
+"""How a program went beyond its errors: what passes, steps, gradients and holders did over many steps, as plain facts.
+
+A run fills them with what it counted, the checker with what every path through the source shows that comes to the
+place. What only a run can count is None where nobody ran the program; a habit is then no matter of numbers.
+"""
 
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from gradsan.facts.doubt import SURE
 from gradsan.facts.incident import Stack
 
 HolderKind = Literal["local", "argument", "attribute", "item", "closure", "global", "buffer", "optimizer"]
@@ -11,7 +16,12 @@ _SHOW_GROWTH = 3  # passes in a row that show that a history grows, and is never
 _MANY = 3  # graphs of as many steps
 _LONG = 3  # steps that one graph is kept
 _DENSE = 0.02  # graphs a step: once in fifty. Of what fills more slowly, less is seen, and more must be sure
-_RISES = 3  # looks that have found more of them each
+_RISES = 3  # snapshots that have found more of them each
+_PILED = 2  # cycles in which gradients piled up, before it is a habit
+_IN_A_ROW = 16  # likewise, where it began late in a long run
+_LATE = 2  # passes that came too late, before it is a habit
+_MANY_TIMES = 4  # as many as those that a step took after all
+_WITHOUT = 3  # steps that a parameter went without a gradient, before it is a habit
 Cutting = Literal["detach", "data", "no-grad", "number", "numpy", "new-tensor"]
 
 
@@ -58,11 +68,17 @@ class Stale:
 class Gave:
     """What became of the gradients that the passes of a line gave to parameters of optimizers."""
 
-    used: int  # passes of which an optimizer's step used something
-    wasted: int  # passes of which everything was cleared, unread, after a step and before the next
-    step: Stack  # the step that came before such a pass
-    reaches_others: bool  # it also gives gradients to tensors that no optimizer owns: inputs, say
-    may_be_read: bool  # the program has code that reads gradients
+    step: Stack  # the step that came before a pass of which everything was cleared, unread, before the next step
+    used: int = 0  # passes of which an optimizer's step used something
+    wasted: int | None = None  # passes that came too late; None: each of them, as the source shows
+    reaches_others: bool = False  # it also gives gradients to tensors that no optimizer owns: inputs, say
+    may_be_read: bool = False  # the program has code that reads gradients
+
+    @property
+    def is_in_vain(self) -> bool:
+        """Whether no step is given what these passes leave, but for a few, and nobody else needs it."""
+        is_habit = self.wasted is None or self.wasted >= max(_LATE, _MANY_TIMES * self.used)
+        return is_habit and bool(self.step) and not (self.reaches_others or self.may_be_read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +87,33 @@ class PassLine:
 
     stack: Stack  # of its last pass
     kind: Literal["backward", "grad"]
-    passes: int
-    is_direct: bool  # the user's line itself asked, and not a library on its behalf
-    asks_to_retain: bool  # it says `retain_graph` or `create_graph` itself, whoever asks
     loss: str | None  # what it back-propagates, as written
-    retained: int  # how many of them kept the graph
-    differentiable: int  # how many of them were asked to make a graph of the gradients
-    followed: int  # retained passes that were looked at, with the pass that came after
-    walked_again: int  # those of them of which a later pass walked something
-    saved_bytes: int  # about what one graph saved
-    seconds: float  # on average from one of its passes to the next; how long a kept graph lasts at least
+    is_direct: bool = True  # the user's line itself asked, and not a library on its behalf
+    asks_to_retain: bool = True  # it says `retain_graph` or `create_graph` itself, whoever asks
+    passes: int | None = None
+    retained: int = 0  # how many of them kept the graph
+    differentiable: int = 0  # how many of them were asked to make a graph of the gradients
+    followed: int = 0  # retained passes that were looked at, with the pass that came after
+    walked_again: int = 0  # those of them of which a later pass walked something
+    saved_bytes: int | None = None  # about what one graph saved
+    seconds: float = 0.0  # on average from one of its passes to the next; how long a kept graph lasts at least
     walks: tuple[Walk, ...] = ()
+    is_grown: bool | None = None  # each walks what the one before walked, as the source shows; None: the walks tell
     carried: Carried | None = None
     gave: Gave | None = None
     stale: tuple[Stale, ...] = ()
+    doubt: int = SURE
+
+    @property
+    def loss_holder(self) -> HolderKind:
+        """What the loss is, as far as its name tells."""
+        return "attribute" if self.loss and "." in self.loss else "local"
 
     @property
     def grows(self) -> bool:
         """Whether every pass walks what the passes before it walked, on and on, though parameters changed."""
+        if self.is_grown is not None:
+            return self.is_grown
         last = self.walks[-_SHOW_GROWTH:]
         if len(last) < _SHOW_GROWTH or any(each.updates < each.back or each.back < 1 for each in last):
             return False
@@ -102,13 +127,26 @@ class OptimizerLine:
 
     stack: Stack  # of its last step
     name: str | None  # as written where it steps
-    steps: int
-    cycles: int  # from a step to the next, as far as they were followed and gradients arrived
-    piled: int  # those in which gradients were added to what the step before had used already
-    adding: Stack  # a pass that added to them
+    adding: Stack  # a pass that added to gradients which the step before had used already
+    steps: int | None = None
+    cycles: int | None = None  # from a step to the next, as far as they were followed and gradients arrived
+    piled: int | None = None  # those in which it was so; None: in each, as the source shows
     foreign: Stack = ()  # a pass of another optimizer's loss that left gradients here, which its steps then took too
     mixed: int = 0  # in how many cycles
     in_a_row: int = 0  # the longest run of late in which gradients of every parameter that was followed piled up
+    doubt: int = SURE
+
+    @property
+    def piles_usually(self) -> bool:
+        """Whether gradients pile up in most cycles."""
+        return self.piled is None or 2 * self.piled > (self.cycles or 0)
+
+    @property
+    def piles(self) -> bool:
+        """Whether that is a habit: of most steps, or of many in a row."""
+        if self.piled is None:
+            return True
+        return self.piled >= _PILED and (self.piles_usually or self.in_a_row >= _IN_A_ROW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,21 +165,29 @@ class Holding:
     name: str
     holder: HolderKind
     fed: Stack  # the line that puts them there; empty: not found
-    made: Stack  # the line that made the newest of them
-    counts: tuple[Count, ...]  # one for each look, in order
-    ops: int  # about, of all that it held when it held most
-    saved_bytes: int  # about what they had saved, freed or not
-    is_bounded: bool  # it can hold so many and no more
-    collects: bool  # the feeding line adds to what is there
-    is_guarded: bool  # the feeding line replaces what is there only if that is beaten: the best so far, say
+    made: Stack  # the line that created the newest of them
+    counts: tuple[Count, ...] = ()  # one for each snapshot, in order; none: the source shows that each step adds one
+    ops: int | None = None  # about, of all that it held when it held most
+    saved_bytes: int | None = None  # about what they had saved, freed or not
+    is_bounded: bool = False  # it can hold so many and no more
+    collects: bool = True  # the feeding line adds to what is there
+    is_guarded: bool = False  # the feeding line replaces what is there only if that is beaten: the best so far, say
     is_trimmed: bool = True  # some line takes out or replaces something in it, for all that is known
     retained_by: tuple[Stack, ...] = ()  # lines that asked for passes which walked what it holds, and kept it
     of_numbers: bool = True  # each tensor in it has one element
+    doubt: int = SURE
+
+    @property
+    def most(self) -> Count | None:
+        """When it held most; None: nobody counted."""
+        return max(self.counts, key=lambda each: each.graphs, default=None)
 
     @property
     def is_growing(self) -> bool:
         """Whether it holds graphs of all the time since it began to, and ever more of them."""
-        most = max(self.counts, key=lambda each: each.graphs)
+        most = self.most
+        if most is None:
+            return self.collects
         if self.is_bounded or most.graphs < _MANY:
             return False
         if most.graphs < _DENSE * (most.step - most.oldest):
@@ -159,12 +205,6 @@ class Holding:
         """Whether it has kept one graph over many steps, and is made to."""
         return self.is_guarded and not self.is_bounded and any(each.step - each.oldest >= _LONG for each in self.counts)
 
-    @property
-    def growth(self) -> float:
-        """Graphs a step."""
-        most = max(self.counts, key=lambda each: each.graphs)
-        return most.graphs / max(most.step - most.oldest, 1)
-
 
 @dataclass(frozen=True, slots=True)
 class Hoard:
@@ -172,13 +212,14 @@ class Hoard:
 
     name: str
     holder: HolderKind
-    function: str  # whose name it is
+    function: str | None  # whose name it is; None: not known
     fed: Stack  # the line that puts them there; empty: not found
-    made: Stack  # the line that made the newest of them
-    graphs: int
-    ops: int  # about, of all of them
-    saved_bytes: int  # about what they had saved
+    made: Stack  # the line that created the newest of them
+    graphs: int | None = None
+    ops: int | None = None  # about, of all of them
+    saved_bytes: int | None = None  # about what they had saved
     of_numbers: bool = True  # each tensor in it has one element
+    doubt: int = SURE
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +228,21 @@ class DroppedLoss:
 
     made: Stack
     name: str | None
-    passes: int  # passes that were looked at
-    preceded: int  # of them: losses had been dropped since the pass before
-    runs: int  # how often the line ran for these passes
-    dropped: int  # of them: no pass took what it made
-    takes_last: bool  # a pass takes what the last run made, always
-    is_chosen: bool  # the program compares or keeps the losses: it chooses among them
+    passes: int | None = None  # passes that were looked at
+    preceded: int | None = None  # of them: losses had been dropped since the pass before
+    runs: int | None = None  # how often the line ran for these passes
+    dropped: int | None = None  # of them: no pass took what it made; None: all but the last, as the source shows
+    takes_last: bool = True  # a pass takes what the last run made, always
+    is_chosen: bool = False  # the program compares or keeps the losses: it chooses among them
+    taken: Stack = ()  # such a pass
+    is_of_one_step: bool | None = None  # the loop works on what one step gives it, and on no batches of its own
+    doubt: int = SURE
+
+    @property
+    def is_habit(self) -> bool:
+        """Whether losses are dropped before most passes, and by no choice."""
+        is_usual = self.dropped is None or bool(self.dropped and 2 * (self.preceded or 0) > (self.passes or 0))
+        return is_usual and self.takes_last and not self.is_chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,17 +264,23 @@ class LeftOut:
 class CutOff:
     """Parameters of an optimizer that no pass ever reached, though their module ran in the forward."""
 
-    parameters: tuple[str, ...]
+    parameters: tuple[str, ...]  # by name; none: those of the module that are meant have none in the source
     module: str
-    steps: int
-    how: Cutting
+    steps: int | None  # of the optimizer, while they went without; None: all, as the source shows
+    how: str  # a `Cutting`, or the call as it is written
     cut: Stack
     name: str | None  # the tensor that was cut
+    doubt: int = SURE
+
+    @property
+    def is_habit(self) -> bool:
+        """Whether it is so step after step."""
+        return self.steps is None or self.steps >= _WITHOUT
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A run in facts and numbers."""
+    """A run, or the paths through a source, in facts and numbers."""
 
     passes: int = 0
     steps: int = 0

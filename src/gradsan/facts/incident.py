@@ -1,9 +1,14 @@
-"""A pass that PyTorch stopped, and everything that was observed about it, as plain facts for the causes to read."""
+"""A pass that PyTorch stops, and everything that is known about it, as plain facts for the causes to read.
+
+A run fills them from the graph and the log of the failing process, the checker from the path that leads to the pass.
+What only a run can measure is None where nobody ran the program.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from gradsan.facts.doubt import LIKELY, SURE
 from gradsan.facts.location import Frame
 
 Stack = tuple[Frame, ...]  # the user's calls, outermost first
@@ -108,7 +113,7 @@ class SecondPass:
     cleared_between: bool  # gradients that the earlier pass gave were cleared since
     owners: Owners
     consumed: frozenset[int]  # creation numbers of the freed ops that the failing pass needs
-    consumed_bytes: int  # about what they had saved
+    consumed_bytes: int | None  # about what they had saved; None: nobody measured it, nor counted the ops
     compiled: bool = False  # the freed op is one that `torch.compile` made
     checkpointed: bool = False  # an activation checkpoint ran one of the two passes
     own_backward: bool = False  # a custom Function ran it in its own backward
@@ -117,6 +122,14 @@ class SecondPass:
     carries_more: bool = False  # more than terms of the loss leads to what is old
     is_operand: bool = False  # what is old is multiplied as features and weights are: it is a part of the network
     additions: int = 1  # for a total: how often something new was added to it since the pass that freed its old terms
+    doubt: int = SURE
+
+    @property
+    def doubtful(self) -> int:
+        """How doubtful the facts themselves are: where it was created, and which pass freed it."""
+        loop = self.repetition
+        is_placed = bool(self.made.stack) and (loop is None or loop.made != "unknown")
+        return max(self.doubt, SURE if is_placed and self.freeing.seen else LIKELY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +175,12 @@ class Edited:
     joined: bool = False  # the pass trains a network of another optimizer's, and not through what was changed
     renewed: bool = False  # what is old is trained anew by this pass, and is no term of its loss
     anew: bool = True  # it trains something apart from what was made before the change
+    doubt: int = SURE
+
+    @property
+    def doubtful(self) -> int:
+        """How doubtful it is that it was changed there."""
+        return max(self.doubt, SURE if self.proved else LIKELY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +191,12 @@ class WithoutHistory:
     cut: Stack = ()  # where it lost its history; empty: not known
     by: str | None = None  # what cut it, in a clause: "`.detach()`", "a comparison"
     proved: bool = False  # that what was cut there had a history
+    doubt: int = SURE
+
+    @property
+    def doubtful(self) -> int:
+        """How doubtful it is that it was cut there; that it has no history, PyTorch says itself."""
+        return max(self.doubt, SURE if self.proved or not self.cut else LIKELY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +204,12 @@ class Donated:
     """A pass asked a compiled op to keep its graph, whose buffers it had been compiled to give away."""
 
     failing: PassFact
+    doubt: int = SURE
+
+    @property
+    def doubtful(self) -> int:
+        """How doubtful it is that the op was compiled so."""
+        return self.doubt
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +219,12 @@ class ReadAfterFree:
     failing: PassFact  # stands for the reading line
     freeing: PassFact | None
     proved: bool = False  # the op was looked at, and this pass is the one that freed it
+    doubt: int = SURE
+
+    @property
+    def doubtful(self) -> int:
+        """How doubtful it is which pass freed it."""
+        return max(self.doubt, SURE if self.proved else LIKELY)
 
 
 Incident = SecondPass | Edited | WithoutHistory | Donated | ReadAfterFree

@@ -1,9 +1,10 @@
 """Closes the ledger: from its accounts to the facts of a course."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Literal
 
-from gradsan.facts.course import Course, Gave, LeftOut, OptimizerLine, PassLine
+from gradsan.facts.course import Course, DroppedLoss, Gave, LeftOut, OptimizerLine, PassLine
 from gradsan.facts.incident import Stack
 from gradsan.facts.location import Frame
 from gradsan.observe.callers import Calls
@@ -13,6 +14,7 @@ from gradsan.observe.ledger.gradients import Account, Given, Gradients
 from gradsan.observe.ledger.passlines import Line
 from gradsan.observe.ledger.wording import (
     asks_to_retain,
+    is_part_of_step,
     loss_at,
     optimizer_at,
     reads_gradients,
@@ -34,7 +36,7 @@ def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts,
         steps=steps.count,
         ops=sum(each.ops * each.passes // max(each.looked, 1) for each in lines),
         peak_saved_bytes=max(
-            kept.lines.peak, *(each.heaviest for each in lines), *(each.saved_bytes for each in hoards), 0
+            kept.lines.peak, *(each.heaviest for each in lines), *(each.saved_bytes or 0 for each in hoards), 0
         ),
         retained_bytes=sum(each.saved_bytes for each in lines if each.retained),
         lines=tuple(_pass_line(key, each, kept, steps, recorder) for key, each in kept.lines.lines.items()),
@@ -47,7 +49,7 @@ def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts,
         hoards=hoards,
         left_out=tuple(_left_out(kept, recorder)),
         cut_off=tuple(kept.unreached.facts(steps.count_of)),
-        dropped=tuple(each for log in recorder.threads() for each in dropped_losses(passes.all(), log)),
+        dropped=tuple(_dropped(each) for log in recorder.threads() for each in dropped_losses(passes.all(), log)),
     )
 
 
@@ -106,6 +108,13 @@ def _left_out(kept: Accounts, recorder: LineRecorder) -> list[LeftOut]:
     names = module_names(trained().modules) if owned - reached else {}
     files = user_files(recorder.ownership.owns) | kept.lines.files
     return kept.siblings.facts(owned, reached, lambda leaf: names.get(leaf, "a parameter"), files)
+
+
+def _dropped(loss: DroppedLoss) -> DroppedLoss:
+    """With what the source tells about the loop that overwrites it."""
+    made, taken = loss.made[-1], loss.taken[-1]
+    is_apart = (made.file, made.function) != (taken.file, taken.function)  # a function computes the loss of one step
+    return replace(loss, is_of_one_step=is_apart or is_part_of_step(made))
 
 
 def _last_step(optimizer: int, steps: Steps) -> Stack:

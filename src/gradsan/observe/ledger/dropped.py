@@ -77,6 +77,7 @@ class _Dropped:
             runs=runs,
             dropped=dropped,
             takes_last=takes_last,
+            taken=self._asked[0].stack,
             is_chosen=uses_of(name, wanted[-1].file, function, maker.line).is_used_in(around)
             if place == len(wanted) - 1
             else False,

@@ -142,7 +142,7 @@ class Hoards:
 
     def _confirm(self, suspect: _Suspect) -> None:
         known = self._found.get(suspect.key)
-        if known is None or suspect.hoard.graphs > known.graphs:
+        if known is None or (suspect.hoard.graphs or 0) > (known.graphs or 0):
             self._found[suspect.key] = suspect.hoard
 
     def _look(self, frames: Sequence[FrameType], modules: Sequence[ModuleType], latest: int) -> None:

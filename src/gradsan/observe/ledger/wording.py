@@ -12,6 +12,8 @@ from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.source import scope_of
 from gradsan.observe.naming.statements import calls, text
 from gradsan.observe.unasked import attributes_of, is_one
+from gradsan.source.disk import tree_as_run
+from gradsan.source.step_loops import is_of_one_step, loops_around
 
 # A gradient that is read, and not only cleared or asked for.
 _READS = re.compile(
@@ -43,6 +45,13 @@ def loss_at(place: Frame, *, is_direct: bool) -> str | None:
 def asks_to_retain(place: Frame) -> bool:
     """Whether a line says that a graph is to be kept, or one of the gradients to be made."""
     return any(each.arg in {"retain_graph", "create_graph"} for call in _calls_at(place) for each in call.keywords)
+
+
+def is_part_of_step(place: Frame) -> bool:
+    """Whether the loop around a line works on what one step gives it."""
+    tree = tree_as_run(place.file)
+    loops = [] if tree is None else loops_around(tree, place.line)
+    return len(loops) > 1 and is_of_one_step(loops[0], loops[1])
 
 
 def optimizer_at(place: Frame) -> str | None:

@@ -1,0 +1,111 @@
+"""What a cause asks for, as values: which fix, about what, in which places, and when it is the first choice.
+
+A cause decides this from facts. Whoever makes the edit finds the place in the source, and never asks for a code.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from gradsan.report import FixKind
+
+# What an edit is about.
+Target = Literal[
+    "name",  # what the diagnosis names: a tensor, a state, a holder, a loss
+    "later pass",
+    "earlier pass",
+    "step",  # an optimizer's, or an edit in place
+    "reading",  # of saved values
+    "optimizer",
+    "cut",
+    "use_reentrant",
+    "donated_buffer",
+    "nothing",  # that could be written down
+]
+
+# Where it is made. A remedy names its places in the order in which they are tried.
+Where = Literal[
+    "creation",  # the statement that creates it, before the loop
+    "use",  # the statement of the later forward that builds on it
+    "boundary",  # below the pass, where a step is over; or above a loop that reads it, in a function that a step calls
+    "kept",  # the statement that puts it into its holder
+    "total",  # the statement that adds to a total, together with the pass that is asked of it
+    "hand-over",  # where the call that created and freed it returns
+    "earlier loss",  # what uses it above the earlier pass
+    "later loss",  # what uses it between the two passes
+    "measuring",  # around the function or the loop that only measures
+    "iteration",  # the top of what runs once for every pass
+    "store",  # what still holds losses of an earlier iteration
+    "block",  # the block in which both passes stand, or below the loop that asks for both
+    "loop",  # the loop that computes the terms
+    "cache",  # what answers without computing
+    "attribute",  # what keeps it on an object
+    "after the step",  # below the step that changed the parameters
+    "buffer",  # what a loop writes into, allocated before it
+    "context",  # a caching context around the loop
+    "update",  # clearing, pass and step, below the loop that computes the losses
+    "later pass",
+    "earlier pass",
+    "program",  # where it begins, or wherever the setting is written
+]
+
+# What only the source shows about which fix is meant.
+Sign = Literal[
+    "it can be written",
+    "a gradient enters the loss",  # what the earlier call returned is used on the way to the later pass
+    "no gradient enters the loss",
+    "the state belongs to its batch",  # or is emptied beside others that are: it means nothing to the next one
+    "several terms are added",  # in a loop of their own, below which the total is back-propagated
+    "the loop takes batches",  # of its own, and is no part of one step
+]
+
+# What the recorded graph shows against a fix.
+Loss = Literal[
+    "nothing is left to train",  # by the later pass
+    "a parameter is lost",  # of an optimizer that the later pass is for
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """One fix of a cause, with all that making the edit, ranking it and trusting it depends on."""
+
+    kind: FixKind
+    target: Target = "name"
+    where: tuple[Where, ...] = ()  # in the order in which they are tried; none: it cannot be written down
+    unless: Loss | None = None  # it comes last where a replay of the graph shows this
+    first_if: Sign | None = None  # it comes first where the source shows this
+    instead_of: FixKind | None = None  # it comes before this one where no edit of that kind can be written
+    only_if_shown: bool = False  # it is no fix of this cause but where the source shows the sign
+    trusted: bool = True  # certain, it may be written without a run that proves it: it cannot be meant otherwise
+    drops_retain: bool = False  # a retained graph led here, which nobody needs after the edit: the argument goes, too
+    cuts_later_pass: bool = True  # what it cuts off, the failing pass loses; False: the earlier one may lose it instead
+    by_assignment: bool = False  # a plain assignment is a way of keeping it, too
+    with_siblings: bool = True  # names that are assigned together are one state; False: not where it is created above
+    guards_gradients: bool = False  # no step may move past a pass whose gradients it is not to be given anyway
+
+
+def table(*remedies: Remedy) -> Mapping[FixKind, Remedy]:
+    """Remedies by their kinds."""
+    return {each.kind: each for each in remedies}
+
+
+USUAL: Mapping[FixKind, Remedy] = table(
+    Remedy("recompute", where=("attribute", "use")),
+    Remedy("combine-losses", where=("block",)),
+    Remedy("detach", where=("use",)),
+    Remedy("reset-state", where=("boundary",), trusted=False),
+    Remedy("no-grad", where=("creation",)),
+    Remedy("item", where=("kept",)),
+    Remedy("move-into-loop", where=("creation",)),
+    Remedy("reorder", target="step", where=("later pass",)),
+    Remedy("remove-backward", target="later pass", where=("later pass",), trusted=False),
+    Remedy("retain-graph", target="earlier pass", where=("earlier pass",)),
+    Remedy("create-graph", target="earlier pass", where=("earlier pass",)),
+    Remedy("remove-retain", target="later pass", where=("later pass",)),
+    Remedy("zero-grad", target="optimizer", where=("later pass",)),
+    Remedy("clone", where=("use",)),
+    Remedy("re-attach", target="cut", where=("use",), trusted=False),
+    Remedy("setting", target="nothing"),
+    Remedy("advice", target="nothing"),
+)

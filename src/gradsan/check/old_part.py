@@ -1,0 +1,64 @@
+"""What a pass walks of an older part of the graph, and how the newer part leads there."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from gradsan.check.graph import Op
+from gradsan.check.walking import Reached, reach, terms, way_to
+from gradsan.knowledge.tensors import operation
+
+
+@dataclass(frozen=True, slots=True)
+class OldPart:
+    """A part of the graph that a pass from these roots comes to."""
+
+    roots: tuple[Op, ...]
+    op: Op  # of the part: where the path from the roots comes upon it
+    ops: Collection[Op]
+    found: dict[Op, Reached]
+
+    @property
+    def enters(self) -> Op | None:
+        """The op that builds on it; None: the pass was asked for it itself."""
+        return self.found[self.op].parent
+
+    @property
+    def is_trained_anew(self) -> bool:
+        """Whether every parameter below it is reached apart from it, too."""
+        old = {leaf for op in self.ops for leaf in op.leaves}
+        fresh = {leaf for op in self.found if op not in self.ops for leaf in op.leaves}
+        return bool(old) and old <= fresh
+
+    @property
+    def is_term(self) -> bool:
+        """Whether the loss is a sum, and one of its terms trains nothing but through what is old."""
+        sums = {term for root in self.roots for term in terms(root)}
+        if self.op in sums:
+            return True
+        last = next(op for op in reversed(way_to(self.op, self.found)) if op in sums)
+        beneath = (op for op in reach([last]) if op not in self.ops)
+        return last not in self.roots and not any(op.leaves for op in beneath)
+
+    @property
+    def is_operand(self) -> bool:
+        """Whether it is multiplied as features and weights are, by a function or by a layer that saves its weight."""
+        enters = self.enters
+        return enters is not None and (operation(enters.name).contracts or bool(enters.leaves and enters.saved))
+
+    @property
+    def is_reached_otherwise(self) -> bool:
+        """Whether more than terms of the loss leads to it: a state is carried as well."""
+        sums = {term for root in self.roots for term in terms(root)}
+        fresh = (op for op in self.found if op not in self.ops and op not in sums)
+        return any(edge.op in self.ops for op in fresh for edge in op.edges)
+
+
+def below(ops: Collection[Op]) -> set[Op]:
+    """These ops and all that they build on."""
+    found = set(ops)
+    waiting = list(ops)
+    while waiting:
+        new = [edge.op for edge in waiting.pop().edges if edge.op not in found]
+        found.update(new)
+        waiting += new
+    return found
