@@ -3,7 +3,7 @@
 # make prove   100,000 random programs, in PyTorch and in the model; thousands of faults, signals and kills, none of them felt
 # make explore other random programs for the line log; CI always takes the same
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, mended, trained, in a few minutes
-# make bench   what watching costs, as ratios; how fast source is checked
+# make bench   what watching costs, as ratios; what explaining costs as a graph grows; how fast source is checked
 # make test-all  the suite on every Python found, and on the oldest torch
 # make golden  rewrite the golden files, the JSON Schema and what the documents show, to be read in review
 
@@ -44,6 +44,7 @@ lightgcn: .venv/run.stamp .venv-pyg/stamp .venv-dgl/stamp
 
 bench: .venv/run.stamp
 	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/explaining.py
 	$(PIP) install --target .venv/torchfix torchfix==0.7.0
 	TORCHFIX=.venv/torchfix $(BIN)/python benchmarks/check_speed.py
 

@@ -8,12 +8,12 @@ from types import TracebackType
 
 from gradsan.observe.guarding import attempt
 
-_DOORS = os.path.dirname(__file__)  # noqa: PTH120 -- compared with names in code objects, as the next one
-_GRADSAN = os.path.dirname(os.path.dirname(_DOORS)) + os.sep  # noqa: PTH120
+_ENTRY = os.path.dirname(__file__)  # noqa: PTH120 -- compared with names in code objects, as the next one
+_GRADSAN = os.path.dirname(_ENTRY) + os.sep  # noqa: PTH120
 # What runs a program stands above all of its frames, and is never where the error is.
 _RUNNERS = (
     _GRADSAN + "cli" + os.sep,
-    *(os.path.join(_DOORS, name) for name in ("program.py", "startup.py")),  # noqa: PTH118 -- likewise
+    *(os.path.join(_ENTRY, name) for name in ("program.py", "startup.py")),  # noqa: PTH118 -- likewise
 )
 
 
@@ -73,5 +73,5 @@ def _file(entry: TracebackType) -> str:
 
 
 def _is_ours(entry: TracebackType) -> bool:
-    # A step of an import may bear the name of importlib's file: see `arrival.unseen`.
+    # A step of an import may bear the name of importlib's file: see `import_hook.unseen`.
     return _file(entry).startswith(_GRADSAN) or str(entry.tb_frame.f_globals.get("__name__")).startswith("gradsan.obs")

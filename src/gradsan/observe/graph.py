@@ -4,6 +4,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from gradsan.observe.deep_graphs import make_room
 from gradsan.observe.private import NO_NUMBER
 
 Node = Any  # autograd's ops have no public type
@@ -36,6 +37,7 @@ def reach(roots: Iterable[Node]) -> dict[Node, tuple[Node, ...]]:
                 if each not in below:
                     stack.append(each)
         below[node] = tuple(following)
+    make_room(len(below))
     return below
 
 

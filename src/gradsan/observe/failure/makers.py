@@ -25,27 +25,32 @@ def maker_rounds(number: int, loop: Rounds, lines: Lines) -> set[int]:
 
 
 def goes_over_functions(number: int, loop: Rounds, lines: Lines, path: Iterable[int]) -> bool:
-    """Whether a line of the loop called one function in the round that made an op, and calls another in this one.
+    """Whether a line of the loop called one function in the iteration that made an op, and calls another in this one.
 
-    Such a loop goes over callbacks, or over the parts of a step: its rounds are no steps. `path`: ops on the way there.
+    Such a loop goes over callbacks, or over the parts of a step: its iterations are no steps. `path`: ops on the path
+    to it. An iteration of the log is read twice at most, however long the path is.
     """
     born, depth, made = loop.round_of(number), loop.depth, lines.stack_of(number)
     if loop.kind is not Repeats.LOOP or not born or isinstance(made, Unknown) or len(made) <= depth + 1:
         return False
-    for each in (each for each in path if loop.round_of(each) == loop.now):
-        now = lines.stack_of(each)
-        if not isinstance(now, Unknown) and len(now) > depth + 1 and now[depth] == made[depth]:
-            theirs, ours = (
-                (made[depth + 1].file, made[depth + 1].function),
-                (now[depth + 1].file, now[depth + 1].function),
-            )
-            if theirs not in _entered(loop, loop.now, lines) and ours not in _entered(loop, born, lines):
-                return True
-    return False
+    ours = _called_from(made[depth], depth, (each for each in path if loop.round_of(each) == loop.now), lines)
+    if not ours or _function(made[depth + 1]) in _entered(loop, loop.now, lines):
+        return False
+    return not ours <= _entered(loop, born, lines)
+
+
+def _called_from(line: Frame, depth: int, ops: Iterable[int], lines: Lines) -> set[tuple[str, str]]:
+    """The functions that a line called for some ops; `depth`: of the call that the line stands in."""
+    stacks = (stack for each in ops if (stack := lines.stack_of(each)))
+    return {_function(stack[depth + 1]) for stack in stacks if stack[depth:-1] and stack[depth] == line}
+
+
+def _function(frame: Frame) -> tuple[str, str]:
+    return frame.file, frame.function
 
 
 def _entered(loop: Rounds, ordinal: int, lines: Lines) -> set[tuple[str, str]]:
-    """The functions that a round called, each as file and name."""
+    """The functions that an iteration called, each as file and name."""
     start, stop = loop.start_of(ordinal), loop.start_of(ordinal + 1)
     if start is None:
         return set()

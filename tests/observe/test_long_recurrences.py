@@ -1,0 +1,84 @@
+"""A recurrence of many steps: what explaining it takes, and what a graph that deep does to the process."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradsan.observe.log import journal, lines
+from observe.stories import diagnosis_of
+
+CARRIED = """
+class Cell(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.taken, self.kept = nn.Linear(2, 3), nn.Linear(3, 3)
+
+    def forward(self, x, h):
+        return torch.tanh(self.taken(x) + self.kept(h))
+
+cell, h = Cell(), torch.zeros(1, 3)
+opt = torch.optim.SGD(cell.parameters(), lr=0.1)
+for _ in range(2):
+    for x in torch.ones({steps}, 1, 2):
+        h = cell(x, h)
+    opt.zero_grad()
+    h.sum().backward()
+    opt.step()
+"""
+
+DEEP = """
+import torch
+
+weight = torch.ones(2, requires_grad=True)
+for _ in range(2):
+    h = weight * 1
+    for _ in range(60_000):
+        h = h.tanh()
+    h.sum().backward()
+    weight.grad = None
+"""
+
+
+def test_the_log_is_read_a_fixed_number_of_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Events of the log that explaining reads grow as the recurrence does, and no faster."""
+    short, long = (_events_read(tmp_path / str(steps), steps, monkeypatch) for steps in (60, 240))
+
+    assert short > 0
+    assert long <= 4 * short
+
+
+def test_a_graph_as_deep_as_this_does_not_kill_the_program(tmp_path: Path) -> None:
+    """What Python has looked at is destroyed by recursion, and gradsan looks at every op of the first passes."""
+    script = tmp_path / "deep.py"
+    script.write_text(DEEP, encoding="utf-8")
+
+    run = subprocess.run([sys.executable, "-m", "gradsan", "run", script], capture_output=True, check=False)
+
+    assert run.returncode == 0
+
+
+def _events_read(folder: Path, steps: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    read = 0
+
+    def counting(original: Any) -> Any:  # noqa: ANN401 # as the two readers of the log are
+        def counted(*args: Any) -> Iterator[Any]:  # noqa: ANN401 # as above
+            nonlocal read
+            for each in original(*args):
+                read += 1
+                yield each
+
+        return counted
+
+    folder.mkdir()
+    with monkeypatch.context() as patched:
+        patched.setattr(lines.Lines, "_events", counting(lines.Lines._events))  # noqa: SLF001 # where it is read
+        spans_of = counting(journal.spans_of)
+        patched.setattr(journal, "spans_of", spans_of)
+        patched.setattr(lines, "spans_of", spans_of)
+        found = diagnosis_of(folder, CARRIED.format(steps=steps))
+    assert found.code == "GS103"
+    return read
