@@ -71,6 +71,61 @@ def test_pass_of_a_thread_that_ended_is_not_taken_for_one_of_this(watched: Watch
     assert told == []
 
 
+def test_error_of_one_thread_is_explained_beside_others_at_the_same_line(watched: Watched) -> None:
+    """What a line does in other threads says nothing about what it does in this one."""
+    explained: list[str] = []
+
+    def train(*, carries: bool) -> None:
+        weight, state = torch.ones(3, requires_grad=True), torch.zeros(3)
+        for _ in range(80):
+            state = torch.tanh(weight + state) if carries else torch.tanh(weight)
+            try:
+                state.sum().backward()
+            except RuntimeError as error:
+                explained.extend(error.__notes__)
+                return
+
+    with watched():
+        train(carries=False)
+        threads = [threading.Thread(target=train, kwargs={"carries": number == 2}) for number in range(4)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+
+    assert ["GS103" in each for each in explained] == [True]
+
+
+def test_passes_of_a_thread_do_not_push_out_those_of_another(watched: Watched) -> None:
+    """Only so many are remembered of a line, in each thread."""
+    may_go_on, has_begun = threading.Event(), threading.Event()
+    explained: list[str] = []
+
+    def train(weight: torch.Tensor) -> None:
+        weight.exp().sum().backward()
+
+    def carry() -> None:
+        loss = torch.ones(3, requires_grad=True).exp()
+        loss.exp().sum().backward()
+        has_begun.set()
+        may_go_on.wait(60)
+        try:
+            loss.exp().sum().backward()
+        except RuntimeError as error:
+            explained.extend(error.__notes__)
+
+    with watched():
+        thread = threading.Thread(target=carry)
+        thread.start()
+        has_begun.wait(60)
+        for _ in range(100):
+            train(torch.ones(2, requires_grad=True))
+        may_go_on.set()
+        thread.join()
+
+    assert len(explained) == 1
+
+
 def test_fault_as_a_thread_ends_is_one_line(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     """The program does not notice."""
     monkeypatch.setattr(Pen, "_close", Mock(side_effect=ValueError("a fault")))

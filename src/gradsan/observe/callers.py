@@ -108,6 +108,10 @@ class Recent:
         if caller.within and caller.number and caller not in self._callers:
             self._callers = (caller, *self._callers[: _RECENT - 1])
 
+    def clear(self) -> None:
+        """Know none again."""
+        self._callers = ()
+
     def remove(self, caller: Caller) -> None:
         """Know it no longer."""
         self._callers = tuple(each for each in self._callers if each is not caller)

@@ -60,7 +60,8 @@ def watched_engine(engine: Engine, watch: Watch, passes: Passes, pen: Pen) -> En
                     kind, page, event = PASS, words.ordinal, len(words)
                 else:
                     site, kind, page, event = 0, PASS | READ, 0, recent()
-                if event:
+                # Asked last: whose the tape is was settled before any line was sure for that thread.
+                if event and thread == tape.thread:
                     if named.get("accumulate_grad"):
                         kind |= GIVES
                     if args[1]:

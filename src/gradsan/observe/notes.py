@@ -15,7 +15,6 @@ from gradsan.observe.graph_snapshot import Look
 # Notes kept for each line that asks for passes: its first ones, and its last ones.
 FIRST, _LAST = 4, 48
 _BEGINS = 65_536  # beginnings of its passes
-_THREADS = 64  # that it is asked in
 
 
 class Begun(NamedTuple):
@@ -116,39 +115,30 @@ class PassNote:
 
 @dataclass(slots=True, eq=False)
 class Site:
-    """A line that asks for passes."""
+    """A line that asks for passes, in one thread: what another thread does there may be something else."""
 
     line: tuple[int, int] | None
     caller: Caller  # as it was first read
-    thread: int  # that first asked for one
     is_one: bool = True  # it has never been read to be called in another way
     passes: int = 0
     steps: int = 0  # those of them that ran inside of no other of its own
     due: int = 0  # how many passes it has when the next is to be looked at
     sooner: int = 0  # the same, if one is not like the one that was looked at
-    latest: dict[int, int] = field(default_factory=dict)  # by thread, where its last pass began there
-    begins: "array[int]" = field(default_factory=lambda: array("Q"))  # of that thread's passes, inside of no other
+    begin: int = 0  # where its last pass began
+    begins: "array[int]" = field(default_factory=lambda: array("Q"))  # of its passes, inside of no other
     forgotten: int = 0  # how many of those are no longer kept
     first: list[Begun] = field(default_factory=list)
     last: "deque[Begun]" = field(default_factory=lambda: deque(maxlen=_LAST))
     look: Look | None = None  # the latest at one of its passes
     logged: int = 0  # its line's number in the log, where that is sure to know the stack
 
-    @property
-    def begin(self) -> int:
-        """Where its last pass began in that thread."""
-        return self.latest.get(self.thread, 0)
-
-    def counted(self, thread: int, begin: int, outer: Begun | None) -> int:
+    def counted(self, begin: int, outer: Begun | None) -> int:
         """Count one more; answers how many ops its thread has made since its pass before."""
         self.passes += 1
         # A checkpoint runs passes inside of the one that its user's line asked for.
         self.steps += outer is None or outer.site is not self
-        before = self.latest.get(thread, 0)  # each thread counts its ops by itself
-        self.latest[thread] = begin
-        if len(self.latest) > _THREADS:
-            del self.latest[next(iter(self.latest))]
-        if outer is None and thread == self.thread:
+        before, self.begin = self.begin, begin
+        if outer is None:
             self.begins.append(begin)
             if len(self.begins) > _BEGINS:
                 self.forgotten += _BEGINS // 2
@@ -163,4 +153,4 @@ class Site:
 
 
 # In place of the note of one that is on the tape.
-TAPED = Begun._make((-1, 0, 0, 0, Site(None, UNREAD, 0), UNREAD, 0, 0, False, False, False, 0, None, None))
+TAPED = Begun._make((-1, 0, 0, 0, Site(None, UNREAD), UNREAD, 0, 0, False, False, False, 0, None, None))

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from itertools import count
+from threading import get_ident
 from types import FrameType
 from typing import Any
 
@@ -21,6 +22,7 @@ _SHARE, _SHARE_OF_NEW = 0.001, 0.003  # where passes are like the one that was w
 _RECORDS_A_PASS = 2  # on the tape, where each is followed by a step; else a look comes later, which does no harm
 _TAPED_AT_LEAST = 32  # records that go by between two looks, whatever the lines around a line do
 _FAILED = 256  # passes of which it is remembered that they raised
+_ENDED = 64  # threads that have ended, and whose passes are remembered
 
 
 class Passes:
@@ -48,11 +50,12 @@ class Passes:
         self.recent = Recent()
         self.begun = 0  # how many were taken in, or noted in full
         self._orders = count()  # draws a number in one move, whichever thread asks
-        self._logged: dict[int, Site] = {}  # by the number of their lines in the log: all that were ever sure
+        self._logged: dict[tuple[int, int], Site] = {}  # by the number of their lines in the log, and by thread
         self._callers = callers
         self._apart = apart
         self._running: dict[int, list[Begun]] = {}  # by thread, those noted in full that run there, innermost last
-        self._sites: dict[tuple[int, int] | None, Site] = {}
+        self._sites: dict[tuple[tuple[int, int] | None, int], Site] = {}  # by line and thread
+        self._ended: list[int] = []  # threads
         self._failed: dict[int, Caller] = {}
         self._started = time.perf_counter()
         self._cost = 0.0  # of the latest look, in seconds
@@ -75,11 +78,11 @@ class Passes:
     ) -> Begun:
         """A pass is about to run, of a line that is new or is to be looked at, or that is attended to."""
         tape, caller = self.tape, self._callers.of(frame)
-        site: Site = caller.site or self._site(caller)
         tape.take_in()
         thread, begin = self.thread, self.counter()
+        site = self._site(caller, thread)
         outer = self._outer(thread) if self.running_pass() >= 0 else None
-        order, made = self._counted(site, thread, begin, outer)
+        order, made = self._counted(site, begin, outer)
         nth = site.passes
         if nth > site.due:
             started = _now()
@@ -90,7 +93,8 @@ class Passes:
                 site.due = nth
             elif nth == _WALKED_AT_FIRST and self._apart(lambda: self._callers.is_sure(caller, words)):
                 site.logged = words[-1] & SITE_MASK
-                self._logged[site.logged] = site
+                self._logged[site.logged, thread] = site
+        self._write_for(get_ident())
         if nth >= _WALKED_AT_FIRST:
             if site.logged and self._callers.are_recorded:
                 self.sure[site.logged] = site
@@ -125,8 +129,6 @@ class Passes:
         else:
             self.ended(begun)
         caller = self._callers.of(frame) if begun.caller is UNREAD else begun.caller
-        if caller.site is None:
-            self._site(caller)
         self._failed[begun.order] = caller
         if len(self._failed) > _FAILED:
             del self._failed[next(iter(self._failed))]
@@ -156,9 +158,8 @@ class Passes:
 
     def step_of(self, number: int, note: PassNote) -> int | None:
         """The step in which an op was made, counted in passes of this one's line; None: too long ago to tell."""
-        site = self._sites[note.line]
-        kept = (each for each in (*site.first, *site.last) if each.thread == note.thread)
-        following = next((each for each in kept if each.begin > number), None)
+        site = self._sites[note.line, note.thread]
+        following = next((each for each in (*site.first, *site.last) if each.begin > number), None)
         if following is None:
             return note.step
         is_after_a_gap = site.passes > len(site.first) + len(site.last) and following is site.last[0]
@@ -169,8 +170,8 @@ class Passes:
         kind, begin, number, page, event, identity, _ = record
         thread = self._threads.number(identity)
         caller = self._callers.numbered[event] if kind & READ else UNREAD
-        site = self._logged[number] if caller is UNREAD else caller.site
-        order, made = self._counted(site, thread, begin, None)
+        site = self._logged[number, thread] if caller is UNREAD else self._site(caller, thread)
+        order, made = self._counted(site, begin, None)
         flags = (kind & GIVES > 0, kind & RETAINS > 0, kind & CREATES > 0)
         note = (order, thread, begin, made, site, caller, page, event, *flags, site.steps, None, site.look)
         site.last.append(_new(Begun, note))
@@ -178,13 +179,32 @@ class Passes:
     def _thread_ends(self, identity: int) -> None:
         """What it wrote is still to be taken in as its own."""
         self.tape.take_in()
-        self._running.pop(self._threads.number(identity), None)
+        if self.tape.thread == identity:
+            self._write_for(0)
+        thread = self._threads.number(identity)
+        self._running.pop(thread, None)
+        self._ended.append(thread)
+        if len(self._ended) > _ENDED:
+            self._forget(self._ended.pop(0))
 
-    def _counted(self, site: Site, thread: int, begin: int, outer: Begun | None) -> tuple[int, int]:
+    def _forget(self, thread: int) -> None:
+        for key in [each for each in list(self._sites) if each[1] == thread]:
+            del self._sites[key]
+        for number in [each for each in list(self._logged) if each[1] == thread]:
+            del self._logged[number]
+
+    def _write_for(self, identity: int) -> None:
+        """The tape is that thread's from now on, and what was known of lines was known of another's."""
+        if self.tape.thread != identity:
+            self.sure.clear()
+            self.recent.clear()
+            self.tape.thread = identity
+
+    def _counted(self, site: Site, begin: int, outer: Begun | None) -> tuple[int, int]:
         """Count a pass: which it is of all, and how many ops were made since its line's before."""
         order = next(self._orders)
         self.begun = order + 1
-        made = site.counted(thread, begin, outer)
+        made = site.counted(begin, outer)
         if site.look is not None and site.look.made != made:
             site.due = min(site.due, site.sooner)
         return order, made
@@ -197,9 +217,10 @@ class Passes:
                 self.sure.pop(number, None)
             room = min(room, site.due - site.passes)
         for caller in self.recent:
-            if caller.site.passes >= caller.site.due:
+            site = caller.site
+            if site.passes >= site.due:
                 self.recent.remove(caller)
-            room = min(room, caller.site.due - caller.site.passes)
+            room = min(room, site.due - site.passes)
         return max(_RECORDS_A_PASS * room, _TAPED_AT_LEAST)
 
     def _outer(self, thread: int) -> Begun | None:
@@ -215,10 +236,10 @@ class Passes:
         here = [each for each in outermost if each.thread == thread]
         return max(here or outermost, key=lambda each: each.order, default=None)
 
-    def _site(self, caller: Caller) -> Site:
-        site = self._sites.get(caller.line)
+    def _site(self, caller: Caller, thread: int) -> Site:
+        site = self._sites.get((caller.line, thread))
         if site is None:
-            site = self._sites[caller.line] = Site(caller.line, caller, self.thread)
+            site = self._sites[caller.line, thread] = Site(caller.line, caller)
         elif site.caller.calls != caller.calls:
             site.is_one = False
         caller.site = site

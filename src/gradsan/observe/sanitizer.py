@@ -13,6 +13,7 @@ from gradsan.observe.attention import Attention
 from gradsan.observe.callers import Callers
 from gradsan.observe.compilation import compiles_to_nothing, stay_out
 from gradsan.observe.engine import Asked, Engine, watched_engine
+from gradsan.observe.expected_errors import is_expected
 from gradsan.observe.explanation_budget import Patience
 from gradsan.observe.findings import Findings
 from gradsan.observe.gc_pause import collector_at_rest, observers_at_rest
@@ -348,7 +349,8 @@ class Sanitizer:
 
         if not self._wants(diagnosis.code):
             return
-        error.add_note("\n" + story(diagnosis, width=100, color=False).rstrip())
+        if not is_expected(error):
+            error.add_note("\n" + story(diagnosis, width=100, color=False).rstrip())
         setattr(error, _OURS, diagnosis)
         for each in self.listeners:
             each.add(diagnosis)

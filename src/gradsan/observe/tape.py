@@ -40,12 +40,13 @@ else:  # 3.11 does not know its items
 class Tape(_Words):
     """The records of a process, in the order in which they were written."""
 
-    __slots__ = ("_lock", "limit", "readers", "rooms")
+    __slots__ = ("_lock", "limit", "readers", "rooms", "thread")
 
     limit: int  # words; when it is this long, it is to be taken in; 0: nothing goes on it
+    thread: int  # whose passes go on it, by its identity: what others ask for may be something else; 0: nobody's
 
     def __init__(self, *_: object) -> None:
-        self.limit = 0
+        self.limit = self.thread = 0
         self.readers: dict[int, Callable[[Record], None]] = {}  # of `PASS` and `STEP`
         self.rooms: dict[str, Callable[[], int]] = {}  # by whose it is: how many records may go by
         self._lock = threading.Lock()
