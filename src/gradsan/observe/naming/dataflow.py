@@ -7,8 +7,9 @@ from itertools import pairwise
 
 from gradsan.observe.naming.calling import is_named, match
 from gradsan.observe.naming.demands import Binding, Demand
-from gradsan.observe.naming.following import OBJECT, PASSED_THROUGH, UNMATCHED, Follower
+from gradsan.observe.naming.following import Follower
 from gradsan.observe.naming.operands import operands
+from gradsan.observe.naming.origins import OBJECT, PASSED_THROUGH, Step
 from gradsan.observe.naming.selection import HOP, REARRANGING, inputs, last_name
 from gradsan.observe.naming.statements import calls, loads, text
 from gradsan.observe.naming.stored import Stores
@@ -93,7 +94,7 @@ class _Search(Follower):
     """Until the op itself is found."""
 
     def __init__(self, stores: Stores, makers: tuple[Execution, ...]) -> None:
-        super().__init__(stores)
+        super().__init__(stores, wanted=makers)
         self._makers = makers
 
     def run(self, entering: Execution, op: str | None) -> Demand | None:
@@ -124,16 +125,9 @@ class _Search(Follower):
             self._reach(demand, PASSED_THROUGH)  # to take an item of a tensor makes an op
         super()._resolve(demand)
 
-    def _in_place(self, demand: Demand, written: Execution, cost: float, binding: Binding | None) -> None:
-        if written is self._makers[-1]:
-            self._reach(demand, cost, binding)
-
-    def _is_wanted(self, execution: Execution) -> bool:
-        return execution in self._makers
-
-    def _handed_in(self, demand: Demand, parent: Execution, binding: Binding) -> None:
-        if parent is self._makers[-1]:
-            self._reach(demand, UNMATCHED, binding)
+    def _created(self, demand: Demand, step: Step) -> None:
+        if step.at is self._makers[-1]:
+            self._reach(demand, step.doubt, step.binding)
 
     def _not_entered(self, demand: Demand, node: ast.Call) -> bool:
         """One that made the op when it was called before, and was not entered this time: a cache has it."""
@@ -142,7 +136,7 @@ class _Search(Follower):
             scope = maker.call.scope
             if scope is not None and name is not None and is_named(node, scope) and maker.index < at.index:
                 binding = Binding(name, "attribute" if "." in name else "global", maker, at, demand.is_within)
-                self._returned(demand, maker.call, demand.path, OBJECT, binding)
+                self._take(demand, self._origins.returned(demand, maker.call, demand.path, OBJECT, binding))
                 return True
         return False
 
