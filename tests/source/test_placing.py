@@ -173,3 +173,11 @@ def test_nothing_is_put_beside_an_elif() -> None:
 
     with pytest.raises(NoPlaceError):
         changed(of, statement(of, "elif"), Placed(["added()"]))
+
+
+def test_what_is_added_below_a_block_stays_there_when_its_last_statement_goes() -> None:
+    """Moved out of the loop, a statement leaves where the other comes."""
+    of = tree("for x in y:\n    a()\n    b()\n")
+    changes = {statement(of, "b()"): Placed(instead=[]), statement(of, "for"): Placed(after=["b()"])}
+
+    assert spliced(of.source.text, placed(of, changes, [])) == "for x in y:\n    a()\nb()\n"

@@ -108,8 +108,10 @@ def _alone(tree: Tree, statement: Statement, change: Placed, instead: list[str])
     first = tree.starts[_leading(tree, statement)] if change.with_comments else above
     last = _content_end(tree, tree.span(statement)[1])
     new = _indented([*change.before, *change.instead, *change.after] or instead, indent)
-    if not new:  # with its line end
+    if not new and first == 0:
         last = tree.starts[tree.end_line(statement)]
+    elif not new:  # with the line end above it: what comes below stays where it is
+        first = _content_end(tree, _line_start(tree, first - 1))
     yield Splice(first, last, end.join(new))
 
 

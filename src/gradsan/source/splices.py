@@ -21,12 +21,15 @@ class Splice(NamedTuple):
 
 
 def spliced(text: str, splices: Iterable[Splice]) -> str:
-    """The text with all of them made, those of one place in the order given; refused where they overlap."""
+    """The text with all of them made, those of one place in the order given; refused where they overlap.
+
+    Only what is taken away may be taken away twice.
+    """
     pieces: list[str] = []
     done = 0
     for each in sorted(splices, key=lambda each: (each.start, each.end)):
-        if each.start < done:
+        if each.start < done and (each.text or pieces[-1]):
             raise OverlappingSplicesError(text[each.start : each.end])
         pieces += (text[done : each.start], each.text)
-        done = each.end
+        done = max(done, each.end)
     return "".join([*pieces, text[done:]])
