@@ -86,3 +86,15 @@ def test_data_flows_one_way(name: str) -> None:
     ]
 
     assert not later
+
+
+PARSING = ("libcst", "parso", "tokenize", "ast.parse", "PyCF_ONLY_AST")
+
+
+@pytest.mark.parametrize("name", sorted(name for name in MODULES if room(name) != "source"))
+def test_only_source_parses(name: str) -> None:
+    """One reader of Python, and one syntax library: what two read, they would read in two ways."""
+    tree = ast.parse(MODULES[name].read_bytes())
+    used = {ast.unparse(each) for each in ast.walk(tree) if isinstance(each, ast.Attribute | ast.Name)}
+
+    assert not {*imports(MODULES[name], anywhere=True), *used} & set(PARSING)

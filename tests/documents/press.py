@@ -20,7 +20,7 @@ _SECONDS = 600  # for all of them, on a busy machine
 _PRESS = """
 import atexit, importlib, json, os, pkgutil, runpy, sys, warnings
 import torch, torch._dynamo  # the latter is imported by the first optimizer
-import gradsan, libcst, rich.console
+import gradsan, rich.console
 
 warnings.filterwarnings("ignore", "Guards may run slower on Python 3.13.0")  # said by the compiler, there alone
 

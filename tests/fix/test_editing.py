@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradsan.fix.condensing import Line
 from gradsan.fix.editing import ChangedFileError, OverlappingEditsError, edited, edits_between, unified_diff
 from gradsan.report import Edit
 
@@ -18,27 +17,22 @@ def lines(texts: list[str], end: str) -> list[str]:
     return [text + end for text in texts]
 
 
-def condensed(texts: list[str]) -> list[Line]:
-    """With nothing left out."""
-    return [Line(text, number, (text,)) for number, text in enumerate(texts, 1)]
-
-
 @given(TEXTS, TEXTS, ENDS)
 def test_edits_lead_from_the_old_text_to_the_new(old: list[str], new: list[str], end: str) -> None:
     """Whatever the two are, with the file's own line ends."""
     before, after = lines(old, end), lines(new, end)
 
-    edits = edits_between("x.py", condensed(before), after)
+    edits = edits_between("x.py", before, after)
 
     assert list(edited(before, edits)) == after
-    assert not edits_between("x.py", condensed(after), after)
+    assert not edits_between("x.py", after, after)
 
 
 @given(TEXTS, TEXTS)
 def test_only_the_lines_of_an_edit_change(old: list[str], new: list[str]) -> None:
     """All others are there afterwards, in their order."""
     before = lines(old, "\n")
-    edits = edits_between("x.py", condensed(before), lines(new, "\n"))
+    edits = edits_between("x.py", before, lines(new, "\n"))
     claimed = {number for edit in edits for number in range(edit.line, edit.end_line + 1)}
 
     untouched = [line for number, line in enumerate(before, 1) if number not in claimed]

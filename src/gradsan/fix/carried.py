@@ -5,12 +5,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from textwrap import indent
 
-import libcst as cst
-
 from gradsan.facts.held import Held, Kind, Shape
 from gradsan.fix.drafting import Draft
-from gradsan.fix.tree import Tree
 from gradsan.source.file import Source
+from gradsan.source.tree import Tree
 
 _ITEM_OF = re.compile(r"(.*)\[(\d+)\](\.\w+)")  # `model.layers[0].state`
 _GRAD = ("torch.autograd.grad", "autograd.grad", "grad")
@@ -128,19 +126,16 @@ def helper(tree: Tree, draft: Draft) -> str | None:
     """
     tensor = tensor_class(tree.source)
     imports = [each for each in tree.module.body if is_import(each)]
-    if tensor is None or not imports or not isinstance(imports[-1], cst.SimpleStatementLine):
+    if tensor is None or not imports:
         return None
     name = _free(tree.source, ("detached", "detached_state", "without_graph"))
     draft.insert_once(tree, imports[-1], "\n\n" + _HELPER.format(name=name, tensor=tensor))
     return name
 
 
-def is_import(statement: cst.CSTNode) -> bool:
+def is_import(statement: ast.AST) -> bool:
     """Whether a statement is an import."""
-    match statement:
-        case cst.SimpleStatementLine(body=[cst.Import() | cst.ImportFrom(), *_]):
-            return True
-    return False
+    return isinstance(statement, ast.Import | ast.ImportFrom)
 
 
 def can_be_number(held: Held) -> bool:

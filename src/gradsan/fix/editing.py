@@ -4,7 +4,6 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 from gradsan.errors import GradsanError
-from gradsan.fix.condensing import Line
 from gradsan.report import Edit
 
 
@@ -16,48 +15,34 @@ class ChangedFileError(GradsanError):
     """A file does not read as it did when the edit was made."""
 
 
-def edits_between(file: str, old: Sequence[Line], new: Sequence[str]) -> tuple[Edit, ...]:
+def edits_between(file: str, old: Sequence[str], new: Sequence[str]) -> tuple[Edit, ...]:
     """The edits that lead from the old lines to the new ones.
 
     An edit replaces whole lines with whole lines: where lines are only added or only taken away, the line beside them
     is part of it, so that there is always something that can be compared with the file.
     """
-    matcher = difflib.SequenceMatcher(None, [line.text for line in old], new, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     place = {  # in the new text, of every old line that stays
         start + n: new_start + n for start, new_start, size in matcher.get_matching_blocks() for n in range(size)
     }
-    kept = {number: old[index] for index, number in place.items()}
     edits = []
-    for first, last in _hunks(matcher, old):
+    for first, last in _hunks(matcher, len(old)):
         new_first = 0 if first == 0 else place[first - 1] + 1
         new_last = len(new) if last == len(old) else place[last]
-        before = [text for line in old[first:last] for text in line.full]
-        after = [text for n in range(new_first, new_last) for text in _written(new[n], kept.get(n))]
-        edits.append(Edit(file, old[first].first, old[last - 1].last, _joined(before), _joined(after)))
+        edits.append(Edit(file, first + 1, last, _joined(old[first:last]), _joined(new[new_first:new_last])))
     return tuple(edits)
 
 
-def _written(text: str, kept: Line | None) -> tuple[str, ...]:
-    """A line of the new text as the file is to have it: in full, but a piece of a crowded line by itself."""
-    return (text,) if kept is None or kept.is_piece else kept.full
-
-
-def _hunks(matcher: "difflib.SequenceMatcher[str]", old: Sequence[Line]) -> list[tuple[int, int]]:
-    """The stretches of the old text that differ; those that share a line are one. Crowded lines change as a whole."""
+def _hunks(matcher: "difflib.SequenceMatcher[str]", lines: int) -> list[tuple[int, int]]:
+    """The stretches of the old text that differ; those that share a line are one."""
     found: list[tuple[int, int]] = []
     for tag, first, last, _, _ in matcher.get_opcodes():
         if tag == "equal":
             continue
         if tag != "replace":
-            below = last < len(old) and (first == 0 or not old[last].is_piece or old[last].goes_on)
-            first, last = first - (not below), last + below  # noqa: PLW2901 # the line beside it, at best a plain one
-        while first > 0 and old[first].goes_on:
-            first -= 1  # noqa: PLW2901 # where the line begins
-        while last < len(old) and old[last].goes_on:
-            last += 1  # noqa: PLW2901 # where it ends
+            first, last = (first, last + 1) if last < lines else (first - 1, last)  # noqa: PLW2901 # the line beside it
         if found and found[-1][1] >= first:
-            above = found.pop()
-            first, last = min(above[0], first), max(above[1], last)  # noqa: PLW2901 # both
+            first = found.pop()[0]  # noqa: PLW2901 # both
         found.append((first, last))
     return found
 

@@ -3,9 +3,9 @@
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-from gradsan.fix.expressions import assigned_names, loaded_names
-from gradsan.fix.tree import Statement, Tree
 from gradsan.source.file import Source
+from gradsan.source.names import assigned_names, loaded_names
+from gradsan.source.tree import Statement, same_as
 
 
 def dependents(first: Statement, following: Iterable[Statement]) -> list[Statement]:
@@ -18,12 +18,6 @@ def dependents(first: Statement, following: Iterable[Statement]) -> list[Stateme
     return taken
 
 
-def header_names(tree: Tree, statement: Statement) -> set[str]:
-    """The names that a statement reads before any statement inside it."""
-    body = getattr(statement, "body", None)
-    return loaded_names(statement) - (loaded_names(body) if body in tree.statements else set())
-
-
 def between(block: Sequence[Statement], first: Statement, last: Statement) -> list[Statement]:
     """The statements of a block after one and before another."""
     here = list(block)
@@ -32,34 +26,24 @@ def between(block: Sequence[Statement], first: Statement, last: Statement) -> li
 
 def constants(source: Source, name: str) -> list[object]:
     """The constants that the file gives to this name: None, a number."""
-    wanted = ast.dump(ast.parse(name, mode="eval").body)
-    return [
-        value.value
-        for target, value in _assignments(source.tree)
-        if isinstance(value, ast.Constant) and _as_load(target) == wanted
-    ]
+    given = [(target, value) for target, value in _assignments(source.tree) if isinstance(value, ast.Constant)]
+    return [value.value for target, value in given if same_as(target, name)]
 
 
 def stores(source: Source, name: str) -> list[int]:
     """The lines of a file at which it gets a value."""
-    wanted = ast.dump(ast.parse(name, mode="eval").body)
-    return [
-        node.lineno
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store) and _as_load(node) == wanted
-    ]
+    return [each.lineno for each in _named(source, name) if isinstance(each.ctx, ast.Store)]
 
 
 def reads(source: Source, name: str) -> list[int]:
     """The lines of a file at which an expression is read."""
-    wanted = ast.dump(ast.parse(name, mode="eval").body)
-    return [
-        node.lineno
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
-        and isinstance(node.ctx, ast.Load)
-        and ast.dump(node) == wanted
-    ]
+    return [each.lineno for each in _named(source, name) if isinstance(each.ctx, ast.Load)]
+
+
+def _named(source: Source, name: str) -> Iterator[ast.Name | ast.Attribute | ast.Subscript]:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and same_as(node, name):
+            yield node
 
 
 def _assignments(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -72,7 +56,3 @@ def _assignments(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:
                         yield from zip(targets, values, strict=False)
                     case _:
                         yield target, node.value
-
-
-def _as_load(target: ast.expr) -> str:
-    return ast.dump(ast.parse(ast.unparse(target), mode="eval").body)

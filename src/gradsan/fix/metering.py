@@ -1,14 +1,14 @@
 """A loss that goes through a meter: `meter.update(loss)`, and then backward on the meter's average."""
 
+import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import call_of, loaded, nodes, simple, text
 from gradsan.fix.keeping import as_number, number
 from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
+from gradsan.source.names import call_of, given, loaded, nodes
+from gradsan.source.tree import Statement, same_as
 
 
 def metered(program: Program) -> Iterator[Draft]:
@@ -20,49 +20,49 @@ def metered(program: Program) -> Iterator[Draft]:
         call = None if place is None else call_of(place.statement)
         if place is None or call is None or place.frame.function != passing.frame.function:
             continue
-        match call:
-            case cst.Call(func=cst.Attribute(value=meter), args=[only]):
-                yield from _past_the_meter(program, place, passing, text(meter), only.value)
+        match call.func, given(call):
+            case ast.Attribute(value=meter), [only]:
+                yield from _past_the_meter(program, place, passing, place.tree.text(meter), only)
         return
 
 
-def _past_the_meter(
-    program: Program, feeding: Place, passing: Place, meter: str, loss: cst.BaseExpression
-) -> Iterator[Draft]:
+def _past_the_meter(program: Program, feeding: Place, passing: Place, meter: str, loss: ast.expr) -> Iterator[Draft]:
     tree, draft = feeding.tree, Draft()
     call = pass_call(passing.statement)
     if call is None:
         return
     reading = _reading(feeding, passing, meter)
     if reading is None:  # `meter.average.backward()`
-        root = next(
-            (each for each in nodes(call) if isinstance(each, cst.Attribute) and text(each.value) == meter), None
-        )
-        if root is None or not isinstance(loss, cst.Name):
+        root = next(_members(call, meter), None)
+        if root is None or not isinstance(loss, ast.Name):
             return
-        draft.replace(tree, root, loss)
+        draft.replace(tree, root, loss.id)
         if as_number(program, tree, loss, draft):
             yield draft
         return
     name, statement = reading
-    draft.insert_before(tree, feeding.statement, f"{name} = {text(loss)}")
+    draft.insert_before(tree, feeding.statement, f"{name} = {tree.text(loss)}")
     draft.remove(tree, statement)
-    kept = number(program, tree, loss, cst.Name(name))
+    kept = number(program, tree, loss, name)
     if kept is not None:
         draft.replace(tree, loss, kept)
         yield draft
 
 
-def _reading(feeding: Place, passing: Place, meter: str) -> "tuple[str, cst.SimpleStatementLine] | None":
+def _members(code: ast.AST, meter: str) -> Iterator[ast.Attribute]:
+    """The attributes and methods of the meter that are asked for."""
+    return (each for each in nodes(code) if isinstance(each, ast.Attribute) and same_as(each.value, meter))
+
+
+def _reading(feeding: Place, passing: Place, meter: str) -> "tuple[str, Statement] | None":
     """`loss = meter.average`, between the two, where `loss` is what is back-propagated."""
     tree = feeding.tree
     first, last = tree.line(feeding.statement), tree.line(passing.statement)
     for statement in tree.block(feeding.statement):
-        if not first < tree.line(statement) < last or not isinstance(statement, cst.SimpleStatementLine):
+        if not first < tree.line(statement) < last:
             continue
-        match simple(statement):
-            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
-                is_read = any(isinstance(each, cst.Attribute) and text(each.value) == meter for each in nodes(value))
-                if is_read and loaded(passing.statement, name):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if any(_members(value, meter)):
+                if loaded(passing.statement, name):
                     return name, statement
     return None

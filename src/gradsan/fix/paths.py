@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from gradsan.source.file import tree_of
+from gradsan.source.names import bound_by, bound_inside, parameters
 
 UNBOUND = 0  # in the place of a line: no assignment has been met on some path
 
@@ -53,43 +54,14 @@ def _scopes(tree: ast.Module) -> Iterator[tuple[str, "ast.Module | ast.FunctionD
 
 def _read(scope: "ast.Module | ast.FunctionDef | ast.AsyncFunctionDef") -> dict[tuple[int, str], frozenset[int]]:
     """For every name of the scope's own that a line of it reads, the lines that may have bound it."""
-    own = {name for each in scope.body for name in _bound_inside(each)}
-    given = [] if isinstance(scope, ast.Module) else [each.arg for each in _arguments(scope.args)]
+    own = {name for each in scope.body for name in bound_inside(each)}
+    given = [] if isinstance(scope, ast.Module) else list(parameters(scope.args))
     lent = {name for node in ast.walk(scope) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
     begin: State = dict.fromkeys(own - lent, frozenset({UNBOUND}))
     begin |= dict.fromkeys(given, frozenset({getattr(scope, "lineno", 0) or -1}))
     follower = _Follower(set(begin))
     follower.block(scope.body, begin)
     return follower.reads
-
-
-def _arguments(args: ast.arguments) -> list[ast.arg]:
-    others = [each for each in (args.vararg, args.kwarg) if each is not None]
-    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *others]
-
-
-def _bound_inside(node: ast.AST) -> Iterator[str]:
-    """The names that a statement binds in its own scope, whatever is inside of it."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield node.name
-        return
-    if isinstance(node, (ast.Lambda, *_COMPREHENSIONS)):
-        return
-    yield from _bound_by(node)
-    for each in ast.iter_child_nodes(node):
-        yield from _bound_inside(each)
-
-
-def _bound_by(node: ast.AST) -> Iterator[str]:
-    match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-            yield name
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            yield from ((each.asname or each.name).partition(".")[0] for each in names)
-        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-            yield name
-        case ast.MatchMapping(rest=str(name)):
-            yield name
 
 
 @dataclass
@@ -173,7 +145,7 @@ class _Follower:
     def _handler(self, node: ast.ExceptHandler, state: State) -> State | None:
         if node.type is not None:
             self._look(node.type, state)
-        self._bind(_bound_by(node), state, node.lineno)
+        self._bind(bound_by(node), state, node.lineno)
         return self.block(node.body, state)
 
     def _match(self, node: ast.Match, state: State) -> State | None:
@@ -181,7 +153,7 @@ class _Follower:
         ends: list[State | None] = [dict(state)]
         for case in node.cases:
             here = dict(state)
-            self._bind((name for each in ast.walk(case.pattern) for name in _bound_by(each)), here, case.pattern.lineno)
+            self._bind((name for each in ast.walk(case.pattern) for name in bound_by(each)), here, case.pattern.lineno)
             if case.guard is not None:
                 self._look(case.guard, here)
             ends.append(self.block(case.body, here))
@@ -192,9 +164,9 @@ class _Follower:
         for node in nodes:
             self._look(node, state)
             if isinstance(node, ast.Delete):
-                state |= {name: frozenset({UNBOUND}) for name in _bound_inside(node) if name in self.own}
+                state |= {name: frozenset({UNBOUND}) for name in bound_inside(node) if name in self.own}
             else:
-                self._bind(_bound_inside(node), state, line)
+                self._bind(bound_inside(node), state, line)
 
     def _bind(self, names: Iterable[str], state: State, line: int) -> None:
         for name in names:
@@ -205,7 +177,7 @@ class _Follower:
         """Note what is read; what a function reads when it is called, and a comprehension's own names, are not here."""
         hidden: set[str] = set()
         if isinstance(node, _COMPREHENSIONS):
-            hidden = {name for each in node.generators for name in _bound_inside(each.target)}
+            hidden = {name for each in node.generators for name in bound_inside(each.target)}
         if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             return
         if isinstance(node, ast.Name) and self._is_read(node) and node.id in state:

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradsan.facts.location import Frame, Location
-from gradsan.fix.attempts import attempts
-from gradsan.fix.condensing import condense
 from gradsan.fix.crossings import others
 from gradsan.fix.meaning import meant
-from gradsan.fix.tree import Statement, Tree
 from gradsan.report import Diagnosis
 from gradsan.source.disk import load, parsed
 from gradsan.source.file import Source
+from gradsan.source.tree import Statement, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,6 @@ class Program:
         self._sources: dict[str, Source | None] = {}
         self._trees: dict[str, Tree | None] = {}
         self._others = others(diagnosis)
-        self._attempts = attempts(diagnosis)
 
     def others(self) -> list["Program"]:
         """The same program as the other edges tell of it over which the pass reaches what is old: the same trees."""
@@ -64,16 +61,10 @@ class Program:
         return self._sources[file]
 
     def tree(self, file: str) -> Tree | None:
-        """Its concrete syntax tree, as far as the diagnosis is concerned with it."""
+        """Its statements."""
         if file not in self._trees:
             source = self.source(file)
-            places = [place for each in (self.diagnosis, *self._others) for place in _locations(each)]
-            wanted = {frame.line for place in places for frame in place.stack if frame.file == file}
-            wanted |= {place.line for place in places if place.file == file}
-            wanted |= {each.line for each in self._attempts if each.file == file}
-            if self.diagnosis.code == "GS109":  # there may be a cache on the way to another one
-                wanted |= {line for name, line in self._graph_lines() if name == file}
-            self._trees[file] = None if source is None else Tree(file, source, condense(source, wanted))
+            self._trees[file] = None if source is None else Tree(file, source)
         return self._trees[file]
 
     def entries(self) -> list[Path]:
@@ -90,9 +81,8 @@ class Program:
         return {self._root / file: content for file, content in self._changed.items()}
 
     def place_at(self, file: str, line: int, function: str) -> "Place | None":
-        """A statement that the diagnosis does not speak of, in a tree of its own."""
-        source = self.source(file)
-        tree = None if source is None else Tree(file, source, condense(source, {line}))
+        """A statement that the diagnosis does not speak of."""
+        tree = self.tree(file)
         statement = None if tree is None else tree.statement_at(line)
         return None if tree is None or statement is None else Place(tree, statement, Frame(file, line, function))
 
@@ -164,7 +154,7 @@ class Program:
         crowd = [] if tree is None else tree.statements_at(frame.line)
         if tree is None or not crowd:
             return None
-        statement = crowd[0] if len(crowd) == 1 else meant(crowd, self.diagnosis, location, callee)
+        statement = crowd[0] if len(crowd) == 1 else meant(tree, crowd, self.diagnosis, location, callee)
         return Place(tree, statement, frame)
 
     def _read(self, file: str) -> Source | None:

@@ -2,17 +2,16 @@
 
 import ast
 
-import libcst as cst
-
 from gradsan.causes import cause
 from gradsan.causes.diagnosing import fix_of
-from gradsan.fix.expressions import assigned_names, loaded_names, simple
 from gradsan.fix.flow import dependents
 from gradsan.fix.kinds import clone, move_into_loop, no_grad, recompute, reorder, reset_state
 from gradsan.fix.kinds.reset_state import emptied_beside, resetting_method
 from gradsan.fix.program import Place, Program
 from gradsan.fix.tried import built_on
 from gradsan.report import Fix, FixKind
+from gradsan.source.names import assigned_names, loaded_names
+from gradsan.source.tree import For, is_simple
 
 
 def ranked(fixes: tuple[Fix, ...], program: Program) -> tuple[Fix, ...]:
@@ -77,7 +76,7 @@ def _belongs_to_its_batch(program: Program) -> bool:
     for place in reversed(program.places(program.diagnosis.used)):
         loops = [] if place is None else place.tree.loops(place.statement)
         if place is not None and loops:
-            taken = loaded_names(loops[0].iter) if isinstance(loops[0], cst.For) else set()
+            taken = loaded_names(loops[0].iter) if isinstance(loops[0], For) else set()
             return bool(taken & _shuffled(place.tree.source.tree))
     return False
 
@@ -123,7 +122,7 @@ def _gradient_enters_the_loss(program: Program) -> bool:
         return False
     tree = taking.tree
     first, last = tree.line(taking.statement), tree.line(passing.statement)
-    following = [each for each in tree.statements if first < tree.line(each) <= last and not hasattr(each.body, "body")]
+    following = [each for each in tree.statements if first < tree.line(each) <= last and is_simple(each)]
     following.sort(key=tree.line)
     return passing.statement in dependents(taking.statement, following)
 
@@ -132,16 +131,16 @@ def _leads_out(place: Place) -> bool:
     """Whether what a statement computes may leave its function: it is returned, or kept in an object."""
     tree = place.tree
     first = tree.line(place.statement)
-    following = [each for each in tree.statements if tree.line(each) > first and not hasattr(each.body, "body")]
+    following = [each for each in tree.statements if tree.line(each) > first and is_simple(each)]
     following = [each for each in following if tree.scope(each) is tree.scope(place.statement)]
     following.sort(key=tree.line)
-    return any(_hands_out(simple(each)) for each in dependents(place.statement, following))
+    return any(_hands_out(each) for each in dependents(place.statement, following))
 
 
-def _hands_out(statement: cst.CSTNode | None) -> bool:
+def _hands_out(statement: ast.AST) -> bool:
     match statement:
-        case cst.Return():
+        case ast.Return():
             return True
-        case cst.Assign(targets=targets):
-            return any(not isinstance(each.target, cst.Name | cst.Tuple) for each in targets)
+        case ast.Assign(targets=targets):
+            return any(not isinstance(each, ast.Name | ast.Tuple) for each in targets)
     return False

@@ -1,13 +1,11 @@
 """How a caller would write what a method calls `self.…`: by following the calls of a stack from the inside out."""
 
+import ast
 from collections.abc import Sequence
 
-import libcst as cst
-
-from gradsan.fix.calls import called_name
-from gradsan.fix.expressions import nodes, text
 from gradsan.fix.program import Place
 from gradsan.knowledge.libraries import ALIASES
+from gradsan.source.names import called_name, calls
 
 
 def seen_from(places: Sequence[Place | None], name: str) -> str | None:
@@ -17,29 +15,28 @@ def seen_from(places: Sequence[Place | None], name: str) -> str | None:
             return None
         if not name.startswith("self."):
             return None
-        receiver = _receiver(caller.statement, callee.frame.function.rpartition(".")[2])
+        receiver = _receiver(caller, callee.frame.function.rpartition(".")[2])
         if receiver is None:
             return None
         name = receiver + name.removeprefix("self")
     return name
 
 
-def _receiver(statement: cst.CSTNode, method: str) -> str | None:
+def _receiver(place: Place, method: str) -> str | None:
     """On whose behalf a statement calls a method; a module's `forward` is called by calling the module."""
-    calls = [each for each in nodes(statement, into_functions=False) if isinstance(each, cst.Call)]
     found = set()
-    for call in calls:
+    for call in calls(place.statement):
         match call.func:
-            case cst.Attribute(value=receiver, attr=cst.Name(value=name)) if name == method:
-                found.add(text(receiver))
-            case cst.Name() | cst.Attribute() if method in ("forward", "__call__") and _may_be_a_module(call):
-                found.add(text(call.func))
+            case ast.Attribute(value=receiver, attr=name) if name == method:
+                found.add(place.tree.text(receiver))
+            case ast.Name() | ast.Attribute() if method in ("forward", "__call__") and _may_be_a_module(place, call):
+                found.add(place.tree.text(call.func))
     return found.pop() if len(found) == 1 else None
 
 
-def _may_be_a_module(call: cst.Call) -> bool:
+def _may_be_a_module(place: Place, call: ast.Call) -> bool:
     """`model(x)` or `self.cell(x)`, but no function of a library, class, or method of a tensor."""
-    code = text(call.func)
+    code = place.tree.text(call.func)
     parts = code.split(".")
     is_own = len(parts) == 1 or parts[0] == "self"
     return is_own and parts[0] not in {*ALIASES, "super"} and called_name(call)[:1].islower() and code.isascii()

@@ -1,24 +1,23 @@
 """What an expression may be at a place of the program: as the source shows it, and as the run has seen it."""
 
+import ast
 from pathlib import Path
-
-import libcst as cst
 
 from gradsan.check.rereading import REVEALING, revealed
 from gradsan.facts.held import NOTHING, SOMETHING, Held, parsed
 from gradsan.fix.drafting import Draft
 from gradsan.fix.editing import edited
-from gradsan.fix.expressions import parse, same_text, text
 from gradsan.fix.program import Program
-from gradsan.fix.tree import Statement, Tree
+from gradsan.source.file import expression as parsed_expression
+from gradsan.source.tree import Statement, Tree, same_as
 
 
-def held_at(program: Program, tree: Tree, node: cst.BaseExpression, *, otherwise: Held = NOTHING) -> Held:
+def held_at(program: Program, tree: Tree, node: ast.expr, *, otherwise: Held = NOTHING) -> Held:
     """What an expression may be where it stands; `otherwise`, besides what was seen, where no path leads there."""
     draft = Draft()
-    draft.replace(tree, node, cst.Call(cst.Name(REVEALING), [cst.Arg(node)]))
+    draft.replace(tree, node, f"{REVEALING}({tree.text(node)})")
     shown = _asked(program, draft)
-    return _joined(program, text(node), shown if shown and shown.is_known else shown | otherwise)
+    return _joined(program, tree.text(node), shown if shown and shown.is_known else shown | otherwise)
 
 
 def held_above(program: Program, tree: Tree, statement: Statement, expression: str) -> Held:
@@ -44,8 +43,8 @@ def was_seen(program: Program, expression: str) -> bool:
     names |= {culprit.name} if culprit is not None else set()
     if "holds" not in evidence:
         return False
-    written = parse(expression)
-    return written is not None and any(name and same_text(written, name) for name in names)
+    written = parsed_expression(expression)
+    return written is not None and any(name and same_as(written, name) for name in names)
 
 
 def _joined(program: Program, expression: str, shown: Held) -> Held:

@@ -1,18 +1,19 @@
 """Fixes that build on what the user has tried: the line that does not help is changed into one that does."""
 
+import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-
-import libcst as cst
 
 from gradsan.fix.attempts import Attempt, attempts
 from gradsan.fix.carried import detaching
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import is_only_given, method, parse, simple, small, targets, text
+from gradsan.fix.expressions import is_only_given, method
 from gradsan.fix.program import Program
 from gradsan.fix.revealing import held_below
-from gradsan.fix.tree import Statement, Tree
 from gradsan.report import FixKind
+from gradsan.source.file import expression
+from gradsan.source.names import targets
+from gradsan.source.tree import For, Statement, Tree, is_simple, same, same_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,10 @@ class _Line:
     tree: Tree
     statement: Statement
     attempt: Attempt
+
+    def text(self, node: ast.AST) -> str:
+        """As the file has it."""
+        return self.tree.text(node)
 
 
 def built_on(kind: FixKind, program: Program) -> Iterator[Built]:
@@ -66,9 +71,9 @@ def _treats(program: Program, names: set[str]) -> bool:
 
 def _assigned(line: _Line, draft: Draft) -> set[str]:
     """`h.detach()`, or `h.detach` without its brackets: `h = h.detach()`."""
-    if not isinstance(simple(line.statement), cst.Expr) or _is_anothers(line):
+    if not isinstance(line.statement, ast.Expr) or _is_anothers(line):
         return set()
-    written = text(line.statement)
+    written = line.text(line.statement)
     if line.attempt.name == _called_on(written):
         written = f"{line.attempt.name}.detach()"
     elif not written.startswith("["):  # of what is in a list, a new list is made
@@ -84,12 +89,11 @@ def _called_on(written: str) -> str:
 def _other_half(line: _Line, draft: Draft) -> set[str]:
     """`h = h.detach()`, and `c` is left: cut in the same statement, or in one of its own below it."""
     name = line.attempt.name
-    match simple(line.statement):
-        case cst.Assign(targets=[_], value=cst.Tuple(elements=elements)) if name in map(text, targets(line.statement)):
-            left = [each.value for each in elements if text(each.value) == name]
-            for each in left:
-                draft.replace(line.tree, each, method(each, "detach"))
-            return {line.attempt.name} if left else set()
+    match line.statement:
+        case ast.Assign(targets=[_], value=ast.Tuple(elts=elements)) if any(
+            same_as(each, name) for each in targets(line.statement)
+        ):
+            return _all_detached(line, elements, draft)
     held = held_below(line.program, line.tree, line.statement, name)
     statements = detaching(name, held, line.tree.source)
     if not statements or _is_anothers(line):
@@ -100,29 +104,33 @@ def _other_half(line: _Line, draft: Draft) -> set[str]:
 
 def _other_part(line: _Line, draft: Draft) -> set[str]:
     """`state = (h.detach(), c)`: both are cut."""
-    match simple(line.statement):
-        case cst.Assign(value=cst.Tuple(elements=elements) | cst.List(elements=elements)):
-            left = [each.value for each in elements if text(each.value) == line.attempt.name]
-            for each in left:
-                draft.replace(line.tree, each, method(each, "detach"))
-            return {line.attempt.name} if left else set()
+    match line.statement:
+        case ast.Assign(value=ast.Tuple(elts=elements) | ast.List(elts=elements)):
+            return _all_detached(line, elements, draft)
     return set()
+
+
+def _all_detached(line: _Line, elements: list[ast.expr], draft: Draft) -> set[str]:
+    """The name, cut wherever it is one of these."""
+    left = [each for each in elements if same_as(each, line.attempt.name)]
+    for each in left:
+        draft.replace(line.tree, each, method(line.text(each), "detach"))
+    return {line.attempt.name} if left else set()
 
 
 def _container(line: _Line, draft: Draft) -> set[str]:
     """`for h in states: h = h.detach()`: the list itself gets the detached ones, in place of that loop."""
     loop = next((each for each in line.tree.loops(line.statement)), None)
     culprit = line.program.diagnosis.culprit
-    if not isinstance(loop, cst.For) or loop.orelse is not None or list(loop.body.body) != [line.statement]:
+    if not isinstance(loop, For) or loop.orelse or loop.body != [line.statement]:
         return set()
-    if culprit is None or text(loop.iter) != culprit.name or _is_anothers(line):
+    if culprit is None or not same_as(loop.iter, culprit.name) or _is_anothers(line):
         return set()
     held = held_below(line.program, line.tree, loop, culprit.name)
     statements = detaching(culprit.name, held, line.tree.source)
     if len(statements) != 1:
         return set()
-    new = cst.parse_statement(statements[0], line.tree.module.config_for_parsing)
-    draft.replace(line.tree, loop, new.with_changes(leading_lines=loop.leading_lines))
+    draft.rewrite(line.tree, loop, statements[0])
     return {line.attempt.name}
 
 
@@ -141,20 +149,19 @@ def _used(line: _Line, draft: Draft) -> set[str]:
         made = None if place is None else _call(place.statement)
         if place is None or place.tree is not line.tree or made is None or again is None:
             continue
-        together = [text(each) for each in targets(place.statement)]
-        is_same = text(made.func) == text(again.func) and place.tree.scope(place.statement) is line.tree.scope(
-            line.statement
-        )
-        if is_same and line.attempt.name in together and place.statement is not line.statement:
-            _write(line, draft, f"{', '.join(together)} = {text(again)}")
+        together = [line.text(each) for each in targets(place.statement)]
+        is_same = same(made.func, again.func)
+        is_here = place.tree.scope(place.statement) is line.tree.scope(line.statement)
+        if is_same and is_here and line.attempt.name in together and place.statement is not line.statement:
+            _write(line, draft, f"{', '.join(together)} = {line.text(again)}")
             return set(together)
     return set()
 
 
-def _call(statement: Statement) -> cst.Call | None:
+def _call(statement: Statement) -> ast.Call | None:
     """The call that a statement assigns or drops the result of."""
-    match simple(statement):
-        case cst.Assign(targets=[_], value=cst.Call() as call) | cst.Expr(value=cst.Call() as call):
+    match statement:
+        case ast.Assign(targets=[_], value=ast.Call() as call) | ast.Expr(value=ast.Call() as call):
             return call
     return None
 
@@ -162,8 +169,8 @@ def _call(statement: Statement) -> cst.Call | None:
 def _new_one(line: _Line, draft: Draft) -> set[str]:
     """`buffer.zero_()`: a new buffer, filled in the same manner."""
     name = line.attempt.name
-    filled = _filling(line.statement, name)
-    if filled is None or _is_anothers(line) or parse(name) is None:
+    filled = _filling(line, name)
+    if filled is None or _is_anothers(line) or expression(name) is None:
         return set()
     _write(line, draft, f"{name} = {filled}")
     return {line.attempt.name}
@@ -171,29 +178,26 @@ def _new_one(line: _Line, draft: Draft) -> set[str]:
 
 def _detached_first(line: _Line, draft: Draft) -> set[str]:
     """`buffer.detach_().zero_()`: the same tensor, cut off before it is filled."""
-    match simple(line.statement):
-        case cst.Expr(value=cst.Call(func=cst.Attribute(value=owner, attr=filling)) as call) if (
-            text(owner) == line.attempt.name
-        ):
-            cut = call.with_changes(func=cst.Attribute(method(owner, "detach_"), filling))
-            draft.replace(line.tree, call, cut)
+    match line.statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner))) if same_as(owner, line.attempt.name):
+            draft.replace(line.tree, owner, method(line.text(owner), "detach_"))
             return {line.attempt.name}
     return set()
 
 
-def _filling(statement: Statement, name: str) -> str | None:
+def _filling(line: _Line, name: str) -> str | None:
     """A new tensor of the same size, with what a statement fills the old one with."""
     zeros = f"{name}.new_zeros({name}.shape)"
-    match simple(statement):
-        case cst.Expr(value=cst.Call(func=cst.Attribute(attr=cst.Name(value="zero_")), args=[])):
+    match line.statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="zero_"), args=[], keywords=[])):
             return zeros
-        case cst.Expr(value=cst.Call(func=cst.Attribute(attr=cst.Name(value=filling)), args=args)):
-            given = ", ".join(text(each).rstrip(", ") for each in args)
-            return f"{name}.new_empty({name}.shape).{filling}({given})"
-        case cst.AugAssign():  # times zero
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=filling)) as call):
+            arguments = ", ".join(map(line.text, (*call.args, *call.keywords)))
+            return f"{name}.new_empty({name}.shape).{filling}({arguments})"
+        case ast.AugAssign():  # times zero
             return zeros
-        case cst.Assign(targets=[_], value=cst.Integer() | cst.Float() as number):
-            return zeros if float(text(number)) == 0 else f"{name}.new_full({name}.shape, {text(number)})"
+        case ast.Assign(targets=[_], value=ast.Constant(value=int() | float() as number) as written):
+            return zeros if number == 0 else f"{name}.new_full({name}.shape, {line.text(written)})"
     return None
 
 
@@ -204,9 +208,8 @@ def _is_anothers(line: _Line) -> bool:
 
 def _write(line: _Line, draft: Draft, code: str) -> None:
     """Write another statement in the place of the line's own, which keeps its comments."""
-    before = simple(line.statement)
-    if before is not None:
-        draft.replace(line.tree, before, small(code))
+    if is_simple(line.statement):
+        draft.replace(line.tree, line.statement, code)
 
 
 _Way = tuple[FixKind, Callable[[_Line, Draft], set[str]]]  # the names that it treats; none: it is not made

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-import libcst as cst
-
 from gradsan.facts.held import NONE, NOTHING, TENSOR, Held
 from gradsan.facts.location import Location
 from gradsan.fix.carried import detached, detaching, for_each, helper
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import bracketed, bracketed_text, loaded, nodes, simple, targets, text
+from gradsan.fix.expressions import bracketed
 from gradsan.fix.flow import constants, stores
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.revealing import held_at, was_seen
-from gradsan.fix.tree import Statement, Tree
+from gradsan.source.file import expression as parsed_expression
+from gradsan.source.names import loaded, nodes, targets
+from gradsan.source.tree import Statement, Tree, is_simple
 
 
 def use_of(program: Program, name: str) -> Place | None:
@@ -35,7 +35,7 @@ def _read_above(place: Place, name: str) -> Place | None:
     block = list(place.tree.block(place.statement))
     above = block[: block.index(place.statement)] if place.statement in block else []
     for statement in reversed(above):
-        given = {text(each) for each in targets(statement)}
+        given = {place.tree.text(each) for each in targets(statement)}
         if loads(statement, name) and any(loaded(place.statement, each) for each in given):
             return replace(place, statement=statement)
         if name in given:
@@ -49,30 +49,27 @@ def common_frames(one: Location, other: Location) -> int:
     return next((index for index, (ours, theirs) in enumerate(pairs) if ours != theirs), 0)
 
 
-def loads(statement: Statement, name: str) -> list[cst.BaseExpression]:
+def loads(statement: Statement, name: str) -> list[ast.expr]:
     """Where a statement reads it, other than to ask about it."""
-    if not isinstance(statement, cst.SimpleStatementLine):
+    if not is_simple(statement):
         return []
-    added = simple(statement)
-    if isinstance(added, cst.AugAssign) and text(added.target) == name:
-        return [added.target, *loaded(added.value, name)]
-    asked = {id(each.left) for each in nodes(statement) if isinstance(each, cst.Comparison)}
-    choices = (each for each in nodes(statement) if isinstance(each, cst.IfExp))
-    asked |= {id(load) for each in choices for load in loaded(each.test, name)}
-    return [each for each in loaded(statement, name) if id(each) not in asked]
+    asked = {each.left for each in nodes(statement) if isinstance(each, ast.Compare)}
+    choices = (each for each in nodes(statement) if isinstance(each, ast.IfExp))
+    asked |= {load for each in choices for load in loaded(each.test, name)}
+    return [each for each in loaded(statement, name) if each not in asked]
 
 
-def detach_here(program: Program, use: Place, load: cst.BaseExpression, draft: Draft, like: Held = NOTHING) -> bool:
+def detach_here(program: Program, use: Place, load: ast.expr, draft: Draft, like: Held = NOTHING) -> bool:
     """Cut one reading: of the whole, or of the one item that is taken; whether that can be written."""
     parent = use.tree.parent(load)
-    name = text(load)
+    name = use.tree.text(load)
     begins_as_none = _may_be_none(use, name) and not _is_asked_for(use, load, name)
     held = held_at(program, use.tree, load, otherwise=NONE if begins_as_none else NOTHING)
-    if isinstance(parent, cst.Subscript) and parent.value is load and not held.is_tensor:
-        if isinstance(use.tree.parent(parent), cst.AssignTarget):  # what is written to is not read
+    if isinstance(parent, ast.Subscript) and parent.value is load and not held.is_tensor:
+        if isinstance(parent.ctx, ast.Store):  # what is written to is not read
             return True
         return cut_value(program, use.tree, parent, draft, like=TENSOR if was_seen(program, name) else NOTHING)
-    if isinstance(parent, cst.Attribute) and not held.is_tensor:  # what is asked of a container, a copy may not do
+    if isinstance(parent, ast.Attribute) and not held.is_tensor:  # what is asked of a container, a copy may not do
         return False
     return cut_value(program, use.tree, load, draft, held=held, like=like)
 
@@ -80,7 +77,7 @@ def detach_here(program: Program, use: Place, load: cst.BaseExpression, draft: D
 def cut_value(
     program: Program,
     tree: Tree,
-    node: cst.BaseExpression,
+    node: ast.expr,
     draft: Draft,
     *,
     held: Held = NOTHING,
@@ -91,20 +88,19 @@ def cut_value(
     `held` is what it may be, where that is known already; `like`, what it is taken for where nothing shows what it is.
     """
     held = held or held_at(program, tree, node)
-    code = cut_code(program, tree, bracketed_text(node), held if held.is_known else like or held, draft)
+    code = cut_code(program, tree, bracketed(tree.text(node)), held if held.is_known else like or held, draft)
     if code is None:
         return False
-    new = cst.parse_expression(code)
-    if isinstance(new, cst.IfExp) and not isinstance(tree.parent(node), cst.Arg | cst.Assign):
-        new = bracketed(new)
-    draft.replace(tree, node, new)
+    is_choice = isinstance(parsed_expression(code), ast.IfExp)
+    stands_alone = isinstance(tree.parent(node), ast.Call | ast.keyword | ast.Starred | ast.Assign)
+    draft.replace(tree, node, bracketed(code) if is_choice and not stands_alone else code)
     return True
 
 
 def cut_code(program: Program, tree: Tree, expression: str, held: Held, draft: Draft) -> str | None:
     """The expression without its graph; a function of its own does it where nothing shows what the value is."""
     code = detached(expression, held, tree.source)
-    is_name = isinstance(cst.parse_expression(expression), cst.Name | cst.Attribute | cst.Subscript)
+    is_name = isinstance(parsed_expression(expression), ast.Name | ast.Attribute | ast.Subscript)
     if code is not None and (is_name or code.count(expression) == 1):  # what is called is called once
         return code
     if code is None and (held.is_known or was_seen(program, expression)):
@@ -134,10 +130,10 @@ def _may_be_none(use: Place, name: str) -> bool:
     return "." in name and bool(written) and not is_named and all(first <= line <= last for line in written)
 
 
-def _is_asked_for(use: Place, load: cst.BaseExpression, name: str) -> bool:
+def _is_asked_for(use: Place, load: ast.expr, name: str) -> bool:
     """Whether the function has found out before that it is not None, or sees to it."""
     tree = use.tree
-    branches = [each for each in nodes(tree.scope(load)) if isinstance(each, cst.If)]
+    branches = [each for each in nodes(tree.scope(load)) if isinstance(each, ast.If)]
     asking = [each.test for each in branches if tree.line(each) < tree.line(use.statement)]
-    asking += [each.test for each in tree.above(load) if isinstance(each, cst.IfExp)]
+    asking += [each.test for each in tree.above(load) if isinstance(each, ast.IfExp)]
     return any(loaded(each, name) for each in asking)

@@ -25,7 +25,7 @@ T = TypeVar("T")
 _ATTENDING = frozenset({"RESUME", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
 _RAISING = frozenset({"RAISE_VARARGS", "RERAISE"})
 # Whose exceptions gradsan's own work can meet. A class from elsewhere was thrown into it by the program.
-_AT_WORK = sys.stdlib_module_names | {"builtins", "gradsan", "torch", "numpy", "libcst", "msgspec", "click", "rich"}
+_AT_WORK = sys.stdlib_module_names | {"builtins", "gradsan", "torch", "numpy", "msgspec", "click", "rich"}
 
 
 def is_ours(error: BaseException) -> bool:

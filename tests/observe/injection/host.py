@@ -122,7 +122,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     warnings.filterwarnings("ignore", "Guards may run slower on Python 3.13.0")
     striking.load()
-    for name in ("torch", "torch._dynamo", "torch.optim", "libcst", "rich.console", "gradsan.cli.run"):
+    for name in ("torch", "torch._dynamo", "torch.optim", "rich.console", "gradsan.cli.run"):
         importlib.import_module(name)
     import gradsan
 

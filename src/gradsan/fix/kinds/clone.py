@@ -1,17 +1,17 @@
 """Leave the saved tensor as it is: edit a copy, or use the form of the operation that returns a new one."""
 
+import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
-from gradsan.fix.calls import argument, without_argument
+from gradsan.fix.calls import argument
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import assigned_names, loaded, loaded_names, method, nodes, simple, small, text
+from gradsan.fix.expressions import method
 from gradsan.fix.program import Place, Program
 from gradsan.fix.revealing import held_above, held_at
 from gradsan.knowledge.tensors import has_twin
-
-_OPERATORS = {"+=": "+", "-=": "-", "*=": "*", "/=": "/", "@=": "@", "**=": "**", "//=": "//", "%=": "%"}
+from gradsan.source.arguments import without_argument
+from gradsan.source.names import assigned_names, given, loaded, loaded_names, nodes
+from gradsan.source.tree import For, Tree, is_simple
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -27,53 +27,61 @@ def _saving_a_copy(program: Program) -> Iterator[Draft]:
     culprit = program.diagnosis.culprit
     for place in reversed(program.places(program.diagnosis.made)):
         loads = [] if place is None or culprit is None else loaded(place.statement, culprit.name)
-        if place is not None and loads and isinstance(place.statement, cst.SimpleStatementLine):
+        if place is not None and loads and is_simple(place.statement):
             draft = Draft()
             for load in loads:
-                draft.replace(place.tree, load, method(load, "clone"))
+                draft.replace(place.tree, load, method(place.tree.text(load), "clone"))
             if all(held_at(program, place.tree, load).is_tensor for load in loads):
                 yield draft
             return
 
 
 def _out_of_place(program: Program, place: Place) -> Iterator[Draft]:
-    draft = Draft()
-    match simple(place.statement):
-        case cst.AugAssign(target=target, operator=operator, value=value) as edit if _is_of_use(target, place):
-            new = f"{text(target)} = {text(target)} {_OPERATORS[text(operator)]} {_operand(value)}"
-            draft.replace(place.tree, edit, small(new))
+    draft, text = Draft(), place.tree.text
+    match place.statement:
+        case ast.AugAssign(target=target) as edit if _is_of_use(target, place):
+            draft.replace(place.tree, edit, written_out(place.tree, edit, text(target)))
             yield draft
-        case (
-            cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript(value=base))])
-            | cst.AugAssign(target=cst.Subscript(value=base))
-        ) if _is_of_use(base, place):
+        case ast.Assign(targets=[ast.Subscript(value=base)]) | ast.AugAssign(target=ast.Subscript(value=base)) if (
+            _is_of_use(base, place)
+        ):
             yield from _with_items(program, place, text(base))
         case (
-            cst.Expr(value=cst.Call(func=cst.Attribute(value=base, attr=cst.Name(value="copy_")), args=[only])) as edit
-        ) if isinstance(base, cst.Attribute):  # of a plain name, others may have the same tensor
-            draft.replace(place.tree, edit, small(f"{text(base)} = {text(only.value)}"))
-            yield draft
-        case cst.Expr(value=cst.Call(func=cst.Attribute(value=base, attr=cst.Name(value=name))) as call) as edit if (
-            has_twin(name) and _is_of_use(base, place)
+            ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Attribute() as base, attr="copy_")) as call) as edit
+        ) if (
+            len(given(call)) == 1  # of a plain name, others may have the same tensor
         ):
-            returning = call.with_changes(func=cst.Attribute(base, cst.Name(name.removesuffix("_"))))
-            draft.replace(place.tree, edit, small(f"{text(base)} = {text(returning)}"))
+            draft.replace(place.tree, edit, f"{text(base)} = {text(given(call)[0])}")
+            yield draft
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr=name) as func) as call) as edit if has_twin(
+            name
+        ) and _is_of_use(base, place):
+            arguments = text(call).removeprefix(text(func))
+            draft.replace(place.tree, edit, f"{text(base)} = {text(base)}.{name.removesuffix('_')}{arguments}")
             yield draft
         case _:
             yield from _switched_off(place)
 
 
+def written_out(tree: Tree, edit: ast.AugAssign, old: str) -> str:
+    """`x += y` as an assignment of a new value, where `old` says what the old one is."""
+    between = tree.source.text[tree.whole(edit.target)[1] : tree.whole(edit.value)[0]]
+    operand = tree.text(edit.value)
+    if isinstance(edit.value, ast.BinOp | ast.BoolOp | ast.IfExp | ast.Compare) and not tree.is_bracketed(edit.value):
+        operand = f"({operand})"
+    return f"{tree.text(edit.target)} = {old} {between.strip().removesuffix('=')} {operand}"
+
+
 def _with_items(program: Program, place: Place, base: str) -> Iterator[Draft]:
     """`rows[0] += x`: of a tensor, into a copy of it; of a container, its item becomes a new tensor."""
     draft = Draft()
-    edit = simple(place.statement)
-    held = held_above(program, place.tree, place.statement, base)
+    edit = place.statement
+    held = held_above(program, place.tree, edit, base)
     if held.is_tensor:
-        draft.insert_before(place.tree, place.statement, f"{base} = {base}.clone()")
+        draft.insert_before(place.tree, edit, f"{base} = {base}.clone()")
         yield draft
-    elif isinstance(edit, cst.AugAssign) and held.is_known and not held.without("list", "dict"):
-        new = f"{text(edit.target)} = {text(edit.target)} {_OPERATORS[text(edit.operator)]} {_operand(edit.value)}"
-        draft.replace(place.tree, edit, small(new))
+    elif isinstance(edit, ast.AugAssign) and held.is_known and not held.without("list", "dict"):
+        draft.replace(place.tree, edit, written_out(place.tree, edit, place.tree.text(edit.target)))
         yield draft
 
 
@@ -81,34 +89,27 @@ def _switched_off(place: Place) -> Iterator[Draft]:
     """`inplace=True` in a call of the statement."""
     draft, found = Draft(), False
     for node in nodes(place.statement):
-        if isinstance(node, cst.Call) and argument(node, "inplace") is not None:
-            draft.replace(place.tree, node, without_argument(node, "inplace"))
+        if isinstance(node, ast.Call) and argument(node, "inplace") is not None:
+            draft.replace(place.tree, node, without_argument(place.tree.text(node), "inplace"))
             found = True
     if found:
         yield draft
 
 
-def _is_of_use(base: cst.BaseExpression, place: Place) -> bool:
+def _is_of_use(base: ast.expr, place: Place) -> bool:
     """Whether somebody reads a copy that has the name now: of a local, others may have the tensor itself."""
-    if not isinstance(base, cst.Name):
-        return isinstance(base, cst.Attribute)
+    if not isinstance(base, ast.Name):
+        return isinstance(base, ast.Attribute)
     tree, scope = place.tree, place.tree.scope(place.statement)
-    first, last = tree.end_line(place.statement) + 1, tree.lines[-1].last
+    first, last = tree.end_line(place.statement) + 1, len(tree.source.lines)
     for loop in tree.loops(place.statement):
-        if isinstance(loop, cst.For) and base.value in assigned_names(loop.target):
+        if isinstance(loop, For) and base.id in assigned_names(loop.target):
             last = tree.end_line(loop)  # the next round has another tensor
             break
         first = tree.line(loop)
     return any(
-        base.value in loaded_names(each)
+        base.id in loaded_names(each)
         for each in tree.statements
-        if isinstance(each, cst.SimpleStatementLine) and each is not place.statement
+        if is_simple(each) and each is not place.statement
         if tree.scope(each) is scope and first <= tree.line(each) <= last
-    )
-
-
-def _operand(value: cst.BaseExpression) -> str:
-    code = text(value)
-    return (
-        f"({code})" if isinstance(value, cst.BinaryOperation | cst.IfExp | cst.Comparison) and not value.lpar else code
     )

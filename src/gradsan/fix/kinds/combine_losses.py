@@ -1,16 +1,16 @@
 """One pass over the sum of the losses: the gradient of a sum is the sum of the gradients."""
 
+import ast
 from collections.abc import Iterator, Sequence
 
-import libcst as cst
-
-from gradsan.fix.calls import called_name, without_argument
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import assigned_names, bracketed, call_of, loaded, nodes, simple, small, text
+from gradsan.fix.expressions import bracketed
 from gradsan.fix.flow import between
 from gradsan.fix.program import Place, Program, frames
-from gradsan.fix.tree import Statement, Tree
 from gradsan.knowledge.effects import accumulates, touches_gradients
+from gradsan.source.arguments import without_argument
+from gradsan.source.names import call_of, called_name, calls, loaded, nodes
+from gradsan.source.tree import For, Statement, Tree, same
 
 _NAMES = ("total_loss", "loss_sum", "summed_loss")
 
@@ -44,15 +44,15 @@ def _in_one_block(first: Place, last: Place) -> Iterator[Draft]:
     passing = _passes_until_a_step(here[here.index(first.statement) :])
     if last.statement not in passing or any(_steps(each) for each in between(block, first.statement, last.statement)):
         return
-    calls = [call for each in passing if (call := call_of(each)) is not None]
-    losses = [_loss(call) for call in calls]
+    asking = [call for each in passing if (call := call_of(each)) is not None]
+    losses = [_loss(call) for call in asking]
     if not all(loss is not None and _is_plain(loss) for loss in losses):
         return
     draft = Draft()
     for each in passing[:-1]:
         draft.remove(tree, each)
-    total = " + ".join(text(loss) for loss in losses if loss is not None)
-    draft.replace(tree, calls[-1], _with_loss(calls[-1], cst.parse_expression(total)))
+    total = " + ".join(tree.text(loss) for loss in losses if loss is not None)
+    draft.replace(tree, asking[-1], _with_loss(tree, asking[-1], total))
     yield draft
 
 
@@ -76,20 +76,17 @@ def _after_the_loop(place: Place | None) -> Iterator[Draft]:
     tree, loop = place.tree, loops[0]
     call = call_of(place.statement)
     loss = None if call is None else _loss(call)
-    if call is None or loss is None or _steps(loop) or not isinstance(loop, cst.For):
+    if call is None or loss is None or _steps(loop) or not isinstance(loop, For):
         return
     draft = Draft()
-    alone = list(loop.body.body) == [place.statement] and loop.orelse is None
-    if alone and isinstance(loop.target, cst.Name) and text(loss) == loop.target.value:
-        total = cst.parse_expression(f"sum({text(loop.iter)})")
-        statement = cst.SimpleStatementLine([cst.Expr(_with_loss(call, total))], leading_lines=loop.leading_lines)
-        draft.replace(tree, loop, statement)
+    alone = loop.body == [place.statement] and not loop.orelse
+    if alone and isinstance(loop.target, ast.Name) and tree.text(loss) == loop.target.id:
+        draft.rewrite(tree, loop, _with_loss(tree, call, f"sum({tree.text(loop.iter)})"))
     else:
         total_name = _free_name(tree)
         draft.insert_before(tree, loop, f"{total_name} = 0.0")
-        draft.replace(tree, place.statement.body[0], small(f"{total_name} = {total_name} + {text(loss)}"))  # type: ignore[index]
-        combined = _with_loss(call, cst.Name(total_name))
-        draft.insert_after(tree, loop, cst.SimpleStatementLine([cst.Expr(combined)]))
+        draft.replace(tree, place.statement, f"{total_name} = {total_name} + {tree.text(loss)}")
+        draft.insert_after(tree, loop, _with_loss(tree, call, total_name))
     yield draft
 
 
@@ -101,8 +98,7 @@ def _below(place: Place | None) -> Iterator[Draft]:
         return
     draft = Draft()
     draft.remove(place.tree, place.statement)
-    once = without_argument(call, "retain_graph")
-    draft.insert_after(place.tree, loops[0], cst.SimpleStatementLine([cst.Expr(once)]))
+    draft.insert_after(place.tree, loops[0], without_argument(place.tree.text(call), "retain_graph"))
     yield draft
 
 
@@ -111,40 +107,40 @@ def _keep_every_term(program: Program) -> Iterator[Draft]:
     for place in reversed(program.places(program.diagnosis.made)):
         if place is None or not (loops := place.tree.loops(place.statement)):
             continue
-        match simple(place.statement):
-            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value) if not loaded(
-                value, name
-            ):
+        match place.statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if not loaded(value, name):
                 draft = Draft()
                 draft.insert_before(place.tree, loops[0], f"{name} = 0.0")
-                draft.replace(place.tree, value, cst.parse_expression(f"{name} + {text(bracketed_sum(value))}"))
+                draft.replace(place.tree, value, f"{name} + {_term(place.tree, value)}")
                 yield draft
         return
 
 
-def bracketed_sum(value: cst.BaseExpression) -> cst.BaseExpression:
+def _term(tree: Tree, value: ast.expr) -> str:
     """As a term of a sum."""
-    binds_closer = isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Multiply | cst.Divide)
-    return value if binds_closer else bracketed(value)
+    binds_closer = isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult | ast.Div)
+    return tree.text(value) if binds_closer else bracketed(tree.text(value))
 
 
-def _loss(call: cst.Call) -> cst.BaseExpression | None:
+def _loss(call: ast.Call) -> ast.expr | None:
     """What is back-propagated: `loss.backward()`, `accelerator.backward(loss)`, `scaler.scale(loss).backward()`."""
     if not accumulates(called_name(call)):
         return None
-    others = [each for each in call.args if each.keyword is None or each.keyword.value != "retain_graph"]
-    if len(others) == 1 and others[0].keyword is None and not others[0].star:
-        return others[0].value
-    is_its_own = called_name(call) == "backward" and isinstance(call.func, cst.Attribute)
-    return call.func.value if is_its_own and not others and isinstance(call.func, cst.Attribute) else None
+    others = [each for each in (*call.args, *call.keywords) if getattr(each, "arg", "") != "retain_graph"]
+    if others:
+        only = others[0]
+        is_plain = len(others) == 1 and isinstance(only, ast.expr) and not isinstance(only, ast.Starred)
+        return only if is_plain and isinstance(only, ast.expr) else None
+    return call.func.value if called_name(call) == "backward" and isinstance(call.func, ast.Attribute) else None
 
 
-def _with_loss(call: cst.Call, loss: cst.BaseExpression) -> cst.Call:
+def _with_loss(tree: Tree, call: ast.Call, loss: str) -> str:
     """The same call for another loss, and without a retained graph: it is the only one now."""
-    call = without_argument(call, "retain_graph")
     if call.args:
-        return call.with_changes(args=[call.args[0].with_changes(value=loss)])
-    return call.with_changes(func=call.func.with_changes(value=bracketed(loss)))
+        return f"{tree.text(call.func)}({loss})"
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+    asked = tree.text(call).removeprefix(tree.text(owner))
+    return without_argument(f"{bracketed(loss)}{asked}", "retain_graph")
 
 
 def _alike(one: Statement, other: Statement) -> bool:
@@ -152,24 +148,20 @@ def _alike(one: Statement, other: Statement) -> bool:
     ours, theirs = call_of(one), call_of(other)
     if ours is None or theirs is None:
         return False
-    ours, theirs = without_argument(ours, "retain_graph"), without_argument(theirs, "retain_graph")
-    return text(ours.func) == text(theirs.func) if ours.args or theirs.args else True
+    return same(ours.func, theirs.func) if ours.args or theirs.args else True
 
 
-def _is_plain(loss: cst.BaseExpression) -> bool:
+def _is_plain(loss: ast.expr) -> bool:
     """Whether evaluating it later gives the same: no call but that of a scaler."""
-    calls = [each for each in nodes(loss) if isinstance(each, cst.Call)]
-    return all(text(each.func).endswith((".scale", ".mean", ".sum")) for each in calls)
+    made = [each for each in nodes(loss) if isinstance(each, ast.Call)]
+    return all(isinstance(each.func, ast.Attribute) and each.func.attr in {"scale", "mean", "sum"} for each in made)
 
 
-def _steps(statement: cst.CSTNode) -> bool:
+def _steps(statement: ast.AST) -> bool:
     """Whether it uses or clears gradients."""
-    return any(
-        isinstance(each, cst.Call) and touches_gradients(called_name(each))
-        for each in nodes(statement, into_functions=False)
-    )
+    return any(touches_gradients(called_name(each)) for each in calls(statement))
 
 
 def _free_name(tree: Tree) -> str:
-    taken = assigned_names(tree.module) | {each.value for each in nodes(tree.module) if isinstance(each, cst.Name)}
+    taken = {each.id for each in nodes(tree.module) if isinstance(each, ast.Name)}
     return next(each for each in (*_NAMES, *(f"total_loss_{n}" for n in range(2, 99))) if each not in taken)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from gradsan.fix.calls import argument, with_argument, without_argument
+from gradsan.fix.calls import argument
 from gradsan.fix.drafting import Draft
 from gradsan.fix.passes import asking_call
 from gradsan.fix.program import Program
+from gradsan.source.arguments import with_argument, without_argument
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -15,5 +16,6 @@ def drafts(program: Program) -> Iterator[Draft]:
         return
     place, call = asking
     draft = Draft()
-    draft.replace(place.tree, call, with_argument(without_argument(call, "retain_graph"), "create_graph", "True"))
+    plain = without_argument(place.tree.text(call), "retain_graph")
+    draft.replace(place.tree, call, with_argument(plain, "create_graph", "True"))
     yield draft

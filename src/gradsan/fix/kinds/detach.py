@@ -1,22 +1,23 @@
 """Cut the history of exactly the tensors that carry the old graph, where they cross over."""
 
+import ast
 from collections.abc import Iterator
 from itertools import product
-
-import libcst as cst
 
 from gradsan.facts.held import NOTHING, TENSOR, Held, any_of
 from gradsan.facts.location import Location
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import bracketed_text, call_of, is_only_given, method, simple, small, targets, text
+from gradsan.fix.expressions import bracketed, is_only_given, method
 from gradsan.fix.flow import constants, reads
 from gradsan.fix.keeping import added_at, as_tensor, kept_by
+from gradsan.fix.kinds.clone import written_out
 from gradsan.fix.kinds.remove_retain import without_retaining
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.receivers import seen_from
 from gradsan.fix.revealing import held_above, held_below, was_seen
-from gradsan.fix.tree import Statement, Tree
 from gradsan.fix.uses import common_frames, cut_code, cut_statements, cut_value, detach_here, loads, use_of
+from gradsan.source.names import call_of, called_name, targets
+from gradsan.source.tree import Function, Statement, Tree, same_as
 
 _MADE_ONCE = ("GS104", "GS109", "GS308")
 _BETWEEN_STEPS = ("GS103", "GS105", "GS201", "GS305")  # there is a boundary at which nobody needs the history
@@ -65,19 +66,21 @@ def _where_made(program: Program, name: str) -> Iterator[Draft]:
     place = None if apart is None else program.places(made)[apart]
     if place is None:
         return
-    if name not in map(text, targets(place.statement)):
+    if not _assigns(place.statement, name):
         return
     held = held_below(program, place.tree, place.statement, name)
     draft = Draft()
-    match simple(place.statement):
-        case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if (
-            text(target) == name and held.is_tensor
-        ):
-            draft.replace(place.tree, value, method(value, "detach"))
+    match place.statement:
+        case ast.Assign(targets=[target], value=value) if same_as(target, name) and held.is_tensor:
+            draft.replace(place.tree, value, method(place.tree.text(value), "detach"))
             yield draft
         case _ if statements := cut_statements(program, place.tree, [name], held, draft):
             draft.insert_after(place.tree, place.statement, *statements)
             yield draft
+
+
+def _assigns(statement: Statement, name: str) -> bool:
+    return any(same_as(each, name) for each in targets(statement))
 
 
 def _where_handed_over(program: Program, name: str) -> Iterator[Draft]:
@@ -89,8 +92,8 @@ def _where_handed_over(program: Program, name: str) -> Iterator[Draft]:
     for index, place in enumerate(program.places(made)[:shared]):
         if place is None or index >= len(frames(used)) or frames(used)[index].function != place.frame.function:
             continue
-        match simple(place.statement):
-            case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if text(target) == name:
+        match place.statement:
+            case ast.Assign(targets=[target], value=value) if same_as(target, name):
                 draft = Draft()
                 held = held_below(program, place.tree, place.statement, name)
                 if cut_value(program, place.tree, value, draft, held=held):
@@ -113,7 +116,7 @@ def _in_one_loss(program: Program, name: str, *, earlier: bool) -> Iterator[Draf
     first, last = tree.line(before.statement), tree.line(passing.statement)
     lines = [each for each in tree.statements if first < tree.line(each) <= last]
     # What is named may be inside of the call that made it; here it goes by what that call gave back.
-    for names in ([name], [text(each) for each in targets(making.statement)]):
+    for names in ([name], [tree.text(each) for each in targets(making.statement)]):
         draft, found = Draft(), False
         like = TENSOR if was_seen(program, name) and names == [name] else NOTHING
         for statement, each in product(lines, names):
@@ -133,12 +136,12 @@ def _callee(place: Location | None, index: int) -> str | None:
     return called[0].function.rpartition(".")[2] if called else None
 
 
-def _given_to(callee: str | None, loads: list[cst.BaseExpression], tree: Tree) -> list[cst.BaseExpression]:
+def _given_to(callee: str | None, loads: list[ast.expr], tree: Tree) -> list[ast.expr]:
     """Those of some readings that are arguments of one call, or all of them where it is not called by its name."""
 
-    def is_given(load: cst.BaseExpression) -> bool:
-        calls = (each for each in tree.above(load) if isinstance(each, cst.Call))
-        return any(text(each.func).rpartition(".")[2] == callee for each in calls)
+    def is_given(load: ast.expr) -> bool:
+        calls = (each for each in tree.above(load) if isinstance(each, ast.Call))
+        return any(called_name(each) == callee for each in calls)
 
     return [load for load in loads if is_given(load)] or loads
 
@@ -150,15 +153,13 @@ def _at(places: list[Place | None], index: int) -> Place | None:
 def _where_used(program: Program, name: str, use: Place) -> Iterator[Draft]:
     """`name.detach()` in place of `name`; the other halves of a state that are carried together go along."""
     draft = Draft()
-    added = simple(use.statement)
-    if isinstance(added, cst.AugAssign) and text(added.target) == name:
+    added = use.statement
+    if isinstance(added, ast.AugAssign) and same_as(added.target, name):
         held = held_above(program, use.tree, use.statement, name)
         code = cut_code(program, use.tree, name, held, draft)
         if code is None:
             return
-        spelled = text(added.operator).rstrip("=")
-        cut = bracketed_text(cst.parse_expression(code))
-        draft.replace(use.tree, added, small(f"{name} = {cut} {spelled} {text(added.value)}"))
+        draft.replace(use.tree, added, written_out(use.tree, added, bracketed(code)))
     else:
         like = _unseen(program, name, use)
         for each in [name, *_siblings(program, name, use)]:
@@ -179,7 +180,7 @@ def _siblings(program: Program, name: str, use: Place) -> list[str]:
         if place is not None and place.frame.function == use.frame.function:
             if program.diagnosis.code == "GS201" and place.tree.line(place.statement) < use.tree.line(use.statement):
                 return []  # no state that is carried on, but several outputs of this step
-            together = [text(each) for each in targets(place.statement)]
+            together = [place.tree.text(each) for each in targets(place.statement)]
             if name in together:
                 return [each for each in together if each != name and loads(use.statement, each)]
     return []
@@ -212,7 +213,7 @@ def _read_elsewhere(use: Place, name: str) -> bool:
     """Whether other functions of the file, or earlier lines of this one, read the attribute too."""
     first, last = use.tree.line(use.statement), use.tree.end_line(use.statement)
     function = use.tree.scope(use.statement)
-    end = use.tree.end_line(function) if isinstance(function, cst.FunctionDef) else last
+    end = use.tree.end_line(function) if isinstance(function, Function) else last
     return any(not first <= line <= end for line in reads(use.tree.source, name))
 
 
@@ -232,7 +233,7 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
             reached = told
         else:
             continue
-        if isinstance(simple(place.statement), cst.Return):
+        if isinstance(place.statement, ast.Return):
             return
         above = _last_writing(program, place, reached)
         held = any_of(held_below(program, place.tree, above, each, known_as=name) for each in [reached, *beside])
@@ -245,20 +246,18 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
 
 def _last_writing(program: Program, place: Place, name: str) -> Statement:
     """The pass, or what gives the name a value below it in the same block: what is cut must be what is carried on."""
-    block = list(place.tree.block(place.statement))
-    below = block[block.index(place.statement) + 1 :] if place.statement in block else []
     makers = [each.statement for each in program.places(program.diagnosis.made) if each is not None]
     owner = name.rpartition(".")[0]
 
     def writes(each: Statement) -> bool:
-        if each in makers or name in map(text, targets(each)):
+        if each in makers or _assigns(each, name):
             return True
         match call_of(each):
-            case cst.Call(func=cst.Attribute(value=called)):  # a method of its owner may write it
-                return bool(owner) and text(called) == owner
+            case ast.Call(func=ast.Attribute(value=called)):  # a method of its owner may write it
+                return bool(owner) and same_as(called, owner)
         return False
 
-    return next(filter(writes, reversed(below)), place.statement)
+    return next(filter(writes, reversed(place.tree.below(place.statement))), place.statement)
 
 
 def _before_the_loop(program: Program, name: str, use: Place) -> Iterator[Draft]:

@@ -1,15 +1,14 @@
 """Keep the number, not the tensor; a total that was back-propagated is no longer the loss."""
 
+import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import loaded, nodes, text
 from gradsan.fix.keeping import Added, added_at, as_number, kept_by, number
 from gradsan.fix.metering import metered
 from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
+from gradsan.source.names import loaded, nodes
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -34,10 +33,10 @@ def drafts(program: Program) -> Iterator[Draft]:
 def _number_and_loss(program: Program, place: Place, added: Added) -> Iterator[Draft]:
     """The total gets the number, and the pass is asked of what was added to it."""
     draft = Draft()
-    loss = added.value
-    if not isinstance(loss, cst.Name | cst.Attribute):
-        loss = cst.Name(_free_name(place))
-        draft.insert_before(place.tree, place.statement, f"{loss.value} = {text(added.value)}")
+    loss = place.tree.text(added.value)
+    if not isinstance(added.value, ast.Name | ast.Attribute):
+        loss = _free_name(place)
+        draft.insert_before(place.tree, place.statement, f"{loss} = {place.tree.text(added.value)}")
     kept = number(program, place.tree, added.value, loss)
     if kept is None:
         return
@@ -46,7 +45,7 @@ def _number_and_loss(program: Program, place: Place, added: Added) -> Iterator[D
         yield draft
 
 
-def _ask_of_the_loss(program: Program, place: Place, name: str, added: cst.BaseExpression, draft: Draft) -> bool:
+def _ask_of_the_loss(program: Program, place: Place, name: str, added: str, draft: Draft) -> bool:
     """Back-propagate what was added, not the total: in the function in which both are known."""
     for passing in reversed(program.places(program.diagnosis.used)):
         call = None if passing is None else pass_call(passing.statement)
@@ -62,5 +61,5 @@ def _ask_of_the_loss(program: Program, place: Place, name: str, added: cst.BaseE
 
 
 def _free_name(place: Place) -> str:
-    taken = {each.value for each in nodes(place.tree.scope(place.statement)) if isinstance(each, cst.Name)}
+    taken = {each.id for each in nodes(place.tree.scope(place.statement)) if isinstance(each, ast.Name)}
     return next(name for name in ("loss", "step_loss", "this_loss", "loss_of_this_step") if name not in taken)

@@ -1,20 +1,20 @@
 """Compute it anew in every round: move the existing lines from before the loop into it, above their first use."""
 
-from collections.abc import Callable, Iterator
-
-import libcst as cst
+import ast
+from collections.abc import Callable, Iterator, Sequence
 
 from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.facts.location import Location
-from gradsan.fix.calls import asks_for_pass, called_name
+from gradsan.fix.calls import asks_for_pass
 from gradsan.fix.creating import creates_trained, holds_trained
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import assigned_names, call_of, loaded_names, simple, targets, text
 from gradsan.fix.kinds.remove_retain import without_retaining
 from gradsan.fix.program import Place, Program, frames
-from gradsan.fix.tree import Statement, Tree
 from gradsan.knowledge.effects import touches_gradients
 from gradsan.knowledge.tensors import operation
+from gradsan.source.names import assigned_names, call_of, called_name, loaded_names, targets
+from gradsan.source.placing import code_of, header, nested
+from gradsan.source.tree import For, Function, Loop, Statement, Tree
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -35,8 +35,8 @@ def drafts(program: Program) -> Iterator[Draft]:
     if body is None:
         return
     moved, container = body
-    uses = _first_use(container, moved)
-    if uses is None or not _may_move(making.tree, moved, container, uses) or _create(program, making, moved):
+    uses = _first_use(container.body, moved)
+    if uses is None or not _may_move(moved, container, uses) or _create(program, making, moved):
         return
     draft = Draft()
     draft.is_partial = program.leaves_some(making, {line for each in moved for line in _lines(making.tree, each)})
@@ -44,7 +44,7 @@ def drafts(program: Program) -> Iterator[Draft]:
     for each in moved:
         if not assigned_names(each) & below:  # else it stays, too: the loop may not run at all
             draft.remove(making.tree, each)
-    draft.insert_before(making.tree, uses, *(each.with_changes(leading_lines=_comments(each)) for each in moved))
+    draft.insert_before(making.tree, uses, *(code_of(making.tree, each) for each in moved))
     yield without_retaining(program, draft)
 
 
@@ -55,17 +55,16 @@ def _update_into_the_loop(program: Program) -> Iterator[Draft]:
         if place is None or not loops:
             continue
         tree, loop = place.tree, loops[0]
-        block = list(tree.block(loop))
-        below = block[block.index(loop) + 1 :] if loop in block else []
+        below = tree.below(loop)
         update = [each for each in below if _updates(each)]
         losses = assigned_names(place.statement)
-        if any(_asks_for_pass(each, losses) for each in update) and isinstance(loop.body, cst.IndentedBlock):
+        if any(_asks_for_pass(each, losses) for each in update):
             moved = below[below.index(update[0]) : below.index(update[-1]) + 1]
             draft = Draft()
             for each in moved:
                 draft.remove(tree, each)
             last = tree.block(place.statement)[-1]
-            draft.insert_after(tree, last, *(each.with_changes(leading_lines=_comments(each)) for each in moved))
+            draft.insert_after(tree, last, *(code_of(tree, each) for each in moved))
             yield draft
         return
 
@@ -79,7 +78,7 @@ def _create(program: Program, making: Place, moved: list[Statement]) -> bool:
     """Whether they create what is trained: moved into the loop, every iteration would begin with an untrained model."""
     if any(holds_trained(program.diagnosis, making.frame.function, assigned_names(each)) for each in moved):
         return True
-    return any(creates_trained(text(each), making.tree.source) for each in moved)
+    return any(creates_trained(making.tree.text(each), making.tree.source) for each in moved)
 
 
 def _lines(tree: Tree, statement: Statement) -> range:
@@ -90,7 +89,7 @@ def _read_below(making: Place, passing: Place) -> set[str]:
     """The names that are read below the loop, in the block in which they are made."""
     tree, block = making.tree, list(making.tree.block(making.statement))
     around = next((each for each in (passing.statement, *tree.above(passing.statement)) if each in block), None)
-    if around is None or not isinstance(around, cst.For | cst.While):
+    if around is None or not isinstance(around, Loop):
         return set()
     return set().union(*(loaded_names(each) for each in block[block.index(around) + 1 :]))
 
@@ -107,16 +106,16 @@ def _asks_for_pass(statement: Statement, losses: set[str]) -> bool:
 
 def _body(
     program: Program, making: Place, passing: Place, inner: Place | None
-) -> tuple[list[Statement], cst.BaseSuite] | None:
+) -> tuple[list[Statement], Loop | Function] | None:
     """What is to be moved, and the block that runs again and again: a loop's, or that of a closure a library calls."""
     tree = passing.tree
     block = list(tree.block(making.statement))
     around = next((each for each in (passing.statement, *tree.above(passing.statement)) if each in block), None)
-    if isinstance(around, cst.For | cst.While) and around is not making.statement:
-        return _taking_part(program, making, block[: block.index(around)]), around.body
+    if isinstance(around, Loop) and around is not making.statement:
+        return _taking_part(program, making, block[: block.index(around)]), around
     closure = None if inner is None else inner.tree.scope(inner.statement)
-    if inner is not None and inner.tree is tree and isinstance(closure, cst.FunctionDef) and closure in block:
-        return _taking_part(program, making, block[: block.index(closure)]), closure.body
+    if inner is not None and inner.tree is tree and isinstance(closure, Function) and closure in block:
+        return _taking_part(program, making, block[: block.index(closure)]), closure
     return None
 
 
@@ -136,17 +135,17 @@ def _taking_part(program: Program, making: Place, above: list[Statement]) -> lis
             taken.append(each)
             names |= assigned_names(each)
     for each in list(taken):
-        if isinstance(each, cst.For):  # it goes on from where it left off, unless what it begins with comes along
+        if isinstance(each, For):  # it goes on from where it left off, unless what it begins with comes along
             begins = (loaded_names(each.body) & assigned_names(each.body)) - _bound_first(each)
             before = [other for other in above[: above.index(each)] if assigned_names(other) & begins]
             taken += [other for other in before if other not in taken]
     return sorted(taken, key=tree.line)
 
 
-def _bound_first(loop: cst.For) -> set[str]:
+def _bound_first(loop: For) -> set[str]:
     """The names that each round of a loop binds before it reads them."""
     bound, carried = assigned_names(loop.target), set[str]()
-    for each in loop.body.body:
+    for each in loop.body:
         carried |= loaded_names(each) - bound
         bound |= assigned_names(each)
     return bound - carried
@@ -154,38 +153,30 @@ def _bound_first(loop: cst.For) -> set[str]:
 
 def _is_plain(statement: Statement) -> bool:
     """Whether it can be moved as it is: an assignment, or a loop of nothing but assignments."""
-    if isinstance(statement, cst.For):
-        inside = statement.body.body
-        return statement.orelse is None and all(isinstance(each, Statement) and _is_plain(each) for each in inside)
-    return isinstance(simple(statement), cst.Assign | cst.AnnAssign)
+    if isinstance(statement, For):
+        return not statement.orelse and all(map(_is_plain, statement.body))
+    return isinstance(statement, ast.Assign | ast.AnnAssign)
 
 
-def _first_use(container: cst.BaseSuite, moved: list[Statement]) -> Statement | None:
+def _first_use(inside: Sequence[Statement], moved: list[Statement]) -> Statement | None:
     """The statement above which they belong; where they set attributes, anything that is called may read them."""
-    inside = [each for each in container.body if isinstance(each, Statement)]
-    if any(not isinstance(target, cst.Name) for each in moved for target in targets(each)):
-        return next(iter(inside), None)
-    names = set().union(*(assigned_names(each) for each in moved))
+    if any(not isinstance(target, ast.Name) for each in moved for target in targets(each)):
+        return inside[0]
+    names = assigned_names(moved)
     return next((each for each in inside if loaded_names(each) & names), None)
 
 
-def _may_move(tree: Tree, moved: list[Statement], container: cst.BaseSuite, uses: Statement | None = None) -> bool:
+def _may_move(moved: list[Statement], container: Loop | Function, uses: Statement | None = None) -> bool:
     """Whether the lines mean the same inside: what they need is bound nowhere in there, what they make not above."""
     if not all(_is_plain(each) for each in moved):
         return False
-    made = set().union(*(assigned_names(each) for each in moved))
-    needed = set().union(*(loaded_names(each) for each in moved)) - made
-    owner = tree.parent(container)
-    bound = assigned_names(owner) if isinstance(owner, cst.For | cst.While) else assigned_names(container)
-    inside = list(container.body)
+    made = assigned_names(moved)
+    needed = loaded_names(moved) - made
+    inside = container.body
+    bound = assigned_names(inside) | assigned_names(container if isinstance(container, Loop) else [])
     above = inside[: inside.index(uses)] if uses in inside else inside
-    heads = bound - assigned_names(container)  # what the loop itself binds
-    bound_above = heads.union(*(assigned_names(each) for each in above))
-    return not needed & bound and not made & bound_above
-
-
-def _comments(statement: Statement) -> list[cst.EmptyLine]:
-    return [line for line in statement.leading_lines if line.comment is not None]
+    heads = bound - assigned_names(inside)  # what the loop itself binds
+    return not needed & bound and not made & (heads | assigned_names(above))
 
 
 def _buffer_into_the_loop(program: Program) -> Iterator[Draft]:
@@ -199,19 +190,17 @@ def _buffer_into_the_loop(program: Program) -> Iterator[Draft]:
         above = block[: block.index(loop)] if loop in block else []
         making = [each for each in above if culprit.name in assigned_names(each)]
         is_bound = culprit.name in assigned_names(loop)
-        if len(making) == 1 and _allocates(making[0]) and not is_bound and _may_move(place.tree, making, loop.body):
-            first = next((each for each in loop.body.body if isinstance(each, Statement)), None)
-            if first is not None:
-                draft = Draft()
-                draft.remove(place.tree, making[0])
-                draft.insert_before(place.tree, first, making[0].with_changes(leading_lines=_comments(making[0])))
-                yield draft
+        if len(making) == 1 and _allocates(making[0]) and not is_bound and _may_move(making, loop):
+            draft = Draft()
+            draft.remove(place.tree, making[0])
+            draft.insert_before(place.tree, loop.body[0], code_of(place.tree, making[0]))
+            yield draft
         return
 
 
 def _allocates(statement: Statement) -> bool:
-    match simple(statement):
-        case cst.Assign(targets=[_], value=cst.Call() as call):
+    match statement:
+        case ast.Assign(targets=[_], value=ast.Call() as call):
             return operation(called_name(call)).graph == "creates"
     return False
 
@@ -224,17 +213,22 @@ def _context_into_the_loop(program: Program) -> Iterator[Draft]:
 
 
 def _inside(place: Place) -> Iterator[Draft]:
-    for node in place.tree.above(place.statement):
-        if isinstance(node, cst.With) and any("cache" in text(item.item) for item in node.items):
-            if len(node.body.body) == 1 and isinstance(loop := node.body.body[0], cst.For | cst.While):
+    tree = place.tree
+    for node in tree.above(place.statement):
+        if isinstance(node, ast.With) and any("cache" in ast.unparse(item.context_expr) for item in node.items):
+            if len(node.body) == 1 and isinstance(loop := node.body[0], Loop):
                 draft = Draft()
-                inside = node.with_changes(body=loop.body, leading_lines=())
-                swapped = loop.with_changes(body=cst.IndentedBlock([inside]), leading_lines=node.leading_lines)
-                draft.replace(place.tree, node, swapped)
+                draft.rewrite(tree, node, _swapped(tree, node, loop))
                 yield draft
             return
-        if isinstance(node, cst.FunctionDef):
+        if isinstance(node, Function):
             return
+
+
+def _swapped(tree: Tree, context: ast.With, loop: Loop) -> str:
+    """The context inside of the loop that it is around."""
+    inside = nested(tree, header(tree, context), *(code_of(tree, each, blanks=True) for each in loop.body))
+    return nested(tree, header(tree, loop), inside)
 
 
 _OTHERWISE: dict[str, Callable[[Program], Iterator[Draft]]] = {

@@ -1,16 +1,17 @@
 """Remove or replace what cuts the graph."""
 
+import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
-from gradsan.fix.calls import called_name
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import nodes, simple, targets, text
 from gradsan.fix.program import Place, Program
-from gradsan.fix.tree import Statement
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
+from gradsan.source.arguments import without
+from gradsan.source.changes import Changes
+from gradsan.source.names import called_name, nodes, targets
+from gradsan.source.placing import code_of
+from gradsan.source.tree import Tree
 
 _BUILDING_CLASSES = ("Tensor", "FloatTensor")
 
@@ -21,7 +22,7 @@ def drafts(program: Program) -> Iterator[Draft]:
         if place is None:
             continue
         found = list(nodes(place.statement, into_functions=False)) if not hasattr(place.statement, "items") else []
-        if any(isinstance(each, cst.Call) and operation(called_name(each)).returns == "object" for each in found):
+        if any(isinstance(each, ast.Call) and operation(called_name(each)).returns == "object" for each in found):
             return  # whatever goes into NumPy loses its history there
         ways = [*_rebuilt(place, found), *_joined_up(place, found), *_unwrapped(place, found), *_recorded(place)]
         if ways:
@@ -29,69 +30,72 @@ def drafts(program: Program) -> Iterator[Draft]:
             return
 
 
-def _joined_up(place: Place, found: list[cst.CSTNode]) -> Iterator[Draft]:
+def _joined_up(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
     """Without the call that cuts: the first of the statement that does."""
     draft = Draft()
     for node in found:
         match node:
-            case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value=name)), args=[]) if _bares(name):
-                draft.replace(place.tree, node, value)
-            case cst.Call(func=cst.Attribute(attr=cst.Name(value="sample") as drawn)):
-                draft.replace(place.tree, drawn, cst.Name("rsample"))
-            case cst.Attribute(value=value, attr=cst.Name(value="data")):
-                draft.replace(place.tree, node, value)
+            case ast.Call(func=ast.Attribute(value=value, attr=name), args=[], keywords=[]) if _bares(name):
+                draft.replace(place.tree, node, place.tree.text(value))
+            case ast.Call(func=ast.Attribute(value=value, attr="sample") as func):
+                draft.replace(place.tree, func, place.tree.text(func).removesuffix("sample") + "rsample")
+            case ast.Attribute(value=value, attr="data"):
+                draft.replace(place.tree, node, place.tree.text(value))
             case _:
                 continue
         yield draft
         return
 
 
-def _rebuilt(place: Place, found: list[cst.CSTNode]) -> Iterator[Draft]:
+def _rebuilt(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
     """`torch.tensor(losses)` copies values: several tensors are stacked instead, one is taken as it is."""
-    building = next((each for each in found if isinstance(each, cst.Call) and _builds(each)), None)
+    building = next((each for each in found if isinstance(each, ast.Call) and _builds(each)), None)
     if building is None:
         return
-    given = building.args[0].value
-    stacked = building.with_changes(
-        func=cst.parse_expression("torch.stack"), args=[building.args[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)]
-    )
-    ways = (given, stacked) if isinstance(given, cst.BinaryOperation | cst.Call) else (stacked, given)
-    for way in ways:
+    given = building.args[0]
+    bare = _unbared(place.tree, given)
+    stacked = f"torch.stack({bare})"
+    for way in (bare, stacked) if isinstance(given, ast.BinOp | ast.Call) else (stacked, bare):
         draft = Draft()
-        draft.replace(place.tree, building, _unbared(way))
+        draft.replace(place.tree, building, way)
         for value in _fed(place, given):
-            draft.replace(place.tree, value, _unbared(value))
+            draft.replace(place.tree, value, _unbared(place.tree, value))
         yield draft
 
 
-def _builds(call: cst.Call) -> bool:
+def _builds(call: ast.Call) -> bool:
     name = called_name(call)
     builds = operation(name).graph == "builds" or name in _BUILDING_CLASSES
-    return builds and text(call.func).startswith("torch") and bool(call.args)
+    return builds and ast.unparse(call.func).startswith("torch") and bool(call.args)
 
 
-def _fed(place: Place, given: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+def _fed(place: Place, given: ast.expr) -> Iterator[ast.expr]:
     """What the function puts into the names that are copied: `total += loss.item()`, `losses.append(loss.item())`."""
-    tree, names = place.tree, {each.value for each in nodes(given) if isinstance(each, cst.Name)}
+    tree, names = place.tree, {each.id for each in nodes(given) if isinstance(each, ast.Name)}
     scope = tree.scope(place.statement)
     for statement in tree.statements:
         if statement is place.statement or tree.scope(statement) is not scope:
             continue
-        match simple(statement):
-            case cst.AugAssign(value=value) | cst.Assign(value=value) if names & set(map(text, targets(statement))):
+        written = {tree.text(each) for each in targets(statement)}
+        match statement:
+            case ast.AugAssign(value=value) | ast.Assign(value=value) if names & written:
                 yield value
-            case cst.Expr(
-                value=cst.Call(
-                    func=cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value="append")), args=[only]
-                )
-            ) if name in names:
-                yield only.value
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[only])) if (
+                name in names
+            ):
+                yield only
 
 
-def _unbared(expression: cst.BaseExpression) -> cst.BaseExpression:
+def _unbared(tree: Tree, expression: ast.expr) -> str:
     """Without the calls that hand over bare values."""
-    result = expression.visit(_Unbaring())
-    return result if isinstance(result, cst.BaseExpression) else expression
+    changes = Changes()
+    for node in nodes(expression):
+        match node:
+            case ast.Call(func=ast.Attribute(value=value, attr=name), args=[], keywords=[]) if _bares(name):
+                changes.replaced[node] = _unbared(tree, value)
+            case ast.Call(func=ast.Name(id="float"), args=[only]):
+                changes.replaced[node] = _unbared(tree, only)
+    return changes.new_part(tree, expression)
 
 
 def _bares(method: str) -> bool:
@@ -100,44 +104,30 @@ def _bares(method: str) -> bool:
     return row.graph == "drops" and row.returns != "object"
 
 
-class _Unbaring(cst.CSTTransformer):
-    def leave_Call(self, _: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:  # noqa: N802 # LibCST's name
-        match updated_node:
-            case cst.Call(func=cst.Attribute(value=value, attr=cst.Name(value=name)), args=[]) if _bares(name):
-                return value
-            case cst.Call(func=cst.Name(value="float"), args=[only]):
-                return only.value
-        return updated_node
-
-
-def _unwrapped(place: Place, found: list[cst.CSTNode]) -> Iterator[Draft]:
+def _unwrapped(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
     """`torch.no_grad()(model)` is the model itself."""
     for node in found:
         match node:
-            case cst.Call(func=cst.Call() as func, args=[argument]) if _switches_off(func):
+            case ast.Call(func=ast.Call() as func, args=[argument]) if _switches_off(func):
                 draft = Draft()
-                draft.replace(place.tree, node, argument.value)
+                draft.replace(place.tree, node, place.tree.text(argument))
                 yield draft
                 return
 
 
 def _recorded(place: Place) -> Iterator[Draft]:
     """Out of the block, or from under the decorator, that switches recording off."""
-    draft = Draft()
-    for node in (place.statement, *place.tree.above(place.statement)):
+    draft, tree = Draft(), place.tree
+    for node in (place.statement, *tree.above(place.statement)):
         match node:
-            case cst.With(items=[item]) if _switches_off(item.item) and isinstance(node.body, cst.IndentedBlock):
-                first, *others = [each for each in node.body.body if isinstance(each, Statement)]
-                draft.replace(place.tree, node, first.with_changes(leading_lines=node.leading_lines))
-                draft.insert_after(place.tree, node, *others)
-            case cst.With(items=items) if any(_switches_off(each.item) for each in items):
-                kept = [each for each in items if not _switches_off(each.item)]
-                kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-                draft.replace(place.tree, node, node.with_changes(items=kept))
-            case cst.FunctionDef(decorators=decorators) if any(_switches_off(each.decorator) for each in decorators):
-                kept_decorators = [each for each in decorators if not _switches_off(each.decorator)]
-                draft.replace(place.tree, node, node.with_changes(decorators=kept_decorators))
-            case cst.FunctionDef():
+            case ast.With(items=[item]) if _switches_off(item.context_expr):
+                draft.rewrite(tree, node, *(code_of(tree, each, blanks=each is not node.body[0]) for each in node.body))
+            case ast.With(items=items) if any(_switches_off(each.context_expr) for each in items):
+                _without_items(tree, node, draft)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if any(map(_switches_off, node.decorator_list)):
+                for each in filter(_switches_off, node.decorator_list):
+                    draft.undecorate(tree, node, each)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
                 return
             case _:
                 continue
@@ -145,8 +135,18 @@ def _recorded(place: Place) -> Iterator[Draft]:
         return
 
 
-def _switches_off(expression: cst.BaseExpression) -> bool:
-    written = text(expression)
+def _without_items(tree: Tree, block: ast.With, draft: Draft) -> None:
+    """The block without those of its contexts that switch recording off."""
+    spans = [tree.whole(each.context_expr) for each in block.items]
+    ends = [tree.whole(each.optional_vars or each.context_expr)[1] for each in block.items]
+    whole = [(start, end) for (start, _), end in zip(spans, ends, strict=True)]
+    for index, each in enumerate(block.items):
+        if _switches_off(each.context_expr):
+            draft.splice(tree, without(tree, whole, index, ends[-1]))
+
+
+def _switches_off(expression: ast.expr) -> bool:
+    written = ast.unparse(expression)
     if does(written.partition("(")[0], "stops recording"):
         return True
-    return isinstance(expression, cst.Call) and written.replace(" ", "").endswith("set_grad_enabled(False)")
+    return isinstance(expression, ast.Call) and written.endswith("set_grad_enabled(False)")

@@ -1,21 +1,23 @@
 """Run the forward again for the later pass, so that it has a graph of its own."""
 
+import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-import libcst as cst
 
 from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.facts.location import Location
 from gradsan.fix.creating import creates_trained, holds_trained
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import assigned_names, bracketed, loaded, loaded_names, nodes, simple, text
+from gradsan.fix.expressions import bracketed
 from gradsan.fix.flow import dependents
 from gradsan.fix.kinds.remove_retain import without_retaining
 from gradsan.fix.paths import seen_at
 from gradsan.fix.program import Place, Program, frames
-from gradsan.fix.tree import Statement
 from gradsan.knowledge.effects import does
+from gradsan.source.changes import Changes
+from gradsan.source.names import assigned_names, loaded, loaded_names, parameters
+from gradsan.source.placing import code_of
+from gradsan.source.tree import Function, Loop, Statement, Tree, is_simple, same_as
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -45,8 +47,8 @@ def _in_every_step(program: Program) -> Iterator[Draft]:
         yield from _written_anew(program)
 
 
-def _loops(place: Place) -> list[cst.CSTNode]:
-    return list(place.tree.loops(place.statement))
+def _loops(place: Place) -> list[Loop]:
+    return place.tree.loops(place.statement)
 
 
 def _written_anew(program: Program) -> Iterator[Draft]:
@@ -94,7 +96,7 @@ def _after_the_step(program: Program) -> Iterator[_Again]:
     if stepping is not None and stepping.statement in block and stepping.statement not in between:
         return  # an earlier round made it
     renewed = [making.statement, *_on_the_way(making.statement, between, passing.statement)]
-    if not all(isinstance(simple(each), cst.Assign) for each in renewed):
+    if not all(isinstance(each, ast.Assign) for each in renewed):
         return
     draft = Draft()
     kept = [each for each in between if each not in renewed]
@@ -103,7 +105,7 @@ def _after_the_step(program: Program) -> Iterator[_Again]:
             kept.append(each)
         else:
             draft.remove(tree, each)  # nobody else needs it where it stood
-    draft.insert_before(tree, passing.statement, *(each.with_changes(leading_lines=()) for each in renewed))
+    draft.insert_before(tree, passing.statement, *(code_of(tree, each, comments=False) for each in renewed))
     yield _Again(draft, renewed)
 
 
@@ -126,22 +128,21 @@ def _attribute_written_out(program: Program) -> Iterator[Draft]:
     for place in program.places(made):
         if place is None or not place.frame.function.endswith(CONSTRUCTORS):
             continue
-        match simple(place.statement):
-            case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value) if text(target) == culprit.name:
+        match place.statement:
+            case ast.Assign(targets=[target], value=value) if same_as(target, culprit.name):
                 own = assigned_names(place.tree.scope(place.statement)) | _parameters(place)
                 readers = [each for each in program.places(program.diagnosis.enters) if each is not None]
                 reader = next((each for each in readers if loaded(each.statement, culprit.name)), None)
                 if reader is not None and not loaded_names(value) & (own - {"self"}):
                     draft = Draft()
                     for load in loaded(reader.statement, culprit.name):
-                        draft.replace(reader.tree, load, bracketed(value))
+                        draft.replace(reader.tree, load, bracketed(place.tree.text(value)))
                     yield draft
 
 
 def _parameters(place: Place) -> set[str]:
     function = place.tree.scope(place.statement)
-    found = nodes(function.params) if isinstance(function, cst.FunctionDef) else ()
-    return {each.name.value for each in found if isinstance(each, cst.Param)}
+    return set(parameters(function.args)) if isinstance(function, Function) else set()
 
 
 def _beside(program: Program, later: Location, apart: int) -> Place | None:
@@ -154,7 +155,7 @@ def _inlined(program: Program, place: Place, making: Place) -> Iterator[Draft]:
     tree = place.tree
     if making.tree is not tree or place.statement is making.statement:
         return
-    if not isinstance(place.statement, cst.SimpleStatementLine):
+    if not is_simple(place.statement):
         return
     definitions = {
         name: value
@@ -165,7 +166,7 @@ def _inlined(program: Program, place: Place, making: Place) -> Iterator[Draft]:
     renewed: set[str] = set()
     for name, value in definitions.items():
         for load in loaded(place.statement, name):
-            written = _written_out(value, definitions, renewed)
+            written = _written_out(tree, value, definitions, renewed)
             draft.replace(tree, load, bracketed(written))
             renewed.add(name)
     if renewed & assigned_names(making.statement):  # else the old graph is still there
@@ -175,14 +176,14 @@ def _inlined(program: Program, place: Place, making: Place) -> Iterator[Draft]:
         yield draft
 
 
-def _creates(program: Program, making: Place, name: str, value: cst.BaseExpression) -> bool:
+def _creates(program: Program, making: Place, name: str, value: ast.expr) -> bool:
     """Whether writing it out would create again what is trained."""
     if holds_trained(program.diagnosis, making.frame.function, {name}):
         return True
-    return creates_trained(text(value), making.tree.source)
+    return creates_trained(making.tree.text(value), making.tree.source)
 
 
-def _is_the_only_one(place: Place, name: str, value: cst.BaseExpression) -> bool:
+def _is_the_only_one(place: Place, name: str, value: ast.expr) -> bool:
     """Whether on every path to a statement the name has this value: another branch may have given it another one."""
     tree = place.tree
     made = tree.line(tree.containing(value))
@@ -190,33 +191,30 @@ def _is_the_only_one(place: Place, name: str, value: cst.BaseExpression) -> bool
     return seen <= {made}
 
 
-def _definitions(program: Program, making: Place) -> dict[str, cst.BaseExpression]:
+def _definitions(program: Program, making: Place) -> dict[str, ast.expr]:
     """What the lines that made the old graph assign, in the function of the making line."""
-    tree, found = making.tree, {}
+    tree, found = making.tree, dict[str, ast.expr]()
     scope = tree.scope(making.statement)
     for line in sorted(program.made_graph(making) | {making.frame.line}):
         statement = tree.statement_at(line)
         if statement is None or tree.scope(statement) is not scope:
             continue
-        match simple(statement):
-            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 found[name] = value
     return found
 
 
 def _written_out(
-    value: cst.BaseExpression, definitions: dict[str, cst.BaseExpression], renewed: set[str], depth: int = 0
-) -> cst.BaseExpression:
+    tree: Tree, value: ast.expr, definitions: dict[str, ast.expr], renewed: set[str], depth: int = 0
+) -> str:
     """The expression, with the names in it that stand for old results written out too."""
-    written: cst.BaseExpression = value
+    changes = Changes()
     for name, inner in definitions.items():
-        if inner is value or depth > len(definitions):
-            continue
-        for load in loaded(written, name):
-            replaced = written.deep_replace(load, bracketed(_written_out(inner, definitions, renewed, depth + 1)))
-            written = replaced if isinstance(replaced, cst.BaseExpression) else written
+        for load in loaded(value, name) if inner is not value and depth <= len(definitions) else ():
+            changes.replaced[load] = bracketed(_written_out(tree, inner, definitions, renewed, depth + 1))
             renewed.add(name)
-    return written
+    return changes.new_part(tree, value)
 
 
 def _without_the_cache(program: Program) -> Iterator[Draft]:
@@ -237,48 +235,44 @@ def _of_one_cache(program: Program, place: Place) -> Iterator[Draft]:
 
 def _unguarded(program: Program, place: Place) -> Iterator[Draft]:
     """`if self.cached is None: self.cached = …`: without the question, in the function that then hands it out."""
-    guard = next((each for each in place.tree.above(place.statement) if isinstance(each, cst.If)), None)
-    if guard is None or guard.orelse is not None or place.statement not in guard.body.body:
+    tree = place.tree
+    guard = next((each for each in tree.above(place.statement) if isinstance(each, ast.If)), None)
+    if guard is None or guard.orelse or place.statement not in guard.body:
         return
-    if not all(isinstance(simple(each), cst.Assign | cst.Expr) for each in guard.body.body):
+    if not all(isinstance(each, ast.Assign | ast.Expr) for each in guard.body):
         return
-    block = list(place.tree.block(guard))
     culprit = program.diagnosis.culprit
     held = [*_held(place), *([culprit.name] if culprit is not None else [])]
-    below = block[block.index(guard) + 1 :] if guard in block else []
-    if not any(loaded(statement, name.partition("[")[0]) for statement in below for name in held):
+    if not any(loaded(statement, name.partition("[")[0]) for statement in tree.below(guard) for name in held):
         return
     draft = Draft()
-    first, *others = guard.body.body
-    draft.replace(place.tree, guard, first.with_changes(leading_lines=guard.leading_lines))
-    if others:
-        draft.insert_after(place.tree, guard, *others)
+    first, *others = guard.body
+    codes = [code_of(tree, first, comments=False), *(code_of(tree, each, blanks=True) for each in others)]
+    draft.rewrite(tree, guard, *codes)
     yield draft
 
 
 def _held(place: Place) -> list[str]:
-    match simple(place.statement):
-        case cst.Assign(targets=assigned):
-            return [text(each.target) for each in assigned]
+    match place.statement:
+        case ast.Assign(targets=assigned):
+            return [place.tree.text(each) for each in assigned]
     return []
 
 
 def _undecorated(place: Place) -> Iterator[Draft]:
     """`@lru_cache` on the function that computed it; what is read like an attribute still is."""
     function = place.tree.scope(place.statement)
-    if not isinstance(function, cst.FunctionDef):
-        return
-    kept = [
-        each.with_changes(decorator=cst.Name("property")) if _decorator_name(each) == "cached_property" else each
-        for each in function.decorators
-        if not does(_decorator_name(each), "caches")
-    ]
-    if kept != list(function.decorators):
-        draft = Draft()
-        draft.replace(place.tree, function, function.with_changes(decorators=kept))
+    decorators = function.decorator_list if isinstance(function, Function) else []
+    draft = Draft()
+    for each in decorators:
+        if _decorator_name(each) == "cached_property":
+            draft.replace(place.tree, each, "property")
+        elif does(_decorator_name(each), "caches") and isinstance(function, Function):
+            draft.undecorate(place.tree, function, each)
+    if any(_decorator_name(each) == "cached_property" or does(_decorator_name(each), "caches") for each in decorators):
         yield draft
 
 
-def _decorator_name(decorator: cst.Decorator) -> str:
-    called = decorator.decorator
-    return text(called.func if isinstance(called, cst.Call) else called).rsplit(".", 1)[-1]
+def _decorator_name(decorator: ast.expr) -> str:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return ast.unparse(called).rsplit(".", 1)[-1]

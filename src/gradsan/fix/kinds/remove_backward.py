@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import assigned_names, call_of, loaded_names
 from gradsan.fix.program import Place, Program, frames
 from gradsan.knowledge.effects import accumulates
+from gradsan.source.names import assigned_names, call_of, called_name, loaded_names
+from gradsan.source.placing import code_of
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -33,18 +32,16 @@ def drafts(program: Program) -> Iterator[Draft]:
 def _once_for_all_rounds(place: Place | None) -> Iterator[Draft]:
     """One pass above a loop that asks for the same one in every round."""
     loops = [] if place is None else place.tree.loops(place.statement)
-    if place is None or not loops or not _only_passes(place) or place.statement not in loops[0].body.body:
+    if place is None or not loops or not _only_passes(place) or place.statement not in loops[0].body:
         return
     if not loaded_names(place.statement) & assigned_names(loops[0]):
         draft = Draft()
         draft.remove(place.tree, place.statement)
-        draft.insert_before(place.tree, loops[0], place.statement.with_changes(leading_lines=()))
+        draft.insert_before(place.tree, loops[0], code_of(place.tree, place.statement, comments=False))
         yield draft
 
 
 def _only_passes(place: Place) -> bool:
     """Whether the statement does nothing but ask for a pass."""
-    match call_of(place.statement):
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) | cst.Call(func=cst.Name(value=name)):
-            return accumulates(name)
-    return False
+    call = call_of(place.statement)
+    return call is not None and accumulates(called_name(call))

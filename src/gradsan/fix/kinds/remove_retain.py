@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from gradsan.fix.calls import argument, without_argument
+from gradsan.fix.calls import argument
 from gradsan.fix.drafting import Draft
 from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
+from gradsan.source.arguments import without_argument
 
 _RETAINED = ("GS201", "GS305", "GS308")  # a retained graph led here; cut off, or computed again, nobody needs it
 
@@ -22,7 +23,7 @@ def stop_retaining(place: Place | None, draft: Draft) -> bool:
     call = None if place is None else pass_call(place.statement)
     if place is None or call is None or argument(call, "retain_graph") is None:
         return False
-    draft.replace(place.tree, call, without_argument(call, "retain_graph"))
+    draft.replace(place.tree, call, without_argument(place.tree.text(call), "retain_graph"))
     return True
 
 

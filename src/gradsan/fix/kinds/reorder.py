@@ -3,17 +3,16 @@
 A step never moves past a pass whose gradients it was not to take: it would train its parameters for another loss.
 """
 
+import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
 from gradsan.facts.location import Location
-from gradsan.fix.calls import called_name
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import call_of, text
 from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
-from gradsan.fix.tree import Statement
+from gradsan.source.names import call_of, called_name
+from gradsan.source.placing import code_of
+from gradsan.source.tree import Statement, is_simple
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -25,7 +24,7 @@ def drafts(program: Program) -> Iterator[Draft]:
             reading, passing = pair
             draft = Draft()
             draft.remove(reading.tree, reading.statement)
-            draft.insert_before(passing.tree, passing.statement, reading.statement)
+            draft.insert_before(passing.tree, passing.statement, code_of(reading.tree, reading.statement))
             yield draft
         return
     pair = _side_by_side(program, diagnosis.changed, diagnosis.used)
@@ -49,7 +48,7 @@ def _step_moved(code: str, stepping: Place, passing: Place) -> Iterator[Draft]:
     for each in [stepping.statement, *clearings]:
         draft.remove(stepping.tree, each)
     if not is_made_there:
-        draft.insert_after(passing.tree, passing.statement, stepping.statement)
+        draft.insert_after(passing.tree, passing.statement, code_of(stepping.tree, stepping.statement, blanks=True))
     yield draft
 
 
@@ -77,8 +76,8 @@ def _receiver(statement: Statement) -> str | None:
 def _called(statement: Statement) -> tuple[str, str] | None:
     """The object and the method of `object.method(…)`."""
     match call_of(statement):
-        case cst.Call(func=cst.Attribute(value=owner, attr=name)):
-            return text(owner), name.value
+        case ast.Call(func=ast.Attribute(value=owner, attr=name)):
+            return ast.unparse(owner), name
     return None
 
 
@@ -88,6 +87,6 @@ def _side_by_side(program: Program, one: Location | None, other: Location | None
     if apart is None:
         return None
     ours, theirs = program.places(one)[apart], program.places(other)[apart]
-    if ours is None or theirs is None or not isinstance(ours.statement, cst.SimpleStatementLine):
+    if ours is None or theirs is None or not is_simple(ours.statement):
         return None
     return (ours, theirs) if theirs.statement in ours.tree.block(ours.statement) else None

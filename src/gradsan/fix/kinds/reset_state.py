@@ -4,14 +4,12 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-import libcst as cst
-
 from gradsan.facts.location import Location
 from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import loaded, simple, targets, text
 from gradsan.fix.program import Place, Program, frames
-from gradsan.fix.tree import Statement, Tree
+from gradsan.source.names import loaded, targets
+from gradsan.source.tree import Loop, Statement, Tree, same_as
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -34,7 +32,7 @@ def drafts(program: Program) -> Iterator[Draft]:
     yield from _by_its_own_method(program)
     name = diagnosis.culprit.name
     for place in program.boundaries():
-        if isinstance(simple(place.statement), cst.Return):
+        if isinstance(place.statement, ast.Return):
             continue
         reached_here = diagnosis.evidence.get("reached_in") == place.frame.function
         reached = str(diagnosis.evidence["reached_as"]) if reached_here else name
@@ -66,11 +64,11 @@ def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
     reached, start = _written_in(program, passing, name), _begun_with(program, adding, name)
     loop = next((each for each in tree.loops(passing.statement) if each in tree.loops(adding.statement)), None)
     around = loop if loop is not None else tree.scope(passing.statement)
-    if reached is None or start is None or isinstance(around, cst.Module | cst.Lambda):
+    if reached is None or start is None or isinstance(around, ast.Module | ast.Lambda):
         return
     draft, here = Draft(), list(tree.block(passing.statement))
-    if tree.parent(passing.statement) is not around.body:
-        if isinstance(simple(here[-1]), cst.Return | cst.Continue | cst.Break):
+    if passing.statement not in around.body:
+        if isinstance(here[-1], ast.Return | ast.Continue | ast.Break):
             return
         draft.insert_after(tree, here[-1], f"{reached} = {start}")
         yield draft
@@ -98,8 +96,8 @@ def _begun_with(program: Program, adding: Place, name: str) -> str | None:
     tree = adding.tree
     if name.isidentifier():
         scope = tree.scope(adding.statement)
-        own = [each for each in tree.statements if tree.scope(each) is scope and name in map(text, targets(each))]
-        return _given(min(own, key=tree.line), name) if own else None
+        own = [each for each in tree.statements if tree.scope(each) is scope and _assigns(each, name)]
+        return _given(tree, min(own, key=tree.line), name) if own else None
     whole, _, key = name.partition("[")
     for node in ast.walk(tree.source.tree):
         match node:
@@ -110,26 +108,30 @@ def _begun_with(program: Program, adding: Place, name: str) -> str | None:
     return _initial(tree.source.tree, name, here=is_here)
 
 
-def _given(statement: Statement, name: str) -> str | None:
+def _assigns(statement: Statement, name: str) -> bool:
+    return any(same_as(each, name) for each in targets(statement))
+
+
+def _given(tree: Tree, statement: Statement, name: str) -> str | None:
     """What a statement assigns to a name, also as one of several: `total, count = 0.0, 0`."""
-    match simple(statement):
-        case cst.Assign(targets=[cst.AssignTarget(target=cst.Tuple())], value=cst.Tuple(elements=elements)):
-            names = [text(each) for each in targets(statement)]
-            found = elements[names.index(name)].value if len(names) == len(elements) else None
-        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name())], value=value):
+    match statement:
+        case ast.Assign(targets=[ast.Tuple()], value=ast.Tuple(elts=elements)):
+            names = [tree.text(each) for each in targets(statement)]
+            found = elements[names.index(name)] if len(names) == len(elements) else None
+        case ast.Assign(targets=[ast.Name()], value=value):
             found = value
         case _:
             found = None
-    return None if found is None or loaded(found, name) else text(found)
+    return None if found is None or loaded(found, name) else tree.text(found)
 
 
-def _initial_above(tree: Tree, loop: cst.For | cst.While | None, name: str) -> Statement | None:
+def _initial_above(tree: Tree, loop: Loop | None, name: str) -> Statement | None:
     """The assignment right above the loop that it makes superfluous: nothing but the loop's own pass reads it."""
     if loop is None:
         return None
     block = list(tree.block(loop))
     above = block[: block.index(loop)]
-    makers = [each for each in above if [text(target) for target in targets(each)] == [name]]
+    makers = [each for each in above if [tree.text(target) for target in targets(each)] == [name]]
     is_read = any(loaded(each, name) for each in [*above, *block[len(above) + 1 :]])
     return makers[0] if len(makers) == 1 and not is_read else None
 
@@ -146,9 +148,7 @@ def emptied_beside(program: Program) -> tuple[Place, Statement, str] | None:
     for place in program.places(diagnosis.used):
         if place is None or place.frame.function != enters.function or place.frame.file != enters.file:
             continue
-        block = list(place.tree.block(place.statement))
-        below = block[block.index(place.statement) + 1 :] if place.statement in block else []
-        for each in reversed(below):
+        for each in reversed(place.tree.below(place.statement)):
             code = _emptying(each, culprit.name)
             if code is not None:
                 return place, each, code
@@ -180,28 +180,28 @@ def _emptied_by_a_method(program: Program, name: str, enters: Location) -> tuple
 
 
 def _may_empty(statement: ast.stmt) -> bool:
-    """Whether it may empty a list of the object's own; read roughly, for trees of statements are slow to build."""
+    """Whether it may empty a list of the object's own."""
     return isinstance(statement, ast.Delete | ast.Assign | ast.Expr) and "self." in ast.unparse(statement)
 
 
 def _is_added_to(program: Program, name: str) -> bool:
     """Whether the statement that made the old graph adds to a list of that name."""
     for place in program.places(program.diagnosis.made):
-        match None if place is None else simple(place.statement):
-            case cst.Expr(cst.Call(func=cst.Attribute(value=grown, attr=cst.Name(value="append" | "extend")))):
-                if text(grown).rpartition(".")[2] == name.rpartition(".")[2]:
+        match None if place is None else place.statement:
+            case ast.Expr(ast.Call(func=ast.Attribute(value=grown, attr="append" | "extend"))):
+                if ast.unparse(grown).rpartition(".")[2] == name.rpartition(".")[2]:
                     return True
     return False
 
 
 def _emptying(statement: Statement, name: str) -> str | None:
     """What a statement that empties a list would be for another one; None: it empties none."""
-    match simple(statement):
-        case cst.Del(target=cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Slice(lower=None, upper=None))])):
+    match statement:
+        case ast.Delete(targets=[ast.Subscript(slice=ast.Slice(lower=None, upper=None))]):
             return f"del {name}[:]"
-        case cst.Expr(cst.Call(func=cst.Attribute(attr=cst.Name(value="clear")), args=[])):
+        case ast.Expr(ast.Call(func=ast.Attribute(attr="clear"), args=[], keywords=[])):
             return f"{name}.clear()"
-        case cst.Assign(targets=[_], value=cst.List(elements=[])):
+        case ast.Assign(targets=[_], value=ast.List(elts=[])):
             return f"{name} = []"
     return None
 
@@ -259,9 +259,9 @@ def _emptied(program: Program) -> Iterator[Draft]:
             continue
         loop = loops[0]
         match loop:
-            case cst.For(target=cst.Name(value=name), iter=cst.Attribute() as losses) if loaded(place.statement, name):
+            case ast.For(target=ast.Name(id=name), iter=ast.Attribute() as losses) if loaded(place.statement, name):
                 draft = Draft()
-                draft.insert_after(place.tree, loop, f"{text(losses)}.clear()")
+                draft.insert_after(place.tree, loop, f"{place.tree.text(losses)}.clear()")
                 yield draft
         return
 

@@ -1,15 +1,15 @@
 """Keep the graph for the later pass: `retain_graph=True` on the earlier one, and never on the last."""
 
+import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
-from gradsan.fix.calls import argument, with_argument
+from gradsan.fix.calls import argument
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import text
 from gradsan.fix.kinds.remove_retain import stop_retaining
 from gradsan.fix.passes import asking_call
 from gradsan.fix.program import Place, Program, frames
+from gradsan.source.arguments import with_argument
+from gradsan.source.tree import For
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -34,23 +34,22 @@ def drafts(program: Program) -> Iterator[Draft]:
     yield draft
 
 
-def _always(place: Place, call: cst.Call) -> Draft:
+def _always(place: Place, call: ast.Call) -> Draft:
     draft = Draft()
-    draft.replace(place.tree, call, with_argument(call, "retain_graph", "True"))
+    draft.replace(place.tree, call, with_argument(place.tree.text(call), "retain_graph", "True"))
     return draft
 
 
-def _but_the_last(place: Place, call: cst.Call) -> Draft | None:
+def _but_the_last(place: Place, call: ast.Call) -> Draft | None:
     """One line asks for all passes, over the items of something that can be counted: the last one frees."""
     loops = place.tree.loops(place.statement)
     loop = loops[0] if loops else None
-    if not isinstance(loop, cst.For) or not isinstance(loop.target, cst.Name):
+    if not isinstance(loop, For) or not isinstance(loop.target, ast.Name):
         return None
-    if not isinstance(loop.iter, cst.Name | cst.Attribute):  # anything else may be used up by counting it
+    if not isinstance(loop.iter, ast.Name | ast.Attribute):  # anything else may be used up by counting it
         return None
-    draft = Draft()
-    number = "number"
-    draft.replace(place.tree, loop.target, cst.parse_expression(f"{number}, {loop.target.value}"))
-    draft.replace(place.tree, loop.iter, cst.parse_expression(f"enumerate({text(loop.iter)}, start=1)"))
-    draft.replace(place.tree, call, with_argument(call, "retain_graph", f"{number} < len({text(loop.iter)})"))
+    draft, tree, losses = Draft(), place.tree, place.tree.text(loop.iter)
+    draft.replace(tree, loop.target, f"number, {loop.target.id}")
+    draft.replace(tree, loop.iter, f"enumerate({losses}, start=1)")
+    draft.replace(tree, call, with_argument(tree.text(call), "retain_graph", f"number < len({losses})"))
     return draft

@@ -1,16 +1,15 @@
 """Change the option that the explanation names."""
 
+import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
-from gradsan.fix.calls import with_argument
 from gradsan.fix.carried import is_import
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import nodes, text
 from gradsan.fix.program import Program
-from gradsan.fix.tree import Tree
 from gradsan.knowledge.effects import does
+from gradsan.source.arguments import with_argument
+from gradsan.source.names import called_name, nodes
+from gradsan.source.tree import Tree
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -26,8 +25,8 @@ def _not_reentrant(program: Program) -> Iterator[Draft]:
     draft, found = Draft(), False
     for tree in _trees(program):
         for node in nodes(tree.module):
-            if isinstance(node, cst.Call) and does(_called(node), "checkpoints"):
-                draft.replace(tree, node, with_argument(node, "use_reentrant", "False"))
+            if isinstance(node, ast.Call) and does(called_name(node), "checkpoints"):
+                draft.replace(tree, node, with_argument(tree.text(node), "use_reentrant", "False"))
                 found = True
     if found:
         yield draft
@@ -40,7 +39,7 @@ def _keep_buffers(program: Program) -> Iterator[Draft]:
     if place is None:
         return
     imports = [each for each in place.tree.module.body if is_import(each)]
-    if imports and isinstance(imports[-1], cst.SimpleStatementLine):
+    if imports:
         draft = Draft()
         name = "torch._functorch.config"
         draft.insert_after(place.tree, imports[-1], f"import {name}\n", f"\n{name}.donated_buffer = False\n")
@@ -52,7 +51,3 @@ def _trees(program: Program) -> list[Tree]:
     places = [each for where in (diagnosis.used, diagnosis.freed, diagnosis.made) for each in program.places(where)]
     places += [each for op in diagnosis.path for each in program.places(op.location)]
     return list({id(each.tree): each.tree for each in places if each is not None}.values())
-
-
-def _called(call: cst.Call) -> str:
-    return text(call.func).rsplit(".", 1)[-1]

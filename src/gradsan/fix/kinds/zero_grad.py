@@ -1,12 +1,11 @@
 """Clear the gradients of an optimizer before the first pass of its step."""
 
+import ast
 from collections.abc import Iterator
 
-import libcst as cst
-
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import call_of, text
 from gradsan.fix.program import Program
+from gradsan.source.names import call_of
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -21,7 +20,7 @@ def drafts(program: Program) -> Iterator[Draft]:
     if above is None or stepping is None:
         return
     match call_of(stepping.statement):
-        case cst.Call(func=cst.Attribute(value=optimizer, attr=cst.Name(value="step"))):
+        case ast.Call(func=ast.Attribute(value=optimizer, attr="step")):
             draft = Draft()
-            draft.insert_before(above.tree, above.statement, f"{text(optimizer)}.zero_grad()")
+            draft.insert_before(above.tree, above.statement, f"{stepping.tree.text(optimizer)}.zero_grad()")
             yield draft

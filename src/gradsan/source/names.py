@@ -1,0 +1,147 @@
+"""What a piece of code reads, binds and calls, as far as its names tell."""
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+
+from gradsan.source.file import expression
+from gradsan.source.tree import Function, same
+
+Code = ast.AST | Iterable[ast.AST]
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def nodes(code: Code, *, into_functions: bool = True) -> Iterator[ast.AST]:
+    """Everything in it, itself first; `into_functions`: also what runs when an inner function is called."""
+    for root in _roots(code):
+        yield root
+        for each in ast.iter_child_nodes(root):
+            if into_functions or not isinstance(each, _SCOPES):
+                yield from nodes(each, into_functions=into_functions)
+
+
+def calls(code: Code) -> list[ast.Call]:
+    """The calls in it, without those of inner functions."""
+    return [each for each in nodes(code, into_functions=False) if isinstance(each, ast.Call)]
+
+
+def called_name(call: ast.Call) -> str:
+    """The last part of what is called: `step` of `self.opt.step()`."""
+    match call.func:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""
+
+
+def given(call: ast.Call) -> list[ast.expr]:
+    """What a call is given, by place or by name."""
+    return [*call.args, *(each.value for each in call.keywords)]
+
+
+def call_of(statement: ast.AST) -> ast.Call | None:
+    """The call that a statement consists of."""
+    match statement:
+        case ast.Expr(value=ast.Call() as call):
+            return call
+    return None
+
+
+def targets(statement: ast.AST) -> list[ast.expr]:
+    """What an assignment assigns to, tuples taken apart."""
+    match statement:
+        case ast.Assign(targets=assigned):
+            return [leaf for each in assigned for leaf in leaves(each)]
+        case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
+            return leaves(target)
+    return []
+
+
+def leaves(target: ast.expr) -> list[ast.expr]:
+    """The parts of a target that get a value each."""
+    match target:
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            return [leaf for each in elements for leaf in leaves(each)]
+        case ast.Starred(value=value):
+            return leaves(value)
+    return [target]
+
+
+def assigned_names(code: Code) -> set[str]:
+    """The plain names that it binds in its own scope; of a function, those that it binds inside."""
+    found: set[str] = set()
+    for root in _roots(code):
+        found.update(bound_inside(root))
+        if isinstance(root, Function | ast.ClassDef):
+            found |= assigned_names(root.body)
+    return found
+
+
+def bound_inside(node: ast.AST) -> Iterator[str]:
+    """The names that a statement binds in its own scope, whatever is inside of it."""
+    if isinstance(node, Function | ast.ClassDef):
+        yield node.name
+        return
+    if isinstance(node, (ast.Lambda, *_COMPREHENSIONS)):
+        return
+    yield from bound_by(node)
+    for each in ast.iter_child_nodes(node):
+        yield from bound_inside(each)
+
+
+def bound_by(node: ast.AST) -> Iterator[str]:
+    """The names that a single node binds."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            yield name
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            yield from ((each.asname or each.name).partition(".")[0] for each in names)
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.MatchMapping(rest=str(name)):
+            yield name
+
+
+def parameters(arguments: ast.arguments) -> tuple[str, ...]:
+    """The names of all parameters."""
+    found = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    found.extend(each for each in (arguments.vararg, arguments.kwarg) if each is not None)
+    return tuple(each.arg for each in found)
+
+
+def loaded(code: Code, wanted: str) -> list[ast.expr]:
+    """The places in which this expression is read, outermost nodes only; what is assigned to is not read."""
+    expected = expression(wanted)
+    return [] if expected is None else list(_reads(code, lambda node: same(node, expected)))
+
+
+def loaded_names(code: Code) -> set[str]:
+    """The plain names that are read in it."""
+    found = _reads(code, lambda node: isinstance(node, ast.Name))
+    return {each.id for each in found if isinstance(each, ast.Name)}
+
+
+def _reads(code: Code, is_wanted: Callable[[ast.AST], bool]) -> Iterator[ast.expr]:
+    for node in _roots(code):
+        if isinstance(node, ast.expr) and not isinstance(getattr(node, "ctx", None), ast.Store) and is_wanted(node):
+            yield node
+        elif isinstance(node, ast.AugAssign) and is_wanted(node.target):
+            yield node.target
+            yield from _reads(node.value, is_wanted)
+        else:
+            yield from _reads(_evaluated(node), is_wanted)
+
+
+def _evaluated(node: ast.AST) -> Iterable[ast.AST]:
+    """The parts of a node that are evaluated: of a function its body, and no annotations."""
+    match node:
+        case ast.FunctionDef(body=body) | ast.AsyncFunctionDef(body=body):
+            return body
+        case ast.Lambda(body=value):
+            return [value]
+        case ast.AnnAssign(target=target, value=value):
+            return [target, *([] if value is None else [value])]
+    return ast.iter_child_nodes(node)
+
+
+def _roots(code: Code) -> Iterable[ast.AST]:
+    return [code] if isinstance(code, ast.AST) else code
