@@ -55,12 +55,7 @@ def _file_of(source: Source, module: str, level: int) -> str | None:
 
 def name_of(machine: Machine, frame: Frame, name: str) -> Value | None:
     """What a name stands for in a frame, which may have to be read first; None: there is no such name."""
-    if name in frame.pending and name not in frame.names:
-        _bind_now(machine, frame, name)
-    known = frame.names.get(name)
-    if known is None:
-        starred = (name_in(machine, file, name) for file in frame.stars)
-        return next((each for each in starred if each is not None), None)
+    known = frame.names.get(name) or _bound_now(machine, frame, name) or _starred(machine, frame, name)
     if isinstance(known, Imported):
         known = frame.names[name] = _resolved(machine, known)
     return known
@@ -81,8 +76,10 @@ def _resolved(machine: Machine, imported: Imported) -> Value:
     return Library(path=inner, file=locate_import(imported.importer, inner, imported.level))
 
 
-def _bind_now(machine: Machine, frame: Frame, name: str) -> None:
+def _bound_now(machine: Machine, frame: Frame, name: str) -> Value | None:
     """Follow the statements that bind a name, as if they had run before everything else."""
+    if name not in frame.pending:
+        return None
     statements = frame.pending.pop(name)
     before = machine.world.moment, machine.world.recording
     machine.world.moment, machine.world.recording = (), True
@@ -91,6 +88,13 @@ def _bind_now(machine: Machine, frame: Frame, name: str) -> None:
             machine.execute(statements)
     finally:
         machine.world.moment, machine.world.recording = before
+    return frame.names.get(name)
+
+
+def _starred(machine: Machine, frame: Frame, name: str) -> Value | None:
+    """What a file has under a name of which all names were imported."""
+    found = (name_in(machine, file, name) for file in frame.stars)
+    return next((each for each in found if each is not None), None)
 
 
 def _imported(machine: Machine, path: str) -> Frame | None:

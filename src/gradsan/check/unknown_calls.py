@@ -21,7 +21,7 @@ from gradsan.check.source import Source
 from gradsan.check.tables import CALLEES, RECEIVERS, entered
 from gradsan.check.torch_calls import torch_function
 from gradsan.check.values import Const, Instance, Layer, Mapping, Optimizer, Sequence, Tensor, Value, leaves_of, ops_of
-from gradsan.knowledge.modules import ENGINES, PASS_METHODS, PASS_RECEIVERS, PREPARERS
+from gradsan.knowledge.modules import PASS_METHODS, PASS_RECEIVERS, PREPARERS
 from gradsan.knowledge.tensors import (
     CUTTING_METHODS,
     CUTTING_WORDS,
@@ -138,17 +138,6 @@ def _steps_as_optimizer(machine: Machine, value: Value, call: Call) -> Value | N
     return None
 
 
-def _steps_as_engine(machine: Machine, value: Value, call: Call) -> Value | None:
-    """`engine.step()` changes every parameter that has a gradient, and clears the gradients."""
-    if call.name != "step" or not _is_called(value, ENGINES):
-        return None
-    leaves = machine.world.reached()
-    for leaf in leaves:
-        machine.world.update(leaf, machine.site(call.node))
-    machine.world.clear(leaves)
-    return Value()
-
-
 def _answers_as_module(machine: Machine, value: Value, call: Call) -> Value | None:
     """What only modules answer (`parameters`), and what a module answers that is known by its name, is answered so."""
     if value.op is not None:
@@ -195,7 +184,6 @@ def _answers_as_tensor(machine: Machine, value: Value, call: Call) -> Value | No
 RULES: tuple[Callable[[Machine, Value, Call], Value | None], ...] = (
     _asks_for_a_pass,
     _steps_as_optimizer,
-    _steps_as_engine,
     _answers_as_module,
     _prepares,
     _is_the_same,
