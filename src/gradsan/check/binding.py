@@ -19,6 +19,7 @@ from gradsan.check.values import (
     Sequence,
     Tensor,
     Value,
+    is_false,
     key_of,
     leaves_of,
     ops_of,
@@ -71,7 +72,7 @@ SPECIAL: dict[str, Callable[[Machine, Value, Value, ast.Attribute], bool]] = {}
 @entered(SPECIAL, "donated_buffer")
 def _keep_buffers(machine: Machine, owner: Value, value: Value, node: ast.Attribute) -> bool:  # noqa: ARG001
     """`torch._functorch.config.donated_buffer = False`."""
-    machine.world.donates = machine.world.donates and not (isinstance(value, Const) and not value.value)
+    machine.world.donates = machine.world.donates and not is_false(value)
     return False
 
 

@@ -22,6 +22,7 @@ from gradsan.check.values import (
     Sequence,
     Tensor,
     Value,
+    is_exact,
     member,
     ops_of,
 )
@@ -36,10 +37,6 @@ def builtin(machine: Machine, name: str, call: Call) -> Value | None:
     """The result of a built-in; None: nothing special is known of it."""
     handler = BUILTINS.get(name)
     return None if handler is None else handler(machine, call._replace(name=name))
-
-
-def _is_exact(value: Value | None) -> bool:
-    return isinstance(value, Sequence) and value.exact
 
 
 @entered(BUILTINS, "float", "int", "bool", "complex")
@@ -60,7 +57,7 @@ def _collected(machine: Machine, call: Call) -> Sequence:
     elements = machine.elements(call.first, call.node) if call.first is not None else []
     if call.name == "reversed":
         elements = elements[::-1]
-    exact = call.first is None or _is_exact(call.first)
+    exact = call.first is None or is_exact(call.first)
     return Sequence(elements=elements, exact=exact, kind=kind, born=machine.world.moment)
 
 
@@ -76,7 +73,7 @@ def _dict(machine: Machine, call: Call) -> Value:
     made = Mapping(entries={key: value for key, (value, _) in call.keywords.items()}, born=machine.world.moment)
     if isinstance(call.first, Mapping):
         made.entries = call.first.entries | made.entries
-    made.exact = call.first is None or (isinstance(call.first, Mapping) and call.first.exact)
+    made.exact = call.first is None or (isinstance(call.first, Mapping) and is_exact(call.first))
     return made
 
 
@@ -124,7 +121,7 @@ def _enumerate(machine: Machine, call: Call) -> Value:
 @entered(BUILTINS, "zip")
 def _zip(machine: Machine, call: Call) -> Value:
     columns = [machine.elements(value, call.node) for value in call.values]
-    exact = all(map(_is_exact, call.values))
+    exact = all(map(is_exact, call.values))
     longest = (min if exact else max)(map(len, columns), default=0)
     padded = [column + column[-1:] * (longest - len(column)) for column in columns if column]
     rows: list[Value] = [Sequence(elements=list(row), kind="tuple") for row in zip(*padded, strict=False)]
@@ -134,7 +131,7 @@ def _zip(machine: Machine, call: Call) -> Value:
 def _like(iterated: "list[Value] | list[Value | None]", elements: list[Value]) -> Sequence:
     """A sequence that is gone through in step with others."""
     lazy = (each.made_for for each in iterated if isinstance(each, Sequence) and each.made_for)
-    return Sequence(elements=elements, exact=all(map(_is_exact, iterated)), made_for=next(lazy, []))
+    return Sequence(elements=elements, exact=all(map(is_exact, iterated)), made_for=next(lazy, []))
 
 
 @entered(BUILTINS, "map")
@@ -143,7 +140,7 @@ def _map(machine: Machine, call: Call) -> Value:
         case [function, iterable]:
             elements = machine.elements(iterable, call.node)
             results = [machine.call(function, Call(call.node, [(each, None)])) for each in elements]
-            return Sequence(elements=results, exact=_is_exact(iterable))
+            return Sequence(elements=results, exact=is_exact(iterable))
     return Value()
 
 
@@ -155,7 +152,7 @@ def _filter(machine: Machine, call: Call) -> Value:  # noqa: ARG001
 @entered(BUILTINS, "chain")
 def _chain(machine: Machine, call: Call) -> Value:
     elements = [each for value in call.values for each in machine.elements(value, call.node)]
-    return Sequence(elements=elements, exact=all(map(_is_exact, call.values)))
+    return Sequence(elements=elements, exact=all(map(is_exact, call.values)))
 
 
 @entered(BUILTINS, "next")

@@ -8,7 +8,7 @@ from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.object_calls import call_super
 from gradsan.check.tables import CALLEES, EXPRESSIONS, RECEIVERS, entered
 from gradsan.check.troubles import Misfit
-from gradsan.check.values import Function, Library, Mapping, Method, Partial, Sequence, Value, ops_of
+from gradsan.check.values import Function, Library, Mapping, Method, Partial, Value, is_exact, ops_of
 
 
 @entered(EXPRESSIONS, ast.Call)
@@ -34,8 +34,7 @@ def _arguments(machine: Machine, nodes: list[ast.expr]) -> list[Given]:
 
 
 def _unpacked(machine: Machine, value: Value, node: ast.expr) -> list[Value]:
-    known = isinstance(value, Sequence) and value.exact
-    return machine.elements(value, node) if known or value.op is None else [value]
+    return machine.elements(value, node) if is_exact(value) or value.op is None else [value]
 
 
 def _keywords(machine: Machine, nodes: list[ast.keyword]) -> dict[str, Given]:

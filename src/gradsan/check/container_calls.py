@@ -9,7 +9,7 @@ from gradsan.check.graph import Label
 from gradsan.check.machine import Call, Machine
 from gradsan.check.tables import RECEIVERS, entered
 from gradsan.check.unknown_calls import unknown_call
-from gradsan.check.values import NONE, Const, Mapping, Sequence, Value, key_of, ops_of
+from gradsan.check.values import NONE, Const, Mapping, Sequence, Value, is_exact, key_of, ops_of
 
 SEQUENCES: dict[str, Callable[[Machine, Sequence, Call], Value]] = {}
 MAPPINGS: dict[str, Callable[[Machine, Mapping, Call], Value]] = {}
@@ -117,7 +117,7 @@ def _keys(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG00
 def _update(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
     for one in call.values:
         value.entries |= one.entries if isinstance(one, Mapping) else {}
-        value.exact = value.exact and isinstance(one, Mapping) and one.exact
+        value.exact = value.exact and is_exact(one)
     value.entries |= {key: each for key, (each, _) in call.keywords.items()}
     return NONE
 

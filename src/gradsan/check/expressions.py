@@ -16,6 +16,7 @@ from gradsan.check.values import (
     Sequence,
     Tensor,
     Value,
+    is_exact,
     key_of,
     leaves_of,
     ops_of,
@@ -127,7 +128,7 @@ def sequence(machine: Machine, node: ast.Tuple | ast.List | ast.Set) -> Value:
         value = machine.evaluate(each.value if isinstance(each, ast.Starred) else each)
         if isinstance(each, ast.Starred):
             made.elements += machine.elements(value, each)
-            made.exact = made.exact and isinstance(value, Sequence) and value.exact
+            made.exact = made.exact and is_exact(value)
         else:
             made.elements.append(value)
     return made
@@ -142,7 +143,7 @@ def mapping(machine: Machine, node: ast.Dict) -> Value:
         if key is not None:
             made.entries[key_of(machine.evaluate(key))] = value
             continue
-        made.exact = made.exact and isinstance(value, Mapping) and value.exact
+        made.exact = made.exact and is_exact(value)
         made.entries |= value.entries if isinstance(value, Mapping) else {}
     return made
 

@@ -7,7 +7,7 @@ from gradsan.check.expressions import known_truth
 from gradsan.check.graph import LoopRun
 from gradsan.check.machine import NOWHERE, Call, Machine
 from gradsan.check.tables import EXPRESSIONS, entered
-from gradsan.check.values import NONE, Const, Index, Mapping, Sequence, Value, key_of
+from gradsan.check.values import NONE, Const, Index, Mapping, Sequence, Value, is_exact, key_of
 
 LONGEST_UNROLLED = 4  # elements of a known list that are gone through one by one
 _KINDS: dict[type[ast.expr], str] = {ast.ListComp: "list", ast.SetComp: "set", ast.GeneratorExp: "generator"}
@@ -93,9 +93,10 @@ def _iterations(machine: Machine, node: ast.expr, generators: list[ast.comprehen
 def _nested(machine: Machine, node: ast.expr, generators: list[ast.comprehension]) -> Iterator[bool]:
     first, *rest = generators
     iterated = machine.evaluate(first.iter)
-    exact = isinstance(iterated, Sequence) and iterated.exact and len(iterated.elements) <= LONGEST_UNROLLED
+    elements = machine.elements(iterated, first.iter)
+    exact = is_exact(iterated) and len(elements) <= LONGEST_UNROLLED
     run = LoopRun(machine.site(node))
-    for number, element in enumerate(machine.elements(iterated, first.iter)[:LONGEST_UNROLLED], 1):
+    for number, element in enumerate(elements[:LONGEST_UNROLLED], 1):
         with machine.iteration_of(run, number):
             machine.assign(first.target, element)
             outcomes = [known_truth(machine, each) for each in first.ifs]

@@ -4,6 +4,7 @@ from gradsan.check.values import Class, Const, Instance, Layer, Library, Mapping
 
 _NO_TENSORS = frozenset("Number Real int float str bool list tuple dict".split())
 _TENSORS = ("Tensor", "Variable")
+_PARAMETERS = (*_TENSORS, "Parameter")
 _NUMBERS = ("float", "int", "Number", "Real")
 _SEQUENCES = ("Sequence", "Iterable", "Collection")
 _MAPPINGS = ("dict", "Mapping", "OrderedDict", "MutableMapping")
@@ -16,21 +17,29 @@ def is_a(value: Value, kind: Value) -> bool | None:
     name = kind.path.rsplit(".", 1)[-1] if isinstance(kind, Library) else ""
     if value.op is not None and name in _NO_TENSORS:
         return False
-    if type(value) is Value and value.op is not None and name in _TENSORS:
-        return True  # what is one op is taken for a tensor everywhere
+    if type(value) is Value and value.op is not None:
+        return True if name in _TENSORS else None  # what is one op is taken for a tensor everywhere
+    names = _names_of(value)
+    return None if names is None else name in names
+
+
+def _names_of(value: Value) -> tuple[str, ...] | None:
+    """The names of the kinds that a value is of; None: not known."""
     match value:
         case Tensor(plain="number"):
-            return name in _NUMBERS
-        case Tensor(plain=None):
-            return name in _TENSORS or (name == "Parameter" and value.leaf is not None)
+            return _NUMBERS
+        case Tensor(plain=None, leaf=leaf):
+            return _TENSORS if leaf is None else _PARAMETERS
         case Sequence(kind=own):
-            return name == own or name in _SEQUENCES
+            return own, *_SEQUENCES
         case Mapping():
-            return name in _MAPPINGS
+            return _MAPPINGS
+        case Const(value=int() | float() as known):
+            return type(known).__name__, "Number", "Real"
         case Const(value=known):
-            return name == type(known).__name__ or (name in ("Number", "Real") and isinstance(known, int | float))
+            return (type(known).__name__,)
         case Layer(kind=own, assumed=False):
-            return name in (own, "Module")
+            return own, "Module"
     return None
 
 

@@ -10,7 +10,7 @@ from gradsan.check.module_calls import after_forward, as_compiled, module_method
 from gradsan.check.new_ops import result
 from gradsan.check.tables import CALLEES, RECEIVERS, entered
 from gradsan.check.unknown_calls import call_assumed, unknown_call
-from gradsan.check.values import Const, Instance, Layer, Mapping, Sequence, Tensor, Value, ops_of
+from gradsan.check.values import Const, Instance, Layer, Mapping, Sequence, Tensor, Value, has_graph, is_false
 from gradsan.knowledge.modules import (
     ATTENTION,
     CELLS_WITH_PAIRS,
@@ -36,9 +36,7 @@ def new_layer(kind: str, call: Call) -> Value:
 
 def new_parameter(call: Call) -> Value:
     """`nn.Parameter(…)`."""
-    wanted = call.keyword("requires_grad")
-    frozen = isinstance(wanted, Const) and not wanted.value
-    return Tensor(leaf=Leaf("?", "?", requires=not frozen))
+    return Tensor(leaf=Leaf("?", "?", requires=not is_false(call.keyword("requires_grad"))))
 
 
 def _children(kind: str, values: list[Value]) -> list[tuple[str, Value]]:
@@ -68,7 +66,7 @@ def _output(machine: Machine, layer: Layer, given: Several[Given], node: ast.exp
     if layer.kind in CONTAINERS:
         return Value()
     leaf = layer.leaf
-    entering = any(ops_of(value) or (isinstance(value, Tensor) and value.differentiable) for value, _ in given)
+    entering = any(has_graph(value) for value, _ in given)
     keeps = layer.kind not in NEVER_SAVE and (layer.kind in SAVE_ALWAYS or entering)
     made = result(
         machine,

@@ -25,6 +25,8 @@ from gradsan.check.values import (
     Sequence,
     Tensor,
     Value,
+    has_graph,
+    is_true,
     ops_of,
 )
 from gradsan.check.walking import reach
@@ -128,8 +130,7 @@ def _checkpoint(machine: Machine, path: str, call: Call) -> Value:
         return unknown_call(machine, path, call)
     own = {key: each for key, each in call.keywords.items() if key not in _CHECKPOINT_OPTIONS}
     inner = call.rest._replace(keywords=own)
-    reentrant = call.keyword("use_reentrant")
-    if isinstance(reentrant, Const) and reentrant.value:
+    if is_true(call.keyword("use_reentrant")):
         return _reentrant(machine, call.first, inner)
     return machine.call(call.first, inner)
 
@@ -241,7 +242,7 @@ _PREFIXES: tuple[tuple[str | tuple[str, ...], Handler], ...] = (
 def _numbers(machine: Machine, path: str, call: Call) -> Value:
     """Numpy and its like hand back bare numbers."""
     for value in call.values:
-        if ops_of(value) or (isinstance(value, Tensor) and (value.cut or value.differentiable)):
+        if has_graph(value) or (isinstance(value, Tensor) and value.cut):
             return cut(machine, value, f"`{path}`", call.node)
         inner = value.elements if isinstance(value, Sequence) else []
         lost = next((each.cut for each in inner if isinstance(each, Tensor) and each.cut), None)

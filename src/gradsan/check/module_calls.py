@@ -7,8 +7,7 @@ from collections.abc import Sequence as Several
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.new_ops import result
 from gradsan.check.tables import entered
-from gradsan.check.tensor_calls import is_false
-from gradsan.check.values import Const, Instance, Layer, Sequence, Tensor, Value, leaves_of, ops_of
+from gradsan.check.values import Const, Instance, Layer, Sequence, Tensor, Value, is_false, leaves_of, ops_of
 
 _MOST_MODULES = 40
 _DEEPEST = 8
@@ -31,13 +30,13 @@ def _itself(machine: Machine, module: Value, call: Call) -> Value:  # noqa: ARG0
 @entered(METHODS, "requires_grad_")
 def _require(machine: Machine, module: Value, call: Call) -> Value:  # noqa: ARG001
     for leaf in leaves_of(module):
-        leaf.requires = not is_false(call)
+        leaf.requires = not is_false(call.first)
     return module
 
 
 @entered(METHODS, "train", "eval")
 def _train(machine: Machine, module: Value, call: Call) -> Value:  # noqa: ARG001
-    _switch(module, Const(value=call.name == "train" and not is_false(call)))
+    _switch(module, Const(value=call.name == "train" and not is_false(call.first)))
     return module
 
 

@@ -22,8 +22,10 @@ from gradsan.check.values import (
     Sequence,
     Tensor,
     Value,
+    has_graph,
+    is_exact,
+    is_scalar,
     key_of,
-    ops_of,
 )
 
 _ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any]]] = {
@@ -44,7 +46,11 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+_ADDING = frozenset({"add", "sub"})
+_SCALING = frozenset({"mul", "div"})
+_MULTIPLYING = ("mul", "matmul", "div", "pow")
 _LARGEST = 10**9  # numbers beyond it are not worked out: `10**10**10` would never end
+_PLAIN = (str, int, float, type(None))  # keys that equal nothing unknown
 _SOMETHING = (Sequence, Mapping, Instance, Layer, Tensor, Optimizer, Function, Class, Index)  # never None
 
 
@@ -67,11 +73,11 @@ def arithmetic(machine: Machine, kind: type[ast.operator], left: Given, right: G
 def _operation(machine: Machine, name: str, left: Given, right: Given, node: ast.AST) -> Value:
     """What an operation makes of two values, one of which may have a graph."""
     first, second = left[0], right[0]
-    if not (_has_history(first) or _has_history(second)):
+    graphs = has_graph(first) + has_graph(second)
+    if not graphs:
         return _without_graph(machine, first, second, node)
-    scales = name in ("mul", "div") and not (_has_history(first) and _has_history(second))
-    scalar = _is_scalar(first) and _is_scalar(second)
-    linear = scalar and (scales or name in ("add", "sub"))
+    scalar = is_scalar(first) and is_scalar(second)
+    linear = scalar and name in (_ADDING if graphs > 1 else _ADDING | _SCALING)
     storages = _needed(name, first, second)
     return result(machine, name, (left, right), node, linear=linear, scalar=scalar, storages=storages)
 
@@ -125,10 +131,6 @@ def truth(value: Value) -> bool | None:
     return None
 
 
-def _has_history(value: Value) -> bool:
-    return bool(ops_of(value)) or (isinstance(value, Tensor) and value.differentiable)
-
-
 def _is_number(value: Value) -> bool:
     """Whether it is a number of Python's, for certain."""
     if isinstance(value, Tensor):
@@ -136,18 +138,12 @@ def _is_number(value: Value) -> bool:
     return isinstance(value, Index) or (isinstance(value, Const) and isinstance(value.value, int | float))
 
 
-def _is_scalar(value: Value) -> bool:
-    """Whether it is one number as far as can be told: a loss, a Python number, or something without a history."""
-    return value.op.scalar if value.op is not None else not (isinstance(value, Tensor) and value.differentiable)
-
-
 def _needed(name: str, first: Value, second: Value) -> tuple[Storage, ...]:
     """The gradient of a product needs the other factor."""
-    if name not in ("mul", "matmul", "div", "pow"):
+    if name not in _MULTIPLYING:
         return ()
-    needed = [second] if _has_history(first) else []
-    needed += [first] if _has_history(second) else []
-    return tuple(each.memory for each in needed if isinstance(each, Tensor))
+    factors = [other for one, other in ((first, second), (second, first)) if has_graph(one)]
+    return tuple(each.memory for each in factors if isinstance(each, Tensor))
 
 
 def _computed(compute: Callable[[Any, Any], Any] | None, left: object, right: object) -> Value:
@@ -175,22 +171,14 @@ def _identical(left: Value, right: Value) -> bool | None:
 
 
 def _contained(left: Value, right: Value) -> bool | None:
-    key = key_of(left)
     match right:
-        case Mapping(entries=entries, exact=exact):
-            if key in entries:
-                return True
-            if not entries and exact:
-                return False
-            return False if exact and isinstance(left, Const) and _plain(entries) else None
-        case Sequence(elements=elements, exact=exact):
+        case Mapping(entries=entries):
+            keys = list(entries)
+        case Sequence(elements=elements):
             keys = [key_of(each) for each in elements]
-            if key in keys:
-                return True
-            known = exact and isinstance(left, Const) and all(isinstance(each, Const) for each in elements)
-            return False if known or (exact and not elements) else None
-    return None
-
-
-def _plain(keys: object) -> bool:
-    return all(isinstance(each, str | int | float | bool | None) for each in keys)  # type: ignore[attr-defined]
+        case _:
+            return None
+    if key_of(left) in keys:
+        return True
+    is_settled = not keys or (isinstance(left, Const) and all(isinstance(each, _PLAIN) for each in keys))
+    return False if is_exact(right) and is_settled else None

@@ -8,7 +8,7 @@ from gradsan.check.labels import label_of
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.new_ops import result
 from gradsan.check.troubles import NoHistory
-from gradsan.check.values import NONE, Const, Sequence, Tensor, Value, leaves_of, ops_of
+from gradsan.check.values import NONE, Const, Sequence, Tensor, Value, is_false, is_true, leaves_of, ops_of
 
 _OF_BACKWARD = ("gradient", "retain_graph", "create_graph", "inputs")
 _OF_GRAD = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph")
@@ -103,6 +103,6 @@ def _name_of(machine: Machine, root: Given, ops: list[Op]) -> str | None:
 def _flag(named: Names[str, Given], *names: str) -> bool | None:
     """Whether one of the arguments is true; None: it cannot be known."""
     values = [named[name][0] for name in names if name in named]
-    if any(isinstance(each, Const) and each.value for each in values):
+    if any(map(is_true, values)):
         return True
-    return False if all(isinstance(each, Const) for each in values) else None
+    return False if all(map(is_false, values)) else None

@@ -9,7 +9,7 @@ from gradsan.check.machine import Machine
 from gradsan.check.new_ops import edit
 from gradsan.check.operators import arithmetic
 from gradsan.check.tables import STATEMENTS, entered
-from gradsan.check.values import NONE, Class, Const, Function, Index, Mapping, Sequence, Tensor, Value, key_of
+from gradsan.check.values import NONE, Class, Const, Function, Index, Mapping, Sequence, Tensor, Value, is_exact, key_of
 
 _CACHES = ("lru_cache", "cache", "cached", "memoize")
 
@@ -42,7 +42,7 @@ def assign_augmented(machine: Machine, node: ast.AugAssign) -> None:
     right = machine.evaluate(node.value)
     if isinstance(before, Sequence) and isinstance(node.op, ast.Add):
         before.elements += machine.elements(right, node.value)
-        before.exact = before.exact and isinstance(right, Sequence) and right.exact
+        before.exact = before.exact and is_exact(right)
         return
     if _is_parameter(before) and not machine.world.recording:
         machine.world.update(before.leaf, machine.site(node), certain=machine.is_certain)  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from gradsan.check.new_ops import cut, edit
 from gradsan.check.pass_calls import backward
 from gradsan.check.tables import RECEIVERS, entered
 from gradsan.check.torch_calls import fresh, torch_function
-from gradsan.check.values import Const, Distribution, Tensor, Value
+from gradsan.check.values import Distribution, Tensor, Value, is_false
 from gradsan.knowledge.tensors import (
     CUTTING_METHODS,
     FRESH_METHODS,
@@ -65,17 +65,12 @@ def _detach_in_place(machine: Machine, value: Tensor, call: Call) -> Value:
 
 @entered(METHODS, "requires_grad_")
 def _require(machine: Machine, value: Tensor, call: Call) -> Value:  # noqa: ARG001
-    wants = not is_false(call)
+    wants = not is_false(call.first)
     if value.leaf is not None:
         value.leaf.requires = wants
     elif wants and value.op is None:
         value.leaf, value.cut = Leaf(value.label or "?", value.label or "?"), None
     return value
-
-
-def is_false(call: Call) -> bool:
-    """Whether the first argument is known to be false: `requires_grad_(False)`, `train(False)`."""
-    return isinstance(call.first, Const) and not call.first.value
 
 
 def _in_place(machine: Machine, value: Tensor, call: Call) -> Value:

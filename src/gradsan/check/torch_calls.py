@@ -5,7 +5,7 @@ from collections.abc import Sequence as Several
 from gradsan.check.graph import Leaf, Storage
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.new_ops import cut, result
-from gradsan.check.values import Const, Sequence, Tensor, Value, ops_of, parts
+from gradsan.check.values import Const, Sequence, Tensor, Value, is_scalar, is_true, ops_of, parts
 from gradsan.knowledge.tensors import (
     CUTTING_FUNCTIONS,
     FRESH_BUT_COPIES,
@@ -48,8 +48,7 @@ def torch_function(machine: Machine, name: str, call: Call) -> Value:
 
 def fresh(machine: Machine, call: Call) -> Tensor:
     """A tensor of numbers; a leaf, where it is to have a gradient."""
-    wanted = call.keyword("requires_grad")
-    wants = isinstance(wanted, Const) and bool(wanted.value)
+    wants = is_true(call.keyword("requires_grad"))
     return Tensor(leaf=Leaf("?", "?") if wants else None, data=True, made=machine.site(call.node))
 
 
@@ -118,9 +117,7 @@ def _saved(name: str, inputs: Several[Value]) -> tuple[Storage, ...]:
 def _all_scalar(value: Value) -> bool:
     if isinstance(value, Sequence):
         return bool(value.elements) and all(map(_all_scalar, value.elements))
-    if value.op is not None:
-        return value.op.scalar
-    return not (isinstance(value, Tensor) and value.differentiable)
+    return is_scalar(value)
 
 
 def _copied(value: Tensor) -> Tensor:

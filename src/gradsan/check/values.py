@@ -274,6 +274,31 @@ def ops_of(value: Value) -> list[Op]:
     return []
 
 
+def has_graph(value: Value) -> bool:
+    """Whether what is built on it has a graph."""
+    return bool(ops_of(value)) or (isinstance(value, Tensor) and value.differentiable)
+
+
+def is_scalar(value: Value) -> bool:
+    """Whether it is one number as far as can be told: a loss, a Python number, or something without a graph."""
+    return not has_graph(value) if value.op is None else value.op.scalar
+
+
+def is_true(value: Value | None) -> bool:
+    """Whether it is known to count as true."""
+    return isinstance(value, Const) and bool(value.value)
+
+
+def is_false(value: Value | None) -> bool:
+    """Whether it is known to count as false."""
+    return isinstance(value, Const) and not value.value
+
+
+def is_exact(value: Value | None) -> bool:
+    """Whether it is a container of which all elements are known."""
+    return isinstance(value, Sequence | Mapping) and value.exact
+
+
 def leaves_of(value: Value, seen: set[int] | None = None) -> list[Leaf]:
     """All parameters in a value: a tensor, a module, a list of either."""
     seen = set() if seen is None else seen
