@@ -1,9 +1,13 @@
-"""What objects have under a name or an index."""
+"""What objects have under a name: `owner.name`, by the kind of owner."""
 
 import ast
 
-from gradsan.check.graph import DOUBTFUL, LIKELY, Op
-from gradsan.check.objects import Objects
+from gradsan.check.function_calls import enter
+from gradsan.check.imports import name_in
+from gradsan.check.machine import Call, Machine
+from gradsan.check.new_ops import cut
+from gradsan.check.tables import OWNERS, entered
+from gradsan.check.troubles import ReadFreed
 from gradsan.check.values import (
     Class,
     Const,
@@ -22,118 +26,145 @@ from gradsan.check.values import (
     Tensor,
     Value,
     is_module,
+    leaves_of,
     member,
 )
-from gradsan.knowledge.hints import OUTPUT_WORDS
 from gradsan.knowledge.tensors import operation
 from gradsan.source.disk import locate_import
 
+_VIEWS = ("T", "mT", "H", "mH", "real", "imag")
 
-class Attributes(Objects):
-    """Attributes and parts."""
 
-    def attribute(self, value: Value, name: str, node: ast.expr) -> Value:
-        """What an object has under a name."""
-        match value:
-            case Library():
-                return self._library_attribute(value, name)
-            case Instance():
-                return self._instance_attribute(value, name, node)
-            case Class():
-                return member(value, name) or Method(receiver=value, name=name)
-            case Layer():
-                return self.layer_attribute(value, name, node)
-            case Tensor():
-                return self.tensor_attribute(value, name, node)
-            case Optimizer() if name == "param_groups":
-                owned: list[Value] = [Tensor(leaf=leaf) for leaf in value.owned]
-                group = Mapping(entries={"params": Sequence(elements=owned, exact=value.complete)}, exact=False)
-                return Sequence(elements=[group], exact=False)
-            case Sequence() | Mapping() | Optimizer() | Scaler() | Distribution():
-                return value.attributes.get(name) or Method(receiver=value, name=name)
-        of = value.attributes.get("<of>")
-        if of is not None and (name == "saved_tensors" or name.startswith("_saved_")):
-            return self.read_saved(of, node)
-        return self._unknown_attribute(value, name, node)
+@entered(OWNERS, Library)
+def library_attribute(machine: Machine, library: Library, name: str, node: ast.expr) -> Value:  # noqa: ARG001
+    """`torch.nn`, or a name of a file of the user's."""
+    inner = f"{library.path}.{name}"
+    if library.file is None:
+        return library.attributes.get(name) or Library(path=inner)
+    return name_in(machine, library.file, name) or Library(path=inner, file=locate_import(library.file, name, 1))
 
-    def _library_attribute(self, library: Library, name: str) -> Value:
-        inner = f"{library.path}.{name}"
-        if library.file is None:
-            return library.attributes.get(name) or Library(path=inner)
-        found = self.name_in(library.file, name)
-        return found or Library(path=inner, file=locate_import(library.file, name, 1))
 
-    def _instance_attribute(self, instance: Instance, name: str, node: ast.expr) -> Value:
-        known = instance.attributes.get(name)
-        if known is not None:
-            return known
-        found = member(instance.cls, name)
-        if isinstance(found, Function):
-            if any(each.endswith(("property", "cached_property")) for each in found.decorators):
-                value = self.enter(found, (), {}, node, instance)
-                if any(each.endswith("cached_property") for each in found.decorators):
-                    instance.attributes[name] = value
-                return value
-            return Method(function=found, receiver=instance, name=name)
-        if found is not None:
-            return found
-        if name == "training" and is_module(instance.cls):
-            return Const(value=True)  # as long as nobody calls `eval()`
-        if name.startswith("__"):
-            return instance.cls if name == "__class__" else Value()
-        value = instance.attributes[name] = Value(label=f"self.{name}", made=self.site(node))
-        instance.guessed.add(name)
-        return value
-
-    def _unknown_attribute(self, value: Value, name: str, node: ast.expr) -> Value:
-        known = value.attributes.get(name)
-        if known is not None:
-            return known
-        if isinstance(value, Const | Context | Function | Method | Partial):
-            return Method(receiver=value, name=name)
-        if value.op is not None:
-            if name == "grad_fn":
-                return Value(attributes={"<of>": value})
-            if operation(name).graph == "describes":
-                return Value()
-            if name in ("data", "grad"):  # of a tensor, or of something that only has such a name
-                return Value(opaque=True)
-            return self.part(value, name, node)
-        label = f"{value.label}.{name}" if value.label else name
-        made = value.attributes[name] = Value(label=label, made=self.site(node))
-        return made
-
-    def part(self, value: Value, key: object, node: ast.expr) -> Value:
-        """A part of something that is one op: of a tensor, or of what a call returned."""
-        if isinstance(value, Tensor):
-            return Tensor(op=value.op, leaf=value.leaf, cut=value.cut, storage=value.storage, made=value.made)
-        if isinstance(value, Const):
-            return Value()
-        if isinstance(value, Layer):
-            return self.layer_item(value, key)
-        if isinstance(value, Instance):
-            fields = value.cls.fields
-            if isinstance(key, int) and value.cls.plain and 0 <= key < len(fields):
-                return value.attributes.get(fields[key]) or Value()
-            getter = member(value.cls, "__getitem__")
-            if isinstance(getter, Function):
-                argument = Const(value=key) if isinstance(key, str | int) else Value()
-                return self.enter(getter, [(argument, None)], {}, node, value)
-            return Value()
-        known = value.items.get(key)
-        if known is None:
-            known = value.items[key] = Value(op=self._part_of(value, key, node), made=self.site(node))
+@entered(OWNERS, Instance)
+def instance_attribute(machine: Machine, instance: Instance, name: str, node: ast.expr) -> Value:
+    """`self.name`: what was set, what the class defines, or something that nobody was seen to set."""
+    known = instance.attributes.get(name)
+    if known is not None:
         return known
+    found = member(instance.cls, name)
+    if isinstance(found, Function):
+        return _member_function(machine, instance, found, name, node)
+    if found is not None:
+        return found
+    if name == "training" and is_module(instance.cls):
+        return Const(value=True)  # as long as nobody calls `eval()`
+    if name.startswith("__"):
+        return instance.cls if name == "__class__" else Value()
+    instance.guessed.add(name)
+    guessed = instance.attributes[name] = Value(label=f"self.{name}", made=machine.site(node))
+    return guessed
 
-    def _part_of(self, value: Value, key: object, node: ast.expr) -> Op | None:
-        """One output of an unknown module may have little in common with another."""
-        op = value.op
-        if op is None or op.doubt == 0:
-            return op
-        likely = not isinstance(key, str) or any(word in key for word in OUTPUT_WORDS)
-        doubt = LIKELY if likely else DOUBTFUL
-        return self.result(str(key), [(value, None)], node, saves=False, doubt=doubt, scalar=op.scalar).op or op
 
-    def unpacked(self, value: Value, position: int, node: ast.expr) -> Value:
-        """One of several values that something unknown was unpacked into."""
-        return self.part(value, position, node)
+def _member_function(machine: Machine, instance: Instance, found: Function, name: str, node: ast.expr) -> Value:
+    if not found.is_property:
+        return Method(function=found, receiver=instance, name=name)
+    value = enter(machine, found, Call(node), instance)
+    if any(each.endswith("cached_property") for each in found.decorators):
+        instance.attributes[name] = value
+    return value
+
+
+@entered(OWNERS, Class)
+def class_attribute(machine: Machine, cls: Class, name: str, node: ast.expr) -> Value:  # noqa: ARG001
+    """`Class.name`."""
+    return member(cls, name) or Method(receiver=cls, name=name)
+
+
+@entered(OWNERS, Layer)
+def layer_attribute(machine: Machine, layer: Layer, name: str, node: ast.expr) -> Value:
+    """`layer.weight`, `model.head`."""
+    child = dict(reversed(layer.children)).get(name)
+    if child is not None:
+        return child
+    if name in ("weight", "bias") and layer.leaf is not None:
+        return Tensor(leaf=layer.leaf)
+    if name in ("module", "_orig_mod"):
+        return layer
+    if layer.assumed and not name.startswith("_") and name not in layer.attributes:
+        layer.attributes[name] = Value(label=f"{layer.label}.{name}", made=machine.site(node))
+    return layer.attributes.get(name) or Method(receiver=layer, name=name)
+
+
+@entered(OWNERS, Tensor)
+def tensor_attribute(machine: Machine, value: Tensor, name: str, node: ast.expr) -> Value:
+    """`tensor.name`, not called."""
+    match name:
+        case "grad":
+            _read_gradients(value)
+            return Tensor(data=True, of=value)
+        case "data":
+            bare = cut(machine, value, "`.data`", node)
+            bare.of = value
+            return bare
+        case "grad_fn":
+            return Value(of=value)
+        case "requires_grad" if value.differentiable:
+            return Const(value=True)
+    if operation(name).graph == "describes":
+        return Value()
+    return value if name in _VIEWS else Method(receiver=value, name=name)
+
+
+def _read_gradients(value: Tensor) -> None:
+    for leaf in leaves_of(value):
+        leaf.gradient_read = True
+        for each in leaf.given:
+            each.source.used = True
+
+
+@entered(OWNERS, Optimizer)
+def optimizer_attribute(machine: Machine, optimizer: Optimizer, name: str, node: ast.expr) -> Value:
+    """`optimizer.param_groups` holds what the optimizer owns."""
+    if name != "param_groups":
+        return container_attribute(machine, optimizer, name, node)
+    owned: list[Value] = [Tensor(leaf=leaf) for leaf in optimizer.owned]
+    group = Mapping(entries={"params": Sequence(elements=owned, exact=optimizer.complete)}, exact=False)
+    return Sequence(elements=[group], exact=False)
+
+
+@entered(OWNERS, Sequence, Mapping, Scaler, Distribution, Const, Context, Function, Method, Partial)
+def container_attribute(machine: Machine, value: Value, name: str, node: ast.expr) -> Value:  # noqa: ARG001
+    """What was set there, or a method."""
+    return value.attributes.get(name) or Method(receiver=value, name=name)
+
+
+@entered(OWNERS, Value)
+def unknown_attribute(machine: Machine, value: Value, name: str, node: ast.expr) -> Value:
+    """An attribute of something unknown: what was seen there before, or a part of what is one op."""
+    if value.of is not None and (name == "saved_tensors" or name.startswith("_saved_")):
+        return _read_saved(machine, value.of, node)
+    known = value.attributes.get(name)
+    if known is not None:
+        return known
+    if value.op is not None:
+        return _attribute_of_op(machine, value, name, node)
+    label = f"{value.label}.{name}" if value.label else name
+    made = value.attributes[name] = Value(label=label, made=machine.site(node))
+    return made
+
+
+def _attribute_of_op(machine: Machine, value: Value, name: str, node: ast.expr) -> Value:
+    if name == "grad_fn":
+        return Value(of=value)
+    if operation(name).graph == "describes":
+        return Value()
+    if name in ("data", "grad"):  # of a tensor, or of something that only has such a name
+        return Value(opaque=True)
+    return machine.part(value, name, node)
+
+
+def _read_saved(machine: Machine, value: Value, node: ast.expr) -> Value:
+    """`out.grad_fn.saved_tensors`."""
+    op = value.op
+    if op is not None and op.freed is not None and op.saves and not op.freed_doubt:
+        machine.world.troubles.append(ReadFreed(machine.site(node), op, machine.world.moment, value.label))
+    return Value()

@@ -1,178 +1,88 @@
-"""Calls: of everything, by what it is."""
+"""The call as an expression: what is called, and what with. Who handles it, its kind decides (`*_calls.py`)."""
 
 import ast
-from collections.abc import Sequence as Several
 
-from gradsan.check.attributes import Attributes
+from gradsan.check.function_calls import enter
 from gradsan.check.holding import OF_TENSORS, lacks
-from gradsan.check.machine import Given
+from gradsan.check.machine import Call, Given, Machine
+from gradsan.check.object_calls import call_super
+from gradsan.check.tables import CALLEES, EXPRESSIONS, RECEIVERS, entered
 from gradsan.check.troubles import Misfit
-from gradsan.check.values import (
-    NONE,
-    Class,
-    Const,
-    Distribution,
-    Function,
-    Instance,
-    Layer,
-    Library,
-    Mapping,
-    Method,
-    Optimizer,
-    Partial,
-    Scaler,
-    Sequence,
-    Tensor,
-    Value,
-    ops_of,
-)
+from gradsan.check.values import Function, Library, Mapping, Method, Partial, Value, is_exact, ops_of
 
 
-class Calls(Attributes):
-    """Who is called, and what with."""
+@entered(EXPRESSIONS, ast.Call)
+def call_expression(machine: Machine, node: ast.Call) -> Value:
+    """`callee(…)`, `receiver.name(…)`."""
+    if isinstance(node.func, ast.Attribute):
+        receiver = machine.evaluate(node.func.value)
+        call = Call(node, _arguments(machine, node.args), _keywords(machine, node.keywords), node.func.attr)
+        return _method(machine, receiver, call)
+    callee = machine.evaluate(node.func)
+    return machine.call(callee, Call(node, _arguments(machine, node.args), _keywords(machine, node.keywords)))
 
-    def _eval_Call(self, node: ast.Call) -> Value:
-        if isinstance(node.func, ast.Attribute):
-            receiver = self.evaluate(node.func.value)
-            arguments, keywords = self._arguments(node)
-            return self.call_method(receiver, node.func.attr, arguments, keywords, node)
-        function = self.evaluate(node.func)
-        arguments, keywords = self._arguments(node)
-        return self.call(function, arguments, keywords, node)
 
-    def _arguments(self, node: ast.Call) -> tuple[list[Given], dict[str, Given]]:
-        arguments: list[Given] = []
-        for each in node.args:
-            if isinstance(each, ast.Starred):
-                inner = self.evaluate(each.value)
-                known = isinstance(inner, Sequence) and inner.exact
-                arguments += [
-                    (one, each.value) for one in (self.elements(inner, each) if known or inner.op is None else [inner])
-                ]
-            else:
-                arguments.append((self.evaluate(each), each))
-        keywords: dict[str, Given] = {}
-        for keyword in node.keywords:
-            value = self.evaluate(keyword.value)
-            if keyword.arg is not None:
-                keywords[keyword.arg] = (value, keyword.value)
-            elif isinstance(value, Mapping):
-                keywords |= {key: (each, keyword.value) for key, each in value.entries.items() if isinstance(key, str)}
-            elif ops_of(value):
-                keywords["**"] = (value, keyword.value)
-        return arguments, keywords
+def _arguments(machine: Machine, nodes: list[ast.expr]) -> list[Given]:
+    arguments: list[Given] = []
+    for each in nodes:
+        value = machine.evaluate(each.value if isinstance(each, ast.Starred) else each)
+        if isinstance(each, ast.Starred):
+            arguments += [(one, each.value) for one in _unpacked(machine, value, each)]
+        else:
+            arguments.append((value, each))
+    return arguments
 
-    def call(self, function: Value, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr) -> Value:
-        """The result of a call."""
-        match function:
-            case Function():
-                return self.enter(function, arguments, keywords, node)
-            case Method():
-                if isinstance(function.function, Function):
-                    return self.enter(function.function, arguments, keywords, node, function.receiver)
-                return self.call_method(function.receiver, function.name, arguments, keywords, node)
-            case Partial():
-                bound = [(each, None) for each in function.arguments]
-                named = {key: (each, None) for key, each in function.keywords.items()}
-                return self.call(function.function, [*bound, *arguments], {**named, **keywords}, node)
-            case Class():
-                return self.construct(function, arguments, keywords, node)
-            case Instance():
-                return self.call_instance(function, arguments, keywords, node)
-            case Layer():
-                return self.call_layer(function, [*arguments, *keywords.values()], node)
-            case Library():
-                return self.call_library(function.path, arguments, keywords, node)
-        return self.call_value(function, arguments, keywords, node)
 
-    def call_method(  # noqa: C901, PLR0912 # one branch for each kind of receiver
-        self, receiver: Value, name: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr
-    ) -> Value:
-        """`receiver.name(...)`."""
-        if name in OF_TENSORS:
-            self._note_misfit(receiver, name, node)
-        match receiver:
-            case Library(path="builtins.super"):
-                return self.call_super(name, arguments, keywords, node)
-            case Library():
-                return self.call(self.attribute(receiver, name, node), arguments, keywords, node)
-            case Instance():
-                return self.instance_method(receiver, name, arguments, keywords, node)
-            case Class():
-                return self.class_method(receiver, name, arguments, keywords, node)
-            case Layer():
-                return self._layer_method(receiver, name, arguments, keywords, node)
-            case Optimizer():
-                return self.optimizer_method(receiver, name, arguments, keywords, node)
-            case Scaler():
-                return self._scaler_method(name, arguments, keywords, node)
-            case Tensor():
-                return self.tensor_method(receiver, name, arguments, keywords, node)
-            case Sequence():
-                return self.sequence_method(receiver, name, arguments, keywords, node)
-            case Mapping():
-                return self.mapping_method(receiver, name, arguments, keywords, node)
-            case Distribution():
-                return self._distribution_method(receiver, name, arguments, keywords, node)
-            case Const():
-                return Value(made=self.site(node))
-            case Function() if name == "cache_clear":
-                receiver.remembered = {} if receiver.remembered is not None else None
-                return NONE
-        stored = receiver.attributes.get(name)
-        if stored is not None:
-            return self.call(stored, arguments, keywords, node)
-        return self.unknown_method(receiver, name, arguments, keywords, node)
+def _unpacked(machine: Machine, value: Value, node: ast.expr) -> list[Value]:
+    return machine.elements(value, node) if is_exact(value) or value.op is None else [value]
 
-    def _note_misfit(self, receiver: Value, name: str, node: ast.expr) -> None:
-        """Note that what a method of tensors is called on has no such method, or may have none."""
-        lacking = lacks(receiver, name)
-        if lacking is not False and isinstance(node, ast.Call):
-            self.world.misfits.add(Misfit(self.frame.code.file, node.lineno, ast.unparse(node.func), bool(lacking)))
 
-    def _layer_method(
-        self, layer: Layer, name: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr
-    ) -> Value:
-        if name in ("forward", "__call__"):
-            return self.call_layer(layer, [*arguments, *keywords.values()], node)
-        answer = self.module_method(layer, name, arguments, keywords)
-        if answer is not None:
-            return answer
-        match name:
-            case "append" | "insert" if arguments:
-                layer.children.append((str(len(layer.children)), arguments[-1][0]))
-                return layer
-            case "extend" if arguments:
-                for each in self.elements(arguments[0][0], node):
-                    layer.children.append((str(len(layer.children)), each))
-                return layer
-            case "items":
-                pairs: list[Value] = [
-                    Sequence(elements=[Const(value=key), each], kind="tuple") for key, each in layer.children
-                ]
-                return Sequence(elements=pairs)
-            case "values":
-                return Sequence(elements=[each for _, each in layer.children])
-            case "keys":
-                return Sequence(elements=[Const(value=key) for key, _ in layer.children])
-        return self.unknown_call(name, arguments, keywords, node)
+def _keywords(machine: Machine, nodes: list[ast.keyword]) -> dict[str, Given]:
+    keywords: dict[str, Given] = {}
+    for keyword in nodes:
+        value = machine.evaluate(keyword.value)
+        if keyword.arg is not None:
+            keywords[keyword.arg] = (value, keyword.value)
+        elif isinstance(value, Mapping):
+            keywords |= {key: (each, keyword.value) for key, each in value.entries.items() if isinstance(key, str)}
+        elif ops_of(value):
+            keywords["**"] = (value, keyword.value)
+    return keywords
 
-    def _scaler_method(self, name: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr) -> Value:
-        if name == "scale" and arguments:
-            scalar = arguments[0][0].op is None or arguments[0][0].op.scalar
-            if not ops_of(arguments[0][0]):
-                return arguments[0][0]
-            return self.result("mul", arguments[:1], node, form="linear" if scalar else "other", scalar=scalar)
-        if name == "step" and arguments:
-            optimizer = arguments[0][0]
-            if not isinstance(optimizer, Optimizer):
-                optimizer = self.as_optimizer(optimizer)
-            return self.optimizer_method(optimizer, "step", arguments[1:], keywords, node)
-        return Value()
 
-    def _distribution_method(
-        self, receiver: Value, name: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr
-    ) -> Value:
-        if name == "sample":
-            return self.cut(Tensor(op=receiver.op), "`.sample()`", node)
-        return self.function(name, [(receiver, None), *arguments], keywords, node)
+def _method(machine: Machine, receiver: Value, call: Call) -> Value:
+    if call.name in OF_TENSORS:
+        _note_misfit(machine, receiver, call)
+    return machine.call_method(receiver, call)
+
+
+def _note_misfit(machine: Machine, receiver: Value, call: Call) -> None:
+    """Note that what a method of tensors is called on has no such method, or may have none."""
+    lacking, node = lacks(receiver, call.name), call.node
+    if lacking is not False and isinstance(node, ast.Call):
+        misfit = Misfit(machine.frame.code.file, node.lineno, ast.unparse(node.func), bool(lacking))
+        machine.world.misfits.add(misfit)
+
+
+@entered(CALLEES, Method)
+def call_bound(machine: Machine, method: Method, call: Call) -> Value:
+    """A method that was taken from its object before."""
+    if isinstance(method.function, Function):
+        return enter(machine, method.function, call, method.receiver)
+    return _method(machine, method.receiver, call._replace(name=method.name))
+
+
+@entered(CALLEES, Partial)
+def call_partial(machine: Machine, partial: Partial, call: Call) -> Value:
+    """`functools.partial(function, …)(…)`."""
+    named: dict[str, Given] = {key: (each, None) for key, each in partial.keywords.items()}
+    bound: list[Given] = [(each, None) for each in partial.arguments]
+    return machine.call(partial.function, call.on(*bound)._replace(keywords=named | call.keywords))
+
+
+@entered(RECEIVERS, Library)
+def library_method(machine: Machine, library: Library, call: Call) -> Value:
+    """`torch.name(…)`, `super().name(…)`."""
+    if library.path == "builtins.super":
+        return call_super(machine, call)
+    return machine.call(machine.attribute(library, call.name, call.node), call)

@@ -22,7 +22,7 @@ class Policy:
 
     usual: bool = True
     turns: bool = False  # conditions that vary from round to round turn in the second one
-    forced: tuple[tuple[int, bool], ...] = ()  # (id of the `if`, which way)
+    forced: tuple[tuple[ast.AST, bool], ...] = ()  # the `if`, and which way
 
 
 @dataclass(slots=True)
@@ -32,8 +32,8 @@ class Choices:
     policy: Policy
     made: dict[object, bool] = field(default_factory=dict)
     equal_to: dict[object, object] = field(default_factory=dict)  # what something was assumed to equal
-    open_branches: dict[int, set[bool]] = field(default_factory=dict)  # unknown conditions, and the ways taken
-    varying: set[int] = field(default_factory=set)
+    open_branches: dict[ast.AST, set[bool]] = field(default_factory=dict)  # unknown conditions, and the ways taken
+    varying: set[ast.AST] = field(default_factory=set)
 
     def choose(self, node: ast.AST, test: ast.expr, *, unlikely: bool, moment: Moment, code: object) -> bool:
         """Whether to go into the branch of an unknown condition; `unlikely`: it leads out of the ordinary."""
@@ -41,14 +41,14 @@ class Choices:
         varies = bool(moment) and _varies(test, moment[-1][0].header.node)
         where = (code, key, moment if varies else None)
         if varies:
-            self.varying.add(id(node))
+            self.varying.add(node)
         if where in self.made:
             decided = self.made[where] == positive
         else:
             decided = self._fresh(node, test, unlikely=unlikely, turned=varies and moment[-1][1] > 1)
             decided = self._consistent(test, decided, where)
             self.made[where] = decided == positive
-        self.open_branches.setdefault(id(node), set()).add(decided)
+        self.open_branches.setdefault(node, set()).add(decided)
         return decided
 
     def raises_now(self, moment: Moment) -> bool:
@@ -57,7 +57,7 @@ class Choices:
 
     def _fresh(self, node: ast.AST, test: ast.expr, *, unlikely: bool, turned: bool) -> bool:
         for forced, way in self.policy.forced:
-            if forced == id(node):
+            if forced is node:
                 return way
         usual = not unlikely and not _is_improbable(test)
         if self.policy.turns and turned:

@@ -1,113 +1,176 @@
 """Methods of lists, deques, tuples and dicts: what is held, and what a loop gathers."""
 
 import ast
-from collections.abc import Sequence as Several
+from collections.abc import Callable
+from itertools import chain
 
-from gradsan.check.binding import Binding
+from gradsan.check.gathering import note_gathering, still_holds_older
 from gradsan.check.graph import Label
-from gradsan.check.machine import Given
-from gradsan.check.unknown_calls import UnknownCalls
-from gradsan.check.values import NONE, Const, Mapping, Sequence, Value, key_of, ops_of
+from gradsan.check.machine import Call, Machine
+from gradsan.check.tables import RECEIVERS, entered
+from gradsan.check.unknown_calls import unknown_call
+from gradsan.check.values import NONE, Const, Mapping, Sequence, Value, is_exact, key_of, ops_of
+
+SEQUENCES: dict[str, Callable[[Machine, Sequence, Call], Value]] = {}
+MAPPINGS: dict[str, Callable[[Machine, Mapping, Call], Value]] = {}
 
 
-class ContainerCalls(UnknownCalls, Binding):
-    """Containers."""
+@entered(RECEIVERS, Sequence)
+def sequence_method(machine: Machine, value: Sequence, call: Call) -> Value:
+    """`list.append` and its like."""
+    handler = SEQUENCES.get(call.name)
+    if handler is None:
+        return unknown_call(machine, call.name, call.on((value, None)))
+    return handler(machine, value, call)
 
-    def sequence_method(
-        self, value: Sequence, name: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr
-    ) -> Value:
-        """`list.append` and its like."""
-        given = [each for each, _ in arguments]
-        match name:
-            case "append" | "add" | "appendleft" | "put":
-                self._append(value, given[0] if given else Value(), node)
-            case "extend" | "update":
-                value.elements += [each for one in given for each in self.elements(one, node)]
-                value.exact = False
-            case "insert" if len(given) > 1:
-                value.elements.insert(0, given[1])
-            case "clear":
-                value.elements.clear()
-                value.exact = True
-            case "pop" | "popleft":
-                return self._pop(value, first=name == "popleft" or (bool(given) and _is_zero(given[0])))
-            case "copy":
-                return Sequence(elements=list(value.elements), exact=value.exact, kind=value.kind)
-            case "remove" if value.elements:
-                value.elements.pop(0)
-            case "index" | "count":
-                return Value()
-            case _:
-                return self.unknown_call(name, arguments, keywords, node, (value, None))
-        return NONE
 
-    def _append(self, value: Sequence, element: Value, node: ast.expr) -> None:
-        value.elements.append(element)
-        if value.longest is not None and len(value.elements) > value.longest:
-            value.elements.pop(0)
-        for op in ops_of(element):
-            op.escaped = True
-        if value.longest is None and isinstance(node, ast.Call) and self.still_holds_older(value):
-            holder = node.func.value if isinstance(node.func, ast.Attribute) else node
-            name = ast.unparse(holder)
-            for op in ops_of(element)[:1]:
-                label = Label(name, "attribute" if isinstance(holder, ast.Attribute) else "local")
-                self.note_gathering(name, label, op, self.site(node))
+@entered(RECEIVERS, Mapping)
+def mapping_method(machine: Machine, value: Mapping, call: Call) -> Value:
+    """`dict.get` and its like."""
+    handler = MAPPINGS.get(call.name)
+    if handler is None:
+        return unknown_call(machine, call.name, call.on((value, None)))
+    return handler(machine, value, call)
 
-    def _pop(self, value: Sequence, *, first: bool) -> Value:
-        if not value.elements:
-            return Value()
-        return value.elements.pop(0 if first else -1)
 
-    def mapping_method(
-        self, value: Mapping, name: str, arguments: Several[Given], keywords: dict[str, Given], node: ast.expr
-    ) -> Value:
-        """`dict.get` and its like."""
-        given = [each for each, _ in arguments]
-        match name:
-            case "items":
-                pairs: list[Value] = [
-                    Sequence(elements=[_key(key), each], kind="tuple") for key, each in value.entries.items()
-                ]
-                return Sequence(elements=pairs, exact=value.exact)
-            case "values":
-                return Sequence(elements=list(value.entries.values()), exact=value.exact)
-            case "keys":
-                return Sequence(elements=[_key(key) for key in value.entries], exact=value.exact)
-            case "get" | "setdefault" | "pop" if given:
-                return self._get(value, name, given)
-            case "update":
-                for one in given:
-                    value.entries |= one.entries if isinstance(one, Mapping) else {}
-                    value.exact = value.exact and isinstance(one, Mapping) and one.exact
-                value.entries |= {key: each for key, (each, _) in keywords.items()}
-                return NONE
-            case "clear":
-                value.entries.clear()
-                value.exact = True
-                return NONE
-            case "copy":
-                return Mapping(entries=dict(value.entries), exact=value.exact, born=self.world.moment)
-        return self.unknown_call(name, arguments, keywords, node, (value, None))
+@entered(SEQUENCES, "append", "add", "appendleft", "put")
+def _append(machine: Machine, value: Sequence, call: Call) -> Value:
+    element = call.first or Value()
+    value.elements.append(element)
+    for op in ops_of(element):
+        op.escaped = True
+    if value.longest is None:
+        _note(machine, value, element, call.node)
+    elif len(value.elements) > value.longest:
+        value.elements.pop(0)
+    return NONE
 
-    def _get(self, value: Mapping, name: str, given: list[Value]) -> Value:
-        key = key_of(given[0])
-        default = given[1] if len(given) > 1 else NONE
-        found = value.entries.get(key)
-        if found is None and value.entries and not isinstance(given[0], Const):
-            found = next(reversed(value.entries.values()))
-        if name == "setdefault" and found is None:
-            value.entries[key] = default
-        if name == "pop":
-            value.entries.pop(key, None)
-        if found is not None:
-            return found
-        return default if value.exact else Value()
+
+def _note(machine: Machine, value: Sequence, element: Value, node: ast.expr) -> None:
+    """Note that a list is fed which still holds what an earlier iteration put there."""
+    if isinstance(node, ast.Call) and still_holds_older(machine, value):
+        holder = node.func.value if isinstance(node.func, ast.Attribute) else node
+        label = Label(ast.unparse(holder), "attribute" if isinstance(holder, ast.Attribute) else "local")
+        for op in ops_of(element)[:1]:
+            note_gathering(machine, label, op, node)
+
+
+@entered(SEQUENCES, "extend", "update")
+def _extend(machine: Machine, value: Sequence, call: Call) -> Value:
+    value.elements += chain.from_iterable(machine.elements(each, call.node) for each in call.values)
+    value.exact = False
+    return NONE
+
+
+@entered(SEQUENCES, "insert")
+def _insert(machine: Machine, value: Sequence, call: Call) -> Value:  # noqa: ARG001
+    value.elements[:0] = call.values[1:2]
+    return NONE
+
+
+@entered(SEQUENCES, "clear")
+def _clear(machine: Machine, value: Sequence, call: Call) -> Value:  # noqa: ARG001
+    value.elements.clear()
+    value.exact = True
+    return NONE
+
+
+@entered(SEQUENCES, "pop", "popleft")
+def _pop(machine: Machine, value: Sequence, call: Call) -> Value:  # noqa: ARG001
+    first = call.name == "popleft" or (isinstance(call.first, Const) and call.first.value == 0)
+    return value.elements.pop(0 if first else -1) if value.elements else Value()
+
+
+@entered(SEQUENCES, "copy")
+def _copy(machine: Machine, value: Sequence, call: Call) -> Value:  # noqa: ARG001
+    return Sequence(elements=list(value.elements), exact=value.exact, kind=value.kind)
+
+
+@entered(SEQUENCES, "remove")
+def _remove(machine: Machine, value: Sequence, call: Call) -> Value:  # noqa: ARG001
+    del value.elements[:1]
+    return NONE
+
+
+@entered(SEQUENCES, "index", "count")
+def _number(machine: Machine, value: Sequence, call: Call) -> Value:  # noqa: ARG001
+    return Value()
+
+
+@entered(MAPPINGS, "items")
+def _items(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+    pairs: list[Value] = [Sequence(elements=[_key(key), each], kind="tuple") for key, each in value.entries.items()]
+    return Sequence(elements=pairs, exact=value.exact)
+
+
+@entered(MAPPINGS, "values")
+def _values(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+    return Sequence(elements=list(value.entries.values()), exact=value.exact)
+
+
+@entered(MAPPINGS, "keys")
+def _keys(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+    return Sequence(elements=[_key(key) for key in value.entries], exact=value.exact)
+
+
+@entered(MAPPINGS, "update")
+def _update(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+    for one in call.values:
+        value.entries |= one.entries if isinstance(one, Mapping) else {}
+        value.exact = value.exact and is_exact(one)
+    value.entries |= {key: each for key, (each, _) in call.keywords.items()}
+    return NONE
+
+
+@entered(MAPPINGS, "clear")
+def _clear_mapping(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+    value.entries.clear()
+    value.exact = True
+    return NONE
+
+
+@entered(MAPPINGS, "copy")
+def _copy_mapping(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+    return Mapping(entries=dict(value.entries), exact=value.exact, born=machine.world.moment)
+
+
+@entered(MAPPINGS, "get")
+def _get(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+    return _found(value, call) or _default(value, call)
+
+
+@entered(MAPPINGS, "setdefault")
+def _setdefault(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+    found = _found(value, call)
+    if found is None and call.first is not None:
+        value.entries[key_of(call.first)] = call.values[1] if len(call.arguments) > 1 else NONE
+    return found or _default(value, call)
+
+
+@entered(MAPPINGS, "pop")
+def _pop_mapping(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+    found = _found(value, call)
+    if call.first is not None:
+        value.entries.pop(key_of(call.first), None)
+    return found or _default(value, call)
+
+
+def _found(value: Mapping, call: Call) -> Value | None:
+    """The entry under a key; for a key that is not known, the one written last, which is as good as any."""
+    key = call.first
+    if key is None:
+        return None
+    found = value.entries.get(key_of(key))
+    if found is None and value.entries and not isinstance(key, Const):
+        return next(reversed(value.entries.values()))
+    return found
+
+
+def _default(value: Mapping, call: Call) -> Value:
+    if not value.exact:
+        return Value()
+    return call.values[1] if len(call.arguments) > 1 else NONE
 
 
 def _key(key: object) -> Value:
     return Const(value=key) if isinstance(key, str | int | float | bool) else Value()
-
-
-def _is_zero(value: Value) -> bool:
-    return isinstance(value, Const) and value.value == 0

@@ -1,5 +1,7 @@
 """Copies of values: a copied module has parameters of its own."""
 
+from dataclasses import replace
+
 from gradsan.check.graph import Leaf
 from gradsan.check.values import Instance, Layer, Mapping, Sequence, Tensor, Value
 
@@ -7,7 +9,9 @@ from gradsan.check.values import Instance, Layer, Mapping, Sequence, Tensor, Val
 def shallow_copy(value: Value) -> Value:
     """Another object with the same attributes."""
     if isinstance(value, Instance):
-        return Instance(cls=value.cls, attributes=dict(value.attributes), label=value.label)
+        return replace(
+            value, op=None, made=None, attributes=dict(value.attributes), items={}, running=False, guessed=set()
+        )
     return value
 
 
@@ -22,7 +26,9 @@ def deep_copy(value: Value, known: dict[int, Value]) -> Value:
             layer.children = [(name, deep_copy(child, known)) for name, child in value.children]
             return layer
         case Instance():
-            made = known[id(value)] = Instance(cls=value.cls, label=value.label)
+            made = known[id(value)] = Instance(
+                cls=value.cls, label=value.label, hooks=list(value.hooks), compiled=value.compiled
+            )
             made.attributes = {name: deep_copy(each, known) for name, each in value.attributes.items()}
             return made
         case Sequence():

@@ -24,6 +24,7 @@ class Frame:
     function: Function | None = None
     receiver: Instance | None = None
     foreign: set[str] = field(default_factory=set)  # names declared `global` or `nonlocal`
+    returned: Value | None = None
     yielded: list[Value] = field(default_factory=list)
     marks: list[int] = field(default_factory=list)  # how many ops were made before each of them
     assumed: int = 0  # how many branches are taken on an assumption

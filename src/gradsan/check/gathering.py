@@ -1,82 +1,36 @@
-"""Lists, totals and mappings that a loop feeds with graphs, once no pass has any use for them."""
+"""Holders that outlive an iteration and are fed with graphs: lists, dicts, totals."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import ast
 
-from gradsan.check.graph import LIKELY, SURE, Op, Site
-from gradsan.check.old_part import below
-from gradsan.check.troubles import Collecting, SecondWalk
-from gradsan.check.world import World
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What a name gathers for nobody."""
-
-    collecting: Collecting
-
-    @property
-    def created(self) -> Site:
-        """Where the newest graph comes from: what was last added to a total, and not the addition."""
-        op = self.collecting.op
-        return op.edges[-1].op.site if self.collecting.total and op.edges else op.site
-
-    @property
-    def of_numbers(self) -> bool:
-        """Whether it could be kept as numbers: only what has one element can."""
-        op = self.collecting.op
-        return op.scalar or (self.collecting.total and any(edge.op.scalar for edge in op.edges))
-
-    @property
-    def is_walked(self) -> bool:
-        """Whether passes have walked some of it."""
-        return any(op.walked for op in below([self.collecting.op]))
+from gradsan.check.graph import Label, Op
+from gradsan.check.machine import Machine
+from gradsan.check.troubles import Collecting
+from gradsan.check.values import Value, ops_of
+from gradsan.check.world import older_round
 
 
-def kept_graphs(world: World, *, closed: bool, kept: frozenset[Op]) -> Iterator[tuple[int, Kept | None]]:
-    """For each line that feeds a name, by its node: what is kept; None, where it is not, or for a good reason."""
-    troubled = {id(op) for each in world.troubles if isinstance(each, SecondWalk) for op in each.found}
-    for (node, _), each in world.collecting.items():
-        if each.op.doubt > (LIKELY if each.op.scalar else SURE):
-            continue
-        is_kept = _is_over(each, closed=closed, kept=kept) and not any(id(op) in troubled for op in each.ops)
-        yield node, Kept(each) if is_kept else None
+def gather_total(machine: Machine, target: ast.expr, value: Value) -> None:
+    """`total = total + loss`: a name that takes on the graph of one more iteration."""
+    op = value.op
+    if op is None or not machine.world.moment:
+        return
+    labels = [(edge.label, edge.op) for edge in op.edges if edge.label is not None]
+    text = ast.unparse(target) if labels else ""
+    for label, fed in labels:
+        if label.name == text and older_round(fed.moment, machine.world.moment):
+            note_gathering(machine, label, op, target, total=True)
 
 
-def _is_over(each: Collecting, *, closed: bool, kept: frozenset[Op]) -> bool:
-    """Whether what was gathered is of no use to any pass any more."""
-    return _is_total_over(each, closed=closed, kept=kept) if each.total else _is_list_over(each, closed=closed)
+def note_gathering(machine: Machine, holder: Label, op: Op, node: ast.AST, *, total: bool = False) -> None:
+    """A holder that outlives the iteration is fed with a graph."""
+    run, _ = machine.world.moment[-1]
+    fresh = Collecting(holder.name, holder, machine.site(node), op, run, total=total)
+    known = machine.world.collecting.setdefault((id(node), id(run)), fresh)
+    known.ops.append(op)
+    known.op = op
 
 
-def _is_total_over(each: Collecting, *, closed: bool, kept: frozenset[Op]) -> bool:
-    if each.op.walked:
-        return False
-    walked = [op for op in _fed(each) if op.walked]
-    if walked:
-        return all(_is_walked_at_once(op, each) for op in walked)
-    return closed and each.op.scalar and not each.op.users and each.op not in kept
-
-
-def _is_list_over(each: Collecting, *, closed: bool) -> bool:
-    walked = [op for op in each.ops if op.walked]
-    if walked:
-        return len(walked) == len(each.ops) and all(_is_walked_at_once(op, each) for op in walked)
-    return closed and not any(op.users for op in each.ops)
-
-
-def _fed(each: Collecting) -> list[Op]:
-    """What a total was fed with."""
-    return [_unscaled(edge.op) for edge in each.op.edges]
-
-
-def _unscaled(op: Op) -> Op:
-    """What a number was multiplied with: `loss * len(batch)` is fed, and the pass took the loss."""
-    while not op.walked and op.scalar and len(op.edges) == 1:
-        op = op.edges[0].op
-    return op
-
-
-def _is_walked_at_once(op: Op, each: Collecting) -> bool:
-    """Whether all passes over an op ran in the iteration that gathered it."""
-    iterations = {(run, number) for run, number in op.moment if run is each.run}
-    return all(not iterations.isdisjoint(done.moment) for done in op.walked)
+def still_holds_older(machine: Machine, container: Value) -> bool:
+    """Whether a container still holds the graph of an earlier iteration."""
+    moment = machine.world.moment
+    return bool(moment) and any(older_round(op.moment, moment) for op in ops_of(container))

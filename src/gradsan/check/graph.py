@@ -145,6 +145,11 @@ class Op:
     escaped: bool = False  # something that outlives the statement holds it
     number: int = field(default_factory=tick)
 
+    @property
+    def is_edited(self) -> bool:
+        """Whether a value that it saved was changed in place since."""
+        return any(storage.version != version for storage, version in self.saved)
+
 
 @dataclass(slots=True, eq=False)
 class Pass:

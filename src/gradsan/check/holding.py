@@ -66,7 +66,7 @@ def _object(instance: Instance, depth: int) -> Held:
         return container("named tuple", [held(fields, depth - 1) for fields in field_values(instance)])
     if any(True for _ in foreign_bases(instance.cls)):
         return SOMETHING
-    forms = {name: held(each, depth - 1) for name, each in instance.attributes.items() if not name.startswith("<")}
+    forms = {name: held(each, depth - 1) for name, each in instance.attributes.items()}
     tensors = [name for name, each in forms.items() if each.is_tensor]
     others = [each for each in forms.values() if not each.is_tensor and not each.without("number", "None", "something")]
     if len(others) + len(tensors) < len(forms):  # tensors inside of a field: a list, another object

@@ -7,106 +7,111 @@ from functools import lru_cache
 from gradsan.check.frames import Frame
 from gradsan.check.graph import Code
 from gradsan.check.machine import Machine
+from gradsan.check.tables import STATEMENTS, entered
 from gradsan.check.values import Const, Imported, Library, Value
 from gradsan.knowledge.libraries import NOT_FOLLOWED
-from gradsan.source.disk import load, locate_import
+from gradsan.source.disk import locate_import
 from gradsan.source.file import Source
 
 _LINES_FOR_AN_EXPRESSION = 4  # parsing four lines takes about as long as following an expression
 _MOST_MODULES = 24  # files that one path may draw in
 
 
-class Imports(Machine):
-    """Names from elsewhere."""
+@entered(STATEMENTS, ast.Import)
+def import_modules(machine: Machine, node: ast.Import) -> None:
+    """`import torch.nn as nn`."""
+    for each in node.names:
+        name = each.name if each.asname else each.name.split(".")[0]
+        machine.frame.names[each.asname or name] = Library(path=name, file=_file_of(machine.frame.source, name, 0))
 
-    def _do_Import(self, node: ast.Import) -> None:
-        for each in node.names:
-            name = each.name if each.asname else each.name.split(".")[0]
-            self.frame.names[each.asname or name] = self.module_named(name, 0)
 
-    def _do_ImportFrom(self, node: ast.ImportFrom) -> None:
-        module = node.module or ""
-        for each in node.names:
-            if each.name == "*":
-                file = self._file_of(module, node.level)
-                self.frame.stars += [] if file is None else [file]
-            elif not node.level and module.split(".")[0] in NOT_FOLLOWED:
-                self.frame.names[each.asname or each.name] = Library(path=f"{module}.{each.name}")
-            else:
-                self.frame.names[each.asname or each.name] = Imported(
-                    importer=self.frame.source.path, module=module, level=node.level, name=each.name
-                )
+@entered(STATEMENTS, ast.ImportFrom)
+def import_names(machine: Machine, node: ast.ImportFrom) -> None:
+    """`from torch import nn`: names of files of the user's are looked up when somebody uses them."""
+    module, source = node.module or "", machine.frame.source
+    for each in node.names:
+        if each.name == "*":
+            file = _file_of(source, module, node.level)
+            machine.frame.stars += [] if file is None else [file]
+        elif _is_library(module, node.level):
+            machine.frame.names[each.asname or each.name] = Library(path=f"{module}.{each.name}")
+        else:
+            machine.frame.names[each.asname or each.name] = Imported(
+                importer=source.path, module=module, level=node.level, name=each.name
+            )
 
-    def module_named(self, module: str, level: int) -> Library:
-        """A module, by the name under which it is imported here."""
-        return Library(path=module, file=self._file_of(module, level))
 
-    def _file_of(self, module: str, level: int) -> str | None:
-        if not level and module.split(".", maxsplit=1)[0] in NOT_FOLLOWED:
-            return None
-        return locate_import(self.frame.source.path, module, level)
+def _is_library(module: str, level: int) -> bool:
+    return not level and module.split(".", maxsplit=1)[0] in NOT_FOLLOWED
 
-    def name(self, frame: Frame, name: str) -> Value | None:
-        """What a name stands for in a frame, which may have to be read first; None: there is no such name."""
-        known = frame.names.get(name)
-        if known is None and name in frame.pending:
-            self._bind_now(frame, name)
-            known = frame.names.get(name)
-        if known is None:
-            known = next((found for file in frame.stars if (found := self.name_in(file, name)) is not None), None)
-        if isinstance(known, Imported):
-            known = frame.names[name] = self._resolved(known)
-        return known
 
-    def name_in(self, file: str, name: str) -> Value | None:
-        """What a file of the user's has under a name: something it defines, or a file beside it."""
-        frame = self.import_file(file)
-        return None if frame is None else self.name(frame, name)
+def _file_of(source: Source, module: str, level: int) -> str | None:
+    return None if _is_library(module, level) else locate_import(source.path, module, level)
 
-    def _resolved(self, imported: Imported) -> Value:
-        path = locate_import(imported.importer, imported.module, imported.level)
-        found = None if path is None or path == imported.importer else self.name_in(path, imported.name)
-        if found is not None:
-            return found
-        inner = f"{imported.module}.{imported.name}" if imported.module else imported.name
-        return Library(path=inner, file=locate_import(imported.importer, inner, imported.level))
 
-    def _bind_now(self, frame: Frame, name: str) -> None:
-        """Follow the statements that bind a name, as if they had run before everything else."""
-        statements = frame.pending.pop(name)
-        before = self.world.moment, self.world.recording
-        self.world.moment, self.world.recording = (), True
-        try:
-            with self.within(frame):
-                self.execute(statements)
-        finally:
-            self.world.moment, self.world.recording = before
+def name_of(machine: Machine, frame: Frame, name: str) -> Value | None:
+    """What a name stands for in a frame, which may have to be read first; None: there is no such name."""
+    known = frame.names.get(name) or _bound_now(machine, frame, name) or _starred(machine, frame, name)
+    if isinstance(known, Imported):
+        known = frame.names[name] = _resolved(machine, known)
+    return known
 
-    def import_file(self, path: str) -> Frame | None:
-        """The names of another file of the user's, none of them read yet."""
-        if path in self.modules:
-            return self.modules[path]
-        source = load(path) if len(self.modules) < _MOST_MODULES else None
-        if source is None:
-            return None
-        self.patience -= len(source.lines) // _LINES_FOR_AN_EXPRESSION
-        return self.lazy_module(source)
 
-    def lazy_module(self, source: Source) -> Frame:
-        """A file of which nothing is followed until it is asked for."""
-        frame = Frame(Code(source.path, "<module>"), source, pending=dict(_binders(source)))
-        frame.names["__name__"] = Const(value=source.path)
-        frame.names["__file__"] = Const(value=source.path)
-        frame.stars = [
-            file for module, level in _stars(source) if (file := self._star(source, module, level)) is not None
-        ]
-        self.modules[source.path] = frame
-        return frame
+def name_in(machine: Machine, file: str, name: str) -> Value | None:
+    """What a file of the user's has under a name: something it defines, or a file beside it."""
+    frame = _imported(machine, file)
+    return None if frame is None else name_of(machine, frame, name)
 
-    def _star(self, source: Source, module: str, level: int) -> str | None:
-        if not level and module.split(".", maxsplit=1)[0] in NOT_FOLLOWED:
-            return None
-        return locate_import(source.path, module, level)
+
+def _resolved(machine: Machine, imported: Imported) -> Value:
+    path = locate_import(imported.importer, imported.module, imported.level)
+    found = None if path is None or path == imported.importer else name_in(machine, path, imported.name)
+    if found is not None:
+        return found
+    inner = f"{imported.module}.{imported.name}" if imported.module else imported.name
+    return Library(path=inner, file=locate_import(imported.importer, inner, imported.level))
+
+
+def _bound_now(machine: Machine, frame: Frame, name: str) -> Value | None:
+    """Follow the statements that bind a name, as if they had run before everything else."""
+    if name not in frame.pending:
+        return None
+    statements = frame.pending.pop(name)
+    before = machine.world.moment, machine.world.recording
+    machine.world.moment, machine.world.recording = (), True
+    try:
+        with machine.within(frame):
+            machine.execute(statements)
+    finally:
+        machine.world.moment, machine.world.recording = before
+    return frame.names.get(name)
+
+
+def _starred(machine: Machine, frame: Frame, name: str) -> Value | None:
+    """What a file has under a name of which all names were imported."""
+    found = (name_in(machine, file, name) for file in frame.stars)
+    return next((each for each in found if each is not None), None)
+
+
+def _imported(machine: Machine, path: str) -> Frame | None:
+    """The names of another file of the user's, none of them read yet."""
+    if path in machine.modules:
+        return machine.modules[path]
+    source = machine.load(path) if len(machine.modules) < _MOST_MODULES else None
+    if source is None:
+        return None
+    machine.patience -= len(source.lines) // _LINES_FOR_AN_EXPRESSION
+    return lazy_module(machine, source)
+
+
+def lazy_module(machine: Machine, source: Source) -> Frame:
+    """A file of which nothing is followed until it is asked for."""
+    frame = Frame(Code(source.path, "<module>"), source, pending=dict(_binders(source)))
+    frame.names["__name__"] = frame.names["__file__"] = Const(value=source.path)
+    starred = (_file_of(source, module, level) for module, level in _stars(source))
+    frame.stars = [each for each in starred if each is not None]
+    machine.modules[source.path] = frame
+    return frame
 
 
 @lru_cache(maxsize=512)
@@ -114,7 +119,7 @@ def _binders(source: Source) -> dict[str, tuple[ast.stmt, ...]]:
     """The statements at the top level of a file that bind each of its names."""
     found: dict[str, tuple[ast.stmt, ...]] = {}
     for statement in source.tree.body:
-        for name in set(_bound_by(statement)):
+        for name in dict.fromkeys(_bound_by(statement)):
             found[name] = (*found.get(name, ()), statement)
     return found
 

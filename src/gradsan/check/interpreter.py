@@ -1,29 +1,50 @@
-"""The reader of programs, put together, and the programs that a file holds."""
+"""The machine with all its handlers: whoever follows programs takes it from here."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gradsan.check.calls import Calls
+# The handlers enter themselves in the tables when they are loaded.
+from gradsan.check import (
+    attributes,
+    binding,
+    calls,
+    container_calls,
+    expressions,
+    items,
+    library_calls,
+    loops,
+    parts,
+    statements,
+)
 from gradsan.check.frames import Frame
 from gradsan.check.graph import Code
-from gradsan.check.statements import Statements
+from gradsan.check.machine import Machine
 from gradsan.check.values import Const
 from gradsan.source.file import Source
 
+HANDLERS = (
+    attributes,
+    binding,
+    calls,
+    container_calls,
+    expressions,
+    items,
+    library_calls,
+    loops,
+    parts,
+    statements,
+)
 
-class Interpreter(Calls, Statements):
-    """Follows one path through a program."""
 
-    def run_main(self, source: Source) -> Frame:
-        """Follow the top level of a file, as a program."""
-        frame = Frame(Code(source.path, "<module>"), source)
-        frame.names["__name__"] = Const(value="__main__")
-        frame.names["__file__"] = Const(value=source.path)
-        self.modules[source.path] = frame
-        with self.within(frame):
-            self.execute(source.tree.body)
-        return frame
+def run_main(machine: Machine, source: Source) -> None:
+    """Follow the top level of a file, as a program."""
+    frame = Frame(Code(source.path, "<module>"), source)
+    frame.names["__name__"] = Const(value="__main__")
+    frame.names["__file__"] = Const(value=source.path)
+    machine.modules[source.path] = frame
+    with machine.within(frame):
+        machine.execute(source.tree.body)
 
 
 @contextmanager

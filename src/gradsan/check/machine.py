@@ -1,22 +1,23 @@
-"""What all parts of the reader share: the world, the present call, and how ops come about."""
+"""The machine that follows one path: the world, the call under way, the budget, and who handles what."""
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gradsan.check.choices import Choices, Policy
 from gradsan.check.frames import Frame
-from gradsan.check.graph import SURE, Code, Cut, Edge, Form, Label, Leaf, LoopRun, Op, Site, Storage
-from gradsan.check.labels import label_of
-from gradsan.check.values import Tensor, Value, leaves_of, ops_of, parts
+from gradsan.check.graph import Code, LoopRun, Site
+from gradsan.check.tables import CALLEES, EXPRESSIONS, ITERABLES, OWNERS, RECEIVERS, STATEMENTS, TARGETS, WHOLES
+from gradsan.check.values import Value
 from gradsan.check.world import World
-from gradsan.knowledge.tensors import operation
+from gradsan.source.disk import load
 from gradsan.source.file import Source
 
 Given = tuple[Value, ast.expr | None]  # a value, and the expression that it came from
 
-DEEPEST = 24  # calls within calls that are followed
+NOWHERE = ast.Constant(None)  # the node of calls that no line of source makes
 PATIENCE = 12_000  # expressions of one path
 
 
@@ -24,141 +25,131 @@ class OutOfPatienceError(Exception):
     """A path has become too long to be followed to its end."""
 
 
+class Call(NamedTuple):
+    """What something is called with, where, and under which name of its receiver's."""
+
+    node: ast.expr
+    arguments: Sequence[Given] = ()
+    keywords: dict[str, Given] = {}  # noqa: RUF012 # never changed
+    name: str = ""
+
+    @property
+    def values(self) -> list[Value]:
+        """What stands in positions."""
+        return [value for value, _ in self.arguments]
+
+    @property
+    def first(self) -> Value | None:
+        """The first of the arguments in positions."""
+        return self.arguments[0][0] if self.arguments else None
+
+    @property
+    def given(self) -> list[Given]:
+        """All arguments."""
+        return [*self.arguments, *self.keywords.values()]
+
+    @property
+    def rest(self) -> "Call":
+        """The same without the first argument."""
+        return self._replace(arguments=self.arguments[1:])
+
+    def keyword(self, name: str) -> Value | None:
+        """What was given under a name."""
+        return self.keywords[name][0] if name in self.keywords else None
+
+    def named(self, *order: str) -> dict[str, Given]:
+        """All arguments by their names; the order is that of the positions."""
+        return dict(zip(order, self.arguments, strict=False)) | self.keywords
+
+    def receiver(self, value: Value) -> Given:
+        """What a method is called on, with its expression where there is one."""
+        written = isinstance(self.node, ast.Call) and isinstance(self.node.func, ast.Attribute)
+        return value, self.node.func.value if written else None  # type: ignore[attr-defined]
+
+    def on(self, *receivers: Given) -> "Call":
+        """The call of a function that takes the receiver as its first argument."""
+        return self._replace(arguments=[*receivers, *self.arguments])
+
+
 @dataclass(eq=False)
 class Machine:
-    """The state of one path; the parts of the reader derive from it."""
+    """The state of one path, and the way from every question to its handler."""
 
     policy: Policy = field(default_factory=Policy)
+    sources: dict[str, Source | None] = field(default_factory=dict)  # that were read, on this path or before it
     world: World = field(default_factory=World)
     modules: dict[str, Frame] = field(default_factory=dict)  # by file
-    entered: set[int] = field(default_factory=set)  # functions that were followed, by the id of their node
+    entered: set[ast.AST] = field(default_factory=set)  # the nodes of functions that were followed
     patience: int = PATIENCE
 
     def __post_init__(self) -> None:
         self.choices = Choices(self.policy)
         self.frame = Frame(Code("?", "?"), Source("?", ""))
 
-    # The parts of the reader call one another through these.
-
     def evaluate(self, node: ast.expr) -> Value:
         """The value of an expression."""
-        raise NotImplementedError
+        self.patience -= 1
+        if self.patience < 0:
+            raise OutOfPatienceError
+        handler = EXPRESSIONS.get(type(node))
+        return Value(made=self.site(node)) if handler is None else handler(self, node)
 
     def execute(self, body: Sequence[ast.stmt]) -> str | None:
-        """Follow statements; the answer is how they ended: `break`, `continue`, `return`, or None."""
-        raise NotImplementedError
+        """Follow statements; the answer is how they ended: `break`, `continue`, `return`, `raise`, or None."""
+        for statement in body:
+            handler = STATEMENTS.get(type(statement))
+            ended = None if handler is None else handler(self, statement)
+            if ended is not None:
+                return ended
+        return None
 
-    def call(self, function: Value, arguments: Sequence[Given], keywords: dict[str, Given], node: ast.expr) -> Value:
-        """The result of a call."""
-        raise NotImplementedError
-
-    def attribute(self, value: Value, name: str, node: ast.expr) -> Value:
-        """What an object has under a name."""
-        raise NotImplementedError
-
-    def assign(self, target: ast.expr, value: Value, made_by: ast.expr | None = None) -> None:
+    def assign(self, target: ast.expr, value: Value) -> None:
         """Bind a name, an attribute, an item, or several of them."""
-        raise NotImplementedError
+        TARGETS[type(target)](self, target, value)
 
-    def elements(self, value: Value, node: ast.expr) -> list[Value]:
-        """What iterating gives: all elements where they are known, two where not."""
-        raise NotImplementedError
+    def call(self, callee: Value, call: Call) -> Value:
+        """The result of `callee(…)`."""
+        return (CALLEES.get(type(callee)) or CALLEES[Value])(self, callee, call)
 
-    def part(self, value: Value, key: object, node: ast.expr) -> Value:
+    def call_method(self, receiver: Value, call: Call) -> Value:
+        """The result of `receiver.name(…)`."""
+        return (RECEIVERS.get(type(receiver)) or RECEIVERS[Value])(self, receiver, call)
+
+    def attribute(self, owner: Value, name: str, node: ast.expr) -> Value:
+        """What an object has under a name."""
+        return (OWNERS.get(type(owner)) or OWNERS[Value])(self, owner, name, node)
+
+    def part(self, whole: Value, key: object, node: ast.expr) -> Value:
         """A part of something that is one op: of a tensor, or of what a call returned."""
-        raise NotImplementedError
+        return (WHOLES.get(type(whole)) or WHOLES[Value])(self, whole, key, node)
 
-    def truth(self, value: Value) -> bool | None:
-        """Whether a value counts as true; None: not known."""
-        raise NotImplementedError
-
-    def name(self, frame: Frame, name: str) -> Value | None:
-        """What a name stands for in a frame."""
-        raise NotImplementedError
-
-    def name_in(self, file: str, name: str) -> Value | None:
-        """What a file of the user's has under a name."""
-        raise NotImplementedError
-
-    # How ops come about.
+    def elements(self, iterable: Value, node: ast.expr) -> list[Value]:
+        """What iterating gives: all elements where they are known, two where not."""
+        return (ITERABLES.get(type(iterable)) or ITERABLES[Value])(self, iterable, node)
 
     def site(self, node: ast.AST) -> Site:
         """This place, under the calls that are under way."""
         return Site(node, self.frame.code, self.frame.called)
 
-    def result(  # noqa: PLR0913 # one for each property of an op
-        self,
-        name: str,
-        given: Iterable[Given],
-        node: ast.AST,
-        *,
-        saves: bool | None = None,
-        form: Form = "other",
-        scalar: bool = False,
-        doubt: int = SURE,
-        leaves: tuple[Leaf, ...] = (),
-        storages: tuple[Storage, ...] = (),
-        compiled: object = None,
-    ) -> Tensor:
-        """The tensor that an operation makes of others: with a history if one of them has one."""
-        given = tuple(given)
-        edges: dict[Op, Edge] = {}
-        own = [leaf for leaf in leaves if leaf.requires]
-        cut: Cut | None = None
-        for value, expression in given:
-            for op in ops_of(value):
-                edges.setdefault(op, Edge(op, self._label(expression, op)))
-            if isinstance(value, Tensor):
-                cut = cut or value.cut
-                if value.leaf is not None and value.leaf.requires and value.op is None:
-                    own.append(value.leaf)
-            elif value.op is None:
-                own += [leaf for each in _inside(value) if (leaf := each.leaf) is not None and leaf.requires]
-        if not edges and not own:
-            opaque = any(each.opaque for value, _ in given for each in parts(value, 3))
-            return Tensor(cut=None if opaque else cut, made=self.site(node), opaque=opaque)
-        if not self.world.recording:
-            silencer = self.world.silencer
-            lost = Cut(self.site(node), "" if silencer is None else silencer.how, tuple(edges), tuple(own))
-            self.world.cuts.append(lost)
-            return Tensor(cut=lost, made=self.site(node))
-        op = Op(
-            name,
-            self.site(node),
-            self.world.moment,
-            tuple(edges.values()),
-            tuple(dict.fromkeys(own)),
-            saves=operation(name).saves if saves is None else saves,
-            saved=tuple((each, each.version) for each in storages),
-            form=form,
-            scalar=scalar,
-            doubt=doubt,
-            guarded=self.frame.assumed > 0,
-            compiled=compiled,
-        )
-        self.world.made(op)
-        if cut is not None:
-            self.world.cut_into.append((cut, op))
-        return Tensor(op=op, made=op.site)
+    def choose(self, node: ast.AST, test: ast.expr, *, unlikely: bool = False) -> bool:
+        """Which way to go where a condition is not known; `unlikely`: it leads out of the ordinary."""
+        code = (self.frame.code, self.frame.depth)
+        return self.choices.choose(node, test, unlikely=unlikely, moment=self.world.moment, code=code)
 
-    def cut(self, value: Value, how: str, node: ast.AST) -> Tensor:
-        """The same values without their history."""
-        cut = value.cut if isinstance(value, Tensor) else None
-        ops, leaves = tuple(ops_of(value)), tuple(leaves_of(value)) if isinstance(value, Tensor) else ()
-        if ops or leaves:
-            cut = Cut(self.site(node), how, ops, leaves)
-            self.world.cuts.append(cut)
-        return Tensor(cut=cut, made=self.site(node))
+    def load(self, path: str) -> Source | None:
+        """Another file. It is read once for all paths, so that its nodes live as long as what is noted of them."""
+        if path not in self.sources:
+            self.sources[path] = load(path)
+        return self.sources[path]
 
-    def _label(self, expression: ast.expr | None, op: Op) -> Label | None:
-        """The name that an op came from, where it was made at another moment: only then somebody will ask."""
-        if expression is None or (op.freed is None and op.moment == self.world.moment):
-            return None
-        return label_of(expression, self.frame, op)
+    @property
+    def is_certain(self) -> bool:
+        """Whether no branch was taken on an assumption to get here."""
+        return not self.frame.assumed
 
     @contextmanager
-    def round_of(self, run: LoopRun, number: int) -> Iterator[None]:
-        """A round of a loop is under way."""
+    def iteration_of(self, run: LoopRun, number: int) -> Iterator[None]:
+        """An iteration of a loop is under way."""
         before = self.world.moment
         self.world.moment = (*before, (run, number))
         try:
@@ -176,10 +167,11 @@ class Machine:
         finally:
             self.frame = before
 
-
-def _inside(value: Value) -> list[Tensor]:
-    from gradsan.check.values import Instance, parts
-
-    if isinstance(value, Instance):
-        return []
-    return [each for each in parts(value, 3) if isinstance(each, Tensor) and each.op is None]
+    @contextmanager
+    def recording_restored(self) -> Iterator[None]:
+        """Whether graphs are recorded is afterwards what it was."""
+        before = self.world.recording, self.world.silencer
+        try:
+            yield
+        finally:
+            self.world.recording, self.world.silencer = before

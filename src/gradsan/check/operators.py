@@ -7,6 +7,7 @@ from typing import Any
 
 from gradsan.check.graph import Storage
 from gradsan.check.machine import Given, Machine
+from gradsan.check.new_ops import result
 from gradsan.check.values import (
     Class,
     Const,
@@ -21,9 +22,10 @@ from gradsan.check.values import (
     Sequence,
     Tensor,
     Value,
+    has_graph,
+    is_exact,
+    is_scalar,
     key_of,
-    memory,
-    ops_of,
 )
 from gradsan.knowledge.tensors import operation
 
@@ -46,87 +48,86 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.GtE: operator.ge,
 }
 _LARGEST = 10**9  # numbers beyond it are not worked out: `10**10**10` would never end
+_PLAIN = (str, int, float, type(None))  # keys that equal nothing unknown
 _SOMETHING = (Sequence, Mapping, Instance, Layer, Tensor, Optimizer, Function, Class, Index)  # never None
 
 
-class Operators(Machine):
-    """Arithmetic, comparisons, truth."""
-
-    def arithmetic(self, kind: type[ast.operator], left: Given, right: Given, node: ast.AST) -> Value:
-        """The result of a binary operator."""
-        name, compute = _ARITHMETIC.get(kind, ("bitwise", None))
-        first, second = left[0], right[0]
-        if isinstance(first, Const) and isinstance(second, Const):
-            return _computed(compute, first.value, second.value)
-        if isinstance(first, Sequence) and isinstance(second, Sequence) and kind is ast.Add:
+def arithmetic(machine: Machine, kind: type[ast.operator], left: Given, right: Given, node: ast.AST) -> Value:
+    """The result of a binary operator."""
+    name, compute = _ARITHMETIC.get(kind, ("bitwise", None))
+    match left[0], right[0]:
+        case Const(value=first), Const(value=second):
+            return _computed(compute, first, second)
+        case Sequence() as first, Sequence() as second if kind is ast.Add:
             exact = first.exact and second.exact
-            return Sequence(
-                elements=[*first.elements, *second.elements], exact=exact, kind=first.kind, born=self.world.moment
-            )
-        if isinstance(first, Sequence) and kind is ast.Mult:
+            elements = [*first.elements, *second.elements]
+            return Sequence(elements=elements, exact=exact, kind=first.kind, born=machine.world.moment)
+        case Sequence(elements=elements), second if kind is ast.Mult:
             times = second.value if isinstance(second, Const) and isinstance(second.value, int) else 2
-            return Sequence(elements=first.elements * max(0, min(times, 2)), exact=False, born=self.world.moment)
-        return self.computed(name, left, right, node)
+            return Sequence(elements=elements * max(0, min(times, 2)), exact=False, born=machine.world.moment)
+    return _operation(machine, name, left, right, node)
 
-    def computed(self, name: str, left: Given, right: Given, node: ast.AST) -> Value:
-        """What an operation makes of two values, one of which may have a history."""
-        first, second = left[0], right[0]
-        if not (_has_history(first) or _has_history(second)):
-            opaque = first.opaque or second.opaque
-            cut = next((each.cut for each in (first, second) if isinstance(each, Tensor) and each.cut), None)
-            if isinstance(first, Tensor) or isinstance(second, Tensor):
-                plain: Plain | None = "number" if _is_number(first) and _is_number(second) else None
-                return Tensor(cut=None if opaque else cut, made=self.site(node), opaque=opaque, plain=plain)
-            return Value(made=self.site(node), opaque=opaque)
-        linear = operation(name).linear
-        scales = linear == "scales" and not (_has_history(first) and _has_history(second))
-        scalar = _is_scalar(first) and _is_scalar(second)
-        return self.result(
-            name,
-            (left, right),
-            node,
-            form="linear" if scalar and (scales or linear == "adds") else "other",
-            scalar=scalar,
-            storages=_needed(name, first, second),
-        )
 
-    def compare(self, left: Value, kind: ast.cmpop, right: Value) -> bool | None:
-        """Whether a comparison holds; None: not known."""
-        match kind:
-            case ast.Is() | ast.IsNot():
-                return _identical(left, right, negated=isinstance(kind, ast.IsNot))
-            case ast.In() | ast.NotIn():
-                found = _contained(left, right)
-                return found if found is None or isinstance(kind, ast.In) else not found
-        if isinstance(left, Const) and isinstance(right, Const):
-            try:
-                return bool(_COMPARISONS[type(kind)](left.value, right.value))
-            except TypeError:
-                return None
-        if isinstance(left, Index) and isinstance(right, Const) and right.value == 0:
-            return bool(_COMPARISONS[type(kind)](left.position, 0))
-        return None
+def _operation(machine: Machine, name: str, left: Given, right: Given, node: ast.AST) -> Value:
+    """What an operation makes of two values, one of which may have a graph."""
+    first, second = left[0], right[0]
+    graphs = has_graph(first) + has_graph(second)
+    if not graphs:
+        return _without_graph(machine, first, second, node)
+    scalar = is_scalar(first) and is_scalar(second)
+    forms = ("adds",) if graphs > 1 else ("adds", "scales")
+    linear = scalar and operation(name).linear in forms
+    storages = _needed(name, first, second)
+    return result(machine, name, (left, right), node, linear=linear, scalar=scalar, storages=storages)
 
-    def truth(self, value: Value) -> bool | None:
-        """Whether a value counts as true; None: not known."""
-        match value:
-            case Const(value=known):
-                return bool(known)
-            case Index(position=position):
-                return position > 0
-            case Sequence(elements=elements, exact=exact):
-                return bool(elements) or (False if exact else None)
-            case Mapping(entries=entries, exact=exact):
-                return bool(entries) or (False if exact else None)
-            case Library(path=path):
-                return True if "." not in path or path.startswith("builtins.") else None  # `os.environ` may be empty
-            case Instance() | Function() | Class() | Layer() | Optimizer():
-                return True
+
+def _without_graph(machine: Machine, first: Value, second: Value, node: ast.AST) -> Value:
+    opaque = first.opaque or second.opaque
+    tensors = [each for each in (first, second) if isinstance(each, Tensor)]
+    if not tensors:
+        return Value(made=machine.site(node), opaque=opaque)
+    lost = None if opaque else next((each.cut for each in tensors if each.cut), None)
+    plain: Plain | None = "number" if _is_number(first) and _is_number(second) else None
+    return Tensor(cut=lost, made=machine.site(node), opaque=opaque, plain=plain)
+
+
+def compare(left: Value, kind: ast.cmpop, right: Value) -> bool | None:
+    """Whether a comparison holds; None: not known."""
+    if isinstance(kind, ast.Is | ast.IsNot):
+        return _opposite(_identical(left, right), isinstance(kind, ast.IsNot))
+    if isinstance(kind, ast.In | ast.NotIn):
+        return _opposite(_contained(left, right), isinstance(kind, ast.NotIn))
+    match left, right:
+        case Const(value=first), Const(value=second):
+            return _ordered(kind, first, second)
+        case Index(position=first), Const(value=0):
+            return _ordered(kind, first, 0)
+    return None
+
+
+def _opposite(outcome: bool | None, negated: bool) -> bool | None:  # noqa: FBT001
+    return None if outcome is None else outcome != negated
+
+
+def _ordered(kind: ast.cmpop, left: object, right: object) -> bool | None:
+    try:
+        return bool(_COMPARISONS[type(kind)](left, right))
+    except TypeError:
         return None
 
 
-def _has_history(value: Value) -> bool:
-    return bool(ops_of(value)) or (isinstance(value, Tensor) and value.differentiable)
+def truth(value: Value) -> bool | None:
+    """Whether a value counts as true; None: not known."""
+    match value:
+        case Const(value=known) | Index(position=known):
+            return bool(known)
+        case Sequence(elements=held, exact=exact) | Mapping(entries=held, exact=exact):
+            return bool(held) or (False if exact else None)
+        case Library(path=path):
+            return True if "." not in path or path.startswith("builtins.") else None  # `os.environ` may be empty
+        case Instance() | Function() | Class() | Layer() | Optimizer():
+            return True
+    return None
 
 
 def _is_number(value: Value) -> bool:
@@ -136,18 +137,13 @@ def _is_number(value: Value) -> bool:
     return isinstance(value, Index) or (isinstance(value, Const) and isinstance(value.value, int | float))
 
 
-def _is_scalar(value: Value) -> bool:
-    """Whether it is one number as far as can be told: a loss, a Python number, or something without a history."""
-    return value.op.scalar if value.op is not None else not (isinstance(value, Tensor) and value.differentiable)
-
-
 def _needed(name: str, first: Value, second: Value) -> tuple[Storage, ...]:
     """The gradient of a product needs the other factor."""
     row = operation(name)
     kept = {*row.factors, *row.inputs}
-    needed = [memory(second)] if 1 in kept and _has_history(first) else []
-    needed += [memory(first)] if 0 in kept and _has_history(second) else []
-    return tuple(each for each in needed if each is not None)
+    operands = ((1, first, second), (0, second, first))
+    factors = [other for place, one, other in operands if place in kept and has_graph(one)]
+    return tuple(each.memory for each in factors if isinstance(each, Tensor))
 
 
 def _computed(compute: Callable[[Any, Any], Any] | None, left: object, right: object) -> Value:
@@ -165,35 +161,24 @@ def _small(exponent: object) -> bool:
     return isinstance(exponent, int | float) and abs(exponent) <= 8  # noqa: PLR2004 # larger ones are not needed
 
 
-def _identical(left: Value, right: Value, *, negated: bool) -> bool | None:
-    if isinstance(left, Const) and isinstance(right, Const):
-        same = left.value is right.value or (left.value == right.value and type(left.value) is type(right.value))
-        return same != negated
-    for one, other in ((left, right), (right, left)):
-        if isinstance(one, Const) and one.value is None and (isinstance(other, _SOMETHING) or other.op is not None):
-            return negated
-    if left is right:
-        return not negated
-    return None
+def _identical(left: Value, right: Value) -> bool | None:
+    match left, right:
+        case Const(value=first), Const(value=second):
+            return first is second or (first == second and type(first) is type(second))
+        case (Const(value=None), other) | (other, Const(value=None)):
+            return False if isinstance(other, _SOMETHING) or other.op is not None else None
+    return True if left is right else None
 
 
 def _contained(left: Value, right: Value) -> bool | None:
-    key = key_of(left)
     match right:
-        case Mapping(entries=entries, exact=exact):
-            if key in entries:
-                return True
-            if not entries and exact:
-                return False
-            return False if exact and isinstance(left, Const) and _plain(entries) else None
-        case Sequence(elements=elements, exact=exact):
+        case Mapping(entries=entries):
+            keys = list(entries)
+        case Sequence(elements=elements):
             keys = [key_of(each) for each in elements]
-            if key in keys:
-                return True
-            known = exact and isinstance(left, Const) and all(isinstance(each, Const) for each in elements)
-            return False if known or (exact and not elements) else None
-    return None
-
-
-def _plain(keys: object) -> bool:
-    return all(isinstance(each, str | int | float | bool | None) for each in keys)  # type: ignore[attr-defined]
+        case _:
+            return None
+    if key_of(left) in keys:
+        return True
+    is_settled = not keys or (isinstance(left, Const) and all(isinstance(each, _PLAIN) for each in keys))
+    return False if is_exact(right) and is_settled else None

@@ -9,9 +9,13 @@ from gradsan.check.builtin_calls import REVEALING
 from gradsan.check.choices import Policy
 from gradsan.check.definitions import within
 from gradsan.check.frames import Frame
+from gradsan.check.function_calls import enter
 from gradsan.check.graph import DOUBTFUL, UNKNOWN, LoopRun, Op
-from gradsan.check.interpreter import Interpreter
-from gradsan.check.machine import OutOfPatienceError
+from gradsan.check.imports import lazy_module, name_of
+from gradsan.check.interpreter import run_main
+from gradsan.check.machine import Call, Machine, OutOfPatienceError
+from gradsan.check.object_calls import construct
+from gradsan.check.pass_calls import run_pass
 from gradsan.check.suspicions import Suspicions, suspicions
 from gradsan.check.troubles import Misfit
 from gradsan.check.values import NONE, Class, Const, Function, Instance, Mapping, foreign_bases, ops_of
@@ -22,7 +26,7 @@ from gradsan.knowledge.libraries import LIGHTNING_BASES
 from gradsan.source.file import Source
 
 if TYPE_CHECKING:
-    from gradsan.check.facts import Stopped
+    from gradsan.check.stopped import Stopped
     from gradsan.facts.course import Course
 
 _MOST_FORCED = 6  # branches that are looked into one by one
@@ -59,21 +63,22 @@ class Reader:
     shown: Shown = field(default_factory=Shown)
     left: int = 0
     most: int = _MOST_PATIENCE
-    entered: set[int] = field(default_factory=set)
+    entered: set[ast.AST] = field(default_factory=set)
+    sources: dict[str, Source | None] = field(default_factory=dict)  # of all paths
 
     def read(self) -> Shown:
         """Follow the file as a program; then every function with a pass that this did not reach."""
         self.left = min(_PATIENCE_FOR_A_FILE + _PATIENCE_FOR_A_LINE * len(self.source.lines), self.most)
         self._explore(_Start())
         for names, node in _functions(self.source.tree):
-            if id(node) not in self.entered and _has_pass(node):
+            if node not in self.entered and _has_pass(node):
                 self._explore(_Start(names))
         return self.shown
 
     def _explore(self, start: _Start) -> None:
         """All paths from one start: the usual one, the unusual one, one that turns, and branches left out so far."""
         shown = Suspicions()
-        ways: dict[int, set[bool]] = {}
+        ways: dict[ast.AST, set[bool]] = {}
         policies = [Policy()]
         forced = 0
         varying = False
@@ -107,7 +112,7 @@ class Reader:
             f"{leaf.module}.{leaf.name}" for done in world.passes if done.kind == "backward" for leaf in done.reached
         }
 
-    def _weighed(self, stopped: "Stopped", start: _Start, machine: Interpreter) -> "Stopped":
+    def _weighed(self, stopped: "Stopped", start: _Start, machine: Machine) -> "Stopped":
         """A method that is called again and again: whoever calls it may call others that reset what it carries."""
         imagined = len(start.function) > 1
         made, label = stopped.crosses, stopped.label
@@ -118,20 +123,20 @@ class Reader:
             return stopped
         attribute = label.name.removeprefix("self.").split(".")[0].split("[")[0]
         others = _setters(self.source.tree, start.function[0], attribute)
-        reset_elsewhere = any(id(node) not in machine.entered for node in others)
+        reset_elsewhere = any(node not in machine.entered for node in others)
         return doubted if reset_elsewhere else stopped
 
-    def _follow(self, start: _Start, policy: Policy) -> Interpreter | None:
+    def _follow(self, start: _Start, policy: Policy) -> Machine | None:
         if self.left <= 0:
             self.shown.complete = False
             return None
-        machine = Interpreter(policy)
+        machine = Machine(policy, self.sources)
         before = machine.patience = min(machine.patience, self.left)
         try:
             if start.function:
-                _enter(machine, machine.lazy_module(self.source), start.function)
+                _enter(machine, lazy_module(machine, self.source), start.function)
             else:
-                machine.run_main(self.source)
+                run_main(machine, self.source)
         except (OutOfPatienceError, RecursionError):
             self.shown.complete = False
         self.left -= before - max(machine.patience, 0)
@@ -140,7 +145,7 @@ class Reader:
         return machine
 
 
-def _stopped(machine: Interpreter) -> "list[Stopped]":
+def _stopped(machine: Machine) -> "list[Stopped]":
     if not machine.world.troubles:
         return []
     from gradsan.check.facts import stopped
@@ -148,12 +153,12 @@ def _stopped(machine: Interpreter) -> "list[Stopped]":
     return [stopped(each, machine.world) for each in machine.world.troubles]
 
 
-def _enter(machine: Interpreter, frame: Frame, names: tuple[str, ...]) -> None:
+def _enter(machine: Machine, frame: Frame, names: tuple[str, ...]) -> None:
     """Call a function with unknown arguments; a method on a new object, twice, as whoever trains with it would."""
-    value = machine.name(frame, names[0])
+    value = name_of(machine, frame, names[0])
     if len(names) == 1 and isinstance(value, Function):
         with machine.within(frame):
-            frame.names["<returned>"] = machine.enter(value, (), {}, value.node)  # type: ignore[arg-type]
+            frame.returned = enter(machine, value, Call(value.node))  # type: ignore[arg-type]
         return
     if not isinstance(value, Class) or len(names) != 2:  # noqa: PLR2004 # a class and its method
         return
@@ -164,21 +169,22 @@ def _enter(machine: Interpreter, frame: Frame, names: tuple[str, ...]) -> None:
         _train_with(machine, value, method)
 
 
-def _train_with(machine: Interpreter, cls: Class, method: Function) -> None:
+def _train_with(machine: Machine, cls: Class, method: Function) -> None:
     node = method.node
-    instance = machine.construct(cls, (), {}, node)  # type: ignore[arg-type]
-    if "staticmethod" in method.decorators or not isinstance(instance, Instance):
-        machine.enter(method, (), {}, node)  # type: ignore[arg-type]
+    call = Call(node)  # type: ignore[arg-type]
+    instance = construct(machine, cls, call)
+    if "staticmethod" in method.decorators:
+        enter(machine, method, call)
         return
     run = LoopRun(machine.site(node), imagined=True)
     automatic = _is_automatic(instance, method)
     for number in (1, 2):
-        with machine.round_of(run, number):
-            result = machine.enter(method, (), {}, node, instance)  # type: ignore[arg-type]
+        with machine.iteration_of(run, number):
+            result = enter(machine, method, call, instance)
             if automatic:
                 loss = result.entries.get("loss", NONE) if isinstance(result, Mapping) else result
                 if ops_of(loss):
-                    machine.run_pass("backward", [(loss, None)], {}, node, inputs=None)  # type: ignore[arg-type]
+                    run_pass(machine, "backward", (loss, None), {}, call.node)
         for name in instance.guessed:  # whoever calls again may have set them anew
             instance.attributes.pop(name, None)
         instance.guessed.clear()
@@ -194,11 +200,11 @@ def _is_automatic(instance: Instance, method: Function) -> bool:
     return any(base.endswith(LIGHTNING_BASES) for base in foreign_bases(instance.cls))
 
 
-def _kept(machine: Interpreter, start: _Start) -> frozenset[Op]:
+def _kept(machine: Machine, start: _Start) -> frozenset[Op]:
     """What whoever called the function may still use: what it returned, and what the module's names hold."""
     if not start.function:
         return frozenset()
-    returned = [frame.names.get("<returned>", NONE) for frame in machine.modules.values()]
+    returned = [frame.returned or NONE for frame in machine.modules.values()]
     return frozenset(op for value in returned for op in ops_of(value))
 
 

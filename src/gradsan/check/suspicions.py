@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from gradsan.check.gathering import Kept, kept_graphs
 from gradsan.check.graph import LIKELY, SURE, Cut, Label, Leaf, Op, Pass
+from gradsan.check.kept_graphs import Kept, kept_graphs
 from gradsan.check.old_part import below
 from gradsan.check.spots import stack_of
 from gradsan.check.troubles import OldValue, Piled, Regrown, SecondWalk

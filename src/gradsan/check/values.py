@@ -28,6 +28,9 @@ class Value:
     made: Site | None = None
     opaque: bool = False  # it came out of a call that could not be followed, or was made of such things
     items: dict[object, "Value"] = field(default_factory=dict)  # parts that were looked at
+    of: "Value | None" = None  # whose `.grad`, `.data` or `.grad_fn` it is
+    layer: "Layer | None" = None  # what it is where it behaves as a module does
+    optimizer: "Optimizer | None" = None  # what it is where it behaves as an optimizer does
 
 
 @dataclass(slots=True, eq=False)
@@ -44,6 +47,11 @@ class Tensor(Value):
     def differentiable(self) -> bool:
         """Whether what is built on it has a history."""
         return self.op is not None or (self.leaf is not None and self.leaf.requires)
+
+    @property
+    def memory(self) -> Storage:
+        """Its storage: that of the parameter, where it is one."""
+        return self.storage if self.leaf is None else self.leaf.storage
 
 
 @dataclass(slots=True, eq=False)
@@ -69,6 +77,7 @@ class Sequence(Value):
     kind: str = "list"
     longest: int | None = None  # of a deque
     born: object = None  # the loops that ran when it was made
+    made_for: list[tuple[Op, ...]] = field(default_factory=list)  # of a generator: the ops made for each element
 
 
 @dataclass(slots=True, eq=False)
@@ -79,13 +88,6 @@ class Mapping(Value):
     exact: bool = True
     born: object = None
     missing: Value | None = None  # what a `defaultdict` makes
-
-
-@dataclass(slots=True, eq=False)
-class Yielded(Sequence):
-    """What a generator gives: each element with the ops that were made for it."""
-
-    made_for: list[tuple[Op, ...]] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -117,6 +119,11 @@ class Function(Value):
     decorators: tuple[str, ...] = ()
     defaults: dict[str, Value] = field(default_factory=dict)
     remembered: dict[object, Value] | None = None  # of an `lru_cache`
+
+    @property
+    def is_property(self) -> bool:
+        """Whether reading it calls it."""
+        return any(each.endswith(("property", "cached_property")) for each in self.decorators)
 
 
 @dataclass(slots=True, eq=False)
@@ -156,6 +163,10 @@ class Instance(Value):
     cls: Class = field(default_factory=Class)
     running: bool = False  # its forward is under way
     guessed: set[str] = field(default_factory=set)  # attributes that were read before anything was seen to set them
+    given: list[Value] = field(default_factory=list)  # to a constructor that could not be followed
+    base: Value | None = None  # the part of it that a class of a library makes up
+    hooks: list[Value] = field(default_factory=list)  # that see what its forward returns
+    compiled: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -166,6 +177,8 @@ class Layer(Value):
     leaf: Leaf | None = None
     children: list[tuple[str, Value]] = field(default_factory=list)
     assumed: bool = False  # only its name says that it is a module
+    hooks: list[Value] = field(default_factory=list)  # that see what it returns
+    compiled: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -176,6 +189,13 @@ class Optimizer(Value):
     owned: list[Leaf] = field(default_factory=list)
     complete: bool = True  # False: it owns more than could be found out
     steps: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Factory(Value):
+    """`field(default_factory=…)`: what is called for the default of a field."""
+
+    function: Value = field(default_factory=Value)
 
 
 @dataclass(slots=True, eq=False)
@@ -225,12 +245,16 @@ def _inner(value: Value) -> Iterable[Value]:
         case Layer(children=children):
             return [child for _, child in children]
         case Instance(attributes=attributes):
-            return [each for each in attributes.values() if not isinstance(each, Method | Function | Class)]
+            held = [each for each in attributes.values() if not isinstance(each, Method | Function | Class)]
+            return [*held, *value.given] if value.given else held
     return ()
 
 
 def key_of(value: Value) -> object:
-    """What stands for a value as a key or in a comparison; an unknown one is equal to itself alone."""
+    """What stands for a value as a key or in a comparison; an unknown one is equal to itself alone.
+
+    The value itself stands for it then, and not its `id`: a key has to live as long as the table that it is in.
+    """
     match value:
         case Const(value=known):
             return known
@@ -238,14 +262,7 @@ def key_of(value: Value) -> object:
             return ("round", position)
         case Sequence(kind="tuple", exact=True):
             return tuple(map(key_of, value.elements))
-    return ("unknown", id(value))
-
-
-def memory(value: Value) -> Storage | None:
-    """The storage of a tensor."""
-    if not isinstance(value, Tensor):
-        return None
-    return value.storage if value.leaf is None else value.leaf.storage
+    return value
 
 
 def ops_of(value: Value) -> list[Op]:
@@ -255,6 +272,31 @@ def ops_of(value: Value) -> list[Op]:
     if isinstance(value, Sequence | Mapping | Instance):
         return list(dict.fromkeys(each.op for each in parts(value) if each.op is not None))
     return []
+
+
+def has_graph(value: Value) -> bool:
+    """Whether what is built on it has a graph."""
+    return bool(ops_of(value)) or (isinstance(value, Tensor) and value.differentiable)
+
+
+def is_scalar(value: Value) -> bool:
+    """Whether it is one number as far as can be told: a loss, a Python number, or something without a graph."""
+    return not has_graph(value) if value.op is None else value.op.scalar
+
+
+def is_true(value: Value | None) -> bool:
+    """Whether it is known to count as true."""
+    return isinstance(value, Const) and bool(value.value)
+
+
+def is_false(value: Value | None) -> bool:
+    """Whether it is known to count as false."""
+    return isinstance(value, Const) and not value.value
+
+
+def is_exact(value: Value | None) -> bool:
+    """Whether it is a container of which all elements are known."""
+    return isinstance(value, Sequence | Mapping) and value.exact
 
 
 def leaves_of(value: Value, seen: set[int] | None = None) -> list[Leaf]:

@@ -1,9 +1,12 @@
-"""Which ops a pass reaches, by which way, and how sure that is."""
+"""Which ops a pass walks, by which path, and how sure that is. What it runs, and where it raises, says the law."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from gradsan.check.graph import DOUBTFUL, LIKELY, SURE, Edge, Leaf, Op
+from gradsan.lifecycle.engine import Reason, run
+
+Node = Op | Leaf
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +18,59 @@ class Reached:
     edge: Edge | None
 
 
-def reach(roots: Iterable[Op], inputs: Collection[Op | Leaf] | None = None) -> dict[Op, Reached]:
-    """All ops that a pass from these roots walks, each by its surest way.
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The ops that a pass runs, each by its surest path, and those of them that raise, in the engine's order."""
 
-    With `inputs`, only those on the way to one of them.
+    found: dict[Op, Reached]
+    refused: tuple[tuple[Op, Reason], ...]
+
+
+class _Graph:
+    """The ops that a path has created, as the law reads them."""
+
+    def below(self, node: Node) -> list[Node]:
+        """What an op hands gradients to; nothing further, where its trouble is reported already."""
+        if isinstance(node, Leaf):
+            return []
+        return [*node.leaves] if node.healed else [*(edge.op for edge in node.edges), *node.leaves]
+
+    def newness(self, node: Node) -> int | None:
+        """Ops are numbered as they are created."""
+        return None if isinstance(node, Leaf) else node.number
+
+    def refusal(self, node: Node) -> Reason | None:
+        """Why running an op raises: it is freed, or what it saved was changed."""
+        if isinstance(node, Leaf) or node.healed:
+            return None
+        if node.inner is not None and node.walked:  # its own backward runs a pass, which frees
+            return "freed"
+        if node.freed is not None:
+            return "freed" if node.saves else None
+        return "edited" if node.is_edited else None
+
+
+_GRAPH = _Graph()
+
+
+def walk(roots: Iterable[Op], inputs: Collection[Node] | None = None, *, inclusive: bool = True) -> Walk:
+    """What a pass from these roots does; with `inputs`, one that is to reach them alone.
+
+    `inclusive`: it runs the op of an input too, as `backward(inputs=…)` does and `autograd.grad` does not.
     """
     roots = tuple(roots)
+    ran = run(roots, _GRAPH, inputs, inclusive=inclusive, lenient=True)
+    refused = tuple((op, reason) for op, reason in ran.refused if isinstance(op, Op))
+    return Walk(_surest(roots, set(ran.executed)), refused)
+
+
+def reach(roots: Iterable[Op]) -> dict[Op, Reached]:
+    """All ops that a pass from these roots walks, each by its surest path."""
+    return walk(roots).found
+
+
+def _surest(roots: tuple[Op, ...], executed: Collection[Node]) -> dict[Op, Reached]:
+    """The surest path to each op that is executed: what is sure is gone through first, what is doubtful last."""
     found = {root: Reached(SURE, None, None) for root in roots}
     levels: list[list[Op]] = [list(roots), [], []]
     for level, waiting in enumerate(levels):
@@ -28,14 +78,13 @@ def reach(roots: Iterable[Op], inputs: Collection[Op | Leaf] | None = None) -> d
             op = waiting.pop()
             if found[op].doubt != level or op.healed:
                 continue
-            own = _doubt_beyond(op, is_root=op in roots)
+            own = max(level, _doubt_beyond(op, is_root=op in roots))
             for edge in op.edges:
-                doubt = max(level, own, edge.op.doubt)
-                known = found.get(edge.op)
-                if known is None or known.doubt > doubt:
+                doubt = max(own, edge.op.doubt)
+                if edge.op in executed and (edge.op not in found or found[edge.op].doubt > doubt):
                     found[edge.op] = Reached(doubt, op, edge)
                     levels[doubt].append(edge.op)
-    return found if inputs is None else _on_the_way(found, inputs)
+    return {op: how for op, how in found.items() if op in executed}
 
 
 def way_to(op: Op, found: dict[Op, Reached]) -> list[Op]:
@@ -70,19 +119,8 @@ def peeled(op: Op) -> Op:
 def _doubt_beyond(op: Op, *, is_root: bool) -> int:
     """How doubtful it is that an op hands on what it was given.
 
-    That the root has a history is shown by the call; where it was given only one, that is the one.
+    That the root has a graph is shown by the call; where it was given only one, that is the one.
     """
     if is_root and op.doubt == DOUBTFUL and len(op.edges) == 1:
         return LIKELY
     return op.doubt
-
-
-def _on_the_way(found: dict[Op, Reached], inputs: Collection[Op | Leaf]) -> dict[Op, Reached]:
-    leads: dict[Op, bool] = {}
-    for op in sorted(found, key=lambda each: each.number):
-        leads[op] = (
-            op in inputs
-            or any(leaf in inputs for leaf in op.leaves)
-            or any(leads.get(edge.op, False) for edge in op.edges)
-        )
-    return {op: how for op, how in found.items() if leads[op]}

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 from gradsan.check.graph import (
     DOUBTFUL,
     LIKELY,
+    SURE,
     Change,
     Code,
     Contribution,
     Cut,
-    Edge,
-    Label,
     Leaf,
     Moment,
     Op,
@@ -33,8 +32,9 @@ from gradsan.check.troubles import (
     Trouble,
 )
 from gradsan.check.values import Optimizer
-from gradsan.check.walking import Reached, reach
+from gradsan.check.walking import Reached, walk
 from gradsan.facts.held import Held
+from gradsan.lifecycle.engine import Reason
 
 Assumed = ast.If | ast.Try  # a statement that goes one way or the other
 
@@ -93,12 +93,13 @@ class World:
 
     def walk(self, done: Pass, inputs: Collection[Op | Leaf] | None = None, *, doubtful: bool = False) -> None:
         """Let a pass walk: what it meets, what it frees, who receives a gradient."""
-        found = reach(done.roots, inputs)
+        walked = walk(done.roots, inputs, inclusive=done.kind == "backward")
+        found = walked.found
         if doubtful:
             found = {op: Reached(DOUBTFUL, how.parent, how.edge) for op, how in found.items()}
         self.passes.append(done)
         done.ops = tuple(found)
-        self._meet(done, found)
+        self._meet(done, found, walked.refused)
         self._compile(done, found)
         self._run_checkpoints(done, found)
         self._regrow(done, found)
@@ -138,8 +139,12 @@ class World:
         if optimizer.complete:
             return optimizer.owned
         others = {leaf for each in self.optimizers if each is not optimizer for leaf in each.owned}
-        reached = {leaf for each in self.passes for leaf in each.reached}
-        return list({*optimizer.owned, *(reached - others)})
+        unowned = [leaf for leaf in self.reached() if leaf not in others]
+        return list(dict.fromkeys([*optimizer.owned, *unowned]))
+
+    def reached(self) -> list[Leaf]:
+        """The parameters that passes have given gradients to, each once."""
+        return list(dict.fromkeys(leaf for each in self.passes for leaf in each.reached))
 
     def clear(self, leaves: Iterable[Leaf]) -> None:
         """Gradients are thrown away."""
@@ -178,27 +183,15 @@ class World:
         """Whether gradients were cleared from one pass to the other."""
         return any(earlier.number < each < later.number for each in self.clearings)
 
-    def _meet(self, done: Pass, found: dict[Op, Reached]) -> None:
-        """What the engine would stop at: the newest op that is freed, or whose saved value is an old one."""
-        worst: Trouble | None = None
+    def _meet(self, done: Pass, found: dict[Op, Reached], refused: Iterable[tuple[Op, Reason]]) -> None:
+        """What the engine would stop at: among what is surest, the first op that raises."""
         freed = frozenset(op for op in found if op.freed is not None)
-        newest = (DOUBTFUL + 1, 0)
-        for op, how in found.items():
-            if op.healed:
-                continue
-            rank = (min(max(how.doubt, op.doubt, op.freed_doubt if op.freed else 0), DOUBTFUL), -op.number)
-            if op.inner is not None and op.walked and rank < newest:
-                worst, newest = _inner_walk(done, op, found, freed, rank[0]), rank
-            elif op.freed is not None and op.saves:
-                if rank < newest:
-                    worst, newest = SecondWalk(done, op.freed, op, found, freed, rank[0]), rank
-            elif op.freed is None:
-                for storage, version in op.saved:
-                    told = storage.by is not None or not rank[0]  # an edit by hand has to be seen, not guessed
-                    if storage.version != version and told and rank < newest:
-                        worst, newest = OldValue(done, op, storage, found, rank[0]), rank
-        if worst is not None:
-            self.troubles.append(worst)
+        troubles: list[SecondWalk | OldValue] = [
+            _second_walk(done, op, found, freed) for op, reason in refused if reason == "freed"
+        ]
+        troubles += [each for op, reason in refused if reason == "edited" for each in _old_values(done, op, found)]
+        if troubles:
+            self.troubles.append(min(troubles, key=lambda each: (each.doubt, -each.op.number)))
             self._heal(found)
 
     def _compile(self, done: Pass, found: dict[Op, Reached]) -> None:
@@ -217,21 +210,21 @@ class World:
         for op in sorted(found, key=lambda each: -each.number):
             if not op.captured or op.healed:
                 continue
-            inner = reach(op.captured)
-            freed = frozenset(each for each in inner if each.freed is not None and not each.healed)
-            gone = next((each for each in inner if each in freed and each.saves), None)
+            inner = walk(op.captured)
+            gone = next((each for each, _ in inner.refused if each.freed is not None and each.saves), None)
             if gone is not None and gone.freed is not None:
-                doubt = max(found[op].doubt, inner[gone].doubt)
-                self.troubles.append(SecondWalk(done, gone.freed, gone, inner, freed, doubt, checkpointed=True))
-                self._heal(inner)
+                freed = frozenset(each for each in inner.found if each.freed is not None and not each.healed)
+                doubt = max(found[op].doubt, inner.found[gone].doubt)
+                self.troubles.append(SecondWalk(done, gone.freed, gone, inner.found, freed, doubt, checkpointed=True))
+                self._heal(inner.found)
                 return
-            for each in inner:
+            for each in inner.found:
                 each.freed = done
                 each.walked.append(done)
 
     def _heal(self, found: dict[Op, Reached]) -> None:
         for op in found:
-            if op.freed is not None or any(storage.version != version for storage, version in op.saved):
+            if op.freed is not None or op.is_edited:
                 op.healed = True
 
     def _regrow(self, done: Pass, found: dict[Op, Reached]) -> None:
@@ -252,15 +245,27 @@ class World:
                 leaf.given.append(Contribution(done))
 
 
-def _inner_walk(done: Pass, op: Op, found: dict[Op, Reached], freed: frozenset[Op], doubt: int) -> SecondWalk:
-    """The backward of a custom Function runs again over the graph that it freed the first time."""
-    inner = op.inner
-    if inner is None:
-        raise ValueError(op)
-    first = op.walked[0]
-    again = replace(done, site=replace(inner.first, caller=done.site))
-    freeing = replace(first, kind="grad", site=replace(inner.freeing, caller=first.site))
-    return SecondWalk(again, freeing, op, found, freed | {op}, doubt)
+def _second_walk(done: Pass, op: Op, found: dict[Op, Reached], freed: frozenset[Op]) -> SecondWalk:
+    """A pass comes to what is freed: an op, or the graph that the backward of a custom Function walks."""
+    if op.inner is not None and op.walked:
+        first = op.walked[0]
+        again = replace(done, site=replace(op.inner.first, caller=done.site))
+        freeing = replace(first, kind="grad", site=replace(op.inner.freeing, caller=first.site))
+        return SecondWalk(again, freeing, op, found, freed | {op}, _doubt(op, found))
+    return SecondWalk(done, op.freed or done, op, found, freed, _doubt(op, found))
+
+
+def _old_values(done: Pass, op: Op, found: dict[Op, Reached]) -> Iterator[OldValue]:
+    """A pass comes to values that were changed: by an optimizer, or by hand where that is seen and not guessed."""
+    doubt = _doubt(op, found)
+    for storage, version in op.saved:
+        if storage.version != version and (storage.by is not None or not doubt):
+            yield OldValue(done, op, storage, found, doubt)
+
+
+def _doubt(op: Op, found: dict[Op, Reached]) -> int:
+    """How doubtful it is that a pass comes to an op, and that the op is freed."""
+    return max(found[op].doubt, op.doubt, op.freed_doubt if op.freed else SURE)
 
 
 def older_round(made: Moment, now: Moment) -> bool:
@@ -271,8 +276,3 @@ def older_round(made: Moment, now: Moment) -> bool:
         if then != at:
             return then < at
     return False
-
-
-def crossing(edges: Iterable[Edge]) -> Label | None:
-    """The first name among the edges."""
-    return next((edge.label for edge in edges if edge.label is not None), None)

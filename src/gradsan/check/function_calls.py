@@ -1,0 +1,164 @@
+"""Calls of the user's functions: `my_function(x)` is followed into its body, with names and a result of its own."""
+
+import ast
+from itertools import pairwise
+
+from gradsan.check.definitions import is_abstract, yields
+from gradsan.check.frames import Frame
+from gradsan.check.graph import DOUBTFUL, Code, Cut
+from gradsan.check.machine import Call, Machine
+from gradsan.check.new_ops import result
+from gradsan.check.tables import CALLEES, RECEIVERS, entered
+from gradsan.check.unknown_calls import unknown_call, unknown_method
+from gradsan.check.values import (
+    NONE,
+    Function,
+    Instance,
+    Layer,
+    Mapping,
+    Sequence,
+    Tensor,
+    Value,
+    is_module,
+    key_of,
+    ops_of,
+    parts,
+)
+from gradsan.knowledge.effects import does
+from gradsan.knowledge.hints import RESET_WORDS
+from gradsan.source.file import Source
+
+_DEEPEST_CALL = 24  # calls within calls that are followed
+_DEEPEST_STATE = 24  # modules within modules
+_AGAIN = 2  # how often a function may call itself before it is taken as unknown
+
+
+@entered(CALLEES, Function)
+def enter(machine: Machine, function: Function, call: Call, receiver: Value | None = None) -> Value:
+    """Follow a call into a function of the user's, on an object where it is a method."""
+    source = function.source
+    if source is None or not _is_followed(machine, function):
+        return unknown_call(machine, _name(function), call)
+    if function.remembered is None:
+        return _entered(machine, function, source, call, receiver)
+    key = tuple(map(key_of, call.values))
+    if key not in function.remembered:
+        function.remembered[key] = _entered(machine, function, source, call, receiver)
+    return function.remembered[key]
+
+
+@entered(RECEIVERS, Function)
+def function_method(machine: Machine, function: Function, call: Call) -> Value:
+    """`function.cache_clear()`."""
+    if call.name != "cache_clear":
+        return unknown_method(machine, function, call)
+    function.remembered = {} if function.remembered is not None else None
+    return NONE
+
+
+def _is_followed(machine: Machine, function: Function) -> bool:
+    too_deep = machine.frame.depth >= _DEEPEST_CALL or _running(machine, function) > _AGAIN
+    return not too_deep and not is_abstract(function.node)
+
+
+def _running(machine: Machine, function: Function) -> int:
+    count = 0
+    frame: Frame | None = machine.frame
+    while frame is not None:
+        count += frame.function is not None and frame.function.node is function.node
+        frame = frame.caller
+    return count
+
+
+def _entered(machine: Machine, function: Function, source: Source, call: Call, receiver: Value | None) -> Value:
+    frame = Frame(
+        Code(source.path, _qualified(function)),
+        source,
+        called=machine.site(call.node),
+        caller=machine.frame,
+        outer=function.outer,
+        function=function,
+        receiver=receiver if isinstance(receiver, Instance) else None,
+        assumed=1 if machine.frame.assumed else 0,
+        depth=machine.frame.depth + 1,
+    )
+    takes_it = receiver is not None and "staticmethod" not in function.decorators
+    _bind(frame, function, call.on((receiver, None)) if takes_it and receiver is not None else call)
+    machine.entered.add(function.node)
+    value = _follow(machine, function, frame)
+    if any(word in _name(function) for word in RESET_WORDS):
+        for each in (receiver, *call.values):
+            _doubt_state(each)
+    return _compiled(machine, function, value, call.node)
+
+
+def _follow(machine: Machine, function: Function, frame: Frame) -> Value:
+    silent = next((each for each in function.decorators if does(each, "stops recording")), None)
+    with machine.recording_restored(), machine.within(frame):
+        if silent is not None:
+            machine.world.recording = False
+            machine.world.silencer = Cut(frame.called or machine.site(function.node), f"`@{silent}`")
+        if isinstance(function.node, ast.Lambda):
+            return machine.evaluate(function.node.body)
+        if yields(function.node):
+            return _generate(machine, function.node, frame)
+        machine.execute(function.node.body)
+        return frame.returned or NONE
+
+
+def _generate(machine: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> Value:
+    """A generator, run ahead; what it makes is dated when it is asked for."""
+    machine.world.log.append([])
+    try:
+        machine.execute(node.body)
+    finally:
+        made = machine.world.log.pop()
+    batches = [tuple(made[start:end]) for start, end in pairwise([0, *frame.marks])]
+    return Sequence(elements=frame.yielded, exact=False, kind="generator", made_for=batches)
+
+
+def _compiled(machine: Machine, function: Function, value: Value, node: ast.expr) -> Value:
+    """All outputs of a compiled function hang on one op."""
+    if not any(does(each, "compiles") for each in function.decorators):
+        return value
+    if not isinstance(value, Sequence) or not ops_of(value):
+        return value
+    whole = result(machine, "compiled", [(value, None)], node, compiled=function.node)
+    return Sequence(elements=[Tensor(op=whole.op) for _ in value.elements], exact=value.exact, kind=value.kind)
+
+
+def _doubt_state(value: Value | None) -> None:
+    """A state that something called `reset` was given is hard to tell: it may have been found by other means."""
+    if isinstance(value, Layer) or (isinstance(value, Instance) and is_module(value.cls)):
+        for op in (each.op for each in parts(value, _DEEPEST_STATE) if each.op is not None):
+            op.doubt = DOUBTFUL
+
+
+def _name(function: Function) -> str:
+    return "<lambda>" if isinstance(function.node, ast.Lambda) else function.node.name
+
+
+def _qualified(function: Function) -> str:
+    """Its name as a traceback has it: of which class, and in which function."""
+    name = _name(function) if function.owner is None else f"{function.owner.node.name}.{_name(function)}"
+    outer = function.outer
+    return name if outer is None or outer.function is None else f"{outer.code.function}.<locals>.{name}"
+
+
+def _bind(frame: Frame, function: Function, call: Call) -> None:
+    """Bind parameters; what no argument was given for has its default, or is unknown."""
+    declared = function.node.args
+    positional = [each.arg for each in (*declared.posonlyargs, *declared.args)]
+    accepted = [*positional, *(each.arg for each in declared.kwonlyargs)]
+    matched = dict(zip(positional, call.arguments, strict=False))
+    matched |= {name: each for name, each in call.keywords.items() if name in accepted}
+    frame.given = {name: expression for name, (_, expression) in matched.items() if expression is not None}
+    frame.names = {**function.defaults, **{name: value for name, (value, _) in matched.items()}}
+    if declared.vararg is not None:
+        frame.names[declared.vararg.arg] = Sequence(elements=call.values[len(positional) :], kind="tuple")
+    if declared.kwarg is not None:
+        others: dict[object, Value] = {key: value for key, (value, _) in call.keywords.items() if key not in accepted}
+        frame.names[declared.kwarg.arg] = Mapping(entries=others)
+    for name in accepted:
+        if name not in frame.names:
+            frame.names[name] = Value(label=name)

@@ -1,0 +1,106 @@
+"""`container[index]`, and comprehensions, which fill containers."""
+
+import ast
+from collections.abc import Iterator
+
+from gradsan.check.expressions import known_truth
+from gradsan.check.graph import LoopRun
+from gradsan.check.machine import NOWHERE, Call, Machine
+from gradsan.check.tables import EXPRESSIONS, entered
+from gradsan.check.values import NONE, Const, Index, Mapping, Sequence, Value, is_exact, key_of
+
+LONGEST_UNROLLED = 4  # elements of a known list that are gone through one by one
+_KINDS: dict[type[ast.expr], str] = {ast.ListComp: "list", ast.SetComp: "set", ast.GeneratorExp: "generator"}
+
+
+@entered(EXPRESSIONS, ast.Subscript)
+def subscript(machine: Machine, node: ast.Subscript) -> Value:
+    """What stands in a container at an index, or a part of a tensor."""
+    owner, index = machine.evaluate(node.value), node.slice
+    match owner, index:
+        case Sequence(), ast.Slice():
+            return _slice(machine, owner, index)
+        case Sequence(), _:
+            return _element(machine, owner, index)
+        case Mapping(), _:
+            return _entry(machine, owner, machine.evaluate(index))
+        case _, ast.Slice():
+            return owner
+    return machine.part(owner, key_of(machine.evaluate(index)), node)
+
+
+def _element(machine: Machine, value: Sequence, index: ast.expr) -> Value:
+    at = machine.evaluate(index)
+    position = at.value if isinstance(at, Const) else at.position if isinstance(at, Index) else None
+    if isinstance(position, int) and -len(value.elements) <= position < len(value.elements):
+        return value.elements[position]
+    return value.elements[-1] if value.elements else Value()
+
+
+def _slice(machine: Machine, value: Sequence, index: ast.Slice) -> Value:
+    bounds = [machine.evaluate(each) if each is not None else NONE for each in (index.lower, index.upper, index.step)]
+    known = [each.value for each in bounds if isinstance(each, Const) and isinstance(each.value, int | None)]
+    all_known = len(known) == len(bounds)
+    cut_out = slice(*known) if value.exact and all_known and known[2] != 0 else slice(None)
+    return Sequence(elements=value.elements[cut_out], exact=value.exact and all_known, kind=value.kind)
+
+
+def _entry(machine: Machine, value: Mapping, key: Value) -> Value:
+    found = value.entries.get(key_of(key))
+    if found is not None:
+        return found
+    if value.missing is not None:
+        made = value.entries[key_of(key)] = machine.call(value.missing, Call(NOWHERE))
+        return made
+    if isinstance(key, Const) or not value.entries:
+        return Value()
+    return next(reversed(value.entries.values()))  # some entry: the last that was written is as good as any
+
+
+@entered(EXPRESSIONS, ast.DictComp)
+def mapping_comprehension(machine: Machine, node: ast.DictComp) -> Value:
+    """`{key: value for …}`."""
+    made = Mapping(born=machine.world.moment)
+    for exact in _iterations(machine, node, node.generators):
+        made.exact = made.exact and exact
+        made.entries[key_of(machine.evaluate(node.key))] = machine.evaluate(node.value)
+    return made
+
+
+@entered(EXPRESSIONS, ast.ListComp, ast.SetComp, ast.GeneratorExp)
+def comprehension(machine: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
+    """`[element for …]`."""
+    made = Sequence(kind=_KINDS[type(node)], born=machine.world.moment)
+    for exact in _iterations(machine, node, node.generators):
+        made.exact = made.exact and exact
+        made.elements.append(machine.evaluate(node.elt))
+    return made
+
+
+def _iterations(machine: Machine, node: ast.expr, generators: list[ast.comprehension]) -> Iterator[bool]:
+    """The iterations of a comprehension; each says whether all of them are known. Its names are its own."""
+    names = machine.frame.names
+    bound = {each.id for one in generators for each in ast.walk(one.target) if isinstance(each, ast.Name)}
+    before = {name: names[name] for name in bound if name in names}
+    try:
+        yield from _nested(machine, node, generators)
+    finally:
+        for name in bound:
+            names.pop(name, None)
+        names.update(before)
+
+
+def _nested(machine: Machine, node: ast.expr, generators: list[ast.comprehension]) -> Iterator[bool]:
+    first, *rest = generators
+    iterated = machine.evaluate(first.iter)
+    elements = machine.elements(iterated, first.iter)
+    exact = is_exact(iterated) and len(elements) <= LONGEST_UNROLLED
+    run = LoopRun(machine.site(node))
+    for number, element in enumerate(elements[:LONGEST_UNROLLED], 1):
+        with machine.iteration_of(run, number):
+            machine.assign(first.target, element)
+            outcomes = [known_truth(machine, each) for each in first.ifs]
+            if False in outcomes:
+                continue
+            inner = _nested(machine, node, rest) if rest else iter([True])
+            yield from (exact and None not in outcomes and each for each in inner)

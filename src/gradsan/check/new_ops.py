@@ -1,0 +1,115 @@
+"""How ops come about, and how values lose their graph."""
+
+import ast
+from collections.abc import Iterable
+
+from gradsan.check.graph import SURE, Cut, Edge, Form, Label, Leaf, Op, Storage
+from gradsan.check.labels import label_of
+from gradsan.check.machine import Given, Machine
+from gradsan.check.values import Instance, Tensor, Value, leaves_of, ops_of, parts
+from gradsan.knowledge.tensors import operation
+
+_DEEP = 3  # containers within containers whose tensors an operation takes
+
+
+def result(  # noqa: PLR0913 # one for each property of an op
+    machine: Machine,
+    name: str,
+    given: Iterable[Given],
+    node: ast.AST,
+    *,
+    saves: bool | None = None,
+    linear: bool = False,
+    scalar: bool = False,
+    doubt: int = SURE,
+    leaves: tuple[Leaf, ...] = (),
+    storages: tuple[Storage, ...] = (),
+    compiled: object = None,
+) -> Tensor:
+    """The tensor that an operation makes of others: with a graph if one of them has one.
+
+    `linear`: it only adds up and scales losses.
+    """
+    given = tuple(given)
+    edges = _edges(machine, given)
+    own = [leaf for leaf in leaves if leaf.requires]
+    own += [leaf for value, _ in given for leaf in _direct_leaves(value)]
+    cut = next((value.cut for value, _ in given if isinstance(value, Tensor) and value.cut), None)
+    if not edges and not own:
+        opaque = any(each.opaque for value, _ in given for each in parts(value, _DEEP))
+        return Tensor(cut=None if opaque else cut, made=machine.site(node), opaque=opaque)
+    if not machine.world.recording:
+        return _unrecorded(machine, node, tuple(edges), tuple(own))
+    form: Form = "linear" if linear else "other"
+    op = Op(
+        name,
+        machine.site(node),
+        machine.world.moment,
+        tuple(edges.values()),
+        tuple(dict.fromkeys(own)),
+        saves=operation(name).saves if saves is None else saves,
+        saved=tuple((each, each.version) for each in storages),
+        form=form,
+        scalar=scalar,
+        doubt=doubt,
+        guarded=machine.frame.assumed > 0,
+        compiled=compiled,
+    )
+    machine.world.made(op)
+    if cut is not None:
+        machine.world.cut_into.append((cut, op))
+    return Tensor(op=op, made=op.site)
+
+
+def untyped(made: Tensor) -> Value:
+    """The same as the result of something unknown: it may be no tensor at all."""
+    return made if made.op is None else Value(op=made.op, made=made.made)
+
+
+def cut(machine: Machine, value: Value, how: str, node: ast.AST) -> Tensor:
+    """The same values without their graph."""
+    lost = value.cut if isinstance(value, Tensor) else None
+    ops, leaves = tuple(ops_of(value)), tuple(leaves_of(value)) if isinstance(value, Tensor) else ()
+    if ops or leaves:
+        lost = Cut(machine.site(node), how, ops, leaves)
+        machine.world.cuts.append(lost)
+    return Tensor(cut=lost, made=machine.site(node))
+
+
+def edit(machine: Machine, value: Value, node: ast.AST) -> None:
+    """A tensor is changed in place."""
+    if isinstance(value, Tensor):
+        storage = value.memory
+        storage.version += 1
+        storage.edited, storage.by = machine.site(node), None
+
+
+def _edges(machine: Machine, given: Iterable[Given]) -> dict[Op, Edge]:
+    edges: dict[Op, Edge] = {}
+    for value, expression in given:
+        for op in ops_of(value):
+            if op not in edges:
+                edges[op] = Edge(op, _label(machine, expression, op))
+    return edges
+
+
+def _label(machine: Machine, expression: ast.expr | None, op: Op) -> Label | None:
+    """The name that an op came from, where it was made at another moment: only then somebody will ask."""
+    if expression is None or (op.freed is None and op.moment == machine.world.moment):
+        return None
+    return label_of(expression, machine.frame, op)
+
+
+def _direct_leaves(value: Value) -> list[Leaf]:
+    """The parameters that an operation takes as they are: a tensor, or those in a container."""
+    if value.op is not None or isinstance(value, Instance):
+        return []
+    tensors = (each for each in parts(value, _DEEP) if isinstance(each, Tensor) and each.op is None)
+    return [each.leaf for each in tensors if each.leaf is not None and each.leaf.requires]
+
+
+def _unrecorded(machine: Machine, node: ast.AST, ops: tuple[Op, ...], leaves: tuple[Leaf, ...]) -> Tensor:
+    silencer = machine.world.silencer
+    lost = Cut(machine.site(node), "" if silencer is None else silencer.how, ops, leaves)
+    machine.world.cuts.append(lost)
+    return Tensor(cut=lost, made=machine.site(node))

@@ -1,0 +1,87 @@
+"""Calls of optimizers and of gradient scalers: `SGD(…)`, `optimizer.step()`, `zero_grad()`, `scaler.scale(loss)`."""
+
+from gradsan.check.graph import LoopRun
+from gradsan.check.machine import Call, Machine
+from gradsan.check.new_ops import result
+from gradsan.check.tables import RECEIVERS, entered
+from gradsan.check.values import (
+    Const,
+    Function,
+    Layer,
+    Optimizer,
+    Scaler,
+    Sequence,
+    Tensor,
+    Value,
+    leaves_of,
+    ops_of,
+)
+
+
+def new_optimizer(machine: Machine, call: Call) -> Optimizer:
+    """An optimizer over what it was given."""
+    params = call.named("params")["params"][0] if call.arguments or "params" in call.keywords else Value()
+    owned = list(dict.fromkeys(leaves_of(params)))
+    made = Optimizer(owned=owned, complete=bool(owned) and _is_known(params))
+    machine.world.optimizers.append(made)
+    return made
+
+
+def as_optimizer(machine: Machine, value: Value) -> Optimizer:
+    """Something unknown that behaves as an optimizer does."""
+    if isinstance(value, Optimizer):
+        return value
+    if value.optimizer is None:
+        value.optimizer = Optimizer(name=value.label or "optimizer", complete=False)
+        machine.world.optimizers.append(value.optimizer)
+    return value.optimizer
+
+
+@entered(RECEIVERS, Optimizer)
+def optimizer_method(machine: Machine, optimizer: Optimizer, call: Call) -> Value:
+    """`step`, `zero_grad` and the rest of an optimizer."""
+    match call.name:
+        case "zero_grad":
+            machine.world.clear(machine.world.owned(optimizer))
+        case "step":
+            return _step(machine, optimizer, call)
+        case "add_param_group":
+            optimizer.owned += [leaf for value in call.values for leaf in leaves_of(value)]
+            optimizer.complete = False
+    return Value(made=machine.site(call.node))
+
+
+def _step(machine: Machine, optimizer: Optimizer, call: Call) -> Value:
+    site = machine.site(call.node)
+    closure = next((each for each, _ in call.given if isinstance(each, Function)), None)
+    if closure is None:
+        machine.world.step(optimizer, site, certain=machine.is_certain)
+        return Value(made=site)
+    answer = Value()
+    run = LoopRun(site, imagined=True)
+    for number in (1, 2):
+        with machine.iteration_of(run, number):
+            answer = machine.call(closure, Call(call.node))
+            machine.world.step(optimizer, machine.site(call.node), certain=machine.is_certain)
+    return answer
+
+
+@entered(RECEIVERS, Scaler)
+def scaler_method(machine: Machine, scaler: Scaler, call: Call) -> Value:  # noqa: ARG001
+    """`scaler.scale(loss)` scales, and `scaler.step(optimizer)` steps."""
+    first = call.first
+    if first is not None and call.name == "scale" and ops_of(first):
+        scalar = first.op is None or first.op.scalar
+        return result(machine, "mul", call.arguments[:1], call.node, linear=scalar, scalar=scalar)
+    if first is not None and call.name == "step":
+        return optimizer_method(machine, as_optimizer(machine, first), call.rest)
+    return first if first is not None and call.name == "scale" else Value()
+
+
+def _is_known(value: Value) -> bool:
+    """Whether everything that is handed to an optimizer can be seen."""
+    if isinstance(value, Sequence):
+        return all(map(_is_known, value.elements))
+    if isinstance(value, Tensor | Layer | Const):
+        return not (isinstance(value, Layer) and value.assumed)
+    return type(value) is not Value

@@ -1,0 +1,108 @@
+"""Calls that ask for a backward pass: `loss.backward()`, `autograd.grad(…)`."""
+
+import ast
+from collections.abc import Mapping as Names
+
+from gradsan.check.graph import LIKELY, UNKNOWN, Leaf, Op, Pass
+from gradsan.check.labels import label_of
+from gradsan.check.machine import Call, Given, Machine
+from gradsan.check.new_ops import result
+from gradsan.check.troubles import NoHistory
+from gradsan.check.values import NONE, Const, Sequence, Tensor, Value, is_false, is_true, leaves_of, ops_of
+
+_OF_BACKWARD = ("gradient", "retain_graph", "create_graph", "inputs")
+_OF_GRAD = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph")
+
+
+def backward(machine: Machine, root: Given, call: Call) -> Value:
+    """`loss.backward(...)`."""
+    named = call.named(*_OF_BACKWARD)
+    run_pass(machine, "backward", root, named, call.node)
+    return NONE
+
+
+def backward_of_several(machine: Machine, call: Call) -> Value:
+    """`torch.autograd.backward(tensors, …)`."""
+    named = call.named("tensors", "grad_tensors", "retain_graph", "create_graph")
+    if "tensors" in named:
+        run_pass(machine, "backward", named["tensors"], named, call.node)
+    return Value()
+
+
+def gradient(machine: Machine, call: Call) -> Value:
+    """`torch.autograd.grad(outputs, inputs, …)`: the gradients, with a graph if `create_graph` is set."""
+    named = call.named(*_OF_GRAD)
+    if "outputs" not in named or "inputs" not in named:
+        return Value()
+    outputs, inputs = named["outputs"], named["inputs"][0]
+    run_pass(machine, "grad", outputs, named, call.node)
+    several = isinstance(inputs, Sequence)
+    targets = machine.elements(inputs, call.node) if several else [inputs]
+    results: list[Value] = [Tensor(data=True) for _ in targets]
+    if _flag(named, "create_graph") is not False:
+        results = [result(machine, "grad", [outputs, (each, None)], call.node) for each in targets]
+    return Sequence(elements=results, exact=not isinstance(inputs, Sequence) or inputs.exact, kind="tuple")
+
+
+def run_pass(machine: Machine, kind: str, root: Given, named: Names[str, Given], node: ast.expr) -> None:
+    """One pass from what was given as the root, with the options that were named."""
+    ops = _roots(machine, root[0], node)
+    asked = Pass(
+        "grad" if kind == "grad" else "backward",
+        tuple(ops),
+        machine.site(node),
+        machine.world.moment,
+        retains=_flag(named, "retain_graph", "create_graph") is not False,
+        keeps=_flag(named, "retain_graph") is True and _flag(named, "create_graph") is False,
+        in_forward=machine.frame.is_in_forward(),
+        guarded=machine.frame.assumed > 0,
+        label=_name_of(machine, root, ops),
+    )
+    if not ops:
+        _refuse(machine, asked, root[0])
+        return
+    inputs = named.get("inputs")
+    targets = None if inputs is None else _targets(inputs[0])
+    machine.world.walk(asked, targets or None, doubtful=targets is not None and not targets)
+
+
+def _roots(machine: Machine, value: Value, node: ast.expr) -> list[Op]:
+    ops = ops_of(value)
+    if ops or isinstance(value, Tensor | Const | Sequence):
+        return ops
+    # That it has a graph is shown by the call: nobody back-propagates a plain number.
+    value.op = machine.world.made(
+        Op(
+            UNKNOWN,
+            value.made or machine.site(node),
+            machine.world.moment,
+            scalar=True,
+            doubt=LIKELY,
+            guarded=machine.frame.assumed > 0,
+        )
+    )
+    return [value.op]
+
+
+def _refuse(machine: Machine, asked: Pass, root: Value) -> None:
+    if isinstance(root, Tensor) and root.cut is not None and root.leaf is None:
+        machine.world.troubles.append(NoHistory(asked, root.cut, root.cut.name or asked.label))
+
+
+def _targets(inputs: Value) -> set[Op | Leaf]:
+    """The ops and leaves that a pass is to reach; none, where they are not known."""
+    return {*ops_of(inputs), *leaves_of(inputs)}
+
+
+def _name_of(machine: Machine, root: Given, ops: list[Op]) -> str | None:
+    value, expression = root
+    label = label_of(expression, machine.frame, ops[0]) if expression is not None and ops else None
+    return value.label if label is None else label.name
+
+
+def _flag(named: Names[str, Given], *names: str) -> bool | None:
+    """Whether one of the arguments is true; None: it cannot be known."""
+    values = [named[name][0] for name in names if name in named]
+    if any(map(is_true, values)):
+        return True
+    return False if all(map(is_false, values)) else None

@@ -1,0 +1,103 @@
+"""Functions of torch, which methods of tensors are too: `torch.stack(xs)`, `F.mse_loss(a, b)`, `x.view_as(y)`."""
+
+from collections.abc import Sequence as Several
+
+from gradsan.check.graph import Leaf, Storage
+from gradsan.check.machine import Call, Given, Machine
+from gradsan.check.new_ops import cut, result
+from gradsan.check.values import Const, Sequence, Tensor, Value, is_scalar, is_true, ops_of, parts
+from gradsan.knowledge.hints import LOSS_WORDS
+from gradsan.knowledge.operation import Operation
+from gradsan.knowledge.tensors import operation
+
+_LENGTHS = {"pair": 2, "triple": 3}
+_NO_INPUTS = ("out", "generator")
+_DEEP = 3  # containers within containers of which a tensor is made
+
+
+def torch_function(machine: Machine, name: str, call: Call) -> Value:
+    """What a function of torch makes of its arguments."""
+    given = [*call.arguments, *(each for key, each in call.keywords.items() if key not in _NO_INPUTS)]
+    row = operation(name)
+    if row.graph in ("creates", "builds"):
+        return _fresh_function(machine, row, given, call)
+    if row.cuts or row.graph == "describes":
+        source = next((value for value, _ in given if ops_of(value) or isinstance(value, Tensor)), None)
+        return Tensor() if source is None else cut(machine, source, f"`{name}`", call.node)
+    scalar, linear = _shape(name, row, call)
+    made = result(machine, name, given, call.node, linear=linear, scalar=scalar, storages=_saved(row, call.values))
+    _share_memory(row, made, call.first)
+    return _arranged(row, made, call)
+
+
+def fresh(machine: Machine, call: Call) -> Tensor:
+    """A tensor of numbers; a leaf, where it is to have a gradient."""
+    wants = is_true(call.keyword("requires_grad"))
+    return Tensor(leaf=Leaf("?", "?") if wants else None, data=True, made=machine.site(call.node))
+
+
+def _fresh_function(machine: Machine, row: Operation, given: Several[Given], call: Call) -> Value:
+    made = fresh(machine, call)
+    if row.graph != "builds" or not given:
+        return made
+    source = given[0][0]
+    if row.memory == "itself if possible" and isinstance(source, Tensor):
+        return source
+    found = [each for each in parts(source, _DEEP) if isinstance(each, Tensor) and (each.cut or each.differentiable)]
+    copied = found[0] if found else source
+    if made.leaf is None and (found or source.op is not None):
+        return cut(machine, copied, f"`torch.{row.name}`", call.node)
+    return made
+
+
+def _share_memory(row: Operation, made: Tensor, first: Value | None) -> None:
+    if row.views and isinstance(first, Tensor):
+        made.storage = first.memory
+    if row.saves_result and made.op is not None:
+        made.op.saved = (*made.op.saved, (made.storage, made.storage.version))
+
+
+def _arranged(row: Operation, made: Tensor, call: Call) -> Value:
+    """The result, in the form in which the function returns it."""
+    if row.returns in _LENGTHS:
+        return Sequence(elements=[made] * _LENGTHS[row.returns], kind="tuple")
+    if row.returns == "tensors":
+        return Sequence(elements=[_copied(made), _copied(made)], exact=False, kind="tuple")
+    if row.returns == "pair for a dimension" and _along_a_dimension(call):
+        return Sequence(elements=[made, Tensor(data=True)], kind="tuple")
+    return made
+
+
+def _along_a_dimension(call: Call) -> bool:
+    """`x.max(0)` or `x.max(dim=0)`, and not `torch.max(x, y)`."""
+    second = call.values[1:2]
+    return isinstance(second[0], Const) if second else "dim" in call.keywords
+
+
+def _shape(name: str, row: Operation, call: Call) -> tuple[bool, bool]:
+    """Whether the result is one number, and whether it only adds up and scales."""
+    scalars = bool(call.arguments) and all(map(_all_scalar, call.values))
+    whole = len(call.arguments) <= row.reduces and "dim" not in call.keywords and "axis" not in call.keywords
+    if row.linear is not None:
+        return whole or scalars, scalars
+    named_loss = any(word in name for word in LOSS_WORDS)
+    reduced = call.keyword("reduction")
+    kept = isinstance(reduced, Const) and reduced.value == "none"
+    return ((named_loss or whole) and not kept) or scalars, False
+
+
+def _saved(row: Operation, inputs: Several[Value]) -> tuple[Storage, ...]:
+    """What an operation keeps of several inputs, where another one has a graph."""
+    tensors = [each for each in inputs if isinstance(each, Tensor)]
+    kept = [each for place, each in enumerate(tensors) if place in row.factors or place in row.inputs]
+    return tuple(each.memory for each in kept if any(other is not each and other.differentiable for other in tensors))
+
+
+def _all_scalar(value: Value) -> bool:
+    if isinstance(value, Sequence):
+        return bool(value.elements) and all(map(_all_scalar, value.elements))
+    return is_scalar(value)
+
+
+def _copied(value: Tensor) -> Tensor:
+    return Tensor(op=value.op, cut=value.cut, storage=value.storage, made=value.made)

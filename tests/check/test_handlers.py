@@ -1,0 +1,77 @@
+"""Where a call is handled: the files are called after what is called, and nothing is inherited."""
+
+import ast
+import importlib
+import pkgutil
+
+import pytest
+
+import gradsan.check
+from gradsan.check import interpreter
+from gradsan.check.builtin_calls import BUILTINS
+from gradsan.check.tables import CALLEES, EXPRESSIONS, ITERABLES, OWNERS, RECEIVERS, STATEMENTS, WHOLES
+from gradsan.check.values import (
+    Class,
+    Function,
+    Instance,
+    Layer,
+    Library,
+    Mapping,
+    Optimizer,
+    Sequence,
+    Tensor,
+    Value,
+    key_of,
+)
+
+NOT_FOLLOWED = {ast.Assert, ast.Pass}  # they do nothing that matters to a graph
+WITHOUT_VALUE = {ast.FormattedValue, ast.Slice}  # parts of other expressions
+
+
+@pytest.mark.parametrize(
+    ("call", "handler", "file"),
+    [
+        ("x.view_as(y)", RECEIVERS[Tensor], "tensor_calls"),
+        ("opt.step()", RECEIVERS[Optimizer], "optimizer_calls"),
+        ("layer(x)", CALLEES[Layer], "layer_calls"),
+        ("torch.nn.Linear(3, 4)", CALLEES[Library], "library_calls"),
+        ("my_function(x)", CALLEES[Function], "function_calls"),
+        ("MyClass(x)", CALLEES[Class], "object_calls"),
+        ("self.method(x)", RECEIVERS[Instance], "object_calls"),
+        ("losses.append(x)", RECEIVERS[Sequence], "container_calls"),
+        ("outputs.items()", RECEIVERS[Mapping], "container_calls"),
+        ("sum(losses)", BUILTINS["sum"], "builtin_calls"),
+        ("something(x)", CALLEES[Value], "unknown_calls"),
+        ("something.method(x)", RECEIVERS[Value], "unknown_calls"),
+    ],
+)
+def test_call_is_handled_in_the_file_of_its_kind(call: str, handler: object, file: str) -> None:
+    """A newcomer finds the handler of a call by the names of the files."""
+    assert getattr(handler, "__module__", None) == f"gradsan.check.{file}", call
+
+
+def test_every_kind_of_syntax_has_a_handler() -> None:
+    """A statement or expression without one would be passed over in silence."""
+    assert set(ast.stmt.__subclasses__()) - STATEMENTS.keys() == NOT_FOLLOWED
+    assert set(ast.expr.__subclasses__()) - EXPRESSIONS.keys() == WITHOUT_VALUE
+
+
+def test_every_table_has_a_handler_for_what_is_not_known() -> None:
+    """Whatever a value turns out to be, somebody answers."""
+    assert all(Value in table for table in (CALLEES, RECEIVERS, OWNERS, WHOLES, ITERABLES))
+    assert interpreter.HANDLERS
+
+
+def test_no_class_inherits_deeper_than_one() -> None:
+    """The interpreter is composed: values derive from `Value`, and nothing derives from them."""
+    for found in pkgutil.iter_modules(gradsan.check.__path__):
+        module = importlib.import_module(f"gradsan.check.{found.name}")
+        own = [each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__]
+        for each in own:
+            bases = [base for base in each.__mro__[1:] if base.__module__.startswith("gradsan.check")]
+            assert len(bases) <= 1, each
+
+
+def test_unknown_values_are_never_taken_for_one_another() -> None:
+    """A key lives as long as the table that it is in: an `id` would be given to the next value."""
+    assert len({key_of(Value()) for _ in range(1000)}) == 1000

@@ -1,0 +1,332 @@
+"""Calls and layers: what is followed into, what hands a graph on, what is taken for a module or an optimizer."""
+
+import pytest
+
+from check.rules import Rule, check
+
+RULES = [
+    Rule(
+        "a call is followed into the user's function",
+        "GS203",
+        found=(
+            """
+            def loss_of(out):
+                return out.detach().mean()
+            loss_of(model(x)).backward()
+            """,
+            """
+            loss_of = lambda out: out.detach().mean()
+            loss_of(model(x)).backward()
+            """,
+            """
+            from functools import partial
+            def loss_of(k, out):
+                return out.detach().mean() * k
+            partial(loss_of, 2)(model(x)).backward()
+            """,
+            """
+            class Scorer:
+                def __call__(self, out):
+                    return out.detach().mean()
+            Scorer()(model(x)).backward()
+            """,
+        ),
+        near_miss="""
+        def loss_of(out):
+            out.detach()
+            return out.mean()
+        loss_of(model(x)).backward()
+        """,
+    ),
+    Rule(
+        "a module of the user's is called through its forward",
+        "GS203",
+        found=(
+            """
+            class Net(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.f = nn.Linear(4, 1)
+                def forward(self, x):
+                    return self.f(x).detach()
+            Net()(x).sum().backward()
+            """,
+            """
+            class Base(nn.Module):
+                def forward(self, x):
+                    return self.f(x).detach()
+            class Net(Base):
+                def __init__(self):
+                    super().__init__()
+                    self.f = nn.Linear(4, 1)
+            Net()(x).sum().backward()
+            """,
+            """
+            class Net(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.f = nn.Linear(4, 1)
+                def forward(self, x):
+                    return self.half(x)
+                def half(self, x):
+                    return self.f(x).data
+            Net()(x).sum().backward()
+            """,
+        ),
+        near_miss="""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.f = nn.Linear(4, 1)
+            def forward(self, x):
+                return self.f(x.detach())
+        Net()(x).sum().backward()
+        """,
+    ),
+    Rule(
+        "a chain of layers is one graph",
+        "GS101",
+        found=(
+            """
+            net = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+            loss = net(x).sum()
+            loss.backward()
+            loss.backward()
+            """,
+            """
+            layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(3)])
+            h = x
+            for layer in layers:
+                h = layer(h)
+            loss = h.exp().sum()
+            loss.backward()
+            loss.backward()
+            """,
+            """
+            net = nn.Sequential()
+            net.append(nn.Linear(4, 4))
+            net.append(nn.Tanh())
+            loss = net(x).sum()
+            loss.backward()
+            loss.backward()
+            """,
+        ),
+        near_miss="""
+        net = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+        net(x).sum().backward()
+        net(x).sum().backward()
+        """,
+    ),
+    Rule(
+        "an unknown function hands on what it was given, for certain only where that is all it can hand on",
+        "GS102",
+        found=(
+            """
+            from tools import transformed
+            h = model(x).exp()
+            transformed(h).backward()
+            transformed(h).backward()
+            """,
+            """
+            from tools import scale
+            h = model(x).exp()
+            scale(h, 2).backward()
+            scale(h, 3).backward()
+            """,
+        ),
+        near_miss="""
+        from tools import mixed
+        h = model(x).exp()
+        mixed(h, h.sin()).backward()
+        mixed(h, h.cos()).backward()
+        """,
+    ),
+    Rule(
+        "an unknown receiver of a loss asks for a pass over the loss",
+        "GS101",
+        found=(
+            """
+            from accelerate import Accelerator
+            accelerator = Accelerator()
+            loss = model(x).exp().mean()
+            accelerator.backward(loss)
+            accelerator.backward(loss)
+            """,
+            """
+            def train(fabric):
+                loss = model(x).exp().mean()
+                fabric.backward(loss)
+                fabric.backward(loss)
+            """,
+            """
+            import tools
+            engine = tools.start(model)
+            loss = model(x).exp().mean()
+            engine.backward(loss=loss)
+            engine.backward(loss=loss)
+            """,
+        ),
+        near_miss="""
+        from accelerate import Accelerator
+        accelerator = Accelerator()
+        for _ in range(2):
+            loss = model(x).exp().mean()
+            accelerator.backward(loss)
+        """,
+    ),
+    Rule(
+        "what prepares a model and its optimizer hands both back",
+        "GS303",
+        found=(
+            """
+            from accelerate import Accelerator
+            from lightning.fabric import Fabric
+            accelerator, fabric = Accelerator(), Fabric()
+            net = nn.Linear(4, 4)
+            adam = torch.optim.Adam(net.parameters())
+            net, adam = accelerator.prepare(net, adam)
+            for _ in range(9):
+                net(x).mean().backward()
+                adam.step()
+            """,
+            """
+            from accelerate import Accelerator
+            from lightning.fabric import Fabric
+            accelerator, fabric = Accelerator(), Fabric()
+            net = nn.Linear(4, 4)
+            adam = torch.optim.Adam(net.parameters())
+            net, adam = fabric.setup(net, adam)
+            for _ in range(9):
+                net(x).mean().backward()
+                adam.step()
+            """,
+            """
+            from accelerate import Accelerator
+            from lightning.fabric import Fabric
+            accelerator, fabric = Accelerator(), Fabric()
+            net = nn.Linear(4, 4)
+            adam = torch.optim.Adam(net.parameters())
+            adam = accelerator.prepare(adam)
+            for _ in range(9):
+                net(x).mean().backward()
+                adam.step()
+            """,
+        ),
+        near_miss="""
+        from accelerate import Accelerator
+        from lightning.fabric import Fabric
+        accelerator, fabric = Accelerator(), Fabric()
+        net = nn.Linear(4, 4)
+        adam = torch.optim.Adam(net.parameters())
+        net, adam = accelerator.prepare(net, adam)
+        for _ in range(9):
+            net(x).mean().backward()
+            adam.step()
+            adam.zero_grad()
+        """,
+    ),
+    Rule(
+        "an unknown model that is moved or switched is the same model",
+        "GS103",
+        found=(
+            """
+            def train(encoder, batches):
+                enc = encoder.float()
+                h = None
+                for batch in batches:
+                    h = enc(batch, h)
+                    h.sum().backward()
+            """,
+            """
+            def train(policy, batches):
+                worker = policy.cpu()
+                h = None
+                for batch in batches:
+                    h = worker(batch, h)
+                    h.sum().backward()
+            """,
+            """
+            def train(rnn, batches, device):
+                cell = rnn.to(device)
+                h = None
+                for batch in batches:
+                    out, h = cell(batch, h)
+                    out.sum().backward()
+            """,
+        ),
+        near_miss="""
+        def train(encoder, batches):
+            enc = encoder.float()
+            h = None
+            for batch in batches:
+                h = enc(batch, h)
+                h.sum().backward()
+                h = h.detach()
+        """,
+    ),
+    Rule(
+        "a scaled loss is the loss",
+        "GS101",
+        found=(
+            """
+            scaler = torch.amp.GradScaler()
+            loss = model(x).exp().mean()
+            scaler.scale(loss).backward()
+            scaler.scale(loss).backward()
+            """,
+            """
+            loss = model(x).exp().mean()
+            (loss / 2).backward()
+            (loss / 2).backward()
+            """,
+        ),
+        near_miss="""
+        scaler = torch.amp.GradScaler()
+        for _ in range(2):
+            loss = model(x).exp().mean()
+            scaler.scale(loss).backward()
+        """,
+    ),
+    Rule(
+        "a pass in the backward of a Function frees what it walks",
+        "GS113",
+        found=(
+            """
+            class Twice(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, y):
+                    with torch.enable_grad():
+                        ctx.y = y.detach().requires_grad_()
+                        ctx.out = ctx.y.exp()
+                    return ctx.out.detach()
+                @staticmethod
+                def backward(ctx, g):
+                    return torch.autograd.grad(ctx.out, ctx.y, g)[0]
+            y = Twice.apply(model(x)).sum()
+            y.backward(retain_graph=True)
+            y.backward()
+            """,
+        ),
+        near_miss="""
+        class Once(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, y):
+                with torch.enable_grad():
+                    ctx.y = y.detach().requires_grad_()
+                    ctx.out = ctx.y.exp()
+                return ctx.out.detach()
+            @staticmethod
+            def backward(ctx, g):
+                return torch.autograd.grad(ctx.out, ctx.y, g, retain_graph=True)[0]
+        y = Once.apply(model(x)).sum()
+        y.backward(retain_graph=True)
+        y.backward()
+        """,
+    ),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_rule_of_calls(rule: Rule) -> None:
+    """Each rule finds its programs, and lets the one go that only looks like them."""
+    check(rule)

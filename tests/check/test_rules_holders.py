@@ -1,0 +1,177 @@
+"""Holders: what lists, totals, attributes and caches keep from one iteration to the next."""
+
+import pytest
+
+from check.rules import Rule, check
+
+RULES = [
+    Rule(
+        "a list of losses keeps their graphs",
+        "GS301",
+        found=(
+            """
+            seen = []
+            for _ in range(9):
+                opt.zero_grad()
+                loss = F.mse_loss(model(x), x)
+                loss.backward()
+                opt.step()
+                seen.append(loss)
+            """,
+            """
+            class Log:
+                def __init__(self):
+                    self.seen = []
+            log = Log()
+            for _ in range(9):
+                opt.zero_grad()
+                loss = F.mse_loss(model(x), x)
+                loss.backward()
+                opt.step()
+                log.seen.append(loss)
+            """,
+            """
+            total = 0
+            for _ in range(9):
+                opt.zero_grad()
+                loss = F.mse_loss(model(x), x)
+                loss.backward()
+                opt.step()
+                total += loss
+            """,
+        ),
+        near_miss="""
+        seen = []
+        for _ in range(9):
+            opt.zero_grad()
+            loss = F.mse_loss(model(x), x)
+            loss.backward()
+            opt.step()
+            seen.append(loss.item())
+        """,
+    ),
+    Rule(
+        "a dict that is fed under numbers keeps all of them",
+        "GS301",
+        found=(
+            """
+            seen = {}
+            for i in range(9):
+                opt.zero_grad()
+                loss = F.mse_loss(model(x), x)
+                loss.backward()
+                opt.step()
+                seen[i] = loss
+            """,
+        ),
+        near_miss="""
+        seen = {}
+        for i in range(9):
+            opt.zero_grad()
+            loss = F.mse_loss(model(x), x)
+            loss.backward()
+            opt.step()
+            seen['last'] = loss
+        """,
+    ),
+    Rule(
+        "a queue with a limit forgets, an endless one does not",
+        "GS301",
+        found=(
+            """
+            from collections import deque
+            seen = deque()
+            for _ in range(9):
+                opt.zero_grad()
+                loss = F.mse_loss(model(x), x)
+                loss.backward()
+                opt.step()
+                seen.append(loss)
+            """,
+        ),
+        near_miss="""
+        from collections import deque
+        seen = deque(maxlen=10)
+        for _ in range(9):
+            opt.zero_grad()
+            loss = F.mse_loss(model(x), x)
+            loss.backward()
+            opt.step()
+            seen.append(loss)
+        """,
+    ),
+    Rule(
+        "a total that is back-propagated again and again",
+        "GS105",
+        found=(
+            """
+            total = 0
+            for _ in range(9):
+                total = total + model(x).exp().mean()
+                total.backward()
+            """,
+            """
+            total = torch.zeros(())
+            for _ in range(9):
+                total += model(x).exp().mean()
+                total.backward()
+            """,
+        ),
+        near_miss="""
+        total = 0
+        for _ in range(9):
+            total = total + model(x).exp().mean()
+        total.backward()
+        """,
+    ),
+    Rule(
+        "a cache keeps the graph of the step that filled it",
+        "GS109",
+        found=(
+            """
+            cache = {}
+            def scale(key):
+                if key not in cache:
+                    cache[key] = model.weight.exp()
+                return cache[key]
+            for batch in torch.randn(9, 8, 4):
+                opt.zero_grad()
+                (model(batch) @ scale('all')).mean().backward()
+                opt.step()
+            """,
+            """
+            class Table:
+                kept = None
+                def get(self):
+                    if self.kept is None:
+                        self.kept = model.weight.exp()
+                    return self.kept
+            table = Table()
+            for _ in range(9):
+                opt.zero_grad()
+                (model(x) @ table.get()).mean().backward()
+                opt.step()
+            """,
+        ),
+        near_miss="""
+        class Table:
+            kept = None
+            def get(self):
+                if self.kept is None:
+                    self.kept = model.weight.exp()
+                return self.kept
+        table = Table()
+        for _ in range(9):
+            opt.zero_grad()
+            (model(x) @ table.get()).mean().backward()
+            opt.step()
+            table.kept = None
+        """,
+    ),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_rule_of_holders(rule: Rule) -> None:
+    """Each rule finds its programs, and lets the one go that only looks like them."""
+    check(rule)

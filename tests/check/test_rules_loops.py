@@ -1,0 +1,165 @@
+"""Loops and branches: two iterations show what is carried, and a finding is a path that exists."""
+
+import pytest
+
+from check.rules import Rule, check
+
+RULES = [
+    Rule(
+        "what one iteration leaves behind and the next uses is carried",
+        "GS103",
+        found=(
+            """
+            h = torch.zeros(8, 4)
+            for _ in range(9):
+                h = torch.tanh(model(x) + h)
+                h.mean().backward()
+            """,
+            """
+            state = [torch.zeros(8, 4)]
+            while True:
+                state[0] = torch.tanh(model(x) + state[0])
+                state[0].mean().backward()
+            """,
+            """
+            class Cell:
+                h = torch.zeros(8, 4)
+                def step(self):
+                    self.h = torch.tanh(model(x) + self.h)
+                    return self.h.mean()
+            cell = Cell()
+            for _ in range(9):
+                cell.step().backward()
+            """,
+        ),
+        near_miss="""
+        h = torch.zeros(8, 4)
+        for _ in range(9):
+            h = torch.tanh(model(x) + h.detach())
+            h.mean().backward()
+        """,
+    ),
+    Rule(
+        "what was made before the loop is used up by the first iteration",
+        "GS104",
+        found=(
+            """
+            scale = model.weight.exp().sum()
+            for _ in range(9):
+                opt.zero_grad()
+                (model(x).mean() * scale).backward()
+                opt.step()
+            """,
+            """
+            def train():
+                scale = model.weight.exp().sum()
+                for batch in torch.randn(9, 8, 4):
+                    opt.zero_grad()
+                    (model(batch).mean() * scale).backward()
+                    opt.step()
+            train()
+            """,
+        ),
+        near_miss="""
+        for _ in range(9):
+            opt.zero_grad()
+            scale = model.weight.exp().sum()
+            (model(x).mean() * scale).backward()
+            opt.step()
+        """,
+    ),
+    Rule(
+        "the first iteration and the later ones take different branches",
+        "GS103",
+        found=(
+            """
+            h = None
+            for i in range(9):
+                if h is None:
+                    h = torch.zeros(8, 4)
+                h = torch.tanh(model(x) + h)
+                h.mean().backward()
+            """,
+            """
+            h = None
+            for i in range(9):
+                if i == 0:
+                    h = torch.zeros(8, 4)
+                h = torch.tanh(model(x) + h)
+                h.mean().backward()
+            """,
+        ),
+        near_miss="""
+        h = None
+        for i in range(9):
+            if h is not None:
+                h = h.detach()
+            h = model(x) if h is None else torch.tanh(model(x) + h)
+            h.exp().mean().backward()
+        """,
+    ),
+    Rule(
+        "one condition is decided the same way again on one path",
+        "GS101",
+        found=(
+            """
+            import sys
+            loss = model(x).exp().mean()
+            if len(sys.argv) > 1:
+                loss.backward()
+            loss.backward()
+            """,
+            """
+            import sys
+            loss = model(x).exp().mean()
+            if sys.flags.verbose:
+                loss.backward()
+            if sys.flags.verbose:
+                loss.backward()
+            """,
+        ),
+        near_miss="""
+        import sys
+        loss = model(x).exp().mean()
+        if sys.flags.verbose:
+            loss.backward()
+        if not sys.flags.verbose:
+            loss.backward()
+        """,
+    ),
+    Rule(
+        "a branch that leads out ends the path",
+        "GS101",
+        found=(
+            """
+            def train(done):
+                loss = model(x).exp().mean()
+                if done:
+                    loss.backward()
+                loss.backward()
+            """,
+            """
+            def train(items):
+                for item in items:
+                    loss = model(x).exp().mean()
+                    if item:
+                        loss.backward()
+                    loss.backward()
+            """,
+        ),
+        near_miss="""
+        def train(done):
+            loss = model(x).exp().mean()
+            if done:
+                loss.backward()
+                return
+            loss.backward()
+        """,
+    ),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_rule_of_loops(rule: Rule) -> None:
+    """Each rule finds its programs, and lets the one go that only looks like them."""
+    check(rule)

@@ -1,0 +1,176 @@
+"""Passes and steps: what a pass frees, what it leaves alone, and what optimizers change."""
+
+import pytest
+
+from check.rules import Rule, check, codes
+
+RULES = [
+    Rule(
+        "a pass frees what it walks unless it retains it",
+        "GS102",
+        found=(
+            """
+            h = model(x).exp()
+            h.sum().backward()
+            h.mean().backward()
+            """,
+            """
+            h = model(x).exp()
+            h.sum().backward(retain_graph=False)
+            h.mean().backward()
+            """,
+            """
+            h = model(x).exp()
+            torch.autograd.backward(h.sum())
+            h.mean().backward()
+            """,
+        ),
+        near_miss="""
+        h = model(x).exp()
+        h.sum().backward(retain_graph=True)
+        h.mean().backward()
+        """,
+    ),
+    Rule(
+        "autograd.grad frees what it walks too",
+        "GS107",
+        found=(
+            """
+            h = model(x).exp()
+            torch.autograd.grad(h.sum(), model.weight)
+            h.mean().backward()
+            """,
+            """
+            h = model(x).exp()
+            torch.autograd.grad(h.sum(), [model.weight, model.bias])
+            h.mean().backward()
+            """,
+            """
+            from torch.autograd import grad
+            h = model(x).exp()
+            grad(h.sum(), model.bias)
+            h.mean().backward()
+            """,
+        ),
+        near_miss="""
+        h = model(x).exp()
+        torch.autograd.grad(h.sum(), model.weight, create_graph=True)
+        h.mean().backward()
+        """,
+    ),
+    Rule(
+        "a pass with inputs runs only what leads to them",
+        "GS102",
+        found=(
+            """
+            h = model(x).exp()
+            h.sum().backward(inputs=[model.weight])
+            h.mean().backward()
+            """,
+            """
+            h = model(x).exp()
+            h.sum().backward(inputs=list(model.parameters()))
+            h.mean().backward()
+            """,
+            """
+            h = model(x).exp()
+            (h * h).sum().backward(inputs=[h])
+            h.mean().backward()
+            """,
+        ),
+        near_miss="""
+        a, b = model(x).exp(), model(x).exp()
+        w = torch.ones(4, requires_grad=True)
+        ((a * b).sum() * w).sum().backward(inputs=[w])
+        a.mean().backward()
+        """,
+    ),
+    Rule(
+        "a step changes what an earlier forward saved",
+        "GS201",
+        found=(
+            """
+            h = model(x)
+            loss = model(h).mean()
+            h.sum().backward(retain_graph=True)
+            opt.step()
+            loss.backward()
+            """,
+            """
+            h = model(x.requires_grad_())
+            loss = (h @ model.weight).mean()
+            h.sum().backward(retain_graph=True)
+            opt.step()
+            loss.backward()
+            """,
+        ),
+        near_miss="""
+        h = model(x)
+        loss = model(h).mean()
+        loss.backward()
+        opt.step()
+        opt.zero_grad()
+        """,
+    ),
+    Rule(
+        "gradients that nobody clears pile up",
+        "GS303",
+        found=(
+            """
+            for _ in range(9):
+                model(x).mean().backward()
+                opt.step()
+            """,
+            """
+            adam = torch.optim.Adam(model.parameters())
+            for batch in torch.randn(9, 8, 4):
+                F.mse_loss(model(batch), batch).backward()
+                adam.step()
+            """,
+        ),
+        near_miss="""
+        for _ in range(9):
+            for p in model.parameters():
+                p.grad = None
+            model(x).mean().backward()
+            opt.step()
+        """,
+    ),
+    Rule(
+        "a retained graph that no later pass walks is kept for nothing",
+        "GS302",
+        found=(
+            """
+            for _ in range(9):
+                opt.zero_grad()
+                model(x).mean().backward(retain_graph=True)
+                opt.step()
+            """,
+            """
+            loss = model(x).mean()
+            loss.backward(retain_graph=True)
+            opt.step()
+            """,
+        ),
+        near_miss="""
+        for _ in range(9):
+            opt.zero_grad()
+            h = model(x)
+            h.mean().backward(retain_graph=True)
+            h.sum().backward()
+            opt.step()
+        """,
+    ),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_rule_of_passes(rule: Rule) -> None:
+    """Each rule finds its programs, and lets the one go that only looks like them."""
+    check(rule)
+
+
+def test_grad_leaves_the_op_of_its_input_alone() -> None:
+    """`autograd.grad(y, h)` stops at `h`, whose own op is then whole; `backward(inputs=[h])` runs it."""
+    assert codes("h = model(x).exp()\ng = torch.autograd.grad((h * h).sum(), h)\nh.mean().backward()") == []
+    assert codes("h = model(x).exp()\n(h * h).sum().backward(inputs=[h])\nh.mean().backward()") == ["GS102"]

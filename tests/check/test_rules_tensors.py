@@ -1,0 +1,152 @@
+"""Tensors and cuts: which operations keep a graph, which lose it, which need what they save."""
+
+import pytest
+
+from check.rules import Rule, check
+
+RULES = [
+    Rule(
+        "a tensor that lost its graph cannot be back-propagated",
+        "GS203",
+        found=(
+            """
+            loss = model(x).mean().detach()
+            loss.backward()
+            """,
+            """
+            loss = torch.tensor(model(x).mean())
+            loss.backward()
+            """,
+            """
+            loss = model(x).mean()
+            with torch.no_grad():
+                loss = loss * 2
+            loss.backward()
+            """,
+            """
+            loss = model(x).argmax().float()
+            loss.backward()
+            """,
+        ),
+        near_miss="""
+        loss = model(x).mean()
+        seen = loss.detach()
+        loss.backward()
+        """,
+    ),
+    Rule(
+        "what a function with no_grad around it returns has no graph",
+        "GS203",
+        found=(
+            """
+            @torch.no_grad()
+            def score():
+                return model(x).mean()
+            score().backward()
+            """,
+            """
+            def score():
+                with torch.inference_mode():
+                    return model(x).mean()
+            score().backward()
+            """,
+            """
+            with torch.set_grad_enabled(False):
+                loss = model(x).mean()
+            loss.backward()
+            """,
+        ),
+        near_miss="""
+        def score():
+            with torch.no_grad():
+                with torch.enable_grad():
+                    return model(x).mean()
+        score().backward()
+        """,
+    ),
+    Rule(
+        "a factor must not be changed between the product and the pass",
+        "GS202",
+        found=(
+            """
+            h = model(x)
+            y = h * h.exp()
+            h += 1
+            y.mean().backward()
+            """,
+            """
+            a = model(x).exp()
+            a.add_(1)
+            a.mean().backward()
+            """,
+            """
+            w = model(x)
+            y = torch.mul(w, w.sin())
+            w[0] = 0
+            y.mean().backward()
+            """,
+        ),
+        near_miss="""
+        h = model(x)
+        y = h + h.exp()
+        h += 1
+        y.mean().backward()
+        """,
+    ),
+    Rule(
+        "what saves values can be walked once only",
+        "GS101",
+        found=(
+            """
+            loss = model(x).mean()
+            loss.backward()
+            loss.backward()
+            """,
+            """
+            w = torch.ones(3, requires_grad=True)
+            s = w.exp().sum()
+            s.backward()
+            s.backward()
+            """,
+            """
+            loss = F.mse_loss(model(x), x)
+            loss.backward()
+            (2 * loss).backward()
+            """,
+        ),
+        near_miss="""
+        w = torch.ones(3, requires_grad=True)
+        s = (w + 1).sum()
+        s.backward()
+        s.backward()
+        """,
+    ),
+    Rule(
+        "saved values cannot be read after the pass that freed them",
+        "GS108",
+        found=(
+            """
+            out = model(x).tanh()
+            out.sum().backward()
+            print(out.grad_fn._saved_result)
+            """,
+            """
+            out = model(x).exp()
+            out.sum().backward()
+            out.grad_fn._saved_result
+            """,
+        ),
+        near_miss="""
+        out = model(x).exp()
+        out.sum().backward(retain_graph=True)
+        print(out.grad_fn._saved_result)
+        out.mean().backward()
+        """,
+    ),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_rule_of_tensors(rule: Rule) -> None:
+    """Each rule finds its programs, and lets the one go that only looks like them."""
+    check(rule)
