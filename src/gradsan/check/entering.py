@@ -51,7 +51,7 @@ class Entering(LibraryCalls):
             if key in function.remembered:
                 return function.remembered[key]
         frame = Frame(
-            Code(source.path, _name(function)),
+            Code(source.path, _qualified(function)),
             source,
             called=self.site(node),
             caller=self.frame,
@@ -129,6 +129,13 @@ def _doubt_state(value: Value | None) -> None:
 
 def _name(function: Function) -> str:
     return "<lambda>" if isinstance(function.node, ast.Lambda) else function.node.name
+
+
+def _qualified(function: Function) -> str:
+    """Its name as a traceback has it: of which class, and in which function."""
+    name = _name(function) if function.owner is None else f"{function.owner.node.name}.{_name(function)}"
+    outer = function.outer
+    return name if outer is None or outer.function is None else f"{outer.code.function}.<locals>.{name}"
 
 
 def _bind(frame: Frame, function: Function, arguments: Several[Given], keywords: dict[str, Given]) -> None:

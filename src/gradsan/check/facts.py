@@ -1,22 +1,20 @@
 """From what a path came upon to the facts of an incident, which the causes read at run time too."""
 
 import ast
-from dataclasses import dataclass
 from itertools import takewhile
 
-from gradsan.check.graph import SURE, Edge, Label, Leaf, LoopRun, Moment, Op, Pass, Site
+from gradsan.check.edited import edited
+from gradsan.check.graph import SURE, Edge, Label, Leaf, LoopRun, Moment, Op, Site
 from gradsan.check.old_part import OldPart, below
 from gradsan.check.spots import spot, stack_of
+from gradsan.check.stopped import Stopped, label_of_name, op_fact, pass_fact
 from gradsan.check.troubles import KeptDonated, NoHistory, OldValue, ReadFreed, SecondWalk, Trouble
-from gradsan.check.walking import Reached, peeled, terms, way_to
-from gradsan.check.world import Assumed, World, older_round
+from gradsan.check.walking import peeled, terms, way_to
+from gradsan.check.world import Assumed, World
 from gradsan.facts.doubt import weighed
 from gradsan.facts.incident import (
     Donated,
-    Edited,
-    Incident,
     Kinship,
-    OpFact,
     Owners,
     PassFact,
     ReadAfterFree,
@@ -30,30 +28,21 @@ from gradsan.facts.incident import (
 _LEADING_OUT = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 
 
-@dataclass(frozen=True, slots=True)
-class Stopped:
-    """A pass that the engine would stop, and the name through which that came about."""
-
-    incident: Incident
-    label: Label | None
-    crosses: Op | None = None  # what was carried on
-
-
 def stopped(trouble: Trouble, world: World) -> Stopped:
     """The facts of what a path came upon."""
     match trouble:
         case SecondWalk():
             return _second_pass(trouble, world)
         case OldValue():
-            return _edited(trouble, world)
+            return edited(trouble, world)
         case NoHistory(failing=failing, name=name):
             cut, doubt = stack_of(trouble.cut.site), weighed(SURE, guarded=failing.guarded)
-            incident = WithoutHistory(_pass(failing, world), cut=cut, proved=True, doubt=doubt)
+            incident = WithoutHistory(pass_fact(failing, world), cut=cut, proved=True, doubt=doubt)
             return Stopped(incident, Label(name, "local") if name else None)
         case KeptDonated(failing=failing):
             doubt = weighed(trouble.doubt, guarded=failing.guarded)
             label = Label(failing.label, "local") if failing.label else None
-            return Stopped(Donated(_pass(failing, world), doubt=doubt), label)
+            return Stopped(Donated(pass_fact(failing, world), doubt=doubt), label)
     return _read(trouble, world)
 
 
@@ -68,11 +57,11 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
     kinship, anew = _kinship(trouble), old.is_trained_anew
     guarded = any(each.guarded for each in (trouble.failing, trouble.freeing)) or any(op.guarded for op in way)
     incident = SecondPass(
-        failing=_pass(trouble.failing, world),
-        freeing=_pass(trouble.freeing, world),
+        failing=pass_fact(trouble.failing, world),
+        freeing=pass_fact(trouble.freeing, world),
         path=Way(),
-        made=_op(made),
-        enters=None if enters is None else _op(enters),
+        made=op_fact(made),
+        enters=None if enters is None else op_fact(enters),
         kinship=kinship,
         repetition=loop,
         updated_between=world.changed_between(trouble.freeing, trouble.failing),
@@ -106,13 +95,9 @@ def _label(way: list[Op], at: int, edge: Edge | None, trouble: SecondWalk) -> La
         if inner is not None and inner.label is not None:
             return inner.label
     if at == 0 and trouble.failing.label and not trouble.checkpointed:
-        return _named(trouble.failing.label)
+        return label_of_name(trouble.failing.label)
     called = next((op.called for op in way[at:] if op.called), None)
-    return _named(called) if called else None
-
-
-def _named(name: str) -> Label:
-    return Label(name, "attribute" if "." in name else "local")
+    return label_of_name(called) if called else None
 
 
 def _repetition(trouble: SecondWalk, made: Op, label: Label | None, world: World) -> Repetition | None:
@@ -211,77 +196,8 @@ def _owner_names(leaf: Leaf, world: World) -> set[str]:
     return {f"{each.name}#{at}" for at, each in enumerate(world.optimizers) if leaf in each.owned}
 
 
-def _edited(trouble: OldValue, world: World) -> Stopped:
-    storage, op = trouble.storage, trouble.op
-    way = way_to(op, trouble.found)
-    crossing = _crossing(way, trouble.found, trouble.failing)
-    when: When = "now"
-    if older_round(op.moment, trouble.failing.moment):
-        when = "earlier"
-    elif len(op.moment) < len(trouble.failing.moment):
-        when = "before"
-    guarded = trouble.failing.guarded or any(each.guarded for each in way)
-    incident = Edited(
-        failing=_pass(trouble.failing, world),
-        saver=_op(op),
-        by_optimizer=storage.by is not None,
-        optimizer=storage.by,
-        changed=stack_of(storage.edited),
-        when=when,
-        path=Way(),
-        made=_op(op),
-        enters=None,
-        proved=True,
-        retained=next((stack_of(each.site) for each in reversed(op.walked) if each.retains), ()),
-        doubt=weighed(trouble.doubt, guarded=guarded),
-    )
-    edited = None if storage.by is not None or storage.edited is None else _edited_name(storage.edited.node)
-    return Stopped(incident, _named(edited) if edited else crossing)
-
-
-def _edited_name(node: ast.AST) -> str | None:
-    """What a statement or call changes in place."""
-    match node:
-        case ast.AugAssign(target=target) | ast.Assign(targets=[target]):
-            changed: ast.expr = target
-        case ast.Subscript():
-            changed = node
-        case ast.Call(keywords=[*_, ast.keyword(arg="out", value=value)]):
-            changed = value
-        case ast.Call(func=ast.Attribute(value=value)):
-            changed = value
-        case _:
-            return None
-    while isinstance(changed, ast.Subscript) or (isinstance(changed, ast.Attribute) and changed.attr == "data"):
-        changed = changed.value
-    return ast.unparse(changed) if isinstance(changed, ast.Name | ast.Attribute) else None
-
-
-def _crossing(way: list[Op], found: dict[Op, Reached], failing: Pass) -> Label | None:
-    """The name through which the old op is reached: of what crossed over from an earlier round, or of the op itself."""
-    for op in way:
-        edge = found[op].edge
-        if edge is not None and edge.label is not None and older_round(op.moment, failing.moment):
-            return edge.label
-    called = next((op.called for op in reversed(way[1:]) if op.called), None) or failing.label
-    return _named(called) if called else None
-
-
 def _read(trouble: ReadFreed, world: World) -> Stopped:
     freeing = trouble.op.freed
     reading = PassFact("backward", retains=False, stack=stack_of(trouble.site), step=1, begin=0)
-    incident = ReadAfterFree(reading, None if freeing is None else _pass(freeing, world), proved=True)
+    incident = ReadAfterFree(reading, None if freeing is None else pass_fact(freeing, world), proved=True)
     return Stopped(incident, Label(trouble.name, "local") if trouble.name else None)
-
-
-def _op(op: Op) -> OpFact:
-    return OpFact(op.name, op.number, stack_of(op.site), op.freed is not None)
-
-
-def _pass(done: Pass, world: World) -> PassFact:
-    step = 1 + sum(
-        each.site.node is done.site.node and each.number < done.number and each is not done for each in world.passes
-    )
-    return PassFact(
-        done.kind, done.retains, stack_of(done.site), step, done.number, in_forward=done.in_forward, seen=True
-    )

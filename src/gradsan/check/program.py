@@ -21,7 +21,7 @@ from gradsan.facts.held import NOTHING, Held, any_of
 from gradsan.knowledge.modules import LIGHTNING_BASES
 
 if TYPE_CHECKING:
-    from gradsan.check.facts import Stopped
+    from gradsan.check.stopped import Stopped
     from gradsan.facts.course import Course
 
 _MOST_FORCED = 6  # branches that are looked into one by one
