@@ -4,7 +4,7 @@ import ast
 from itertools import takewhile
 
 from gradsan.check.edited import edited
-from gradsan.check.graph import SURE, Edge, Label, Leaf, LoopRun, Moment, Op, Site
+from gradsan.check.graph import SURE, Label, Leaf, LoopRun, Moment, Op, Site
 from gradsan.check.old_part import OldPart, below
 from gradsan.check.spots import spot, stack_of
 from gradsan.check.stopped import Stopped, label_of_name, op_fact, pass_fact
@@ -48,11 +48,11 @@ def stopped(trouble: Trouble, world: World) -> Stopped:
 
 def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
     way = way_to(trouble.op, trouble.found)
-    at = next(position for position, op in enumerate(way) if op in trouble.freed)
+    freed = next(position for position, op in enumerate(way) if op in trouble.freed)
+    loop = _repetition(trouble, way[freed], _label(way, freed, trouble), world)
+    at = _crossing(way, freed, trouble)
     made, enters = way[at], way[at - 1] if at else None
-    edge = trouble.found[made].edge
-    label = _label(way, at, edge, trouble)
-    loop = _repetition(trouble, made, label, world)
+    label = _label(way, at, trouble)
     old = OldPart(trouble.failing.roots, made, below(trouble.freed), trouble.found)
     kinship, anew = _kinship(trouble), old.is_trained_anew
     guarded = any(each.guarded for each in (trouble.failing, trouble.freeing)) or any(op.guarded for op in way)
@@ -76,7 +76,7 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
         is_term=anew and old.is_term,
         carries_more=kinship == "total" and old.is_reached_otherwise,
         is_operand=old.is_operand,
-        additions=len(list(takewhile(_adds, reversed(way[:at])))),
+        additions=len(list(takewhile(_adds, reversed(way[:freed])))),
         doubt=weighed(trouble.doubt, guarded=guarded),
     )
     return Stopped(incident, label, crosses=made)
@@ -86,8 +86,28 @@ def _adds(op: Op) -> bool:
     return op.form == "linear" and len(op.edges) > 1
 
 
-def _label(way: list[Op], at: int, edge: Edge | None, trouble: SecondWalk) -> Label | None:
+def _crossing(way: list[Op], freed: int, trouble: SecondWalk) -> int:
+    """Where the way leads out of the present iteration, or out of the loop; else into what was freed."""
+    found = _loop_of_steps(trouble)
+    if found is None:
+        return freed
+    run, _, now, depth = found
+    moments = [op.moment[depth] if _in_run(op.moment, depth, run) else None for op in way]
+    inside = {(run, now)} if moments[freed] is not None else set(moments) - {None}
+    return next(position for position, moment in enumerate(moments) if moment not in inside or position == freed)
+
+
+def _loop_of_steps(trouble: SecondWalk) -> tuple[LoopRun, int, int, int] | None:
+    """The loop in which the two passes fall into different iterations; not one over losses that were there."""
+    found = parting(trouble.freeing.moment, trouble.failing.moment)
+    if found is None or not any(_in_run(root.moment, found[3], found[0]) for root in trouble.failing.roots):
+        return None
+    return found
+
+
+def _label(way: list[Op], at: int, trouble: SecondWalk) -> Label | None:
     """The name on the edge that crosses over; else one on the way to it, else further inwards, else the loss itself."""
+    edge = trouble.found[way[at]].edge
     if edge is not None and edge.label is not None:
         return edge.label
     for position in (*range(at - 1, 0, -1), *range(at + 1, len(way))):
@@ -101,8 +121,8 @@ def _label(way: list[Op], at: int, edge: Edge | None, trouble: SecondWalk) -> La
 
 
 def _repetition(trouble: SecondWalk, made: Op, label: Label | None, world: World) -> Repetition | None:
-    """The innermost loop in which the two passes fall into different rounds."""
-    found = parting(trouble.freeing.moment, trouble.failing.moment)
+    """The innermost loop in which the two passes fall into different iterations."""
+    found = _loop_of_steps(trouble)
     if found is None:
         return None
     run, freed, now, depth = found
@@ -116,7 +136,7 @@ def _repetition(trouble: SecondWalk, made: Op, label: Label | None, world: World
         now=now,
         freed=freed,
         made=when,
-        # Two rounds cannot show a habit: what was left out on an assumption would have run in other rounds.
+        # Two iterations cannot show a habit: what was left out on an assumption would have run in others.
         maker_runs=2 if not ran_now and _left_out(made, label, trouble.failing.moment[: depth + 1], world) else 1,
         maker_ran_now=ran_now,
         made_in_outer_round=bool(depth)
@@ -125,11 +145,11 @@ def _repetition(trouble: SecondWalk, made: Op, label: Label | None, world: World
     )
 
 
-def _left_out(made: Op, label: Label | None, round_of_run: Moment, world: World) -> bool:
+def _left_out(made: Op, label: Label | None, iteration: Moment, world: World) -> bool:
     """Whether an assumption kept the line that made it from running again, and not the cache that it fills."""
     name = "" if label is None else label.name.rsplit(".", 1)[-1].split("[")[0]
     return any(
-        moment[: len(round_of_run)] == round_of_run
+        moment[: len(iteration)] == iteration
         and any(_decides_over(statement, site) for site in made.site.outwards() if site.code == code)
         and _asked_in(statement).isdisjoint({name, *world.stored_under.get(id(statement), ())})
         for statement, code, moment in world.assumptions
@@ -150,7 +170,7 @@ def _asked_in(statement: Assumed) -> set[str]:
 
 
 def parting(earlier: Moment, later: Moment) -> tuple[LoopRun, int, int, int] | None:
-    """The loop in which two moments fall into different rounds: its run, both rounds, and its depth."""
+    """The loop in which two moments fall into different iterations: its run, both iterations, and its depth."""
     for depth, ((run, then), (current, now)) in enumerate(zip(earlier, later, strict=False)):
         if run is not current:
             return None
