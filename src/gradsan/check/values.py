@@ -238,7 +238,7 @@ def key_of(value: Value) -> object:
             return ("round", position)
         case Sequence(kind="tuple", exact=True):
             return tuple(map(key_of, value.elements))
-    return ("unknown", id(value))
+    return ("unknown", value)  # and not its id, which another value may get when this one is gone
 
 
 def memory(value: Value) -> Storage | None:
