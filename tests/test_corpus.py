@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from golden_files import Golden
+
 CORPUS = Path(__file__).parent / "corpus"
 LABELS: list[dict[str, Any]] = json.loads((CORPUS / "labels.json").read_text(encoding="utf-8"))
 RAISING = [label for label in LABELS if label["outcome"] == "raises"]
@@ -94,6 +96,15 @@ def test_program_that_runs_is_left_alone(entry: str, ended: dict[str, Future[End
 
     assert outcome.status == 0
     assert outcome.report["diagnoses"] == []
+
+
+def test_answers_are_on_record(ended: dict[str, Future[Ended]], golden: Golden) -> None:
+    """Cause, name and first fix of every program: what the other entry point has to say, too."""
+    found = {label["entry"]: ended[label["entry"]].result().diagnosis for label in RAISING + SILENT}
+    parts = ((entry, each["code"], each["fixes"][0]["kind"], each["culprit"]["name"]) for entry, each in found.items())
+    lines = [f"{' '.join(each)}\n" for each in parts]
+
+    golden.check("text/corpus_answers.txt", "".join(sorted(lines)))
 
 
 def place(location: dict[str, Any] | None) -> tuple[str, int] | None:

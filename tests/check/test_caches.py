@@ -3,6 +3,7 @@
 import pytest
 
 from gradsan.check.reading import check_content
+from gradsan.check.values import Value, key_of
 
 PROGRAM = """
 import torch
@@ -40,3 +41,10 @@ def test_condition_that_decides_over_nothing_leaves_a_cache_a_cache(guard: str) 
     (found,) = check_content("program.py", PROGRAM.format(guard=guard).encode()).diagnoses
 
     assert found.code == "GS109"
+
+
+def test_key_of_an_unknown_value_is_never_anothers() -> None:
+    """A value that is gone leaves its key to nobody: else a cache would answer by chance."""
+    keys = {key_of(Value()) for _ in range(100)}
+
+    assert len(keys) == 100

@@ -186,7 +186,7 @@ loss: 5.0
         # What the loss compares with, or weighs by: this iteration's forward trains the same parameters already.
         if stale.trained_anew and not (stale.is_term or stale.is_operand):
             return ("detach", "no-grad", "move-into-loop")
-        is_constructed = any(f".{frame.function}".endswith(CONSTRUCTORS) for frame in stale.carried.made)
+        is_constructed = any(frame.function.endswith(CONSTRUCTORS) for frame in stale.carried.made)
         if stale.made_in_loop or is_constructed:
             return ("recompute", "reset-state", "detach")
         return ("move-into-loop", "recompute", "detach")

@@ -70,7 +70,7 @@ def inner_pass(cls: Class) -> InnerPass | None:
     freeing = [each for each in calls if not any(_keeps(keyword) for keyword in each.keywords)]
     if not freeing:
         return None
-    code = Code(backward.source.path, "backward")
+    code = Code(backward.source.path, f"{cls.node.name}.backward")
     return InnerPass(Site(calls[0], code), Site(freeing[-1], code))
 
 

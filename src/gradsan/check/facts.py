@@ -1,22 +1,20 @@
 """From what a path came upon to the facts of an incident, which the causes read at run time too."""
 
 import ast
-from dataclasses import dataclass
 from itertools import takewhile
 
-from gradsan.check.graph import SURE, Edge, Label, Leaf, LoopRun, Moment, Op, Pass, Site
+from gradsan.check.edited import edited
+from gradsan.check.graph import SURE, Label, Leaf, LoopRun, Moment, Op, Site
 from gradsan.check.old_part import OldPart, below
 from gradsan.check.spots import spot, stack_of
+from gradsan.check.stopped import Stopped, label_of_name, op_fact, pass_fact
 from gradsan.check.troubles import KeptDonated, NoHistory, OldValue, ReadFreed, SecondWalk, Trouble
-from gradsan.check.walking import Reached, peeled, terms, way_to
-from gradsan.check.world import Assumed, World, older_round
+from gradsan.check.walking import peeled, terms, way_to
+from gradsan.check.world import Assumed, World
 from gradsan.facts.doubt import weighed
 from gradsan.facts.incident import (
     Donated,
-    Edited,
-    Incident,
     Kinship,
-    OpFact,
     Owners,
     PassFact,
     ReadAfterFree,
@@ -30,49 +28,40 @@ from gradsan.facts.incident import (
 _LEADING_OUT = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 
 
-@dataclass(frozen=True, slots=True)
-class Stopped:
-    """A pass that the engine would stop, and the name through which that came about."""
-
-    incident: Incident
-    label: Label | None
-    crosses: Op | None = None  # what was carried on
-
-
 def stopped(trouble: Trouble, world: World) -> Stopped:
     """The facts of what a path came upon."""
     match trouble:
         case SecondWalk():
             return _second_pass(trouble, world)
         case OldValue():
-            return _edited(trouble, world)
+            return edited(trouble, world)
         case NoHistory(failing=failing, name=name):
             cut, doubt = stack_of(trouble.cut.site), weighed(SURE, guarded=failing.guarded)
-            incident = WithoutHistory(_pass(failing, world), cut=cut, proved=True, doubt=doubt)
+            incident = WithoutHistory(pass_fact(failing, world), cut=cut, proved=True, doubt=doubt)
             return Stopped(incident, Label(name, "local") if name else None)
         case KeptDonated(failing=failing):
             doubt = weighed(trouble.doubt, guarded=failing.guarded)
             label = Label(failing.label, "local") if failing.label else None
-            return Stopped(Donated(_pass(failing, world), doubt=doubt), label)
+            return Stopped(Donated(pass_fact(failing, world), doubt=doubt), label)
     return _read(trouble, world)
 
 
 def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
     way = way_to(trouble.op, trouble.found)
-    at = next(position for position, op in enumerate(way) if op in trouble.freed)
+    freed = next(position for position, op in enumerate(way) if op in trouble.freed)
+    loop = _repetition(trouble, way[freed], _label(way, freed, trouble), world)
+    at = _crossing(way, freed, trouble)
     made, enters = way[at], way[at - 1] if at else None
-    edge = trouble.found[made].edge
-    label = _label(way, at, edge, trouble)
-    loop = _repetition(trouble, made, label, world)
+    label = _label(way, at, trouble)
     old = OldPart(trouble.failing.roots, made, below(trouble.freed), trouble.found)
     kinship, anew = _kinship(trouble), old.is_trained_anew
     guarded = any(each.guarded for each in (trouble.failing, trouble.freeing)) or any(op.guarded for op in way)
     incident = SecondPass(
-        failing=_pass(trouble.failing, world),
-        freeing=_pass(trouble.freeing, world),
+        failing=pass_fact(trouble.failing, world),
+        freeing=pass_fact(trouble.freeing, world),
         path=Way(),
-        made=_op(made),
-        enters=None if enters is None else _op(enters),
+        made=op_fact(made),
+        enters=None if enters is None else op_fact(enters),
         kinship=kinship,
         repetition=loop,
         updated_between=world.changed_between(trouble.freeing, trouble.failing),
@@ -87,7 +76,7 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
         is_term=anew and old.is_term,
         carries_more=kinship == "total" and old.is_reached_otherwise,
         is_operand=old.is_operand,
-        additions=len(list(takewhile(_adds, reversed(way[:at])))),
+        additions=len(list(takewhile(_adds, reversed(way[:freed])))),
         doubt=weighed(trouble.doubt, guarded=guarded),
     )
     return Stopped(incident, label, crosses=made)
@@ -97,8 +86,28 @@ def _adds(op: Op) -> bool:
     return op.form == "linear" and len(op.edges) > 1
 
 
-def _label(way: list[Op], at: int, edge: Edge | None, trouble: SecondWalk) -> Label | None:
+def _crossing(way: list[Op], freed: int, trouble: SecondWalk) -> int:
+    """Where the way leads out of the present iteration, or out of the loop; else into what was freed."""
+    found = _loop_of_steps(trouble)
+    if found is None:
+        return freed
+    run, _, now, depth = found
+    moments = [op.moment[depth] if _in_run(op.moment, depth, run) else None for op in way]
+    inside = {(run, now)} if moments[freed] is not None else set(moments) - {None}
+    return next(position for position, moment in enumerate(moments) if moment not in inside or position == freed)
+
+
+def _loop_of_steps(trouble: SecondWalk) -> tuple[LoopRun, int, int, int] | None:
+    """The loop in which the two passes fall into different iterations; not one over losses that were there."""
+    found = parting(trouble.freeing.moment, trouble.failing.moment)
+    if found is None or not any(_in_run(root.moment, found[3], found[0]) for root in trouble.failing.roots):
+        return None
+    return found
+
+
+def _label(way: list[Op], at: int, trouble: SecondWalk) -> Label | None:
     """The name on the edge that crosses over; else one on the way to it, else further inwards, else the loss itself."""
+    edge = trouble.found[way[at]].edge
     if edge is not None and edge.label is not None:
         return edge.label
     for position in (*range(at - 1, 0, -1), *range(at + 1, len(way))):
@@ -106,18 +115,14 @@ def _label(way: list[Op], at: int, edge: Edge | None, trouble: SecondWalk) -> La
         if inner is not None and inner.label is not None:
             return inner.label
     if at == 0 and trouble.failing.label and not trouble.checkpointed:
-        return _named(trouble.failing.label)
+        return label_of_name(trouble.failing.label)
     called = next((op.called for op in way[at:] if op.called), None)
-    return _named(called) if called else None
-
-
-def _named(name: str) -> Label:
-    return Label(name, "attribute" if "." in name else "local")
+    return label_of_name(called) if called else None
 
 
 def _repetition(trouble: SecondWalk, made: Op, label: Label | None, world: World) -> Repetition | None:
-    """The innermost loop in which the two passes fall into different rounds."""
-    found = parting(trouble.freeing.moment, trouble.failing.moment)
+    """The innermost loop in which the two passes fall into different iterations."""
+    found = _loop_of_steps(trouble)
     if found is None:
         return None
     run, freed, now, depth = found
@@ -131,7 +136,7 @@ def _repetition(trouble: SecondWalk, made: Op, label: Label | None, world: World
         now=now,
         freed=freed,
         made=when,
-        # Two rounds cannot show a habit: what was left out on an assumption would have run in other rounds.
+        # Two iterations cannot show a habit: what was left out on an assumption would have run in others.
         maker_runs=2 if not ran_now and _left_out(made, label, trouble.failing.moment[: depth + 1], world) else 1,
         maker_ran_now=ran_now,
         made_in_outer_round=bool(depth)
@@ -140,11 +145,11 @@ def _repetition(trouble: SecondWalk, made: Op, label: Label | None, world: World
     )
 
 
-def _left_out(made: Op, label: Label | None, round_of_run: Moment, world: World) -> bool:
+def _left_out(made: Op, label: Label | None, iteration: Moment, world: World) -> bool:
     """Whether an assumption kept the line that made it from running again, and not the cache that it fills."""
     name = "" if label is None else label.name.rsplit(".", 1)[-1].split("[")[0]
     return any(
-        moment[: len(round_of_run)] == round_of_run
+        moment[: len(iteration)] == iteration
         and any(_decides_over(statement, site) for site in made.site.outwards() if site.code == code)
         and _asked_in(statement).isdisjoint({name, *world.stored_under.get(id(statement), ())})
         for statement, code, moment in world.assumptions
@@ -165,7 +170,7 @@ def _asked_in(statement: Assumed) -> set[str]:
 
 
 def parting(earlier: Moment, later: Moment) -> tuple[LoopRun, int, int, int] | None:
-    """The loop in which two moments fall into different rounds: its run, both rounds, and its depth."""
+    """The loop in which two moments fall into different iterations: its run, both iterations, and its depth."""
     for depth, ((run, then), (current, now)) in enumerate(zip(earlier, later, strict=False)):
         if run is not current:
             return None
@@ -211,77 +216,8 @@ def _owner_names(leaf: Leaf, world: World) -> set[str]:
     return {f"{each.name}#{at}" for at, each in enumerate(world.optimizers) if leaf in each.owned}
 
 
-def _edited(trouble: OldValue, world: World) -> Stopped:
-    storage, op = trouble.storage, trouble.op
-    way = way_to(op, trouble.found)
-    crossing = _crossing(way, trouble.found, trouble.failing)
-    when: When = "now"
-    if older_round(op.moment, trouble.failing.moment):
-        when = "earlier"
-    elif len(op.moment) < len(trouble.failing.moment):
-        when = "before"
-    guarded = trouble.failing.guarded or any(each.guarded for each in way)
-    incident = Edited(
-        failing=_pass(trouble.failing, world),
-        saver=_op(op),
-        by_optimizer=storage.by is not None,
-        optimizer=storage.by,
-        changed=stack_of(storage.edited),
-        when=when,
-        path=Way(),
-        made=_op(op),
-        enters=None,
-        proved=True,
-        retained=next((stack_of(each.site) for each in reversed(op.walked) if each.retains), ()),
-        doubt=weighed(trouble.doubt, guarded=guarded),
-    )
-    edited = None if storage.by is not None or storage.edited is None else _edited_name(storage.edited.node)
-    return Stopped(incident, _named(edited) if edited else crossing)
-
-
-def _edited_name(node: ast.AST) -> str | None:
-    """What a statement or call changes in place."""
-    match node:
-        case ast.AugAssign(target=target) | ast.Assign(targets=[target]):
-            changed: ast.expr = target
-        case ast.Subscript():
-            changed = node
-        case ast.Call(keywords=[*_, ast.keyword(arg="out", value=value)]):
-            changed = value
-        case ast.Call(func=ast.Attribute(value=value)):
-            changed = value
-        case _:
-            return None
-    while isinstance(changed, ast.Subscript) or (isinstance(changed, ast.Attribute) and changed.attr == "data"):
-        changed = changed.value
-    return ast.unparse(changed) if isinstance(changed, ast.Name | ast.Attribute) else None
-
-
-def _crossing(way: list[Op], found: dict[Op, Reached], failing: Pass) -> Label | None:
-    """The name through which the old op is reached: of what crossed over from an earlier round, or of the op itself."""
-    for op in way:
-        edge = found[op].edge
-        if edge is not None and edge.label is not None and older_round(op.moment, failing.moment):
-            return edge.label
-    called = next((op.called for op in reversed(way[1:]) if op.called), None) or failing.label
-    return _named(called) if called else None
-
-
 def _read(trouble: ReadFreed, world: World) -> Stopped:
     freeing = trouble.op.freed
     reading = PassFact("backward", retains=False, stack=stack_of(trouble.site), step=1, begin=0)
-    incident = ReadAfterFree(reading, None if freeing is None else _pass(freeing, world), proved=True)
+    incident = ReadAfterFree(reading, None if freeing is None else pass_fact(freeing, world), proved=True)
     return Stopped(incident, Label(trouble.name, "local") if trouble.name else None)
-
-
-def _op(op: Op) -> OpFact:
-    return OpFact(op.name, op.number, stack_of(op.site), op.freed is not None)
-
-
-def _pass(done: Pass, world: World) -> PassFact:
-    step = 1 + sum(
-        each.site.node is done.site.node and each.number < done.number and each is not done for each in world.passes
-    )
-    return PassFact(
-        done.kind, done.retains, stack_of(done.site), step, done.number, in_forward=done.in_forward, seen=True
-    )

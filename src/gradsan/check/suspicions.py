@@ -1,7 +1,7 @@
 """What a path shows that no error reports, as facts of a course; and which of them another path shows not to be so."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gradsan.check.graph import LIKELY, SURE, Cut, Label, Leaf, Op, Pass
@@ -84,7 +84,7 @@ def _retained(world: World, shown: Suspicions, *, closed: bool, kept: frozenset[
         if again or open_end or _assumed(done):
             shown.refuted.add(key)
         else:
-            shown.found[key] = _line(done, SURE, retained=1, followed=1)
+            shown.found[key] = replace(_line(done, SURE), retained=1, followed=1)
 
 
 def _piled(world: World, shown: Suspicions) -> None:
@@ -161,7 +161,7 @@ def _old(world: World, shown: Suspicions) -> set[int]:
                 is_operand=part.is_operand,
             )
             key: Key = ("old", id(each.later.site.node), id(part.op.site.node))
-            shown.found[key] = _line(each.later, SURE, stale=(fact,))
+            shown.found[key] = replace(_line(each.later, SURE), stale=(fact,))
     for done in world.passes:
         if done.moment and done.moment[-1][1] > 1:
             created = [op for op in done.ops if op.moment[: len(done.moment)] == done.moment]
@@ -177,8 +177,7 @@ def _grown(world: World, shown: Suspicions, old: set[int]) -> None:
             continue
         if each.doubt <= LIKELY and each.earlier.retains:
             carried = _carried(_crossing(each), each.op, each.found[each.op].parent)
-            doubt = weighed(each.doubt, guarded=each.later.guarded)
-            line = _line(each.later, doubt, retained=1, is_grown=True, carried=carried)
+            line = replace(_line(each.later, each.doubt), retained=1, is_grown=True, carried=carried)
             shown.found["grown", id(each.later.site.node), None] = line
 
 
@@ -262,8 +261,7 @@ def _late(world: World, shown: Suspicions) -> None:
         if not step or reaches_others or any(leaf.gradient_read for leaf in done.reached):
             shown.refuted.add(key)
         else:
-            doubt = weighed(LIKELY if _assumed(done) else SURE, guarded=done.guarded)
-            shown.found[key] = _line(done, doubt, gave=Gave(step))
+            shown.found[key] = replace(_line(done, LIKELY if _assumed(done) else SURE), gave=Gave(step))
 
 
 def _steps_before(done: Pass) -> Iterator[Stack]:
@@ -273,29 +271,8 @@ def _steps_before(done: Pass) -> Iterator[Stack]:
             yield stack_of(leaf.storage.edited)
 
 
-def _line(  # what a pass shows in one respect
-    done: Pass,
-    doubt: int,
-    *,
-    retained: int = 0,
-    followed: int = 0,
-    is_grown: bool = False,
-    carried: Carried | None = None,
-    gave: Gave | None = None,
-    stale: tuple[Stale, ...] = (),
-) -> PassLine:
-    return PassLine(
-        stack=stack_of(done.site),
-        kind=done.kind,
-        loss=done.label,
-        retained=retained,
-        followed=followed,
-        is_grown=is_grown,
-        carried=carried,
-        gave=gave,
-        stale=stale,
-        doubt=weighed(doubt, guarded=done.guarded),
-    )
+def _line(done: Pass, doubt: int) -> PassLine:
+    return PassLine(stack_of(done.site), done.kind, done.label, doubt=weighed(doubt, guarded=done.guarded))
 
 
 def _assumed(done: Pass) -> bool:

@@ -1,0 +1,98 @@
+"""A pass that needs a value which was changed since an op saved it: by an optimizer's step, or by hand."""
+
+import ast
+
+from gradsan.check.graph import Label, Op, Pass
+from gradsan.check.old_part import OldPart, below
+from gradsan.check.spots import stack_of
+from gradsan.check.stopped import Stopped, label_of_name, op_fact, pass_fact
+from gradsan.check.troubles import OldValue
+from gradsan.check.walking import Reached, way_to
+from gradsan.check.world import World, older_round
+from gradsan.facts.doubt import weighed
+from gradsan.facts.incident import Edited, Way, When
+
+
+def edited(trouble: OldValue, world: World) -> Stopped:
+    """The facts, and the name of what was changed or carried over."""
+    storage, op, failing = trouble.storage, trouble.op, trouble.failing
+    way = way_to(op, trouble.found)
+    guarded = failing.guarded or any(each.guarded for each in way)
+    changed = max((number for number in world.updates if number < failing.number), default=0)
+    incident = Edited(
+        failing=pass_fact(failing, world),
+        saver=op_fact(op),
+        by_optimizer=storage.by is not None,
+        optimizer=storage.by,
+        changed=stack_of(storage.edited),
+        when=_when(op, failing),
+        path=Way(),
+        made=op_fact(op),
+        enters=None,
+        proved=True,
+        retained=next((stack_of(each.site) for each in reversed(op.walked) if each.retains), ()),
+        joined=_is_joined(trouble, changed, world),
+        renewed=_is_renewed(trouble, way, changed),
+        anew=any(each.leaves for each in trouble.found if each.number > changed),
+        doubt=weighed(trouble.doubt, guarded=guarded),
+    )
+    is_by_hand = storage.by is None and storage.edited is not None
+    name = _changed_name(storage.edited.node) if is_by_hand and storage.edited is not None else None
+    return Stopped(incident, label_of_name(name) if name else _crossing(way, trouble.found, failing))
+
+
+def _when(op: Op, failing: Pass) -> When:
+    """When it was saved, against the iterations that are under way."""
+    if older_round(op.moment, failing.moment):
+        return "earlier"
+    return "before" if len(op.moment) < len(failing.moment) else "now"
+
+
+def _is_renewed(trouble: OldValue, way: list[Op], changed: int) -> bool:
+    """Whether this pass trains the parameters behind the old part apart from it: that is an input, or a target."""
+    newest = next((op for op in way if op.number < changed), way[-1])
+    ops = {op for op in trouble.found if op.number <= newest.number}
+    old = OldPart(trouble.failing.roots, newest, ops, trouble.found)
+    return old.is_trained_anew and not old.is_term
+
+
+def _is_joined(trouble: OldValue, changed: int, world: World) -> bool:
+    """Whether the pass comes to parameters of another optimizer's only beside those that were changed.
+
+    Where they lie behind what was changed, as a generator behind its critic, they are trained through it. What has used
+    them before the step would lose its graph with the rest.
+    """
+    ours = {leaf for each in world.optimizers if each.name == trouble.storage.by for leaf in each.owned}
+    theirs = {leaf for each in world.optimizers if each.name != trouble.storage.by for leaf in each.owned} - ours
+    using = {op for op in trouble.found if not ours.isdisjoint(op.leaves)}
+    others = {op for op in trouble.found if not theirs.isdisjoint(op.leaves)} - using
+    beside = others - below(using)
+    return bool(beside) and beside == others and all(op.number > changed for op in beside)
+
+
+def _changed_name(node: ast.AST) -> str | None:
+    """What a statement or call changes in place."""
+    match node:
+        case ast.AugAssign(target=target) | ast.Assign(targets=[target]):
+            changed: ast.expr = target
+        case ast.Subscript():
+            changed = node
+        case ast.Call(keywords=[*_, ast.keyword(arg="out", value=value)]):
+            changed = value
+        case ast.Call(func=ast.Attribute(value=value)):
+            changed = value
+        case _:
+            return None
+    while isinstance(changed, ast.Subscript) or (isinstance(changed, ast.Attribute) and changed.attr == "data"):
+        changed = changed.value
+    return ast.unparse(changed) if isinstance(changed, ast.Name | ast.Attribute) else None
+
+
+def _crossing(way: list[Op], found: dict[Op, Reached], failing: Pass) -> Label | None:
+    """The name through which the old op is reached: of what crossed over from an earlier iteration, or of the op."""
+    for op in way:
+        edge = found[op].edge
+        if edge is not None and edge.label is not None and older_round(op.moment, failing.moment):
+            return edge.label
+    called = next((op.called for op in reversed(way[1:]) if op.called), None) or failing.label
+    return label_of_name(called) if called else None
