@@ -200,9 +200,9 @@ def _switch(module: Value, training: Const, depth: int = 8) -> None:
 def _shaped(kind: str, made: Tensor) -> Value:
     both = Sequence(elements=[made, made], kind="tuple")
     match module_class(kind).output:
-        case "pair" | "output and state":
+        case "pair":
             return both
-        case "output and states":
+        case "pair with a pair":
             return Sequence(elements=[made, both], kind="tuple")
     return made
 

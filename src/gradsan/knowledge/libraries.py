@@ -18,7 +18,7 @@ NOT_FOLLOWED = frozenset(
 # Parts of torch that neither take nor give a graph.
 WITHOUT_GRAPHS = tuple(
     """
-    torch.manual_seed torch.save torch.load torch.cuda. torch.backends. torch.distributed. torch.profiler. torch.set_
+    torch.manual_seed torch.save torch.cuda. torch.backends. torch.distributed. torch.profiler. torch.set_
     torch.utils.tensorboard. torch.nn.init. torch.random. torch.device torch.get_ torch.is_ torch.finfo torch.iinfo
     torch.Size torch.Generator torch.nn.utils.clip torch.autograd.set_ torch.autograd.profiler
     torch.optim.lr_scheduler. torch.hub.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Output = Literal["tensor", "pair", "output and state", "output and states"]
+Output = Literal["tensor", "pair", "pair with a pair"]  # the second of a pair is often a state
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +51,15 @@ TABLE = (
     *_rows("Sequential ModuleList ModuleDict ParameterList ParameterDict", parameters=False, holds=True),
     *_rows(
         """
-        GRUCell RNNCell Bilinear LayerNorm BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm Transformer TransformerEncoder
+        LayerNorm BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm Transformer TransformerEncoder
         TransformerDecoder TransformerEncoderLayer TransformerDecoderLayer
         """,
         saves_weight="always",
     ),
-    *_rows("GRU RNN", saves_weight="always", output="output and state"),
-    *_rows("LSTM", saves_weight="always", output="output and states"),
-    *_rows("LSTMCell MultiheadAttention", saves_weight="always", output="pair"),
+    *_rows("GRU RNN MultiheadAttention AdaptiveLogSoftmaxWithLoss", saves_weight="always", output="pair"),
+    *_rows("LSTM", saves_weight="always", output="pair with a pair"),
+    *_rows("LSTMCell", output="pair"),
+    *_rows("LinearCrossEntropyLoss"),
     *_rows("Embedding EmbeddingBag", saves_weight="never"),
 )
 _BY_NAME = {each.name: each for each in TABLE}

@@ -22,7 +22,7 @@ Memory = Literal[
 Returns = Literal["tensor", "tensors", "pair", "pair for a dimension", "triple", "number", "object"]
 Linear = Literal[
     "adds",  # a sum of its operands, of their elements or of parts of them: f(a + b) = f(a) + f(b)
-    "scales",  # likewise for the first operand, with the others as they are
+    "scales",  # multiplies or divides the elements of the first operand: likewise, with the others as they are
 ]
 
 
@@ -30,7 +30,8 @@ Linear = Literal[
 class Operation:
     """One row. `name` is that of a method, an attribute or a function of torch, or of an op in the graph.
 
-    Operands are the tensors among the arguments, counted from 0; the object of a method is the first.
+    Operands are the arguments that can have a gradient, counted from 0; the object of a method is the first. Where an
+    operation has several forms, as `max` with a dimension and without, a row says what holds for all of them.
     """
 
     name: str
