@@ -19,6 +19,8 @@ _HOMES = {"torch": torch, "functional": F, "linalg": torch.linalg, "special": to
 _REFUSALS = (TypeError, RuntimeError, ValueError, IndexError, AttributeError, NotImplementedError, AssertionError)
 _NOT_OURS = (BufferError, ZeroDivisionError)
 _CLOSE = 1e-5
+# Behind an operator of Python's; what torch has under that name is something else.
+HIDDEN = {"index"}
 
 
 def homes_of(name: str) -> dict[str, Function]:
@@ -29,10 +31,11 @@ def homes_of(name: str) -> dict[str, Function]:
         found["method"] = lambda value, *rest: _asked(value, name, rest)
     for label, home in _HOMES.items():
         function = getattr(home, name, None)
-        if callable(function) and not isinstance(function, type):
+        if callable(function) and (name[:1].isupper() or not isinstance(function, type)):
             found[label] = function
     below = getattr(torch.ops.aten, name, None) or getattr(torch.ops.aten, f"_{name}", None)
-    return found or ({} if below is None else {"aten": below})
+    is_hidden = not found or name in HIDDEN
+    return {"aten": below} if is_hidden and below is not None else found
 
 
 def _asked(value: Tensor, name: str, rest: Sequence[Any]) -> Any:

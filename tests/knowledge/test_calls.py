@@ -86,6 +86,14 @@ def limits(path: str) -> bool:
     return bool(gradient.norm() < before.norm())
 
 
+def edits(path: str) -> bool:
+    """The version of a parameter has moved."""
+    layer = Training().layer
+    before = layer.weight._version  # noqa: SLF001 # torch has no public name for it
+    getattr(layer, path.rpartition(".")[2])(nn.Linear(2, 1, bias=False).state_dict())
+    return layer.weight._version > before  # noqa: SLF001 # likewise
+
+
 def stops_recording(path: str) -> bool:
     """As a context and as a decorator."""
     weight = torch.ones(1, requires_grad=True)
@@ -176,7 +184,7 @@ def tells(path: str) -> bool:
         pytest.skip("it writes files")
     value = torch.ones(3, requires_grad=True) * 1
     function = found(path)
-    arguments = {"isinstance": (value, Tensor), "hasattr": (value, "grad"), "range": (3,)}.get(
+    arguments = {"isinstance": (value, Tensor), "hasattr": (value, "grad"), "range": (3,), "round": (1.5,)}.get(
         function.__name__, (value,)
     )
     return not isinstance(function(*arguments), Tensor)
@@ -275,6 +283,7 @@ PROOFS: dict[Effect, Callable[[str], bool]] = {
     "steps": steps,
     "clears": clears,
     "limits": limits,
+    "edits": edits,
     "stops recording": stops_recording,
     "records": records,
     "switches recording": switches_recording,

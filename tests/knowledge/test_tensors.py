@@ -21,6 +21,12 @@ def test_no_name_has_two_rows() -> None:
     assert len(ROWS) == len(TABLE)
 
 
+@pytest.mark.parametrize("name", [name for name in ROWS if hasattr(Tensor, name)])
+def test_row_says_what_is_read_and_not_called(name: str) -> None:
+    """`x.T` and `x.t()`."""
+    assert ROWS[name].attribute != callable(getattr(Tensor, name))
+
+
 @pytest.mark.parametrize("name", ROWS)
 def test_row_says_what_becomes_of_the_graph(name: str) -> None:
     """Keeps, drops, ends, creates, builds or describes: in every place in which torch has the operation."""

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 # as everybody writes it
 from torch import Tensor
 
-from gradsan.knowledge.tensors import WHOLE_TYPES, edits, has_twin, is_known, overwrites
+from gradsan.knowledge.tensors import WHOLE_TYPES, edits, has_twin, operation, overwrites
 from knowledge.measuring import Run, homes_of, tried
 from knowledge.recipes import DEFAULTS, RECIPES, after
 
@@ -30,7 +30,7 @@ _PREFIXES_NOT_RUN = (
 WITHOUT_ROW = frozenset(
     """
     alias_copy alpha_dropout atleast_3d binomial cdouble cfloat chain_matmul chalf dequantize detach_copy diagonal_copy
-    feature_alpha_dropout fill geqrf gradient hash_tensor histogram index matrix_power module_load new random resize_as
+    feature_alpha_dropout fill geqrf gradient hash_tensor histogram matrix_power module_load new random resize_as
     select_copy slice_copy slice_inverse slice_scatter squeeze_copy t_copy transpose_copy unbind_copy
     unique_consecutive unsqueeze_copy
     """.split()
@@ -40,7 +40,12 @@ WITHOUT_ROW = frozenset(
 def unlisted() -> Iterator[tuple[str, Run]]:
     """Every operation that runs with the usual arguments and has no row."""
     for name in NAMES:
-        if is_known(name) or name in _NOT_RUN or name.startswith(_PREFIXES_NOT_RUN) or name.endswith("_"):
+        if (
+            not operation(name).is_assumed
+            or name in _NOT_RUN
+            or name.startswith(_PREFIXES_NOT_RUN)
+            or name.endswith("_")
+        ):
             continue
         for home, function in homes_of(name).items():
             runs = (tried(home, function, recipe) for recipe in RECIPES.get(name, DEFAULTS))

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Sequence as Several
+from functools import partial
 
 from gradsan.check.builtin_calls import BuiltinCalls
 from gradsan.check.graph import Leaf, tick
@@ -17,6 +18,7 @@ from gradsan.knowledge.libraries import (
     STANDARD,
     WITHOUT_GRAPHS,
 )
+from gradsan.knowledge.tensors import operation
 
 
 class LibraryCalls(BuiltinCalls):
@@ -62,10 +64,10 @@ class LibraryCalls(BuiltinCalls):
             return self.new_layer(last, arguments, keywords)
         if path.startswith(("torch.func.", "torch.vmap", "torch._", "torch.fx.", "torch.onnx.", "torch.export.")):
             return self.unknown_call(path, arguments, keywords, node)
-        if last[:1].isupper() and last not in ("Tensor", "FloatTensor"):
-            return self.unknown_call(path, arguments, keywords, node)
-        if last in ("Tensor", "FloatTensor", "LongTensor"):
-            return self.function("tensor", arguments, keywords, node)
+        if last[:1].isupper():
+            builds = operation(last).graph == "builds"
+            call = partial(self.function, "tensor") if builds else partial(self.unknown_call, path)
+            return call(arguments, keywords, node)
         return self.function(last, arguments, keywords, node)
 
     def _special(  # noqa: C901, PLR0912 # a table of what is not an ordinary function

@@ -48,7 +48,7 @@ class TensorCalls(Passes):
         row = operation(name)
         if row.graph == "describes":
             return Value()
-        if name in ("T", "mT", "H", "mH", "real", "imag"):
+        if row.attribute and row.rearranges:
             return value
         return Method(receiver=value, name=name)
 

@@ -22,7 +22,7 @@ from gradsan.knowledge.hints import (
     PASS_RECEIVERS,
 )
 from gradsan.knowledge.module_classes import METHODS, PROOF, RETURN_THE_MODULE
-from gradsan.knowledge.tensors import is_known, operation
+from gradsan.knowledge.tensors import operation
 
 
 class UnknownCalls(LayerCalls):
@@ -97,7 +97,7 @@ class UnknownCalls(LayerCalls):
             return Value()
         if value.op is None and self.is_module_like(value) and name in ("forward", "__call__"):
             return self.call_assumed(self.as_layer(value), [*arguments, *keywords.values()], node)
-        if value.op is not None and value.op.doubt <= LIKELY and is_known(name):
+        if value.op is not None and value.op.doubt <= LIKELY and not row.is_assumed:
             made = self.function(name, [receiver, *arguments], keywords, node)
             return Value(op=made.op, made=made.made) if isinstance(made, Tensor) and made.op is not None else made
         return self.unknown_call(name, arguments, keywords, node, receiver)

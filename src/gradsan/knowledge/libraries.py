@@ -2,6 +2,8 @@
 
 # Modules that everyone calls so, whatever else a program calls its own.
 ALIASES = frozenset("torch F nn functional np numpy math".split())
+# Of these, those of torch.
+TORCH = frozenset("torch F nn functional".split())
 # Whose functions take and give tensors, and keep graphs.
 OF_TENSORS = ("torch.", "einops.", "torch_scatter.", "torchvision.ops.", "torch_sparse.")
 # Whose functions give bare numbers.

@@ -35,6 +35,7 @@ class Operation:
     """
 
     name: str
+    attribute: bool = False  # read, not called
     graph: Graph = "keeps"
     memory: Memory = "new"
     returns: Returns = "tensor"
@@ -67,6 +68,6 @@ class Operation:
         return self.graph == "keeps" and self.memory != "new"
 
     @property
-    def saves_no_operand(self) -> bool:
-        """Whether it is known that nothing that it was given is kept for the backward pass."""
-        return not self.inputs and not self.factors
+    def is_assumed(self) -> bool:
+        """Whether there is no row, and this is what is assumed of an operation."""
+        return self.name == "?"

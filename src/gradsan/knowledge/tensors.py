@@ -25,18 +25,20 @@ _MEMORY = (
     *_rows(
         """
         view_as squeeze unsqueeze transpose t permute expand expand_as broadcast_to narrow select movedim moveaxis
-        swapaxes swapdims diagonal unflatten adjoint as_strided unfold T mT H mH alias slice view view_as_real
-        view_as_complex imag
+        swapaxes swapdims diagonal unflatten adjoint as_strided unfold alias slice view view_as_real
+        view_as_complex
         """,
         memory="shared",
         saves=False,
         linear="adds",
     ),
+    *_rows("T mT H mH imag", attribute=True, memory="shared", saves=False, linear="adds"),
+    *_rows("real", attribute=True, memory="itself if possible", saves=False, linear="adds"),
     *_rows("chunk split split_with_sizes unbind tensor_split hsplit vsplit", memory="shared", returns="tensors",
            saves=False, linear="adds"),
     *_rows("reshape reshape_as flatten ravel reshape_alias unsafe_view", memory="shared if possible", saves=False,
            linear="adds"),
-    *_rows("contiguous to float double half bfloat16 cpu cuda type type_as real conj conj_physical resolve_conj",
+    *_rows("contiguous to float double half bfloat16 cpu cuda type type_as conj conj_physical resolve_conj",
            memory="itself if possible", saves=False, linear="adds"),
     *_rows("resolve_neg positive atleast_1d atleast_2d to_dense", memory="itself if possible", saves=False,
            linear="adds"),
@@ -57,7 +59,7 @@ _SUMS = (
     ),
     *_rows("sum mean trace", saves=False, linear="adds", reduces=1),
     *_rows("nansum nanmean", inputs=_FIRST, linear="adds", reduces=1),
-    *_rows("where scatter scatter_add index_select masked_fill index_fill dropout", linear="adds"),
+    *_rows("where scatter scatter_add index index_select masked_fill index_fill dropout", linear="adds"),
     *_rows("gather take masked_select", inputs=_FIRST, linear="adds"),
     *_rows("index_add index_copy", inputs=_SECOND, linear="adds"),
     *_rows("avg_pool1d avg_pool2d adaptive_avg_pool2d", inputs=_FIRST, linear="adds"),
@@ -125,7 +127,8 @@ _FLAT = (
 )
 
 _WITHOUT_GRAPH = (
-    *_rows("detach data", graph="drops", memory="shared"),
+    *_rows("detach", graph="drops", memory="shared"),
+    *_rows("data", attribute=True, graph="drops", memory="shared"),
     *_rows("detach_", graph="drops", memory="itself"),
     *_rows("item", graph="drops", returns="number"),
     *_rows("tolist numpy __array__", graph="drops", returns="object"),
@@ -150,17 +153,24 @@ _NEW = (
         """,
         graph="creates",
     ),
-    *_rows("tensor new_tensor", graph="builds"),
+    *_rows("tensor new_tensor Tensor FloatTensor DoubleTensor LongTensor", graph="builds"),
     *_rows("as_tensor asarray from_numpy", graph="builds", memory="itself if possible"),
 )
 
 _DESCRIPTIONS = (
     *_rows(
         """
-        size shape dim ndim ndimension numel nelement dtype device is_cuda is_leaf requires_grad grad_fn layout
-        get_device element_size stride storage data_ptr is_contiguous itemsize nbytes is_sparse is_floating_point
-        is_complex is_tensor __len__ retain_grad register_hook storage_offset untyped_storage is_pinned is_shared
-        register_post_accumulate_grad_hook output_nr
+        shape ndim dtype device layout is_cuda is_leaf is_sparse requires_grad grad_fn itemsize nbytes output_nr
+        """,
+        attribute=True,
+        graph="describes",
+        returns="object",
+    ),
+    *_rows(
+        """
+        size dim ndimension numel nelement get_device element_size stride storage untyped_storage storage_offset
+        data_ptr is_contiguous is_floating_point is_complex is_tensor is_pinned is_shared __len__ retain_grad
+        register_hook register_post_accumulate_grad_hook
         """,
         graph="describes",
         returns="object",
@@ -191,11 +201,6 @@ WHOLE_TYPES = frozenset("long int int64 int32 int16 int8 uint8 bool short".split
 def operation(name: str) -> Operation:
     """What is known of an operation, or what is assumed of one of which nothing is."""
     return _BY_NAME.get(name, _ASSUMED)
-
-
-def is_known(name: str) -> bool:
-    """Whether there is a row."""
-    return name in _BY_NAME
 
 
 def kinds(fact: Callable[[Operation], bool]) -> frozenset[str]:

@@ -12,8 +12,6 @@ from gradsan.fix.tree import Statement
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
 
-_BUILDING_CLASSES = ("Tensor", "FloatTensor")
-
 
 def drafts(program: Program) -> Iterator[Draft]:
     """At the line that cut it: the innermost one that says so."""
@@ -65,8 +63,7 @@ def _rebuilt(place: Place, found: list[cst.CSTNode]) -> Iterator[Draft]:
 
 
 def _builds(call: cst.Call) -> bool:
-    name = called_name(call)
-    builds = operation(name).graph == "builds" or name in _BUILDING_CLASSES
+    builds = operation(called_name(call)).graph == "builds"
     return builds and text(call.func).startswith("torch") and bool(call.args)
 
 

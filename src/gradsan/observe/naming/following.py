@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from itertools import count, islice, takewhile
 
+from gradsan.knowledge.tensors import operation
 from gradsan.observe.naming.calling import asks_for_pass
 from gradsan.observe.naming.demands import Binding, Demand, Kind
-from gradsan.observe.naming.selection import CUTTING, HOP, inputs, sources
+from gradsan.observe.naming.selection import HOP, inputs, sources
 from gradsan.observe.naming.source import MODULE
 from gradsan.observe.naming.statements import Path, Store, assigned, comprehended, loads, parameters, text
 from gradsan.observe.naming.stored import Stored, Stores
@@ -232,7 +233,8 @@ class Follower(ABC):
             self._follow(demand, node, demand.path, HOP, at=first, binding=binding)
 
     def _attribute(self, demand: Demand, node: ast.Attribute) -> None:
-        if node.attr in CUTTING:
+        row = operation(node.attr)
+        if node.attr == "grad" or (row.attribute and row.graph in ("drops", "describes")):
             return
         for call in demand.at.called:  # a property
             if call.scope is not None and call.scope.name == node.attr:
@@ -249,7 +251,7 @@ class Follower(ABC):
             self._through(demand, node, each, rest, "attribute", HOP + doubt)
         if isinstance(node.value, ast.Name) and not matching:  # a variable of another module
             self._stored(demand, ast.Name(id=node.attr), self._stores.shared(node.attr, demand.at), "global")
-        if node.attr in {"T", "mT", "H"}:
+        if row.attribute and row.rearranges:
             self._follow(demand, node.value, demand.path, HOP)
         elif text(node.value) != "self":
             self._follow(demand, node.value, (("attr", node.attr), *demand.path), HOP)
