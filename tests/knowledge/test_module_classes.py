@@ -24,6 +24,14 @@ from knowledge.recipes import IMAGE, values
 ROWS = {row.name: row for row in TABLE}
 CALLED = [name for name, row in ROWS.items() if not row.holds]
 
+CLASSES = [name for name in dir(nn) if isinstance(getattr(nn, name), type)]
+
+
+def parameters_of(name: str) -> list[str]:
+    """What a class of torch.nn is created with."""
+    return list(inspect.signature(getattr(nn, name)).parameters)
+
+
 # What each is created with, and the shapes of what it is given; else nothing, and a batch of rows.
 _LAYER = (4, 2, 8, 0.0)
 _MADE: dict[str, Callable[[], nn.Module]] = {
@@ -211,12 +219,20 @@ def test_losses_have_no_parameters(name: str) -> None:
     assert bool(list(made(name).parameters())) == module_class(name).parameters
 
 
-@pytest.mark.parametrize("name", [name for name in dir(nn) if isinstance(getattr(nn, name), type)])
+@pytest.mark.parametrize("name", CLASSES)
 def test_row_says_whose_first_argument_works_in_place(name: str) -> None:
     """`nn.ReLU(True)` edits what it is given."""
-    arguments = list(inspect.signature(getattr(nn, name)).parameters)
+    assert (parameters_of(name)[:1] == ["inplace"]) == module_class(name).in_place_first
 
-    assert (arguments[:1] == ["inplace"]) == module_class(name).in_place_first
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if "inplace" in parameters_of(name)])
+def test_row_says_which_op_an_edit_in_place_is(name: str) -> None:
+    """The error about an edit names an op: that of a `ReLU6` is a `HardtanhBackward`."""
+    module = made(name)
+    module.inplace = True  # type: ignore[assignment]
+    kind = str(module(*given(name, graph=True)).grad_fn.name()).partition("Backward")[0]
+
+    assert kind.lower().replace("_", "") == (module_class(name).op or name.lower())
 
 
 def test_methods_of_modules_are_methods_of_modules() -> None:

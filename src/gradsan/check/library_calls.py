@@ -12,10 +12,10 @@ from gradsan.check.walking import reach
 from gradsan.knowledge.effects import does, paths
 from gradsan.knowledge.libraries import (
     CHECKPOINT_OPTIONS,
-    OF_NUMBERS,
-    OF_TENSORS,
+    NUMBER_LIBRARIES,
     OPTIMIZER_PACKAGES,
     STANDARD,
+    TENSOR_LIBRARIES,
     WITHOUT_GRAPHS,
 )
 from gradsan.knowledge.tensors import operation
@@ -33,9 +33,9 @@ class LibraryCalls(BuiltinCalls):
                 return known
         if path.startswith("torch.") or path == "torch":
             return self._call_torch(path, last, arguments, keywords, node)
-        if path.startswith(OF_TENSORS):
+        if path.startswith(TENSOR_LIBRARIES):
             return self.function(last, arguments, keywords, node)
-        if path.startswith(OF_NUMBERS):
+        if path.startswith(NUMBER_LIBRARIES):
             return self._numbers(path, arguments, node)
         if does(last, "optimizes") and arguments and path.startswith(OPTIMIZER_PACKAGES):
             return self.new_optimizer(arguments, keywords)

@@ -5,9 +5,9 @@ ALIASES = frozenset("torch F nn functional np numpy math".split())
 # Of these, those of torch.
 TORCH = frozenset("torch F nn functional".split())
 # Whose functions take and give tensors, and keep graphs.
-OF_TENSORS = ("torch.", "einops.", "torch_scatter.", "torchvision.ops.", "torch_sparse.")
+TENSOR_LIBRARIES = ("torch.", "einops.", "torch_scatter.", "torchvision.ops.", "torch_sparse.")
 # Whose functions give bare numbers.
-OF_NUMBERS = ("numpy.", "math.", "np.", "scipy.", "random.", "statistics.")
+NUMBER_LIBRARIES = ("numpy.", "math.", "np.", "scipy.", "random.", "statistics.")
 NUMPY = frozenset("np numpy".split())
 STANDARD = ("builtins.", "functools.", "itertools.", "collections.", "copy.", "dataclasses.", "contextlib.", "typing.")
 # Not read as if they were the user's own, though they lie beside the program.
