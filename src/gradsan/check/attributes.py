@@ -32,8 +32,6 @@ from gradsan.check.values import (
 from gradsan.knowledge.tensors import operation
 from gradsan.source.disk import locate_import
 
-_VIEWS = ("T", "mT", "H", "mH", "real", "imag")
-
 
 @entered(OWNERS, Library)
 def library_attribute(machine: Machine, library: Library, name: str, node: ast.expr) -> Value:  # noqa: ARG001
@@ -109,9 +107,10 @@ def tensor_attribute(machine: Machine, value: Tensor, name: str, node: ast.expr)
             return Value(of=value)
         case "requires_grad" if value.differentiable:
             return Const(value=True)
-    if operation(name).graph == "describes":
+    row = operation(name)
+    if row.graph == "describes":
         return Value()
-    return value if name in _VIEWS else Method(receiver=value, name=name)
+    return value if row.attribute and row.rearranges else Method(receiver=value, name=name)
 
 
 def _read_gradients(value: Tensor) -> None:

@@ -81,9 +81,9 @@ def _chain(machine: Machine, layer: Layer, given: Several[Given], node: ast.expr
 def _shaped(kind: str, made: Tensor) -> Value:
     both = Sequence(elements=[made, made], kind="tuple")
     match module_class(kind).output:
-        case "pair" | "output and state":
+        case "pair":
             return both
-        case "output and states":
+        case "pair with a pair":
             return Sequence(elements=[made, both], kind="tuple")
     return made
 

@@ -33,16 +33,16 @@ from gradsan.check.walking import reach
 from gradsan.knowledge.effects import does, paths
 from gradsan.knowledge.libraries import (
     CHECKPOINT_OPTIONS,
-    OF_NUMBERS,
-    OF_TENSORS,
+    NUMBER_LIBRARIES,
     OPTIMIZER_PACKAGES,
     STANDARD,
+    TENSOR_LIBRARIES,
     WITHOUT_GRAPHS,
 )
+from gradsan.knowledge.tensors import operation
 
 _UNFOLLOWED = ("torch.func.", "torch.vmap", "torch._", "torch.fx.", "torch.onnx.", "torch.export.")
 _PARALLEL = ("DistributedDataParallel", "DataParallel", "DDP")
-_TENSOR_CLASSES = ("Tensor", "FloatTensor", "LongTensor")
 
 Handler = Callable[[Machine, str, Call], Value]  # (machine, path, call)
 BY_NAME: dict[str, Handler] = {}  # of torch, by the last name alone
@@ -58,9 +58,9 @@ def call_library(machine: Machine, library: Library, call: Call) -> Value:
         return known
     if path.startswith("torch."):
         return _call_torch(machine, path, call)
-    if path.startswith(OF_TENSORS):
+    if path.startswith(TENSOR_LIBRARIES):
         return torch_function(machine, last, call)
-    if path.startswith(OF_NUMBERS):
+    if path.startswith(NUMBER_LIBRARIES):
         return _numbers(machine, path, call)
     if does(last, "optimizes") and call.arguments and path.startswith(OPTIMIZER_PACKAGES):
         return new_optimizer(machine, call)
@@ -206,7 +206,7 @@ def _layer(machine: Machine, path: str, call: Call) -> Value:
 
 def _anything(machine: Machine, path: str, call: Call) -> Value:
     """A function of torch; the constructor of a tensor; or a class of which nothing is known."""
-    if _last(path) in _TENSOR_CLASSES:
+    if _is_class(path) and operation(_last(path)).graph == "builds":
         return torch_function(machine, "tensor", call)
     if _is_class(path):
         return unknown_call(machine, path, call)

@@ -31,7 +31,7 @@ from gradsan.knowledge.hints import (
     PASS_RECEIVERS,
 )
 from gradsan.knowledge.module_classes import METHODS, PROOF, RETURN_THE_MODULE
-from gradsan.knowledge.tensors import is_known, operation
+from gradsan.knowledge.tensors import operation
 from gradsan.source.file import Source
 
 
@@ -164,7 +164,7 @@ def _answers_as_tensor(machine: Machine, value: Value, call: Call) -> Value | No
         return cut(machine, value, f"`.{call.name}()`", call.node)
     if row.graph == "describes":
         return Value()
-    if value.op.doubt > LIKELY or not is_known(call.name):
+    if value.op.doubt > LIKELY or row.is_assumed:
         return None
     made = torch_function(machine, call.name, call.on(call.receiver(value)))
     return untyped(made) if isinstance(made, Tensor) else made

@@ -8,6 +8,7 @@ Effect = Literal[
     "steps",  # changes parameters by their gradients
     "clears",  # takes gradients away
     "limits",  # changes gradients in place
+    "edits",  # changes its object's tensors in place
     "stops recording",  # as a context or a decorator
     "records",
     "switches recording",  # on or off, as its argument says

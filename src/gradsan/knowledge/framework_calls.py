@@ -16,7 +16,7 @@ FRAMEWORK_CALLS = (
     *calls("optimizes", of="apex.optimizers", names="FusedAdam FusedSGD"),
     *calls("optimizes", of="bitsandbytes.optim", names="AdamW8bit Adam8bit Lion"),
     *calls("optimizes", of="timm.optim", names="Lamb Lookahead"),
-    *calls("optimizes", of="torch_optimizer", names="AdaBelief Ranger SAM Lamb Lookahead"),
+    *calls("optimizes", of="torch_optimizer", names="AdaBelief Ranger Lamb Lookahead"),
     *calls("optimizes", of="transformers", names="Adafactor AdamW"),
     *calls("tells", of="torch.utils.tensorboard.SummaryWriter", names="add_scalar add_scalars"),
     *calls("tells", of="tqdm.tqdm", names="set_postfix set_description"),

@@ -2,10 +2,12 @@
 
 # Modules that everyone calls so, whatever else a program calls its own.
 ALIASES = frozenset("torch F nn functional np numpy math".split())
+# Of these, those of torch.
+TORCH = frozenset("torch F nn functional".split())
 # Whose functions take and give tensors, and keep graphs.
-OF_TENSORS = ("torch.", "einops.", "torch_scatter.", "torchvision.ops.", "torch_sparse.")
+TENSOR_LIBRARIES = ("torch.", "einops.", "torch_scatter.", "torchvision.ops.", "torch_sparse.")
 # Whose functions give bare numbers.
-OF_NUMBERS = ("numpy.", "math.", "np.", "scipy.", "random.", "statistics.")
+NUMBER_LIBRARIES = ("numpy.", "math.", "np.", "scipy.", "random.", "statistics.")
 NUMPY = frozenset("np numpy".split())
 STANDARD = ("builtins.", "functools.", "itertools.", "collections.", "copy.", "dataclasses.", "contextlib.", "typing.")
 # Not read as if they were the user's own, though they lie beside the program.
@@ -18,7 +20,7 @@ NOT_FOLLOWED = frozenset(
 # Parts of torch that neither take nor give a graph.
 WITHOUT_GRAPHS = tuple(
     """
-    torch.manual_seed torch.save torch.load torch.cuda. torch.backends. torch.distributed. torch.profiler. torch.set_
+    torch.manual_seed torch.save torch.cuda. torch.backends. torch.distributed. torch.profiler. torch.set_
     torch.utils.tensorboard. torch.nn.init. torch.random. torch.device torch.get_ torch.is_ torch.finfo torch.iinfo
     torch.Size torch.Generator torch.nn.utils.clip torch.autograd.set_ torch.autograd.profiler
     torch.optim.lr_scheduler. torch.hub.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Output = Literal["tensor", "pair", "output and state", "output and states"]
+Output = Literal["tensor", "pair", "pair with a pair"]  # the second of a pair is often a state
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class ModuleClass:
     output: Output = "tensor"
     holds: bool = False  # other modules or parameters, and nothing of its own
     in_place_first: bool = False  # its first argument says whether it works in place
+    op: str = ""  # that it is made of, where its name says another
 
 
 def _rows(names: str, **facts: Any) -> Iterator[ModuleClass]:  # noqa: ANN401 # the fields of a row
@@ -28,15 +29,19 @@ def _rows(names: str, **facts: Any) -> Iterator[ModuleClass]:  # noqa: ANN401 # 
 
 
 TABLE = (
-    *_rows("ReLU ReLU6 SiLU Hardswish Hardsigmoid Mish SELU", parameters=False, in_place_first=True),
+    *_rows("ReLU SiLU Hardswish Hardsigmoid Mish", parameters=False, in_place_first=True),
+    *_rows("ReLU6", parameters=False, in_place_first=True, op="hardtanh"),
+    *_rows("SELU", parameters=False, in_place_first=True, op="elu"),
+    *_rows("RReLU", parameters=False, op="rreluwithnoise"),
+    *_rows("Dropout Dropout1d Dropout2d Dropout3d", parameters=False, op="mul"),
+    *_rows("AlphaDropout FeatureAlphaDropout", parameters=False, op="add"),
     *_rows(
         """
         LeakyReLU ELU CELU GELU Sigmoid Tanh Softmax LogSoftmax Softmax2d Softmin Softplus Softsign Softshrink
-        Hardshrink Hardtanh LogSigmoid Tanhshrink Threshold GLU RReLU Dropout Dropout1d Dropout2d Dropout3d
-        AlphaDropout FeatureAlphaDropout MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d AdaptiveAvgPool1d
-        AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d LPPool1d LPPool2d
-        FractionalMaxPool2d MaxUnpool2d ReflectionPad1d ReflectionPad2d ReplicationPad1d ReplicationPad2d
-        CosineSimilarity PairwiseDistance LocalResponseNorm
+        Hardshrink Hardtanh LogSigmoid Tanhshrink Threshold GLU MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d
+        AvgPool3d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d
+        AdaptiveMaxPool3d LPPool1d LPPool2d FractionalMaxPool2d MaxUnpool2d ReflectionPad1d ReflectionPad2d
+        ReplicationPad1d ReplicationPad2d CosineSimilarity PairwiseDistance LocalResponseNorm
         """,
         parameters=False,
     ),
@@ -51,14 +56,15 @@ TABLE = (
     *_rows("Sequential ModuleList ModuleDict ParameterList ParameterDict", parameters=False, holds=True),
     *_rows(
         """
-        GRUCell RNNCell Bilinear LayerNorm BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm Transformer TransformerEncoder
+        LayerNorm BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm Transformer TransformerEncoder
         TransformerDecoder TransformerEncoderLayer TransformerDecoderLayer
         """,
         saves_weight="always",
     ),
-    *_rows("GRU RNN", saves_weight="always", output="output and state"),
-    *_rows("LSTM", saves_weight="always", output="output and states"),
-    *_rows("LSTMCell MultiheadAttention", saves_weight="always", output="pair"),
+    *_rows("GRU RNN MultiheadAttention AdaptiveLogSoftmaxWithLoss", saves_weight="always", output="pair"),
+    *_rows("LSTM", saves_weight="always", output="pair with a pair"),
+    *_rows("LSTMCell", output="pair"),
+    *_rows("LinearCrossEntropyLoss"),
     *_rows("Embedding EmbeddingBag", saves_weight="never"),
 )
 _BY_NAME = {each.name: each for each in TABLE}

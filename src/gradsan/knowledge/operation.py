@@ -22,7 +22,7 @@ Memory = Literal[
 Returns = Literal["tensor", "tensors", "pair", "pair for a dimension", "triple", "number", "object"]
 Linear = Literal[
     "adds",  # a sum of its operands, of their elements or of parts of them: f(a + b) = f(a) + f(b)
-    "scales",  # likewise for the first operand, with the others as they are
+    "scales",  # multiplies or divides the elements of the first operand: likewise, with the others as they are
 ]
 
 
@@ -30,10 +30,12 @@ Linear = Literal[
 class Operation:
     """One row. `name` is that of a method, an attribute or a function of torch, or of an op in the graph.
 
-    Operands are the tensors among the arguments, counted from 0; the object of a method is the first.
+    Operands are the arguments that can have a gradient, counted from 0; the object of a method is the first. Where an
+    operation has several forms, as `max` with a dimension and without, a row says what holds for all of them.
     """
 
     name: str
+    attribute: bool = False  # read, not called
     graph: Graph = "keeps"
     memory: Memory = "new"
     returns: Returns = "tensor"
@@ -66,6 +68,6 @@ class Operation:
         return self.graph == "keeps" and self.memory != "new"
 
     @property
-    def saves_no_operand(self) -> bool:
-        """Whether it is known that nothing that it was given is kept for the backward pass."""
-        return not self.inputs and not self.factors
+    def is_assumed(self) -> bool:
+        """Whether there is no row, and this is what is assumed of an operation."""
+        return self.name == "?"

@@ -25,37 +25,41 @@ _MEMORY = (
     *_rows(
         """
         view_as squeeze unsqueeze transpose t permute expand expand_as broadcast_to narrow select movedim moveaxis
-        swapaxes swapdims diagonal unflatten adjoint as_strided unfold T mT H mH alias slice
+        swapaxes swapdims diagonal unflatten adjoint as_strided unfold alias slice view view_as_real
+        view_as_complex
         """,
         memory="shared",
         saves=False,
         linear="adds",
     ),
-    *_rows("view", memory="shared", saves=False, linear="adds"),
+    *_rows("T mT H mH imag", attribute=True, memory="shared", saves=False, linear="adds"),
+    *_rows("real", attribute=True, memory="itself if possible", saves=False, linear="adds"),
     *_rows("chunk split split_with_sizes unbind tensor_split hsplit vsplit", memory="shared", returns="tensors",
            saves=False, linear="adds"),
     *_rows("reshape reshape_as flatten ravel reshape_alias unsafe_view", memory="shared if possible", saves=False,
            linear="adds"),
-    *_rows("contiguous to float double half bfloat16 cpu cuda type type_as real conj positive to_copy",
+    *_rows("contiguous to float double half bfloat16 cpu cuda type type_as conj conj_physical resolve_conj",
            memory="itself if possible", saves=False, linear="adds"),
+    *_rows("resolve_neg positive atleast_1d atleast_2d to_dense", memory="itself if possible", saves=False,
+           linear="adds"),
     *_rows("requires_grad_ share_memory_", memory="itself", saves=False, linear="adds"),
-    *_rows("clone flip fliplr flipud roll rot90", memory="copy", saves=False, linear="adds"),
+    *_rows("clone flip fliplr flipud roll rot90 to_copy", memory="copy", saves=False, linear="adds"),
     *_rows("meshgrid broadcast_tensors", memory="shared", returns="tensors", saves=False, linear="adds"),
 )  # fmt: skip
 
 _SUMS = (
     *_rows(
         """
-        add sub subtract rsub cat concat concatenate stack hstack vstack dstack column_stack row_stack block_diag neg
-        negative cumsum diff trapezoid trapz diag diag_embed diagflat tril triu repeat tile repeat_interleave pad
-        deg2rad rad2deg
+        add sub subtract rsub cat concat concatenate stack hstack vstack dstack column_stack row_stack block_diag
+        cartesian_prod cumsum cumulative_trapezoid diff trapezoid trapz diag diag_embed diagflat tril triu repeat tile
+        repeat_interleave pad
         """,
         saves=False,
         linear="adds",
     ),
     *_rows("sum mean trace", saves=False, linear="adds", reduces=1),
     *_rows("nansum nanmean", inputs=_FIRST, linear="adds", reduces=1),
-    *_rows("where scatter scatter_add index_select embedding masked_fill index_fill dropout", linear="adds"),
+    *_rows("where scatter scatter_add index index_select masked_fill index_fill dropout", linear="adds"),
     *_rows("gather take masked_select", inputs=_FIRST, linear="adds"),
     *_rows("index_add index_copy", inputs=_SECOND, linear="adds"),
     *_rows("avg_pool1d avg_pool2d adaptive_avg_pool2d", inputs=_FIRST, linear="adds"),
@@ -63,13 +67,14 @@ _SUMS = (
 
 _PRODUCTS = (
     *_rows("mul multiply", factors=_BOTH, linear="scales"),
+    *_rows("neg negative deg2rad rad2deg", saves=False, linear="scales"),
     *_rows("div divide true_divide", factors=_FIRST, inputs=_SECOND, linear="scales"),
     *_rows("outer ger cross kron", factors=_BOTH),
     *_rows("matmul mm mv bmm linear einsum inner", factors=_BOTH, contracts=True),
-    *_rows("dot vdot", factors=_BOTH, contracts=True, reduces=2),
-    *_rows("tensordot", factors=_BOTH, contracts=True, reduces=2),
+    *_rows("dot vdot tensordot", factors=_BOTH, contracts=True, reduces=2),
     *_rows("addmm addmv baddbmm", factors=(1, 2), contracts=True),
     *_rows("addr addcmul", factors=(1, 2)),
+    *_rows("embedding", linear="adds", contracts=True),
     *_rows("bilinear", factors=(0, 1, 2), contracts=True),
     *_rows("conv1d conv2d conv3d conv_transpose1d conv_transpose2d convolution", inputs=_BOTH, contracts=True),
     *_rows("cdist", inputs=_BOTH, saves_result=True, contracts=True),
@@ -88,9 +93,10 @@ _OF_THEIR_INPUT = (
     *_rows("var logdet", inputs=_FIRST, reduces=1),
     *_rows("atan2 arctan2 clamp clip maximum minimum fmax fmin logaddexp batch_norm layer_norm group_norm prelu xlogy",
            inputs=_BOTH),
-    *_rows("native_layer_norm", inputs=(0, 1, 2), saves_result=True, returns="triple"),
+    *_rows("native_layer_norm", inputs=(0, 1, 2), returns="triple"),
     *_rows("mse_loss smooth_l1_loss huber_loss", inputs=_BOTH, reduces=2),
     *_rows("fmod remainder", factors=_FIRST, inputs=_SECOND),
+    *_rows("pow", inputs=_BOTH),  # by a number; by a tensor it saves its result, too
 )  # fmt: skip
 
 _OF_THEIR_RESULT = (
@@ -101,14 +107,16 @@ _OF_THEIR_RESULT = (
         """,
         saves_result=True,
     ),
-    *_rows("pow hypot", inputs=_BOTH, saves_result=True),
+    *_rows("hypot", inputs=_BOTH, saves_result=True),
     *_rows("dist", inputs=_BOTH, saves_result=True, reduces=3),
     *_rows("cumprod logcumsumexp logsumexp", inputs=_FIRST, saves_result=True),
     *_rows("amax amin prod std det nanmedian", inputs=_FIRST, saves_result=True, reduces=1),
-    *_rows("max min median", inputs=_FIRST, saves_result=True, reduces=1, returns="pair for a dimension"),
-    *_rows("norm", inputs=_FIRST, saves_result=True, reduces=2),
-    *_rows("topk sort mode kthvalue qr eigh", saves_result=True, returns="pair"),
-    *_rows("cummax cummin slogdet", inputs=_FIRST, saves_result=True, returns="pair"),
+    *_rows("max min median", reduces=1, returns="pair for a dimension"),
+    *_rows("norm", saves_result=True, reduces=2),
+    *_rows("topk sort mode kthvalue", returns="pair"),
+    *_rows("qr eigh", saves_result=True, returns="pair"),
+    *_rows("cummax cummin", inputs=_FIRST, returns="pair"),
+    *_rows("slogdet", inputs=_FIRST, saves_result=True, returns="pair"),
     *_rows("svd", saves_result=True, returns="triple"),
 )
 
@@ -119,7 +127,8 @@ _FLAT = (
 )
 
 _WITHOUT_GRAPH = (
-    *_rows("detach data", graph="drops", memory="shared"),
+    *_rows("detach", graph="drops", memory="shared"),
+    *_rows("data", attribute=True, graph="drops", memory="shared"),
     *_rows("detach_", graph="drops", memory="itself"),
     *_rows("item", graph="drops", returns="number"),
     *_rows("tolist numpy __array__", graph="drops", returns="object"),
@@ -127,7 +136,8 @@ _WITHOUT_GRAPH = (
         """
         argmax argmin argsort argwhere nonzero count_nonzero eq ne lt le gt ge greater greater_equal less less_equal
         not_equal isclose isnan isinf isfinite isneginf isposinf isreal isin signbit any all logical_and logical_or
-        logical_not logical_xor searchsorted bucketize bincount histc one_hot multinomial long int short byte char bool
+        logical_not logical_xor searchsorted bucketize bincount histc one_hot multinomial matrix_rank long int short
+        byte char bool
         """,
         graph="ends",
     ),
@@ -139,21 +149,28 @@ _NEW = (
         """
         zeros ones empty full rand randn randint randperm arange range linspace logspace eye empty_strided tril_indices
         triu_indices zeros_like ones_like empty_like full_like rand_like randn_like randint_like new_zeros new_ones
-        new_full new_empty
+        new_full new_empty load
         """,
         graph="creates",
     ),
-    *_rows("tensor new_tensor", graph="builds"),
+    *_rows("tensor new_tensor Tensor FloatTensor DoubleTensor LongTensor", graph="builds"),
     *_rows("as_tensor asarray from_numpy", graph="builds", memory="itself if possible"),
 )
 
 _DESCRIPTIONS = (
     *_rows(
         """
-        size shape dim ndim ndimension numel nelement dtype device is_cuda is_leaf requires_grad grad_fn layout
-        get_device element_size stride storage data_ptr is_contiguous names itemsize nbytes is_sparse is_floating_point
-        is_complex is_tensor __len__ retain_grad register_hook storage_offset untyped_storage is_pinned is_shared
-        register_post_accumulate_grad_hook output_nr
+        shape ndim dtype device layout is_cuda is_leaf is_sparse requires_grad grad_fn itemsize nbytes output_nr
+        """,
+        attribute=True,
+        graph="describes",
+        returns="object",
+    ),
+    *_rows(
+        """
+        size dim ndimension numel nelement get_device element_size stride storage untyped_storage storage_offset
+        data_ptr is_contiguous is_floating_point is_complex is_tensor is_pinned is_shared __len__ retain_grad
+        register_hook register_post_accumulate_grad_hook
         """,
         graph="describes",
         returns="object",
@@ -184,11 +201,6 @@ WHOLE_TYPES = frozenset("long int int64 int32 int16 int8 uint8 bool short".split
 def operation(name: str) -> Operation:
     """What is known of an operation, or what is assumed of one of which nothing is."""
     return _BY_NAME.get(name, _ASSUMED)
-
-
-def is_known(name: str) -> bool:
-    """Whether there is a row."""
-    return name in _BY_NAME
 
 
 def kinds(fact: Callable[[Operation], bool]) -> frozenset[str]:

@@ -4,6 +4,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from gradsan.knowledge.tensors import kinds
 from gradsan.observe.deep_graphs import make_room
 from gradsan.observe.private import NO_NUMBER
 
@@ -171,18 +172,11 @@ _SAVES: dict[type, bool] = {}
 _LONGEST_CHAIN = 256  # ops; a total of more terms than that is a total all the same
 
 # Ops whose result is the memory of what they were given, seen otherwise.
-VIEWING = frozenset(
-    {"View", "ReshapeAlias", "Squeeze", "Unsqueeze", "Select", "Alias", "Expand", "UnsafeView", "Unbind", "Slice"}
-    | {"Permute", "T", "Transpose", "AsStrided", "Split", "SplitWithSizes", "Chunk", "Diagonal", "Unfold", "Conj"}
-    | {"Narrow", "ViewAsReal", "ViewAsComplex", "Real", "Imag"}
-)
+VIEWING = kinds(lambda row: row.shares)
 # Ops that re-arrange: what is behind them is still the same thing.
-REARRANGING = frozenset(
-    {"View", "Reshape", "ReshapeAlias", "Squeeze", "Unsqueeze", "Select", "Alias", "Expand", "UnsafeView", "Unbind"}
-    | {"Slice", "Permute", "T", "Transpose", "AsStrided", "Split", "SplitWithSizes", "ToCopy", "Clone", "Chunk"}
-)
-_SCALING = frozenset({"Neg", "Mul", "Div"})
-_LINEAR = REARRANGING | {"Add", "Sub", "Rsub", "Neg", "Mul", "Div", "Sum", "Mean", "Stack", "Cat"}
+REARRANGING = kinds(lambda row: row.rearranges)
+_SCALING = kinds(lambda row: row.linear == "scales")
+_LINEAR = kinds(lambda row: row.linear is not None)
 
 
 def _is_one_number(node: Node) -> bool:

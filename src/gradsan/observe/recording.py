@@ -5,6 +5,7 @@ from typing import Any
 
 from gradsan.facts.incident import Edited as EditedIncident
 from gradsan.facts.incident import Incident, SecondPass
+from gradsan.knowledge.tensors import operation_of_node
 from gradsan.lifecycle.events import Event, Life, Made, Pass, Stepped, Walked
 from gradsan.lifecycle.ops import Leaf, Op, Port, Saved
 from gradsan.lifecycle.recording import Recording
@@ -20,13 +21,6 @@ from gradsan.observe.graph import (
 from gradsan.observe.notes import PassNote
 
 _OPS = 1_000  # of a longer graph nothing is foretold: it would take too long in a dying process
-
-# Ops that save one operand for the gradient of another. What others save of a parameter, if anything, is not told by
-# their kind alone.
-_SAVES_OPERANDS = frozenset(
-    {"Mul", "Mm", "Addmm", "Bmm", "Baddbmm", "Mv", "Dot", "Div", "Convolution", "NativeLayerNorm"}
-)
-_SAVES_NO_PARAMETER = frozenset({"Embedding", "Sum", "Mean", "Index", "IndexSelect", "Gather"})
 
 
 def recorded(incident: Incident, scene: Scene) -> Recording | None:
@@ -124,10 +118,10 @@ class _Recorder:
     def _operands(self, node: Node, inputs: tuple[Port | None, ...]) -> Iterable[Saved]:
         """Parameters that the op saved: one operand is needed only where another wants a gradient."""
         behind: list[Any] = parameters_behind(node, self._below)
-        if kind_of(node) not in _SAVES_OPERANDS:
-            self._complete &= not behind or kind_of(node) in _SAVES_NO_PARAMETER
-            return
-        if sum(each is not None for each in inputs) > len(behind):
+        row = operation_of_node(kind_of(node))
+        self._complete &= not behind or not row.is_assumed
+        others = sum(each is not None for each in inputs) > len(behind)
+        if others if row.factors else row.inputs:
             yield from (Saved(self._of[id(leaf)].storage) for leaf in behind)
 
     def _port(self, node: Node, index: int) -> Port:

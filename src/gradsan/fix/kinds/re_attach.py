@@ -13,8 +13,6 @@ from gradsan.source.names import called_name, nodes, targets
 from gradsan.source.placing import code_of
 from gradsan.source.tree import Tree
 
-_BUILDING_CLASSES = ("Tensor", "FloatTensor")
-
 
 def drafts(program: Program) -> Iterator[Draft]:
     """At the line that cut it: the innermost one that says so."""
@@ -64,8 +62,7 @@ def _rebuilt(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
 
 
 def _builds(call: ast.Call) -> bool:
-    name = called_name(call)
-    builds = operation(name).graph == "builds" or name in _BUILDING_CLASSES
+    builds = operation(called_name(call)).graph == "builds"
     return builds and ast.unparse(call.func).startswith("torch") and bool(call.args)
 
 

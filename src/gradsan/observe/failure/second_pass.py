@@ -6,6 +6,7 @@ from itertools import takewhile
 from typing import Any
 
 from gradsan.facts.incident import OpFact, Owners, PassFact, Repetition, SecondPass, Stack
+from gradsan.knowledge.tensors import kinds
 from gradsan.observe.failure.kinship import kinship_of
 from gradsan.observe.failure.makers import goes_over_functions, maker_rounds
 from gradsan.observe.failure.renewal import is_reached_otherwise, is_term
@@ -23,9 +24,7 @@ from gradsan.observe.log.iterations import BEFORE, Repeats, Rounds
 from gradsan.observe.log.lines import Unknown
 from gradsan.observe.notes import PassNote
 
-_CONTRACTIONS = frozenset(
-    {"Mm", "Mv", "Bmm", "Addmm", "Addmv", "Baddbmm", "Linear", "Convolution", "Cdist", "Embedding", "Bilinear"}
-)
+_CONTRACTIONS = kinds(lambda row: row.contracts)
 
 
 def second_pass(scene: Scene) -> SecondPass | None:

@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 from gradsan.facts.incident import SavedValue, Suspect
+from gradsan.knowledge.tensors import operation_of_node
 from gradsan.observe.failure.scene import Graph, Node, Scene, op_fact
 from gradsan.observe.graph import REARRANGING, kind_of, parameters_behind, saves_values, version_of
 from gradsan.observe.modules import buffers_beside
@@ -122,20 +123,13 @@ def _has_shape(node: Node, shape: tuple[int, ...]) -> bool:
     return any(tuple(int(size) for size in each.shape) == shape for each in metadata)
 
 
-# Products save a factor only for the gradient of the other one: which of the inputs are each other's.
-_FACTORS = {"Mul": (0, 1), "Mm": (0, 1), "Bmm": (0, 1), "Mv": (0, 1), "Dot": (0, 1), "Addmm": (1, 2), "Baddbmm": (1, 2)}
-
-
 def _saves_input(node: Node, source: Node) -> bool:
     """Whether an op may have saved what an op before it made: what is scaled by a number was not needed for that."""
     inputs = [each for each, _ in node.next_functions]
-    kind = kind_of(node)
-    if kind == "Div":  # the dividend is needed for the divisor's gradient
-        return inputs[1:] != [None] or source not in inputs[:1]
-    one, other = _FACTORS.get(kind, (0, 0))
-    if one == other or len(inputs) <= other:
-        return True
-    return any(inputs[mine] is source and inputs[theirs] is not None for mine, theirs in ((one, other), (other, one)))
+    factors = operation_of_node(kind_of(node)).factors
+    places = [place for place, each in enumerate(inputs) if each is source]
+    others = {place: [each for at, each in enumerate(inputs) if at != place and each is not None] for place in places}
+    return any(place not in factors or others[place] for place in places)
 
 
 def _saves_result(node: Node) -> bool:

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gradsan.facts.location import Frame
+from gradsan.knowledge.effects import does
+from gradsan.knowledge.tensors import operation
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.statements import Store, calls, loads, stores, text
 from gradsan.source.disk import tree_as_run
 
 _SUBSCRIPT = re.compile(r"\[[^]]*\]")
-_MAKING_ANEW = frozenset(
-    {"zeros", "ones", "empty", "full", "zeros_like", "list", "dict", "set", "deque", "defaultdict", "tensor", "Counter"}
-)
 _SOME_CLOSURE = "<a function within another>"
 
 
@@ -81,7 +80,8 @@ def _brings_something(store: Store) -> bool:
         case ast.List(elts=[]) | ast.Dict(keys=[]) | ast.Tuple(elts=[]):
             return False
         case ast.Call() as call:
-            return last_name(call) not in _MAKING_ANEW
+            name = last_name(call)
+            return operation(name).graph not in ("creates", "builds") and not does(name, "collects")
     return True
 
 

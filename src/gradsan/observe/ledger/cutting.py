@@ -16,18 +16,8 @@ from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.statements import loads, parameters, parts, stores, text
 from gradsan.observe.naming.trace import Call, Execution, Trace
 
-# How a cut is written, and what it is; what is not among these is a decision, and no accident.
-_KINDS: tuple[tuple[str, Cutting], ...] = (
-    ("numpy", "numpy"),
-    ("np.", "numpy"),
-    ("detach", "detach"),
-    (".data", "data"),
-    ("item", "number"),
-    ("tolist", "number"),
-    ("float(", "number"),
-    ("tensor(", "new-tensor"),
-    ("Tensor(", "new-tensor"),
-)
+# Of several cuts in one statement, the first of these is the one that is told of.
+_ORDER: tuple[Cutting, ...] = ("numpy", "detach", "data", "number", "new-tensor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +209,8 @@ class _Forward:
         return None
 
     def _found(self, statement: ast.stmt, cut: Cut, execution: Execution) -> FoundCut | None:
-        written = " ".join(each.written for each in _cuts(statement))
-        how = next((kind for text_, kind in _KINDS if text_ in written), None)
+        found = {each.how for each in _cuts(statement)}
+        how = next((each for each in _ORDER if each in found), None)
         if how is None:
             return None
         given = next((each.id for one in _cuts(statement) for each in one.given if isinstance(each, ast.Name)), None)
@@ -228,13 +218,9 @@ class _Forward:
         return FoundCut(how, execution.frames(cut.line), given or stored)
 
 
-def _kind(cut: Cut) -> Cutting | None:
-    return next((kind for written, kind in _KINDS if written in cut.written), None)
-
-
 def _cuts(statement: ast.stmt) -> Iterator[Cut]:
     found = (cut_at(node) for node in parts(statement) if isinstance(node, ast.expr))
-    return (each for each in found if each is not None and _kind(each) is not None)
+    return (each for each in found if each is not None and each.how is not None)
 
 
 def _calls(statement: ast.stmt) -> list[ast.Call]:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gradsan.facts.location import Frame
+from gradsan.knowledge.effects import does
+from gradsan.knowledge.tensors import operation
 from gradsan.observe.log.loops import Loop
 from gradsan.source.disk import tree_as_run
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_NOTING = frozenset({"item", "detach", "tolist", "numpy", "data", "cpu", "float", "print", "str", "format", "round"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,10 @@ def _reads(
 
 def _notes(node: ast.AST) -> bool:
     match node:
-        case ast.Call(func=ast.Name(id=called)) | ast.Attribute(attr=called):
-            return called in _NOTING
+        case ast.Call(func=ast.Name(id=called)):
+            return does(called, "converts") or does(called, "tells")
+        case ast.Attribute(attr=read):
+            return operation(read).graph == "drops"
         case ast.FormattedValue():
             return True
     return False

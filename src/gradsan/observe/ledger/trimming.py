@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from gradsan.knowledge.effects import does
 from gradsan.source.disk import tree_as_run
 
-_SHRINKING = frozenset({"pop", "popleft", "popitem", "clear", "remove"})
 _ONCE = 1  # a holder is made empty before it is used; made empty again, it is emptied
 
 
@@ -33,7 +33,7 @@ def _trimmed(file: str) -> Counter[str]:
 
 def _shrinks(node: ast.AST) -> Iterator[tuple[str, int]]:
     match node:
-        case ast.Call(func=ast.Attribute(attr=method, value=held)) if method in _SHRINKING:
+        case ast.Call(func=ast.Attribute(attr=method, value=held)) if does(method, "shrinks"):
             yield _plain(held), 1 + _ONCE
         case ast.Delete(targets=targets):
             yield from ((_plain(each), 1 + _ONCE) for each in targets)

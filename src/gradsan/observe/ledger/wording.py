@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 
 from gradsan.facts.location import Frame
+from gradsan.knowledge.effects import accumulates, asks_for_pass
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.source import scope_of
 from gradsan.observe.naming.statements import calls, text
@@ -33,7 +34,7 @@ def loss_at(place: Frame, *, is_direct: bool) -> str | None:
     """What a line back-propagates, as written."""
     for call in _calls_at(place):
         match call.func:
-            case ast.Attribute(attr="backward" | "manual_backward", value=receiver):
+            case ast.Attribute(attr=name, value=receiver) if asks_for_pass(name) and accumulates(name):
                 written = text(receiver) or ""
                 given_to = not is_direct or written.partition(".")[0] in {"torch", "autograd"}
                 return _subject(call.args[0] if given_to and call.args else receiver)

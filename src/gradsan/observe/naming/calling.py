@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from gradsan.knowledge.effects import asks_for_pass as is_pass
+from gradsan.knowledge.libraries import ALIASES
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.source import Scope
-from gradsan.observe.naming.statements import LIBRARIES, Path, calls
+from gradsan.observe.naming.statements import Path, calls
 from gradsan.observe.naming.trace import Call, Execution
 
-PASSES = frozenset({"backward", "grad", "manual_backward"})
 _TELLING = 3  # letters of a name that are no accident
 _BEHIND_OBJECTS = frozenset({"forward", "__call__"})
 _EARLIER_AT_MOST = 5_000
@@ -96,7 +97,7 @@ def match(call: Call, executions: Sequence[Execution]) -> Matched | None:
 @lru_cache(maxsize=4096)
 def asks_for_pass(statement: ast.stmt) -> bool:
     """Whether a statement calls for a backward pass, by the names it uses."""
-    return any(last_name(call) in PASSES for call in calls(statement))
+    return any(is_pass(last_name(call)) for call in calls(statement))
 
 
 def is_named(node: ast.Call, scope: Scope) -> bool:
@@ -137,7 +138,7 @@ def is_library(node: ast.Call) -> bool:
     root: ast.expr = node.func
     while isinstance(root, (ast.Attribute, ast.Subscript)):
         root = root.value
-    if isinstance(root, ast.Name) and root.id in LIBRARIES:
+    if isinstance(root, ast.Name) and root.id in ALIASES:
         return True
     match node.func:
         case ast.Attribute(value=ast.Name(id="self")):

@@ -4,12 +4,10 @@ import ast
 from dataclasses import dataclass
 from functools import lru_cache
 
+from gradsan.knowledge.effects import does
 from gradsan.observe.naming.source import Scope, statements_of
 from gradsan.observe.naming.statements import text
 from gradsan.observe.naming.trace import Execution
-
-_OFF = frozenset({"no_grad", "inference_mode"})
-_ON = frozenset({"enable_grad"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +59,13 @@ def _blocks(scope: Scope) -> tuple[tuple[int, int, bool, ast.expr], ...]:
 def switches(node: ast.expr) -> bool | None:
     """Whether an expression switches recording off (True) or on (False); None: neither."""
     func, args = (node.func, node.args) if isinstance(node, ast.Call) else (node, [])
-    name = (text(func) or "").rpartition(".")[2]
+    name = text(func) or ""
     argument = args[0].value if args and isinstance(args[0], ast.Constant) else None
-    if name in _OFF:
+    if does(name, "stops recording"):
         return argument is not False
-    if name in _ON:
+    if does(name, "records"):
         return False
-    if name == "set_grad_enabled" and isinstance(argument, bool):
+    if does(name, "switches recording") and isinstance(argument, bool):
         return not argument
     return None
 

@@ -4,26 +4,27 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gradsan.observe.naming.selection import inputs, last_name
+from gradsan.facts.course import Cutting
+from gradsan.knowledge.effects import does
+from gradsan.knowledge.libraries import NUMPY, TORCH
+from gradsan.knowledge.tensors import WHOLE_TYPES, operation
+from gradsan.observe.naming.selection import inputs
 from gradsan.observe.naming.statements import text
 
 COMPARISON = "a comparison"
 GRADIENT = "`autograd.grad` without `create_graph=True`"
 
-# Methods and attributes that hand over bare values.
-_HANDING_OVER = frozenset({"detach", "item", "tolist", "numpy", "data", "detach_"})
-# What has no gradient, as a method or as a function of `torch`.
-_DECIDING = frozenset(
-    {"argmax", "argmin", "argsort", "multinomial", "bernoulli", "nonzero", "one_hot", "searchsorted", "bucketize"}
-    | {"eq", "ne", "gt", "lt", "ge", "le", "isclose", "logical_and", "logical_or", "logical_not", "bincount"}
-    | {"sample", "sample_n", "count_nonzero", "histc", "unique"}
-)
-_CONVERTING = frozenset({"long", "int", "bool", "short", "byte", "char"})
-_WHOLE_TYPES = frozenset({"long", "int", "int64", "int32", "int16", "int8", "uint8", "bool", "short"})
-# Builders that copy values.
-_BUILDING = frozenset({"tensor", "Tensor", "FloatTensor", "DoubleTensor", "LongTensor", "from_numpy", "from_dlpack"})
-_AS_NUMBERS = frozenset({"float", "int", "bool", "round"})
-_NUMPY = frozenset({"np", "numpy"})
+# What a cut does, as a report says it; what is not among these is a decision, and no accident.
+_HOW: dict[str, Cutting] = {
+    "detach": "detach",
+    "detach_": "detach",
+    "data": "data",
+    "item": "number",
+    "tolist": "number",
+    "float": "number",
+    "numpy": "numpy",
+    "__array__": "numpy",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,41 +35,51 @@ class Cut:
     given: tuple[ast.expr, ...]
     written: str  # `.item()`, `torch.tensor(…)`, a comparison
     line: int
+    how: Cutting | None = None
+    hands_over: bool = False  # the very values that it is given
 
 
 def cut_at(node: ast.expr) -> Cut | None:
     """How an expression cuts, if it does."""
     match node:
-        case ast.Attribute(value=value, attr=name) if name in _HANDING_OVER:
-            return Cut(node, (value,), f".{name}", node.end_lineno or node.lineno)
+        case ast.Attribute(value=value, attr=name) if operation(name).graph == "drops":
+            return Cut(node, (value,), f".{name}", node.end_lineno or node.lineno, _HOW[name], hands_over=True)
         case ast.Compare(left=left, comparators=others):
             return Cut(node, (left, *others), COMPARISON, node.lineno)
         case ast.Call() if _asks_for_gradients(node):
             outputs = [*node.args[:1], *(each.value for each in node.keywords if each.arg == "outputs")]
             return Cut(node, tuple(outputs), GRADIENT, node.lineno)
-        case ast.Call():
-            written = _cutting_call(node)
-            return None if written is None else Cut(node, tuple(_given(node)), written, _line(node))
+        case ast.Call(func=ast.Attribute(value=value, attr=name)):
+            return _method(node, text(value) or "", name)
+        case ast.Call(func=ast.Name(id=name)) if does(name, "converts") or _builds(name):
+            return _cut(node, f"{name}(…)", "new-tensor" if _builds(name) else _HOW.get(name))
     return None
 
 
-def _cutting_call(node: ast.Call) -> str | None:  # one a kind of call
-    name = last_name(node)
-    match node.func:
-        case ast.Attribute(value=value, attr=attr):
-            owner = text(value)
-            root = (owner or "").split(".")[0]
-            if root in _NUMPY:
-                return f"{owner}.{attr}(…)"
-            if attr in _HANDING_OVER | _DECIDING | _CONVERTING:
-                return f".{attr}()" if root not in {"torch", "F"} else f"{owner}.{attr}()"
-            if attr in _BUILDING:
-                return f"{owner}.{attr}(…)"
-            if attr in {"to", "type"} and any(map(_is_whole, (*node.args, *(each.value for each in node.keywords)))):
-                return f".{attr}(…)"
-        case ast.Name() if name in _AS_NUMBERS | _BUILDING:
-            return f"{name}(…)"
+def _method(node: ast.Call, owner: str, name: str) -> Cut | None:
+    """A method of a tensor, or a function of a library."""
+    root = owner.partition(".")[0]
+    row, draws = operation(name), does(name, "draws")
+    if root in NUMPY:
+        return _cut(node, f"{owner}.{name}(…)", "numpy")
+    if row.cuts or draws:
+        written = f"{owner}.{name}()" if root in TORCH else f".{name}()"
+        return _cut(node, written, _HOW.get(name), hands_over=row.graph == "drops" or draws)
+    if _builds(name):
+        return _cut(node, f"{owner}.{name}(…)", "new-tensor")
+    if name in {"to", "type"} and any(map(_is_whole, (*node.args, *(each.value for each in node.keywords)))):
+        return _cut(node, f".{name}(…)", None)
     return None
+
+
+def _cut(node: ast.Call, written: str, how: Cutting | None, *, hands_over: bool = False) -> Cut:
+    return Cut(node, tuple(_given(node)), written, _line(node), how, hands_over=hands_over)
+
+
+def _builds(name: str) -> bool:
+    """Whether it copies values; `torch.as_tensor` gives a tensor back as it is."""
+    row = operation(name)
+    return row.graph == "builds" and row.memory == "new"
 
 
 def _asks_for_gradients(node: ast.Call) -> bool:
@@ -81,14 +92,14 @@ def _asks_for_gradients(node: ast.Call) -> bool:
 
 
 def _given(node: ast.Call) -> Iterator[ast.expr]:
-    if isinstance(node.func, ast.Attribute) and (text(node.func.value) or "").split(".")[0] not in {"torch", "F", "nn"}:
+    if isinstance(node.func, ast.Attribute) and (text(node.func.value) or "").split(".")[0] not in TORCH:
         yield from inputs(node)
     else:
         yield from (*node.args, *(keyword.value for keyword in node.keywords))
 
 
 def _is_whole(node: ast.expr) -> bool:
-    return (text(node) or "").rpartition(".")[2] in _WHOLE_TYPES
+    return (text(node) or "").rpartition(".")[2] in WHOLE_TYPES
 
 
 def _line(node: ast.Call) -> int:

@@ -5,12 +5,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
+from gradsan.knowledge.tensors import operation
 from gradsan.observe.naming.calling import is_named, match
 from gradsan.observe.naming.demands import Binding, Demand
 from gradsan.observe.naming.following import Follower
 from gradsan.observe.naming.operands import operands
 from gradsan.observe.naming.origins import OBJECT, PASSED_THROUGH, Step
-from gradsan.observe.naming.selection import HOP, REARRANGING, inputs, last_name
+from gradsan.observe.naming.selection import HOP, inputs, last_name
 from gradsan.observe.naming.statements import calls, loads, text
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
@@ -142,7 +143,7 @@ class _Search(Follower):
 
     def _library(self, demand: Demand, node: ast.Call) -> None:
         name, is_maker = last_name(node), demand.at is self._makers[-1]
-        if isinstance(node.func, ast.Attribute) and name in REARRANGING:
+        if isinstance(node.func, ast.Attribute) and operation(name).rearranges:
             if is_maker:
                 self._reach(demand, PASSED_THROUGH)
             self._follow(demand, node.func.value, (), HOP * 2, is_last=is_maker)

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gradsan.observe.naming.selection import REARRANGING, last_name
-from gradsan.observe.naming.statements import LIBRARIES, calls, text, unpacked
+from gradsan.knowledge.effects import does
+from gradsan.knowledge.libraries import ALIASES
+from gradsan.knowledge.module_classes import module_class
+from gradsan.knowledge.tensors import edits as counts_as_edit
+from gradsan.knowledge.tensors import operation
+from gradsan.observe.naming.selection import last_name
+from gradsan.observe.naming.statements import calls, text, unpacked
 from gradsan.source.statements import statements_in
-
-# They end like an edit, and leave the values as they are.
-_HARMLESS = frozenset({"requires_grad_", "share_memory_", "detach_", "retain_grad_", "_"})
-# Whose first argument says by place that it works in place.
-_ACTIVATIONS = frozenset({"ReLU", "ReLU6", "SiLU", "Hardswish", "Hardsigmoid", "Mish", "SELU"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,13 @@ def _edits(statement: ast.stmt, file: str) -> Iterator[InPlace]:
 def _edited_by(call: ast.Call, file: str) -> Iterator[ast.expr]:
     name = last_name(call)
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
-    is_function = receiver is None or (text(receiver) or "").split(".")[0] in LIBRARIES | {"init"}
-    if _is_edit(name):
+    is_function = receiver is None or (text(receiver) or "").split(".")[0] in ALIASES | {"init"}
+    if counts_as_edit(name):
         if not is_function and receiver is not None:
             yield receiver
         elif call.args:
             yield call.args[0]
-    if name == "load_state_dict" and receiver is not None:
+    if does(name, "edits") and receiver is not None:
         yield receiver
     for keyword in call.keywords:
         if keyword.arg == "out":
@@ -65,17 +65,10 @@ def _edited_by(call: ast.Call, file: str) -> Iterator[ast.expr]:
 def seen_through(node: ast.expr) -> ast.expr:
     """The tensor behind views of it, which share its values, and behind edits of it, which return it."""
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr not in _SHARING and not _is_edit(node.func.attr):
+        if not operation(node.func.attr).shares and not counts_as_edit(node.func.attr):
             break
         node = node.func.value
     return node
-
-
-_SHARING = (REARRANGING - {"clone", "to", "float", "half", "double", "type"}) | {"detach", "requires_grad_", "diagonal"}
-
-
-def _is_edit(method: str) -> bool:
-    return method.endswith("_") and not method.startswith("_") and method not in _HARMLESS
 
 
 def _is_uncounted(node: ast.expr) -> bool:
@@ -108,7 +101,7 @@ def _is_made_in_place(node: ast.expr) -> bool:
         and last_name(each)[:1].isupper()
         and (
             any(keyword.arg == "inplace" and _is_true(keyword.value) for keyword in each.keywords)
-            or (last_name(each) in _ACTIVATIONS and any(map(_is_true, each.args[:1])))
+            or (module_class(last_name(each)).in_place_first and any(map(_is_true, each.args[:1])))
         )
         for each in ast.walk(node)
     )

@@ -16,7 +16,6 @@ from gradsan.observe.naming.trace import Execution
 _OPERATED = 0.2  # one op further back
 _UNRECORDED = 0.5  # what ran under `no_grad` may have been meant to
 _UNPROVED = 5.0  # it cuts, but whether there was something to cut is not known
-_HANDS_OVER = (".detach()", ".item()", ".data", ".numpy()", ".tolist()", ".sample()")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ class _Cutting(Follower):
             return
         if _History(self._stores).had(cut.given, demand.at):
             self._cut(demand, cut, 0.0, is_proved=True)
-        elif cut.written in _HANDS_OVER:
+        elif cut.hands_over:
             self._cut(demand, cut, _UNPROVED, is_proved=False)
         for each in cut.given:
             self._follow(demand, each, (), HOP)

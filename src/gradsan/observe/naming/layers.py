@@ -12,13 +12,11 @@ from typing import Any
 
 from gradsan.facts.incident import Suspect
 from gradsan.facts.location import Frame
+from gradsan.knowledge.module_classes import module_class
 from gradsan.observe.living import instances
 from gradsan.observe.naming.looking import value_of
 from gradsan.observe.naming.source import scope_of
 from gradsan.observe.naming.statements import calls, text
-
-# Layers that are made of another op than their name says.
-_MADE_OF = {"relu6": "hardtanh", "selu": "elu", "celu": "elu", "rrelu": "rreluwithnoise", "dropout": "mul"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ def layer_behind(suspects: Sequence[Suspect], where: Frame, frames: Sequence[Fra
                     found[layer.name] = (layer, before)
     made = {_plain(op.name) for each in suspects for op in (each.edit, *each.takers) if op is not None}
     savers = {_plain(each.saver.name) for each in suspects}
-    alike = [each for each in found.values() if _MADE_OF.get(_plain(each[0].kind), _plain(each[0].kind)) in made]
+    alike = [each for each in found.values() if (module_class(each[0].kind).op or _plain(each[0].kind)) in made]
     behind = [each for each in alike if each[1] is not None and _plain(each[1]) in savers]
     likely = behind or alike or list(found.values())
     return likely[0][0] if len(likely) == 1 else None

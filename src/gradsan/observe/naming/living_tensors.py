@@ -6,17 +6,13 @@ from types import FrameType
 from typing import Any
 
 from gradsan.facts.incident import SavedValue
+from gradsan.observe.graph import REARRANGING
 from gradsan.observe.naming.holders import Held, Search
 from gradsan.observe.private import creation_number
 
 _REARRANGED_AT_MOST = 8
 
-# Ops whose output is their input, seen differently.
-_REARRANGING = frozenset(
-    {"View", "UnsafeView", "Reshape", "ReshapeAlias", "Transpose", "T", "Permute", "Squeeze", "Unsqueeze", "Expand"}
-    | {"Select", "Slice", "Split", "SplitWithSizes", "Unbind", "Alias", "AsStrided", "ToCopy", "Clone", "Diagonal"}
-)
-_REARRANGING_NAMES = frozenset(f"{name}Backward{n}" for name in _REARRANGING for n in range(3))
+_REARRANGING_NAMES = frozenset(f"{name}Backward{n}" for name in REARRANGING for n in range(3))
 
 
 def held(

@@ -9,9 +9,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice, takewhile
 
+from gradsan.knowledge.tensors import operation
 from gradsan.observe.naming.calling import asks_for_pass
 from gradsan.observe.naming.demands import Binding, Demand, Kind
-from gradsan.observe.naming.selection import CUTTING, HOP
+from gradsan.observe.naming.selection import HOP
 from gradsan.observe.naming.source import MODULE, Scope
 from gradsan.observe.naming.statements import Path, Store, assigned, comprehended, loads, parameters, text
 from gradsan.observe.naming.stored import Stored, Stores
@@ -154,7 +155,8 @@ class Origins:
 
     def of_attribute(self, demand: Demand, node: ast.Attribute) -> Iterator[Step]:
         """What a property gave back, and what was stored to an attribute of that name, of whatever object."""
-        if node.attr in CUTTING:
+        row = operation(node.attr)
+        if node.attr == "grad" or (row.attribute and row.graph in ("drops", "describes")):
             return
         for call in demand.at.called:
             if call.scope is not None and call.scope.name == node.attr:
@@ -167,7 +169,7 @@ class Origins:
             yield from self._stored(
                 demand, ast.Name(id=node.attr), self._stores.shared(node.attr, demand.at), "global"
             )[0]
-        if node.attr in {"T", "mT", "H"}:
+        if row.attribute and row.rearranges:
             yield Step(node.value, demand.path, HOP, demand.at)
         elif text(node.value) != "self":
             yield Step(node.value, (("attr", node.attr), *demand.path), HOP, demand.at)

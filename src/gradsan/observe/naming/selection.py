@@ -3,31 +3,14 @@
 import ast
 from collections.abc import Iterator
 
+from gradsan.knowledge.effects import does
+from gradsan.knowledge.tensors import operation
 from gradsan.observe.naming.statements import SOME_ITEM, Path, selector
 
 # A sub-expression, the part of it that is asked for, and the doubt that it is this one.
 Source = tuple[ast.expr, Path, float]
 
 HOP = 0.1  # the cost of a step that is certain
-
-# What gives no tensor that has a history.
-CUTTING = frozenset(
-    {"detach", "detach_", "item", "tolist", "numpy", "data", "grad", "shape", "size", "dim", "numel", "ndim"}
-    | {"dtype", "device", "is_leaf", "requires_grad"}
-)
-NUMBERS = frozenset({"float", "int", "bool", "len", "str", "repr", "isinstance", "print", "range", "type", "hasattr"})
-
-# Methods whose result is their object, seen differently.
-REARRANGING = frozenset(
-    {"view", "reshape", "view_as", "transpose", "permute", "squeeze", "unsqueeze", "expand", "expand_as", "flatten"}
-    | {"unflatten", "t", "contiguous", "to", "cuda", "cpu", "float", "half", "double", "bfloat16", "type", "chunk"}
-    | {"split", "unbind", "select", "narrow", "swapaxes", "movedim", "clone"}
-)
-_CONTAINERS = frozenset(
-    {"list", "tuple", "set", "frozenset", "dict", "deque", "iter", "reversed", "sorted", "cast", "values", "copy"}
-    | {"deepcopy"}
-)
-_TAKING = frozenset({"get", "pop", "popleft", "get_nowait", "popitem", "setdefault"})
 
 
 def sources(node: ast.expr, path: Path) -> list[Source] | None:  # noqa: PLR0911 # one a kind of expression
@@ -88,9 +71,9 @@ def _entries(keys: list[ast.expr | None], values: list[ast.expr], path: Path) ->
 def _called(node: ast.Call, path: Path) -> list[Source] | None:  # noqa: PLR0911 # one a kind of call
     """Calls of the language's own whose result holds, or is, one of their inputs."""
     name, receiver = last_name(node), node.func.value if isinstance(node.func, ast.Attribute) else None
-    if name in (NUMBERS if receiver is None else CUTTING - {"grad"}):  # `autograd.grad(…)` may well give a history
+    if _gives_a_number(name) if receiver is None else _gives_no_graph(name):
         return []
-    if receiver is not None and name in _TAKING:
+    if receiver is not None and does(name, "takes"):
         return [(receiver, (_key(node), *path), HOP)]
     position = path[1][1] if len(path) > 1 else None
     one: Path = (SOME_ITEM, *path[2:])  # of the pairs that `zip`, `enumerate` and `items` give
@@ -106,7 +89,15 @@ def _called(node: ast.Call, path: Path) -> list[Source] | None:  # noqa: PLR0911
             return [(ast.Attribute(value=value, attr=key), path, HOP)]
         case "next", [first, *_]:
             return [(first, (SOME_ITEM, *path), HOP)]
-    return [(each, path, HOP) for each in inputs(node)] if name in _CONTAINERS else None
+    return [(each, path, HOP) for each in inputs(node)] if does(name, "collects") else None
+
+
+def _gives_a_number(function: str) -> bool:
+    return does(function, "converts") or does(function, "tells")
+
+
+def _gives_no_graph(method: str) -> bool:
+    return operation(method).graph in ("drops", "describes")
 
 
 def _key(node: ast.Call) -> tuple[str, str | int | None]:

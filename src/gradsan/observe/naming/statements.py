@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from gradsan.knowledge.effects import does
+from gradsan.knowledge.libraries import ALIASES
 from gradsan.observe.naming.source import COMPREHENSIONS, FUNCTIONS, Scope, statements_of
 from gradsan.source.statements import statements_in
 
@@ -229,16 +231,6 @@ def _store(target: ast.expr, value: ast.expr | None, value_path: Path = ()) -> I
         yield Store(each, name, to, value, path, replaces=replaces, in_place=not replaces)
 
 
-# Modules that are called so by everyone.
-LIBRARIES = frozenset({"torch", "F", "nn", "np", "numpy", "math", "functional"})
-
-# Methods that put their arguments into their object.
-_MUTATORS = frozenset(
-    {"append", "appendleft", "extend", "extendleft", "insert", "add", "update", "put", "push", "store", "write"}
-    | {"setdefault", "put_nowait", "enqueue"}
-)
-
-
 def _mutations(statement: ast.stmt) -> Iterator[Store]:
     """Calls that change their object: `losses.append(loss)`, `buffer.copy_(h)`, `setattr(model, "h", h)`."""
     for call in calls(statement):
@@ -252,11 +244,12 @@ def _mutations(statement: ast.stmt) -> Iterator[Store]:
                 is_in_place = method.endswith("_") and not method.startswith("_")
                 is_alone = isinstance(statement, ast.Expr) and statement.value is call  # its result is dropped
                 name, to = _root(value)
-                if name in LIBRARIES or not (is_in_place or method in _MUTATORS or is_alone):
+                puts = does(method, "stores") or does(method, "spreads")
+                if name in ALIASES or not (is_in_place or puts or is_alone):
                     continue
                 given = [*call.args, *(keyword.value for keyword in call.keywords)]
                 for each in given or ([value] if is_in_place else []):
-                    is_item = method not in {"extend", "extendleft", "update"} and not is_in_place
+                    is_item = not does(method, "spreads") and not is_in_place
                     yield Store(
                         value,
                         name,

@@ -7,8 +7,8 @@ from types import FrameType
 from typing import Any
 
 from gradsan.facts.location import Frame
+from gradsan.knowledge.effects import asks_for_pass
 from gradsan.observe.graph import loss_chain, roots_of
-from gradsan.observe.naming.calling import PASSES
 from gradsan.observe.naming.looking import value_of
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.source import Scope, scope_of
@@ -42,7 +42,7 @@ def subject_of(tensors: Sequence[Any], frames: Sequence[FrameType], owns: Callab
     for frame in reversed(users):
         for statement in _statements(frame):
             for call in calls(statement):
-                if last_name(call) in PASSES:
+                if asks_for_pass(last_name(call)):
                     return _subject(_handed_over(call), frame, is_seen=False)
     return None
 

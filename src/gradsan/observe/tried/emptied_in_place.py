@@ -1,10 +1,9 @@
 import ast
 from collections.abc import Iterator
 
+from gradsan.knowledge.tensors import overwrites
 from gradsan.observe.naming.statements import calls, text
 from gradsan.observe.tried.belief import Belief, Case, Tried, place
-
-_EMPTYING = frozenset({"zero_", "fill_", "normal_", "uniform_"})
 
 
 class EmptiedInPlace(Belief):
@@ -30,7 +29,7 @@ def _emptied(statement: ast.stmt) -> Iterator[tuple[ast.AST, ast.expr]]:
         case ast.AugAssign(target=target, op=ast.Mult(), value=ast.Constant(value=0 | 0.0)):
             yield statement, _without_data(target)
     for call in calls(statement):
-        if isinstance(call.func, ast.Attribute) and call.func.attr in _EMPTYING:
+        if isinstance(call.func, ast.Attribute) and overwrites(call.func.attr):
             yield call, _without_data(call.func.value)
 
 
