@@ -4,10 +4,10 @@ import hashlib
 import linecache
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from gradsan.causes import all_causes
 from gradsan.causes.cause import Cause
+from gradsan.facts.culprit import Named, shown
 from gradsan.facts.incident import (
     Edited,
     Incident,
@@ -20,7 +20,7 @@ from gradsan.facts.incident import (
     WithoutHistory,
 )
 from gradsan.facts.location import Frame, Location
-from gradsan.report import Confidence, Culprit, Diagnosis, Fix, FixKind, PathOp, RaisedError, Safety
+from gradsan.report import Confidence, Diagnosis, Fix, FixKind, PathOp, RaisedError, Safety
 
 # What a fix of each kind does, for whoever has to make it by hand. `same-gradients`: at every step, each optimizer is
 # given what a run with all graphs kept would give it. What is computed anew after a step, or at another time than the
@@ -44,14 +44,6 @@ _TITLES: dict[FixKind, tuple[str, Safety]] = {
     "setting": ("change the setting that the explanation names", "same-gradients"),
     "advice": ("no single edit mends this: see `gradsan explain`", "changes-gradients"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """The name through which it came about, if it could be found."""
-
-    culprit: Culprit
-    certain: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,14 +208,6 @@ def fingerprint_of(cause: type[Cause], name: str, places: Iterable[Location | No
     for place in places:
         parts += [] if place is None else [place.file, place.function or "", place.source or ""]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-
-
-def shown(file: str) -> str:
-    """A file as reports name it: relative to the working directory where it lies under it."""
-    try:
-        return str(Path(file).resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return file
 
 
 def capitalised(sentence: str) -> str:

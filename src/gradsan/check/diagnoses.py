@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 
 from gradsan.causes import all_causes, cause
 from gradsan.causes.cause import Cause, Role
-from gradsan.causes.diagnosing import capitalised, fingerprint_of, fix_of, shown
+from gradsan.causes.diagnosing import capitalised, fingerprint_of, fix_of
 from gradsan.check.facts import Told
 from gradsan.check.graph import LIKELY, SURE, Label
 from gradsan.check.silences import Silence
 from gradsan.check.source import Source, load
 from gradsan.check.spots import Spot
+from gradsan.facts.culprit import shown
 from gradsan.facts.incident import Edited, Incident, SecondPass, Stack
 from gradsan.facts.location import Frame, Location
 from gradsan.report import Confidence, Culprit, Diagnosis

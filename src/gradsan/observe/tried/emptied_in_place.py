@@ -1,8 +1,9 @@
 import ast
 from collections.abc import Iterator
 
+from gradsan.facts.live_evidence import Tried
 from gradsan.observe.naming.statements import calls, text
-from gradsan.observe.tried.belief import Belief, Case, Tried, place
+from gradsan.observe.tried.belief import Belief, Case, place
 
 _EMPTYING = frozenset({"zero_", "fill_", "normal_", "uniform_"})
 
