@@ -33,9 +33,27 @@ ORDER = (
     "show",
     "fix",
     "observe",
+    "explanation",
     "entry",
     "cli",
 )
+# What watches a program knows nothing of causes, fixes, checks and renderers: it hands on plain facts.
+OBSERVE_MAY_KNOW = ("observe", "errors", "knowledge", "source", "facts", "lifecycle")
+# The pipeline and the command line know many others: that is what they are for.
+CONNECTING = ("gradsan.explanation.pipeline", "gradsan.cli")
+A_DOZEN = 12
+# They know more than that, and are to become smaller: whoever makes one smaller takes it out.
+KNOW_TOO_MANY = {
+    "gradsan.check.program": 15,
+    "gradsan.entry.session": 13,
+    "gradsan.fix.ranking": 13,
+    "gradsan.observe.examining": 19,
+    "gradsan.observe.ledger.book": 25,
+    "gradsan.observe.ledger.closing": 13,
+    "gradsan.observe.ledger.hoards": 13,
+    "gradsan.observe.ledger.staleness": 17,
+    "gradsan.observe.sanitizer": 18,
+}
 
 
 def imports(file: Path, *, anywhere: bool) -> Iterator[str]:
@@ -117,3 +135,22 @@ def _texts(tree: ast.Module) -> Iterator[str]:
 def test_only_causes_know_codes(name: str) -> None:
     """Whoever fills facts does not know what is made of them."""
     assert not [text for text in _texts(ast.parse(MODULES[name].read_bytes())) if CODE.search(text)]
+
+
+@pytest.mark.parametrize("name", sorted(name for name in MODULES if room(name) == "observe"))
+def test_observing_hands_on_facts_and_knows_nobody_who_reads_them(name: str) -> None:
+    """It is a stage: what an error means, how it is fixed and how it is shown is asked by the pipeline, later."""
+    assert {room(each) for each in known_by(name)} <= set(OBSERVE_MAY_KNOW)
+
+
+def test_no_module_knows_more_than_a_dozen_others() -> None:
+    """A reader has to hold in mind what a module builds on. The list of those that know more only becomes shorter."""
+    known = {name: len(known_by(name)) for name in MODULES if not name.startswith(CONNECTING)}
+
+    assert {name: count for name, count in known.items() if count > KNOW_TOO_MANY.get(name, A_DOZEN)} == {}
+
+
+def known_by(name: str) -> set[str]:
+    """The modules of gradsan that one imports, at any time; a package only where none of its modules is meant."""
+    found = {each for each in imports(MODULES[name], anywhere=True) if each in MODULES and each != "gradsan"}
+    return {each for each in found if not any(other.startswith(f"{each}.") for other in found)}

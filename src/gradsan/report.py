@@ -7,14 +7,33 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from gradsan.facts.culprit import Culprit, Holder
 from gradsan.facts.location import Location
+
+__all__ = [
+    "Confidence",
+    "Culprit",
+    "Diagnosis",
+    "Edit",
+    "Effects",
+    "Fix",
+    "FixKind",
+    "Holder",
+    "OpState",
+    "Origin",
+    "PathOp",
+    "RaisedError",
+    "Report",
+    "Safety",
+    "Severity",
+    "Summary",
+]
 
 SCHEMA: Final = 1  # 1: first release.
 
 Severity = Literal["error", "warning"]
 Origin = Literal["run", "check"]
 Confidence = Literal["certain", "likely", "possible"]
-Holder = Literal["local", "argument", "attribute", "item", "closure", "global", "buffer", "optimizer"]
 OpState = Literal["live", "freed", "retained"]
 Safety = Literal["same-gradients", "changes-gradients"]
 FixKind = Literal[
@@ -44,14 +63,6 @@ class RaisedError:
 
     type: str
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Culprit:
-    """The name through which the problem lives on, as the user would write it."""
-
-    name: str  # `h`, `self.hidden`, `losses[0]`
-    holder: Holder
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from gradsan.causes.diagnosing import Named, diagnose
+from gradsan.causes.diagnosing import diagnose
+from gradsan.facts.culprit import Named
 from gradsan.facts.incident import (
     Donated,
     Edited,

@@ -35,7 +35,7 @@ def diagnosis_of(folder: Path, program: str, library: str = "") -> Diagnosis:
         code = session.sanitizer.marked_main(compile(script.read_bytes(), str(script), "exec", dont_inherit=True))
         with pytest.raises(RuntimeError) as caught:
             exec(code, {"__name__": "program", "__file__": str(script)})  # noqa: S102 # as `gradsan run` does
-        found = session.sanitizer.explain_raised(caught.value)
+        found = session.explain_raised(caught.value)
     finally:
         sessions.uninstall()
         sys.path.remove(str(installed))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from gradsan.causes.carried_state import CarriedState
-from gradsan.observe.explanation_budget import Patience
+from gradsan.explanation.explanation_budget import Patience
 from gradsan.report import Diagnosis
 
 FOUND = Diagnosis(

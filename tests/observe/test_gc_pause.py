@@ -5,13 +5,13 @@ import gc
 import sys
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any
 
 import pytest
 import torch
 
-from gradsan.observe import sanitizer
+from gradsan.explanation.explainer import diagnosis_on
 from gradsan.observe.gc_pause import observers_at_rest
+from gradsan.observe.raised import Raised
 from gradsan.report import Diagnosis
 from observe.conftest import Watched
 
@@ -31,13 +31,13 @@ def test_collector_is_as_the_program_left_it(
     loss = torch.ones(2, requires_grad=True).exp().sum()
     with watched() as (session, _):
         seen: list[bool] = []
-        story = session.sanitizer._diagnosed  # noqa: SLF001 # there is no other way to be there
+        explained = session.explainer._explained  # noqa: SLF001 # there is no other way to be there
 
-        def looked_at(*args: Any) -> Diagnosis | None:  # noqa: ANN401 # whatever it is given
+        def looked_at(raised: Raised) -> Diagnosis | None:
             seen.append(gc.isenabled())
-            return story(*args)
+            return explained(raised)
 
-        monkeypatch.setattr(session.sanitizer, "_diagnosed", looked_at)
+        monkeypatch.setattr(session.explainer, "_explained", looked_at)
         loss.backward()
         (gc.enable if is_at_work else gc.disable)()
 
@@ -46,7 +46,7 @@ def test_collector_is_as_the_program_left_it(
 
     assert gc.isenabled() is is_at_work
     assert seen == [False]
-    assert sanitizer.diagnosis_on(raised.value) is not None
+    assert diagnosis_on(raised.value) is not None
 
 
 def test_functions_of_the_program_that_trace_it_are_not_called_for_us() -> None:

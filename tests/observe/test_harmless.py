@@ -37,7 +37,7 @@ def test_right_program_computes_the_same_to_the_bit_and_is_not_blamed(name: str,
         accompanied = numbers_of(PROGRAMS[name])
 
     assert same(alone, accompanied)
-    assert session.sanitizer.diagnoses == []
+    assert session.explainer.diagnoses == []
     assert told == []
 
 

@@ -9,22 +9,23 @@ from unittest.mock import Mock
 import pytest
 import torch
 
-from gradsan.causes import diagnosing
 from gradsan.entry.session import Session
+from gradsan.explanation import pipeline
+from gradsan.explanation.explainer import diagnosis_on
+from gradsan.explanation.findings import Findings
 from gradsan.observe import (
     callers,
+    examining,
     graph_snapshot,
     guarding,
     import_hook,
     passes,
-    postmortem,
     private,
     sanitizer,
     steps,
     tape,
 )
 from gradsan.observe.failure import scene
-from gradsan.observe.findings import Findings
 from gradsan.observe.log import pen, recorder
 from gradsan.observe.sanitizer import Sanitizer
 from gradsan.report import Diagnosis
@@ -55,10 +56,10 @@ STEPS: dict[str, tuple[Any, str]] = {
     "notes a step": (steps.Steps, "_noted_in_full"),
     "tells of a pass": (passes.Passes, "note"),
     "reads the log": (recorder.LineRecorder, "lines"),
-    "examines": (postmortem, "examine"),
+    "examines": (examining, "examine"),
     "asks for earlier passes": (passes.Passes, "before"),
     "asks for optimizers": (scene, "owners"),
-    "diagnoses": (diagnosing, "diagnose"),
+    "diagnoses": (pipeline, "diagnose"),
     "tells the story": (text, "story"),
     "keeps the diagnosis": (Findings, "add"),
 }
@@ -137,12 +138,12 @@ def test_explained_error_carries_its_diagnosis(watched: Watched) -> None:
         with pytest.raises(RuntimeError, match=AGAIN) as caught:
             loss.backward()
 
-    diagnosis = session.sanitizer.explain(caught.value)
+    diagnosis = diagnosis_on(caught.value)
     assert isinstance(diagnosis, Diagnosis)
     assert diagnosis.error is not None
     assert diagnosis.error.message == str(caught.value)
     assert diagnosis.code in caught.value.__notes__[0]
-    assert session.sanitizer.diagnoses == [diagnosis]
+    assert session.explainer.diagnoses == [diagnosis]
 
 
 def test_passes_that_another_thread_asks_for_are_known_by_the_ops_they_walk(watched: Watched) -> None:
@@ -177,7 +178,7 @@ def test_same_error_over_and_over_is_kept_once(watched: Watched) -> None:
             with pytest.raises(RuntimeError, match=AGAIN):
                 loss.backward()
 
-    assert [each.count for each in session.sanitizer.diagnoses] == [5]
+    assert [each.count for each in session.explainer.diagnoses] == [5]
 
 
 def test_error_of_the_programs_own_hook_passes_untouched(watched: Watched) -> None:
@@ -189,7 +190,7 @@ def test_error_of_the_programs_own_hook_passes_untouched(watched: Watched) -> No
         tensor.exp().sum().backward()
 
     assert not hasattr(caught.value, "__notes__")
-    assert (session.sanitizer.diagnoses, told) == ([], [])
+    assert (session.explainer.diagnoses, told) == ([], [])
 
 
 def test_unwanted_code_is_not_explained() -> None:
@@ -205,7 +206,7 @@ def test_unwanted_code_is_not_explained() -> None:
         ignoring.stop()
 
     assert not hasattr(caught.value, "__notes__")
-    assert ignoring.sanitizer.diagnoses == []
+    assert ignoring.explainer.diagnoses == []
 
 
 @pytest.mark.parametrize("in_step", [True, False])
@@ -226,13 +227,13 @@ def test_two_threads_that_fail_at_once_are_both_explained(watched: Watched, in_s
         except RuntimeError as error:
             errors.append(error)
 
-    with watched() as (session, told):
+    with watched() as (_, told):
         threads = [threading.Thread(target=fail) for _ in range(2)]
         for each in threads:
             each.start()
         for each in threads:
             each.join()
-        codes = [getattr(session.sanitizer.explain(each), "code", None) for each in errors]
+        codes = [getattr(diagnosis_on(each), "code", None) for each in errors]
 
     assert (codes, told) == (["GS101", "GS101"], [])
 

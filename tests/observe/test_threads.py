@@ -7,6 +7,7 @@ from unittest.mock import Mock
 import pytest
 import torch
 
+from gradsan.explanation.explainer import diagnosis_on
 from gradsan.observe.log.lines import Unknown
 from gradsan.observe.log.pen import Pen
 from gradsan.observe.log.threads import Threads
@@ -64,9 +65,9 @@ def test_pass_of_a_thread_that_ended_is_not_taken_for_one_of_this(watched: Watch
         except RuntimeError as error:
             errors.append(error)
 
-    with watched() as (session, told):
+    with watched() as (_, told):
         _one_after_another(act, 3)
-        assert [session.sanitizer.explain(each) for each in errors] == [None, None]
+        assert [diagnosis_on(each) for each in errors] == [None, None]
 
     assert told == []
 

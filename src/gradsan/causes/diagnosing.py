@@ -4,12 +4,12 @@ import hashlib
 import linecache
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from gradsan.causes import all_causes
 from gradsan.causes import cause as cause_of
 from gradsan.causes.cause import Cause, Finding, Places
 from gradsan.causes.remedy import Remedy
+from gradsan.facts.culprit import Named, shown
 from gradsan.facts.incident import (
     Edited,
     Incident,
@@ -22,7 +22,7 @@ from gradsan.facts.incident import (
     WithoutHistory,
 )
 from gradsan.facts.location import Frame, Location
-from gradsan.report import Confidence, Culprit, Diagnosis, Fix, FixKind, Origin, PathOp, RaisedError, Safety
+from gradsan.report import Confidence, Diagnosis, Fix, FixKind, Origin, PathOp, RaisedError, Safety
 
 # What a fix of each kind does, for whoever has to make it by hand. `same-gradients`: at every step, each optimizer is
 # given what a run with all graphs kept would give it. What is computed anew after a step, or at another time than the
@@ -48,14 +48,6 @@ _TITLES: dict[FixKind, tuple[str, Safety]] = {
 }
 
 _CONFIDENCE: tuple[Confidence, ...] = ("certain", "likely", "possible")  # by the doubt
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """The name through which it came about, if it could be found."""
-
-    culprit: Culprit
-    certain: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,14 +223,6 @@ def fingerprint_of(cause: type[Cause], name: str, places: Iterable[Location | No
     for place in places:
         parts += [] if place is None else [place.file, place.function or "", place.source or ""]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-
-
-def shown(file: str) -> str:
-    """A file as reports name it: relative to the working directory where it lies under it."""
-    try:
-        return str(Path(file).resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return file
 
 
 def capitalised(sentence: str) -> str:

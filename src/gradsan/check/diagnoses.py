@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from gradsan.causes.diagnosing import EntryPoint, Named, diagnose, shown
+from gradsan.causes.diagnosing import EntryPoint, diagnose
 from gradsan.causes.silence import silent_diagnoses
 from gradsan.check.graph import Label
 from gradsan.check.program import Shown
 from gradsan.check.spots import Spot
+from gradsan.facts.culprit import Named, shown
 from gradsan.facts.incident import Stack
 from gradsan.facts.location import Frame, Location
 from gradsan.report import Culprit, Diagnosis

@@ -99,7 +99,7 @@ def _has_comments(content: bytes) -> bool:
 
 
 def _note_comments(path: str, outcome: Outcome) -> None:
-    from gradsan.causes.diagnosing import shown
+    from gradsan.facts.culprit import shown
 
     try:
         text = Path(path).read_text(encoding="utf-8", errors="replace")

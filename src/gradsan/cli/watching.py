@@ -12,8 +12,9 @@ from typing import Literal, Self, get_args
 
 from gradsan.cli.output import ColorChoice, UnwritableOutputError, wants_color, width, write
 from gradsan.cli.version import version
-from gradsan.entry.session import Conclusion, Session, take_over, uninstall
+from gradsan.entry.session import Session, take_over, uninstall
 from gradsan.entry.speaking import speak
+from gradsan.explanation.findings import Conclusion
 from gradsan.observe.guarding import attempt, say, shown
 from gradsan.report import Diagnosis, Report, Summary
 
@@ -57,7 +58,7 @@ class Reporting:
         caught: list[Diagnosis] = []
         if self._verbose:
             told = {each.fingerprint for each in found}
-            caught = [each for each in session.sanitizer.diagnoses if each.fingerprint not in told]
+            caught = [each for each in session.explainer.diagnoses if each.fingerprint not in told]
         if self._output is not None or self._form == "json":
             self._put(self._rendered([*found, *caught], concluded.summary))
         else:
@@ -159,7 +160,7 @@ class Watching:
                 _stay_interrupted()
 
     def _conclude(self) -> None:
-        is_bare = not self._session.sanitizer.has_seen_passes
+        is_bare = not self._session.has_seen_passes
         uninstall()
         if os.getpid() != self._process:  # a fork of the program ends here too; the report is its parent's
             return

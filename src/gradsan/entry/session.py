@@ -1,11 +1,9 @@
-"""gradsan in this process: switched on and off as a whole, through whichever door."""
+"""gradsan in this process: switched on and off as a whole, through whichever entry point."""
 
-import linecache
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -14,24 +12,17 @@ from gradsan.entry.prompt import at_prompt
 from gradsan.entry.speaking import speak
 from gradsan.entry.uncaught import without_ours
 from gradsan.errors import TorchMissingError
+from gradsan.explanation.explainer import Explainer, diagnosis_on
+from gradsan.explanation.findings import Conclusion, Findings
 from gradsan.observe.cells import CELLS
-from gradsan.observe.findings import Findings
 from gradsan.observe.guarding import attempt, is_ours, say, shown
 from gradsan.observe.import_hook import is_installed, is_loaded, when_loaded
 from gradsan.observe.private import private
-from gradsan.observe.sanitizer import Sanitizer, diagnosis_on
+from gradsan.observe.sanitizer import Sanitizer
 from gradsan.report import Diagnosis
 
 if TYPE_CHECKING:
     from gradsan.report import Summary
-
-
-@dataclass(frozen=True, slots=True)
-class Conclusion:
-    """What is said of a run when it is over."""
-
-    summary: "Summary | None"  # None: nothing was looked at
-    silent: tuple[Diagnosis, ...]  # the dearest first
 
 
 class Session:
@@ -53,9 +44,11 @@ class Session:
         lines: bool = True,
         arriving: Callable[[], None] | None = None,
     ) -> None:
-        self._wants = wants
         self._arriving = arriving  # called when torch has come, before anything of it is watched
-        self.sanitizer = Sanitizer(include=include, exclude=exclude, wants=wants, tell=tell, lines=lines)
+        self.explainer = Explainer(wants)
+        self.sanitizer = Sanitizer(
+            include=include, exclude=exclude, explain=self.explainer.explain, tell=tell, lines=lines
+        )
         self.uncaught = Findings()  # of errors that ended the program or a thread
         self._own_hooks = own_hooks
         self._undo = ExitStack()
@@ -83,37 +76,29 @@ class Session:
         """Nobody caught this: whatever is explained in its chain is a finding, and gradsan's frames are not shown."""
         for each in chain(error):
             each.__traceback__ = without_ours(each.__traceback__)
-            diagnosis = self.sanitizer.explain_raised(each)
+            diagnosis = self.explain_raised(each)
             if diagnosis is not None:
                 self.uncaught.add(diagnosis)
 
     def conclude(self) -> Conclusion:
         """What the run did, and what was wrong with it that never raised. The ledger is closed by that."""
-        course = self.sanitizer.close_ledger()
-        if course is None:
-            return Conclusion(None, ())
-        from gradsan.causes.silence import places_of, silent_diagnoses
-        from gradsan.check.suppressions import silenced
-        from gradsan.report import Summary
-        from gradsan.source.comments import comments_in
-
-        summary = Summary(
-            passes=course.passes,
-            steps=course.steps,
-            ops=course.ops,
-            peak_saved_bytes=course.peak_saved_bytes,
-            retained_bytes=course.retained_bytes,
-        )
-        found = silent_diagnoses(CELLS.named(course), self._wants)
-        files = {frame.file for each in found for frame in places_of(each)}
-        comments = {file: comments_in(file, "".join(linecache.getlines(file))) for file in files}
-        told = silenced(found, comments).told
-        return Conclusion(summary, tuple(map(self.sanitizer.prescriber.with_edits, told)))
+        return self.explainer.conclude(self.sanitizer.close_ledger(), self.sanitizer.complain)
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """The diagnosis of an error, or of what led to it."""
-        found = (self.sanitizer.explain_raised(each) for each in chain(error))
+        found = (self.explain_raised(each) for each in chain(error))
         return next((each for each in found if each is not None), None)
+
+    def explain_raised(self, error: BaseException) -> Diagnosis | None:
+        """The diagnosis of an error that went through the program, wherever it came from."""
+        if diagnosis_on(error) is None:
+            self.sanitizer.examine_raised(error)
+        return diagnosis_on(error)
+
+    @property
+    def has_seen_passes(self) -> bool:
+        """Whether there is anything to report."""
+        return bool(self.explainer.diagnoses) or self.sanitizer.passes_seen > 0
 
     def _begin(self) -> None:
         if self._arriving is not None:
@@ -249,7 +234,7 @@ def watch(*, include: Iterable[str] = (), exclude: Iterable[str] = (), quiet: bo
     if session is None:  # it could not begin, or another thread has uninstalled it meanwhile
         yield watching
         return
-    listeners = session.sanitizer.listeners
+    listeners = session.explainer.listeners
     listeners.append(watching._found)  # noqa: SLF001 # its own
     is_own_ledger = attempt(session.sanitizer.keep_ledger, _unsaid)
     has_failed = False

@@ -112,7 +112,7 @@ class Trial:
 
         errors, concluded = list(self.session.uncaught), self.session.conclude()
         self._write("report", folded(errors, concluded.silent) if errors else concluded.silent)
-        self._write("caught", self.session.sanitizer.diagnoses)
+        self._write("caught", self.session.explainer.diagnoses)
         self._given.ending()
         rank = os.environ.get("RANK", "")
         record = {

@@ -4,13 +4,13 @@ An explanation is about one of them. A fix has to treat them all: each half of a
 """
 
 import ast
-import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FrameType
 
-from gradsan.causes.diagnosing import shown
+from gradsan.facts.culprit import Culprit
 from gradsan.facts.incident import OpFact, SecondPass, Stack
+from gradsan.facts.live_evidence import Crossed
 from gradsan.facts.location import Frame
 from gradsan.observe.failure.makers import maker_rounds
 from gradsan.observe.failure.scene import Node, Scene, moment, op_fact
@@ -19,20 +19,9 @@ from gradsan.observe.log.iterations import Rounds
 from gradsan.observe.naming.names import Carrier, Crossing, carrier
 from gradsan.observe.naming.source import scope_of
 from gradsan.observe.naming.statements import loads, stores, text
-from gradsan.report import Culprit
 
 _MOST = 8  # beside the one that the explanation is about
 _ALIKE = 3  # that stand at the same lines, and are named: each is followed through the log by itself
-
-
-@dataclass(frozen=True, slots=True)
-class Crossed:
-    """One of the edges, with what carried the old part over it."""
-
-    made: OpFact
-    enters: OpFact
-    culprit: Culprit | None  # None: not found
-    is_alike: bool  # it was made as what the explanation is about was: once before the loop, or iteration by iteration
 
 
 def other_crossings(
@@ -121,28 +110,9 @@ def _statements(frame: Frame) -> tuple[ast.stmt, ...]:
     return () if scope is None else scope.by_line.get(frame.line, ())
 
 
-def as_evidence(crossed: Crossed, live: dict[str, str]) -> dict[str, object]:
-    """One of them in plain values; `live` is what the running program tells of the name."""
-    culprit = crossed.culprit
-    return {
-        "name": None if culprit is None else culprit.name,
-        "holder": None if culprit is None else culprit.holder,
-        "alike": crossed.is_alike,
-        "made": [[shown(each.file), each.line, each.function] for each in crossed.made.stack],
-        "enters": [[shown(each.file), each.line, each.function] for each in crossed.enters.stack],
-        "live": live,
-    }
-
-
-def written(crossings: Sequence[dict[str, object]]) -> str:
-    """All of them as the evidence of a report holds them."""
-    return json.dumps(crossings, separators=(",", ":"))
-
-
 def _loop_of(incident: SecondPass, scene: Scene) -> Rounds | None:
     header = None if incident.repetition is None else incident.repetition.header
-    loops = () if scene.lines is None or header is None else scene.lines.rounds()
-    return next((each for each in reversed(loops) if each.frame == header), None)
+    return next((each for each in reversed(scene.loops) if each.frame == header), None)
 
 
 def _edges(incident: SecondPass, loop: Rounds | None, scene: Scene) -> Iterator[tuple[OpFact, OpFact]]:

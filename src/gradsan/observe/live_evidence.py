@@ -1,22 +1,22 @@
-"""What only a running program can tell of where its source is to be mended. Read, never run: no property, no method."""
+"""What only a running program can tell of where its source is to be fixed. Read, never run: no property, no method."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import FrameType
 
-from gradsan.causes.diagnosing import shown
+from gradsan.facts.culprit import Culprit
 from gradsan.facts.held import NONE, NUMBER, SOMETHING, TENSOR, Held, container, record
 from gradsan.facts.held import Kind as Form
 from gradsan.facts.incident import Incident, SecondPass, Stack
+from gradsan.facts.live_evidence import Access, Alive, Crossed, GraphLine, LiveEvidence, TrainedName
 from gradsan.observe.access_path import has_history, holders, inside, reached, trained_names
-from gradsan.observe.crossings import Crossed, as_evidence, other_crossings, written
+from gradsan.observe.crossings import other_crossings
 from gradsan.observe.failure.scene import Scene
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.log.sites import Kind
 from gradsan.observe.surroundings import surrounded
 from gradsan.observe.unasked import is_one
-from gradsan.report import Culprit
 
 _DEPTH = 3  # attributes between a variable and the object that holds the state
 _ITEMS = 50  # of a container, that are looked at
@@ -26,58 +26,52 @@ _LINES = 60
 _BLOCKS = 12  # of the log, that are read
 
 
-def evidence(
+def live_evidence(
     incident: Incident,
     culprit: Culprit | None,
     frames: Sequence[FrameType],
     scene: Scene,
     owns: Callable[[str], bool],
-) -> dict[str, str | int]:
+) -> LiveEvidence:
     """What the name holds, how the function that asks for passes would write it, and which lines made the graph."""
-    found: dict[str, str | int] = {}
-    lines = scene.lines
-    if isinstance(incident, SecondPass):
-        found["freeing_places"] = len(_freeing(incident, scene))
-    if isinstance(incident, SecondPass) and lines is not None and (made := _graph_lines(incident, lines)):
-        found["graph_lines"] = "\n".join(made)
-        found["graph_ops"] = " ".join(map(str, made.values()))
-    if isinstance(incident, SecondPass) and lines is not None and _is_one_call(incident, lines):
-        found["passes_of_one_call"] = "yes"
     live = [each for each in reversed(frames) if owns(each.f_code.co_filename)]
-    if names := [f"{each.f_code.co_qualname}:{name}" for each in live for name in trained_names(each)]:
-        found["trained_names"] = "\n".join(names)
-    if culprit is not None:
-        found |= _of_name(culprit.name, incident, live, scene)
-    if culprit is not None and isinstance(incident, SecondPass) and lines is not None:
-        others = other_crossings(incident, scene, frames, owns, culprit)
-        found["crossings"] = written([_of_other(each, incident, live, scene) for each in others])
-    return found
+    trained = tuple(TrainedName(each.f_code.co_qualname, name) for each in live for name in trained_names(each))
+    alive = Alive() if culprit is None else _alive(culprit.name, incident, live, scene)
+    found = LiveEvidence(alive, trained_names=trained)
+    if not isinstance(incident, SecondPass):
+        return found
+    found = replace(found, freeing_places=len(_freeing(incident, scene)))
+    lines = scene.lines
+    if lines is None:
+        return found
+    found = replace(found, graph_lines=_graph_lines(incident, lines), is_one_call=_is_one_call(incident, lines))
+    if culprit is None:
+        return found
+    others = other_crossings(incident, scene, frames, owns, culprit)
+    return replace(found, crossings=tuple(_with_name(each, incident, live, scene) for each in others))
 
 
-def _of_name(name: str, incident: Incident, live: Sequence[FrameType], scene: Scene) -> dict[str, str]:
+def _alive(name: str, incident: Incident, live: Sequence[FrameType], scene: Scene) -> Alive:
     """What it holds, and how a live function would write it."""
-    found: dict[str, str] = {}
+    held: Held | None = None
     for frame in live:
         there = reached(name, frame, incident)
         if there is None:
             continue
-        found.setdefault("holds", str(_holds(there.held)))
+        held = held or _holds(there.held)
         if "._" not in there.written:  # what a library hides in its objects is not for a program to write
-            found |= {"reached_as": there.written, "reached_in": frame.f_code.co_qualname}
-            if there.beside:
-                found["reached_beside"] = "\n".join(there.beside)
-            if holders(name, incident, scene.trained.modules) > 1 + len(there.beside):
-                found["reached_some"] = "yes"
-            break
-    return found
+            is_partial = holders(name, incident, scene.trained.modules) > 1 + len(there.beside)
+            return Alive(held, Access(there.written, frame.f_code.co_qualname, there.beside, is_partial))
+    return Alive(held)
 
 
-def _of_other(crossed: Crossed, incident: SecondPass, live: Sequence[FrameType], scene: Scene) -> dict[str, object]:
+def _with_name(crossed: Crossed, incident: SecondPass, live: Sequence[FrameType], scene: Scene) -> Crossed:
+    """With what the program tells of its name."""
     there = surrounded(replace(incident, made=crossed.made, enters=crossed.enters))
     if not isinstance(there, SecondPass) or there.enters is None or crossed.culprit is None:
-        return as_evidence(crossed, {})
-    name = _of_name(crossed.culprit.name, there, live, scene)
-    return as_evidence(replace(crossed, made=there.made, enters=there.enters), name)
+        return crossed
+    alive = _alive(crossed.culprit.name, there, live, scene)
+    return replace(crossed, made=there.made, enters=there.enters, alive=alive)
 
 
 def _is_one_call(incident: SecondPass, lines: Lines) -> bool:
@@ -101,13 +95,13 @@ def _freeing(incident: SecondPass, scene: Scene) -> set[Stack]:
     return {each.stack for each in earlier if any(map(each.walks, incident.consumed))}
 
 
-def _graph_lines(incident: SecondPass, lines: Lines) -> dict[str, int]:
+def _graph_lines(incident: SecondPass, lines: Lines) -> tuple[GraphLine, ...]:
     """The lines of the user's, in any call, that took part in making the consumed part, and how many of its ops."""
-    places = Counter[str]()
+    places = Counter[tuple[str, int]]()
     for number in sorted(incident.consumed, reverse=True)[:_OPS]:
         stack = lines.stack_of(number) or ()
-        places.update({f"{shown(frame.file)}:{frame.line}" for frame in stack})
-    return dict(list(places.items())[:_LINES])
+        places.update(list(dict.fromkeys((frame.file, frame.line) for frame in stack)))
+    return tuple(GraphLine(file, line, ops) for (file, line), ops in list(places.items())[:_LINES])
 
 
 def _holds(each: object, depth: int = 0) -> Held:

@@ -1,41 +1,36 @@
-"""The sanitizer: installed in a process, it explains the errors of passes on the exceptions themselves."""
+"""The sanitizer: installed in a process, it notes passes and steps, and hands on what is to be explained."""
 
 import threading
-import traceback
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
-from types import CodeType, FrameType, TracebackType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradsan.observe.attention import Attention
 from gradsan.observe.callers import Callers
+from gradsan.observe.cells import CELLS
 from gradsan.observe.compilation import compiles_to_nothing, stay_out
 from gradsan.observe.engine import Asked, Engine, watched_engine
-from gradsan.observe.expected_errors import is_expected
-from gradsan.observe.explanation_budget import Patience
-from gradsan.observe.findings import Findings
 from gradsan.observe.gc_pause import collector_at_rest, observers_at_rest
 from gradsan.observe.guarding import attempt, is_ours, say, shown
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.notes import Begun
 from gradsan.observe.passes import Passes
-from gradsan.observe.prescribing import Prescriber
 from gradsan.observe.private import compiler_switch, is_tracing, private
+from gradsan.observe.raised import Explain, Raised, explain_nothing
 from gradsan.observe.steps import Steps
 from gradsan.observe.tape import Tape
-from gradsan.report import Diagnosis
 
 if TYPE_CHECKING:
     from gradsan.facts.course import Course
+    from gradsan.observe.examining import Examiner
     from gradsan.observe.ledger.book import Ledger
+    from gradsan.observe.observed import Observed
 
 T = TypeVar("T")
 
-_CHECKPOINT = "torch/utils/checkpoint.py"
 _TELLING = 80  # characters of a message that tell one kind of error from another
-_OURS = "__gradsan__"  # where an exception keeps its diagnosis
 _MISSED = 3  # passes and steps that are not noted, before none is
 _COMPLAINTS = 64  # that are remembered
 
@@ -43,16 +38,10 @@ _UNEXPLAINED = "an error is not explained"
 _NO_LEDGER = "silent problems are not looked for"
 
 
-def diagnosis_on(error: BaseException) -> Diagnosis | None:
-    """The diagnosis that an exception carries."""
-    found = getattr(error, _OURS, None)
-    return found if isinstance(found, Diagnosis) else None
-
-
 class Sanitizer:
     """One in a process. `tell` receives what there is to say about gradsan itself: one line each time.
 
-    `wants` says of a code whether it is to be explained; `lines`, whether the lines that run are recorded.
+    `explain` is given every error of a pass; `lines` says whether the lines that run are recorded.
     """
 
     def __init__(
@@ -60,20 +49,16 @@ class Sanitizer:
         *,
         include: Iterable[str] = (),
         exclude: Iterable[str] = (),
-        wants: Callable[[str], bool] = lambda _: True,
+        explain: Explain = explain_nothing,
         tell: Callable[[str], None] = say,
         lines: bool = True,
     ) -> None:
         self._hear = tell
-        self._wants = wants
+        self._explain = explain
         self.recorder = LineRecorder(include=include, exclude=exclude, tell=self._tell, wanted=lines)
-        self.prescriber = Prescriber(self.recorder.ownership.owns, self._complain)
-        self._found = Findings()
-        self.listeners = [self._found]  # each is given every diagnosis
         self._undo = ExitStack()
         self._may_adopt = threading.Lock()  # taken once, by the first of all threads
         self._switch_compiler: Callable[[object], object] = lambda _: None
-        self._patience = Patience()
         self._complaints: set[str] = set()
         self._missed = 0  # passes and steps that an error of our own kept from being noted
         self._tape = Tape("Q")
@@ -88,11 +73,11 @@ class Sanitizer:
     def prepare(self) -> None:
         """Before the program has imported torch: have its code ready to be recorded."""
         self._undo.callback(self.recorder.stop)
-        attempt(self.recorder.prepare, partial(self._complain, "lines are not recorded"))
+        attempt(self.recorder.prepare, partial(self.complain, "lines are not recorded"))
 
     def start(self) -> None:
         """Begin to watch; where this torch cannot be watched, say so and do nothing."""
-        attempt(self._start, partial(self._complain, "errors are not explained"))
+        attempt(self._start, partial(self.complain, "errors are not explained"))
         if not self.attention.is_watching:
             self.stop()
 
@@ -113,14 +98,9 @@ class Sanitizer:
             self._tape.take_in()
             self.attention.sleep()
             self._close_ledger.close()
-            return None if ledger is None else ledger.close()
+            return None if ledger is None else CELLS.named(ledger.close())
 
         return self._guarded("silent problems are not reported", close)
-
-    @property
-    def diagnoses(self) -> list[Diagnosis]:
-        """All that were made, also of errors that the program caught."""
-        return list(self._found)
 
     def _start(self) -> None:
         found = private()
@@ -154,26 +134,17 @@ class Sanitizer:
         """How many there were since it began to watch; 0 where it watches no more."""
         return 0 if self._passes is None else self._passes.count
 
-    @property
-    def has_seen_passes(self) -> bool:
-        """Whether there is anything to tell of."""
-        return bool(self.diagnoses) or self.passes_seen > 0
-
     def marked_main(self, code: CodeType) -> CodeType:
         """What is to be run as the main script, so that its lines are recorded too."""
         self._may_adopt.acquire(blocking=False)  # nothing in it is defined unseen
         return self.recorder.marked(code)
 
-    def explain(self, error: BaseException) -> Diagnosis | None:
-        """The diagnosis of an error that came from a pass."""
-        return diagnosis_on(error)
-
-    def explain_raised(self, error: BaseException) -> Diagnosis | None:
-        """The diagnosis of an error that went through the program, wherever it came from."""
-        passes = self._passes
-        if isinstance(error, RuntimeError) and diagnosis_on(error) is None and passes is not None:
-            self._guarded(_UNEXPLAINED, lambda: self._examine_raised(error, passes))
-        return diagnosis_on(error)
+    def examine_raised(self, error: BaseException) -> None:
+        """An error went through the program, wherever it came from: have it explained, if nobody has yet."""
+        passes, steps = self._passes, self._steps
+        if isinstance(error, RuntimeError) and passes is not None and steps is not None:
+            raised = Raised(error, None, lambda: self._examiner(passes, steps).of_reading(error), self.complain)
+            self._guarded(_UNEXPLAINED, lambda: self._explain(raised))
 
     def _watch_engine(self, owner: Any, name: str, passes: Passes) -> None:  # noqa: ANN401 # a module
         engine: Engine = getattr(owner, name)
@@ -273,54 +244,24 @@ class Sanitizer:
         def explain() -> None:
             tensors, args, named, frame = asked
             failing = passes.failed(begun or self._noted(passes, tensors, args, named, frame), frame)
-            if failing is None:
+            if failing is None or not isinstance(error, RuntimeError):
                 return
-            if isinstance(error, RuntimeError) and self.explain(error) is None:
-                failure = (failing.site.line, str(error)[:_TELLING])
-                with collector_at_rest():
-                    diagnosis = self._patience.explain(
-                        failure, lambda: self._diagnosed(error, tuple(tensors), failing, passes, steps)
-                    )
-                if diagnosis is not None:
-                    self._attach(error, diagnosis)
+
+            def observe() -> "Observed | None":
+                return self._examiner(passes, steps).of_pass(error, tuple(tensors), failing)
+
+            with collector_at_rest():
+                self._explain(Raised(error, (failing.site.line, str(error)[:_TELLING]), observe, self.complain))
 
         self._guarded(_UNEXPLAINED, explain)
 
-    def _diagnosed(
-        self, error: RuntimeError, tensors: tuple[Any, ...], begun: Begun, passes: Passes, steps: Steps
-    ) -> Diagnosis | None:
-        # Only now is there something to show: until here, nothing but the standard library was loaded.
-        from gradsan.causes.diagnosing import diagnose
-        from gradsan.observe.failure.scene import Scene
-        from gradsan.observe.naming.culprits import Witness
-        from gradsan.observe.postmortem import examine
-        from gradsan.observe.telling import told
-        from gradsan.observe.unrecorded import completed_from_source
-        from gradsan.report import RaisedError
+    def _examiner(self, passes: Passes, steps: Steps) -> "Examiner":
+        # Only now is there something to look at: until here, nothing but the standard library was loaded.
+        from gradsan.observe.examining import Examiner
 
-        frames = _frames(error.__traceback__)
-        scene = Scene(
-            tensors=tensors,
-            note=passes.note(begun),
-            passes=passes,
-            steps=steps,
-            lines=self.recorder.lines(),
-            in_checkpoint=any(_CHECKPOINT in each.f_code.co_filename.replace("\\", "/") for each in frames),
-        )
-        incident = examine(str(error), scene)
-        if incident is None:
-            return None
-        witness = Witness(tensors, frames, scene.lines, self.recorder.ownership.owns)
-        story = told(incident, witness, self._complain)
-        diagnosis = diagnose(story.incident, RaisedError(type(error).__name__, str(error)), story.named, story.beliefs)
-        diagnosis = replace(diagnosis, evidence={**diagnosis.evidence, **story.tried})
-        calls = begun.caller.calls
-        if calls and not self.recorder.records(calls[-1][0]):
-            why = None if self.recorder.recording else self.recorder.provenance
-            diagnosis = completed_from_source(diagnosis, calls[-1][0].co_filename, why)
-        return self.prescriber.with_edits(self.prescriber.rehearsed(diagnosis, story.incident, frames, scene))
+        return Examiner(self.recorder, passes, steps, self.complain)
 
-    def _complain(self, what: str, error: BaseException) -> None:
+    def complain(self, what: str, error: BaseException) -> None:
         """A story with less in it is better than none."""
         line = shown(error)
         # Each is told once: a program may meet it in every step. One that is near its own limit knows.
@@ -329,35 +270,9 @@ class Sanitizer:
                 self._complaints.add(line)
             self._tell(f"{what}: {line}")
 
-    def _examine_raised(self, error: RuntimeError, passes: Passes) -> None:
-        from gradsan.causes.diagnosing import diagnose
-        from gradsan.observe.telling import told_of_reading
-        from gradsan.report import RaisedError
-
-        raised = list(traceback.walk_tb(error.__traceback__))
-        if raised and raised[-1][0].f_code.co_name == private().engine_name:
-            return  # by a pass of which nothing is sure, and nobody read saved values
-        owns = self.recorder.ownership.owns
-        calls = [call for call in raised if owns(call[0].f_code.co_filename)]
-        story = told_of_reading(str(error), passes, calls, self._complain)
-        if story is not None:
-            diagnosis = diagnose(story.incident, RaisedError(type(error).__name__, str(error)), story.named)
-            self._attach(error, self.prescriber.with_edits(diagnosis))
-
-    def _attach(self, error: RuntimeError, diagnosis: Diagnosis) -> None:
-        from gradsan.show.text import story
-
-        if not self._wants(diagnosis.code):
-            return
-        if not is_expected(error):
-            error.add_note("\n" + story(diagnosis, width=100, color=False).rstrip())
-        setattr(error, _OURS, diagnosis)
-        for each in self.listeners:
-            each.add(diagnosis)
-
     def _guarded(self, otherwise: str, act: Callable[[], T]) -> T | None:
         """What `act` answers. An error of our own costs that alone: `otherwise` is said of it in one line."""
-        return attempt(lambda: self._undisturbed(act), lambda error: self._complain(otherwise, error))
+        return attempt(lambda: self._undisturbed(act), lambda error: self.complain(otherwise, error))
 
     def _apart(self, act: Callable[[], T]) -> T:
         """Not even what gradsan calls in the standard library is to be compiled with the program."""
@@ -377,22 +292,9 @@ class Sanitizer:
         if isinstance(error, RecursionError):  # a program near its own limit, for which this was too deep
             return
         self._missed += 1
-        self._complain("not every pass and step is noted", error)
+        self.complain("not every pass and step is noted", error)
         if self._missed >= _MISSED:
             self.attention.end()
 
     def _tell(self, line: str) -> None:
         attempt(lambda: self._hear(" ".join(line.split())), lambda _: None)  # a closed stderr, say
-
-
-def _frames(trace: TracebackType | None) -> list[FrameType]:
-    """The frames that an exception went through, and those that had called them."""
-    frames = []
-    while trace is not None:
-        frames.append(trace.tb_frame)
-        trace = trace.tb_next
-    above = frames[0].f_back if frames else None
-    while above is not None:
-        frames.insert(0, above)
-        above = above.f_back
-    return frames

@@ -14,7 +14,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 # What runs in the program's process.
-PACKAGES = ("gradsan.observe", "gradsan.cli.watching")
+PACKAGES = ("gradsan.observe", "gradsan.explanation", "gradsan.entry", "gradsan.cli.watching")
 
 KINDS: dict[str, type[BaseException]] = {
     each.__name__: each for each in (RuntimeError, MemoryError, KeyboardInterrupt, RecursionError, OSError)

@@ -33,7 +33,7 @@ def test_error_of_its_own_changes_nothing(program: str, host: Host) -> None:
 
 def test_fault_is_said_in_one_line(host: Host) -> None:
     """Whoever runs the program learns that something is missing; the next error is explained all the same."""
-    function = "gradsan.observe.sanitizer.Sanitizer._diagnosed"
+    function = "gradsan.explanation.explainer.Explainer._explained"
 
     host.run("fails", "run", Fault("fails", "run", function, 1, "RuntimeError"))
 

@@ -45,6 +45,11 @@ class Scene:
         return trained()
 
     @cached_property
+    def loops(self) -> tuple[Rounds, ...]:
+        """The loops that are running, outermost first; none where no lines were recorded."""
+        return () if self.lines is None else self.lines.rounds()
+
+    @cached_property
     def owners(self) -> dict[int, set[int]]:
         """For the id of every parameter, the ids of the optimizers that own it."""
         return owners(self.trained.optimizers)

@@ -1,4 +1,4 @@
-"""A pass came upon ops that an earlier pass had freed: which, by whom, and in which round of which loop."""
+"""A pass came upon ops that an earlier pass had freed: which, by whom, and in which iteration of which loop."""
 
 from bisect import bisect_left
 from dataclasses import replace
@@ -8,20 +8,18 @@ from typing import Any
 from gradsan.facts.incident import OpFact, Owners, PassFact, Repetition, SecondPass, Stack
 from gradsan.knowledge.tensors import kinds
 from gradsan.observe.failure.kinship import kinship_of
-from gradsan.observe.failure.makers import goes_over_functions, maker_rounds
 from gradsan.observe.failure.renewal import is_reached_otherwise, is_term
-from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, runs, way
+from gradsan.observe.failure.scene import Graph, Node, Scene, op_fact, pass_fact, runs, way
+from gradsan.observe.failure.step_loops import OldPart, repetition_of
 from gradsan.observe.graph import (
     REARRANGING,
     about_bytes,
     kind_of,
     leaves_of,
-    parameters_behind,
     saves_values,
     version_of,
 )
-from gradsan.observe.log.iterations import BEFORE, Repeats, Rounds
-from gradsan.observe.log.lines import Unknown
+from gradsan.observe.log.iterations import Rounds
 from gradsan.observe.notes import PassNote
 
 _CONTRACTIONS = kinds(lambda row: row.contracts)
@@ -39,7 +37,8 @@ def second_pass(scene: Scene) -> SecondPass | None:
     freeing = freed_by[victim]
     path = graph.path(victim)
     stale = list(leaves_of(graph.beneath(freed_by)))
-    repetition = _repetition(graph, path, freeing, stale, scene)
+    updated = _updated(freeing, graph, scene)
+    repetition = repetition_of(OldPart(graph, path, freeing, _trained(stale, scene), updated), scene)
     crossing = _crossing(path, freed_by, graph, repetition)
     fresh = _fresh_leaves(graph, freed_by)
     victim_name = victim.name()
@@ -53,7 +52,7 @@ def second_pass(scene: Scene) -> SecondPass | None:
         enters=op_fact(path[crossing - 1], graph, freed_by, scene) if crossing else None,
         kinship=kinship,
         repetition=repetition[0] if repetition else None,
-        updated_between=_updated(freeing, graph, scene),
+        updated_between=updated,
         cleared_between=any(leaf.grad is None for leaf in stale),
         owners=_owners(fresh, stale, freeing, scene),
         consumed=frozenset(graph.number[node] for node in freed_by),
@@ -68,6 +67,12 @@ def second_pass(scene: Scene) -> SecondPass | None:
         is_operand=is_operand(path[:crossing]),
         additions=_additions(path[: _first_freed(path, freed_by)]),
     )
+
+
+def _trained(leaves: list[Any], scene: Scene) -> frozenset[int]:
+    """The ids of those that an optimizer owns: no inputs that a gradient is taken of. Where it owns none, of all."""
+    every = frozenset(map(id, leaves))
+    return frozenset(each for each in every if each in scene.owners) or every
 
 
 def _additions(above: list[Node]) -> int:
@@ -116,103 +121,6 @@ def _made(fact: OpFact, repetition: tuple[Repetition, Rounds] | None, scene: Sce
     """With the step of its own round: what an earlier round made below its pass was not made for the next one."""
     is_earlier = repetition is not None and repetition[0].made == "earlier"
     return replace(fact, step=fact.step - 1) if is_earlier and fact.step == scene.note.step > 1 else fact
-
-
-def _repetition(
-    graph: Graph, path: list[Node], freeing: PassNote, leaves: list[Any], scene: Scene
-) -> tuple[Repetition, Rounds] | None:
-    """The innermost loop of steps in which the two passes fall into different rounds. `leaves`: of the freed part."""
-    if scene.lines is None:
-        return None
-    loops = scene.lines.rounds()
-    updated = _updated(freeing, graph, scene)
-    stale = {id(leaf) for leaf in leaves}
-    stale = {each for each in stale if each in scene.owners} or stale  # no inputs that a gradient is taken of
-    made = _origin(graph, path, freeing)
-    numbers = [number for node in path if (number := graph.number.get(node)) is not None]
-    for place in reversed(range(len(loops))):
-        loop = loops[place]
-        # The op counter may stand still from a pass to the next round: what came before the pass tells its round.
-        freed = loop.round_of(max(freeing.begin - 1, 0))
-        if loop.now in (freed, BEFORE) or (loop.kind is Repeats.CALLS and freed == BEFORE):
-            continue
-        if place and _goes_with(loop, loops[place - 1]):
-            continue
-        if freed == BEFORE and any(_spans(each, freeing) for each in loops[:place]):
-            continue  # an earlier run of this loop asked for that pass: what is around runs it again and again
-        start = loop.start_of(loop.now)
-        if start is None or goes_over_functions(made, loop, scene.lines, numbers):
-            continue
-        rounds = maker_rounds(made, loop, scene.lines)
-        if _is_due(path, graph, loop, scene):
-            rounds.add(loop.now)
-        when = moment(made, loop)
-        # Where a guard skipped what makes the loss, the pass takes that of the round before.
-        is_stale = loop.kind is Repeats.LOOP and when == "earlier" and len(rounds) > 1 and loop.now not in rounds
-        if not (is_stale or (not graph.is_older_than(loop) and (updated or _is_used_again(stale, graph, start)))):
-            continue
-        if when == "before" and loop.now in rounds and _is_under(loop, scene.lines.stack_of(made)):
-            # A generator that the loop draws from: its first item is made while the header is evaluated.
-            when = "earlier"
-        outer = loops[place - 1] if place else None
-        born = loop.round_of(made)
-        repetition = Repetition(
-            header=loop.frame,
-            now=loop.now,
-            freed=freed,
-            made=when,
-            maker_runs=len(rounds),
-            maker_ran_now=loop.now in rounds,
-            made_in_outer_round=outer is not None and outer.round_of(made) == outer.now,
-            maker_ran_since=born is not None and any(born < each < loop.now for each in rounds),
-        )
-        return repetition, loop
-    return None
-
-
-def _spans(loop: Rounds, freeing: PassNote) -> bool:
-    """Whether the earlier pass fell into an earlier round of a loop."""
-    freed = loop.round_of(max(freeing.begin - 1, 0))
-    return freed is not None and BEFORE < freed < loop.now
-
-
-def _is_due(path: list[Node], graph: Graph, loop: Rounds, scene: Scene) -> bool:
-    """Whether what leads out of the present round is made below the pass, in every round: this one comes to it yet."""
-    start = loop.start_of(loop.now)
-    older = (number for node in path if (number := graph.number.get(node)) is not None)
-    carried = None if start is None else next((number for number in older if number < start), None)
-    if carried is None or loop.round_of(carried) != loop.now - 1:
-        return False
-    asked = [each.begin for each in scene.passes.before(scene.note) if each.line == scene.note.line]
-    return any(loop.round_of(max(begin - 1, 0)) == loop.now - 1 and begin <= carried for begin in asked)
-
-
-def _origin(graph: Graph, path: list[Node], freeing: PassNote) -> int:
-    """The number of what is old: a round that only re-arranged it (`values = values.squeeze()`) did not make it."""
-    consumed = [node for node in path if node in graph.number and freeing.walks(graph.number[node])]
-    return graph.number[next((node for node in consumed if kind_of(node) not in REARRANGING), consumed[0])]
-
-
-def _goes_with(calls: Rounds, loop: Rounds) -> bool:
-    """Whether calls are repeated by nothing but the user's loop around them, once in its present round.
-
-    What such a round has made before it calls belongs to it.
-    """
-    if calls.kind is not Repeats.CALLS or loop.kind is not Repeats.LOOP or calls.depth != loop.depth:
-        return False
-    start, before = loop.start_of(loop.now), calls.start_of(calls.now - 1)
-    return start is not None and before is not None and before < start
-
-
-def _is_used_again(stale: set[int], graph: Graph, start: int) -> bool:
-    """Whether a round uses all those parameters anew; where none was changed, a later layer or loss is no new step."""
-    made = (node for node, number in graph.number.items() if number >= start)
-    return stale <= {id(leaf) for node in made for leaf in parameters_behind(node, graph.below)}
-
-
-def _is_under(loop: Rounds, stack: Stack | Unknown) -> bool:
-    """Whether the loop's own header had called for what was made."""
-    return not isinstance(stack, Unknown) and loop.frame in stack
 
 
 def _is_recomputed(number: int, freeing: PassNote, scene: Scene) -> bool:

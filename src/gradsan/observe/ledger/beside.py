@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType
 from typing import Any
 
+from gradsan.facts.culprit import Holder
 from gradsan.observe.naming.holders import variables
 from gradsan.observe.unasked import attributes_of, is_one
-from gradsan.report import Holder
 
 _ITEMS = 32  # of a dict, a tuple or a list; more is no set of losses
 _OBJECTS = 400  # that are looked into

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
 
-from gradsan.causes.diagnosing import Named
+from gradsan.facts.culprit import Culprit, Named
 from gradsan.facts.incident import Donated, Edited, Incident, OpFact, SecondPass, WithoutHistory
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.cuts import COMPARISON, GRADIENT
@@ -16,7 +16,6 @@ from gradsan.observe.naming.names import Crossing, carrier
 from gradsan.observe.naming.source import scope_of
 from gradsan.observe.naming.statements import buffers
 from gradsan.observe.naming.subject import Subject, holder_of, subject_of
-from gradsan.report import Culprit
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ from types import (
 )
 from typing import Any
 
+from gradsan.facts.culprit import Holder
 from gradsan.observe.unasked import attributes_of
-from gradsan.report import Holder
 
 _SECONDS = 0.25
 _OBJECTS = 200_000

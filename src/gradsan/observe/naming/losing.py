@@ -4,6 +4,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gradsan.facts.culprit import Holder
 from gradsan.facts.location import Frame
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import switches
@@ -13,7 +14,6 @@ from gradsan.observe.naming.statements import calls, parameters, text
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.subject import Subject, holder_of
 from gradsan.observe.naming.trace import Execution, Trace
-from gradsan.report import Holder
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Literal
 
+from gradsan.facts.culprit import Holder
 from gradsan.facts.location import Frame
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.calling import asks_for_pass
@@ -17,7 +18,6 @@ from gradsan.observe.naming.source import scope_of
 from gradsan.observe.naming.statements import buffers, loads, text
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.ownership import Ownership
-from gradsan.report import Holder
 
 _TOO_DOUBTFUL = 6.0
 _ITEMS = re.compile(r"(?:\[(?:\d+|\"[^\"]*\")\])+$")  # `["decoder.0"][1]` at the end of a name

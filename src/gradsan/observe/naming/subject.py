@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+from gradsan.facts.culprit import Holder
 from gradsan.facts.location import Frame
 from gradsan.knowledge.effects import asks_for_pass
 from gradsan.observe.graph import loss_chain, roots_of
@@ -13,7 +14,6 @@ from gradsan.observe.naming.looking import value_of
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.source import Scope, scope_of
 from gradsan.observe.naming.statements import calls, loads, parameters, text
-from gradsan.report import Holder
 
 
 @dataclass(frozen=True, slots=True)

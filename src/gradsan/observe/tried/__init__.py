@@ -1,17 +1,30 @@
-"""What the user may believe to have mended already: one file a belief, found by walking this package."""
+"""What the user may believe to have fixed already: one file a belief, found by walking this package."""
 
 import functools
 import importlib
 import pkgutil
+from dataclasses import replace
 
-from gradsan.observe.tried.belief import Belief, Case, Tried
+from gradsan.facts.incident import Edited, Incident, SecondPass
+from gradsan.facts.live_evidence import Tried
+from gradsan.observe.cells import CELLS
+from gradsan.observe.log.lines import Lines
+from gradsan.observe.naming.stored import Stores
+from gradsan.observe.naming.trace import Trace
+from gradsan.observe.tried.belief import Belief, Case
 
-__all__ = ["Belief", "Case", "Tried", "beliefs"]
 
-
-def beliefs(case: Case) -> tuple[Tried, ...]:
-    """Each thing that was done and does not help."""
-    return tuple(dict.fromkeys(tried for each in _all_beliefs() for tried in each.found(case)))
+def tried(incident: Incident, culprit: str | None, lines: Lines | None) -> tuple[Tried, ...]:
+    """Each thing that was done and does not help; a cell in its sentence is called by its prompt."""
+    if lines is None or not isinstance(incident, SecondPass | Edited):
+        return ()
+    old = incident.made or (incident.saver if isinstance(incident, Edited) else None)
+    if old is None or old.number is None:
+        return ()
+    trace = Trace(lines, old.number, None, (old.number,))
+    case = Case(incident, culprit, trace, Stores(trace), trace.at.get(old.number, ()))
+    found = dict.fromkeys(each for belief in _all_beliefs() for each in belief.found(case))
+    return tuple(replace(each, sentence=CELLS.in_words(each.sentence)) for each in found)
 
 
 @functools.cache

@@ -4,34 +4,18 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
-from gradsan.causes.diagnosing import shown
+from gradsan.facts.culprit import shown
 from gradsan.facts.incident import Edited, SecondPass
+from gradsan.facts.live_evidence import Attempt, Tried
 from gradsan.facts.location import Frame
 from gradsan.observe.naming.dataflow import doubt_of
 from gradsan.observe.naming.statements import text
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
 
-# How a fix may be built on what was tried: assign what was dropped, treat the other half, use what is unused.
-Attempt = Literal[
-    "dropped-detach", "half-detached", "part-detached", "loop-variable", "detached-copy", "unused-forward", "emptied"
-]
-
 _LOOKED_AT = 20_000  # executions, the latest
 _TOO_DOUBTFUL = 3.0
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """What the user has done already, and why it does not help."""
-
-    sentence: str
-    what: Attempt | None = None  # None: no fix can be built on it
-    file: str = ""
-    line: int = 0
-    name: str = ""  # what a fix built on it would treat, as that line would write it
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 import ast
 from collections.abc import Iterator
 
+from gradsan.facts.live_evidence import Tried
 from gradsan.knowledge.tensors import overwrites
 from gradsan.observe.naming.statements import calls, text
-from gradsan.observe.tried.belief import Belief, Case, Tried, place
+from gradsan.observe.tried.belief import Belief, Case, place
 
 
 class EmptiedInPlace(Belief):

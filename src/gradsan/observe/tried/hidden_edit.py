@@ -1,9 +1,10 @@
 from collections.abc import Iterator
 
 from gradsan.facts.incident import Edited
+from gradsan.facts.live_evidence import Tried
 from gradsan.observe.naming.contexts import unrecorded
 from gradsan.observe.naming.edits import edits
-from gradsan.observe.tried.belief import Belief, Case, Tried, place
+from gradsan.observe.tried.belief import Belief, Case, place
 
 
 class HiddenEdit(Belief):

@@ -3,12 +3,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from gradsan.facts.culprit import Culprit
+from gradsan.facts.live_evidence import Tried
 from gradsan.observe.crossings import assigned_together
 from gradsan.observe.naming.selection import sources
 from gradsan.observe.naming.statements import stores, text
 from gradsan.observe.naming.trace import Execution
-from gradsan.observe.tried.belief import Belief, Case, Tried, detached, place
-from gradsan.report import Culprit
+from gradsan.observe.tried.belief import Belief, Case, detached, place
 
 _WITHOUT_PLACE = re.compile(r"\[[^\]]*\]$")
 

@@ -1,9 +1,10 @@
 import ast
 from collections.abc import Iterator
 
+from gradsan.facts.live_evidence import Tried
 from gradsan.observe.naming.source import Scope, statements_of
 from gradsan.observe.naming.statements import loads
-from gradsan.observe.tried.belief import Belief, Case, Tried, detached, place
+from gradsan.observe.tried.belief import Belief, Case, detached, place
 
 
 class ReboundVariable(Belief):

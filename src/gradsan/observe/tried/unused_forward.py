@@ -2,9 +2,10 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.facts.incident import SecondPass
+from gradsan.facts.live_evidence import Tried
 from gradsan.observe.naming.statements import calls, loads, text
 from gradsan.observe.naming.trace import Execution
-from gradsan.observe.tried.belief import Belief, Case, Tried, place
+from gradsan.observe.tried.belief import Belief, Case, place
 
 
 class UnusedForward(Belief):

@@ -1,9 +1,17 @@
 """The diagnoses of a run, folded: a program that fails in the same way a million times keeps one, with its count."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from gradsan.report import Diagnosis
+from gradsan.report import Diagnosis, Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What is said of a run when it is over."""
+
+    summary: Summary | None = None  # None: nothing was looked at
+    silent: tuple[Diagnosis, ...] = ()  # the costliest first
 
 
 class Findings:

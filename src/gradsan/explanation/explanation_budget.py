@@ -28,7 +28,9 @@ class Patience:
         self._failures: dict[Hashable, _Failure] = {}
 
     def explain(self, failure: Hashable, anew: Callable[[], Diagnosis | None]) -> Diagnosis | None:
-        """The explanation of a failure: made anew, or the latest of its kind again."""
+        """The explanation of a failure: a new one, or the latest of its kind again. None: always a new one."""
+        if failure is None:
+            return anew()
         known = self._failures.setdefault(failure, _Failure())
         begun = self._clock()
         if known.latest is not None and known.told >= _ANEW and self._spent > _SHARE * (begun - self._began):

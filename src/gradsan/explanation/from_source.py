@@ -8,21 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from gradsan.check.reading import check_content
+from gradsan.observe.observed import Unrecorded
 from gradsan.report import Diagnosis
 
 _LONGEST = 150_000  # bytes of a file that is read while the program waits: some four thousand lines
 
 
-def completed_from_source(diagnosis: Diagnosis, file: str, why: str | None) -> Diagnosis:
-    """The story as the source of the failing line tells it, with what was observed; else the same, and less sure.
-
-    `why` says why no lines are recorded at all; None: others are.
-    """
-    note = why or (
-        f"lines of {Path(file).name} were not recorded, because it was running when gradsan was installed: "
-        f"`gradsan run {Path(file).name}` sees all of it"
+def completed_from_source(diagnosis: Diagnosis, unrecorded: Unrecorded) -> Diagnosis:
+    """What the source of the failing line says, with what was observed; else the same diagnosis, and less sure."""
+    name = Path(unrecorded.file).name
+    note = unrecorded.why or (
+        f"lines of {name} were not recorded, because it was running when gradsan was installed: "
+        f"`gradsan run {name}` sees all of it"
     )
-    found = _in_source(diagnosis, file)
+    found = _in_source(diagnosis, unrecorded.file)
     if found is None:
         return replace(diagnosis, confidence="possible", notes=(*diagnosis.notes, note))
     return replace(

@@ -1,0 +1,74 @@
+"""What becomes of an error: its explanation on the exception itself, and a finding of the run.
+
+Nothing but the standard library is loaded until there is something to explain: the pipeline is imported then.
+"""
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from gradsan.explanation.expected_errors import is_expected
+from gradsan.explanation.explanation_budget import Patience
+from gradsan.explanation.findings import Conclusion, Findings
+from gradsan.observe.raised import Complain, Raised
+from gradsan.report import Diagnosis
+
+if TYPE_CHECKING:
+    from gradsan.facts.course import Course
+
+_OURS = "__gradsan__"  # where an exception keeps its diagnosis
+
+
+def diagnosis_on(error: BaseException) -> Diagnosis | None:
+    """The diagnosis that an exception carries."""
+    found = getattr(error, _OURS, None)
+    return found if isinstance(found, Diagnosis) else None
+
+
+class Explainer:
+    """One in a process. `wants` says of a code whether it is to be explained."""
+
+    def __init__(self, wants: Callable[[str], bool] = lambda _: True) -> None:
+        self._wants = wants
+        self._found = Findings()
+        self.listeners = [self._found]  # each is given every diagnosis
+        self._patience = Patience()
+        self._began = time.time()
+
+    @property
+    def diagnoses(self) -> list[Diagnosis]:
+        """All that were made, also of errors that the program caught."""
+        return list(self._found)
+
+    def explain(self, raised: Raised) -> None:
+        """Put the explanation on an error, where it has none yet."""
+        if diagnosis_on(raised.error) is not None:
+            return
+        diagnosis = self._patience.explain(raised.place, lambda: self._explained(raised))
+        if diagnosis is not None and self._wants(diagnosis.code):
+            self._attach(raised.error, diagnosis)
+
+    def conclude(self, course: "Course | None", complain: Complain) -> Conclusion:
+        """What there is to say of a run that is over."""
+        if course is None:
+            return Conclusion()
+        from gradsan.explanation.pipeline import concluded
+
+        return concluded(course, self._wants, complain, self._began)
+
+    def _explained(self, raised: Raised) -> Diagnosis | None:
+        observed = raised.observe()
+        if observed is None:
+            return None
+        from gradsan.explanation.pipeline import diagnosed
+
+        return diagnosed(observed, raised.complain, self._began)
+
+    def _attach(self, error: RuntimeError, diagnosis: Diagnosis) -> None:
+        from gradsan.show.text import story
+
+        if not is_expected(error):
+            error.add_note("\n" + story(diagnosis, width=100, color=False).rstrip())
+        setattr(error, _OURS, diagnosis)
+        for each in self.listeners:
+            each.add(diagnosis)

@@ -1,0 +1,81 @@
+"""From what was observed to what is shown: causes tell what it is, `fix/` what each remedy would do and how to make it.
+
+An explanation does without effects and without edits: whatever goes wrong there is complained of in a line, and the
+diagnosis stays as it was.
+"""
+
+import linecache
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from gradsan.causes.diagnosing import diagnose
+from gradsan.causes.silence import places_of, silent_diagnoses
+from gradsan.check.suppressions import silenced
+from gradsan.explanation.evidence import of_live, of_tried
+from gradsan.explanation.findings import Conclusion
+from gradsan.explanation.from_source import completed_from_source
+from gradsan.facts.course import Course
+from gradsan.lifecycle.recording import Recording
+from gradsan.observe.guarding import attempt
+from gradsan.observe.observed import Observed
+from gradsan.observe.raised import Complain
+from gradsan.report import Diagnosis, RaisedError, Summary
+from gradsan.source.comments import comments_in
+
+
+def diagnosed(observed: Observed, complain: Complain, began: float) -> Diagnosis:
+    """The diagnosis of an error. `began`: when the run did; a file that changed since is not what runs."""
+    beliefs = tuple(dict.fromkeys(each.sentence for each in observed.tried))
+    found = diagnose(observed.incident, RaisedError(*observed.error), observed.named, beliefs)
+    found, live = _with_evidence(found, of_tried(observed.tried)), observed.live
+    if observed.unrecorded is not None:
+        found = completed_from_source(found, observed.unrecorded)
+        live = observed.live_of(found.culprit)
+    found = _with_evidence(found, of_live(live))
+    if observed.recording is not None:
+        found = _foretold(found, observed.recording, complain)
+    return edited(found, complain, began)
+
+
+def concluded(course: Course, wants: Callable[[str], bool], complain: Complain, began: float) -> Conclusion:
+    """What a run did, and what was wrong with it that never raised."""
+    summary = Summary(
+        passes=course.passes,
+        steps=course.steps,
+        ops=course.ops,
+        peak_saved_bytes=course.peak_saved_bytes,
+        retained_bytes=course.retained_bytes,
+    )
+    found = silent_diagnoses(course, wants)
+    files = {frame.file for each in found for frame in places_of(each)}
+    comments = {file: comments_in(file, "".join(linecache.getlines(file))) for file in files}
+    reported = silenced(found, comments).told
+    return Conclusion(summary, tuple(edited(each, complain, began) for each in reported))
+
+
+def edited(diagnosis: Diagnosis, complain: Complain, began: float) -> Diagnosis:
+    """With the edits that fix it; a fix without one still has its title."""
+
+    def act() -> Diagnosis:
+        from gradsan.fix.proposing import with_edits
+
+        return with_edits(diagnosis, Path.cwd(), not_after=began)
+
+    return attempt(act, partial(complain, "no edit was made")) or diagnosis
+
+
+def _foretold(diagnosis: Diagnosis, recording: Recording, complain: Complain) -> Diagnosis:
+    """With what each fix would do, and those that would not help last."""
+
+    def act() -> Diagnosis:
+        from gradsan.fix.what_if import foretell
+
+        return foretell(diagnosis, recording)
+
+    return attempt(act, partial(complain, "no fix was rehearsed")) or diagnosis
+
+
+def _with_evidence(diagnosis: Diagnosis, found: dict[str, str | int]) -> Diagnosis:
+    return replace(diagnosis, evidence={**diagnosis.evidence, **found})

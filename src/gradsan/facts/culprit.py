@@ -1,0 +1,31 @@
+"""The name that an explanation is about, and files as a report names them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Holder = Literal["local", "argument", "attribute", "item", "closure", "global", "buffer", "optimizer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """The name through which the problem lives on, as the user would write it."""
+
+    name: str  # `h`, `self.hidden`, `losses[0]`
+    holder: Holder
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The name through which it came about, if it could be found."""
+
+    culprit: Culprit
+    certain: bool
+
+
+def shown(file: str) -> str:
+    """A file as reports name it: relative to the working directory where it lies under it."""
+    try:
+        return str(Path(file).resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return file
