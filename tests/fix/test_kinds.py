@@ -7,6 +7,7 @@ import pytest
 
 from fix.programs import Case
 from gradsan.fix.program import Program
+from gradsan.fix.proposing import candidates
 from gradsan.fix.ranking import ranked
 from gradsan.report import Fix, FixKind
 
@@ -366,6 +367,26 @@ def test_edit_in_place_makes_a_new_tensor_instead(tmp_path: Path, before: str, a
     found = case.diagnosis("GS202", "h", changed=case.at(before))
 
     assert case.mended("clone", found) == f"def main(h):\n    {after}\n    return h\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("h[0] = h[1] * 2", "h[0] = h.clone()[1] * 2"),
+        ("h[:, a] = h[:, a] * scale + h[:, b]", "h[:, a] = h.clone()[:, a] * scale + h.clone()[:, b]"),
+        ("h[0] += h[1]", "h[0] += h.clone()[1]"),
+    ],
+)
+def test_what_is_written_into_a_copy_is_read_from_another(tmp_path: Path, before: str, after: str) -> None:
+    """What the new values are computed from may be saved too; a copy of what is written into would be lost."""
+    case = Case(tmp_path, f"def main(h):\n    {before}\n    return h\n")
+    found = case.diagnosis("GS202", "h", changed=case.at(before), made=case.at(before))
+
+    every = [case.applied(edits) for edits in candidates("clone", Program(found, case.folder))]
+
+    copied = "def main(h):\n    h = h.clone()\n    {}\n    return h\n"
+    assert every[:2] == [copied.format(before), copied.format(after)]
+    assert not any("h.clone()[0] =" in each for each in every)
 
 
 @pytest.mark.parametrize("edit", ["w.clamp_(-1, 1)", "w *= 0.9", "w[0] = 0"])

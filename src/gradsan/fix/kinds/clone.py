@@ -30,7 +30,7 @@ def drafts(program: Program) -> Iterator[Draft]:
 def _saving_a_copy(program: Program) -> Iterator[Draft]:
     culprit = program.diagnosis.culprit
     for place in reversed(program.places(program.diagnosis.made)):
-        loads = [] if place is None or culprit is None else loaded(place.statement, culprit.name)
+        loads = [] if place is None or culprit is None else loaded(_read_in(place.statement), culprit.name)
         if place is not None and loads and isinstance(place.statement, cst.SimpleStatementLine):
             draft = Draft()
             for load in loads:
@@ -75,10 +75,28 @@ def _with_items(program: Program, place: Place, base: str) -> Iterator[Draft]:
     if held.is_tensor:
         draft.insert_before(place.tree, place.statement, f"{base} = {base}.clone()")
         yield draft
+        yield from _with_items_of_its_own(place, base)
     elif isinstance(edit, cst.AugAssign) and held.is_known and not held.without("list", "dict"):
         new = f"{text(edit.target)} = {text(edit.target)} {_OPERATORS[text(edit.operator)]} {_operand(edit.value)}"
         draft.replace(place.tree, edit, small(new))
         yield draft
+
+
+def _with_items_of_its_own(place: Place, base: str) -> Iterator[Draft]:
+    """`x[a] = x[b] * y`: what is written into is a copy, and what the product saves is another."""
+    loads = loaded(_read_in(place.statement), base)
+    if loads:
+        draft = Draft()
+        draft.insert_before(place.tree, place.statement, f"{base} = {base}.clone()")
+        for load in loads:
+            draft.replace(place.tree, load, method(load, "clone"))
+        yield draft
+
+
+def _read_in(statement: cst.CSTNode) -> cst.CSTNode:
+    """The part of a statement that reads values: a copy of what is written into would be lost."""
+    value = getattr(simple(statement), "value", None)
+    return value if isinstance(value, cst.CSTNode) else statement
 
 
 def _switched_off(place: Place) -> Iterator[Draft]:

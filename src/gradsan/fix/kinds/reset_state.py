@@ -9,7 +9,7 @@ import libcst as cst
 from gradsan.facts.location import Location
 from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import loaded, simple, targets, text
+from gradsan.fix.expressions import loaded, simple, small, targets, text
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement, Tree
 
@@ -66,7 +66,10 @@ def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
     reached, start = _written_in(program, passing, name), _begun_with(program, adding, name)
     loop = next((each for each in tree.loops(passing.statement) if each in tree.loops(adding.statement)), None)
     around = loop if loop is not None else tree.scope(passing.statement)
-    if reached is None or start is None or isinstance(around, cst.Module | cst.Lambda):
+    if reached is None or start is None:
+        yield from _begun_where_it_is_added_to(program.places(enters)[-1], name)
+        return
+    if isinstance(around, cst.Module | cst.Lambda):
         return
     draft, here = Draft(), list(tree.block(passing.statement))
     if tree.parent(passing.statement) is not around.body:
@@ -80,6 +83,29 @@ def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
     if superfluous is not None:
         draft.remove(tree, superfluous)
     yield draft
+
+
+def _begun_where_it_is_added_to(place: Place | None, name: str) -> Iterator[Draft]:
+    """`self.x = self.x + term` is `self.x = term`, where whoever asks for the pass cannot begin the total again.
+
+    Right where that line runs once for every pass, which a trial has to show.
+    """
+    match None if place is None else simple(place.statement):
+        case (
+            cst.Assign(
+                targets=[cst.AssignTarget(target=target)],
+                value=cst.BinaryOperation(left=left, operator=cst.Add(), right=term),
+            ) as adding
+        ) if text(left) == text(target) == name:
+            pass
+        case cst.AugAssign(target=target, operator=cst.AddAssign(), value=term) as adding if text(target) == name:
+            pass
+        case _:
+            return
+    if place is not None and not loaded(term, name):
+        draft = Draft()
+        draft.replace(place.tree, adding, small(f"{name} = {text(term)}"))
+        yield draft
 
 
 def _written_in(program: Program, place: Place, name: str) -> str | None:
