@@ -786,3 +786,24 @@ def test_edit_that_could_not_run_is_not_offered(tmp_path: Path, code: str, kind:
     case = Case(tmp_path, f"def main():\n    {line}\n")
 
     assert case.mended(kind, case.diagnosis(code, "h", changed=case.at(line), cut=case.at(line))) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "mended"),
+    [
+        ("total = 0\n    for x in data:\n        total += f(x)\n    return total", True),
+        ("model.eval()\n    return f(data)", True),
+        ("print(f(data))", True),
+        ("", False),  # nothing is left that is to be computed so
+    ],
+)
+def test_switch_that_is_left_off_holds_for_a_block(tmp_path: Path, body: str, *, mended: bool) -> None:
+    """For what follows it in its own block, and no longer."""
+    switch = "torch.set_grad_enabled(False)"
+    source = f"def main():\n    model.eval()\n    {switch}\n    {body}".rstrip() + "\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS203", "loss", cut=case.at(switch))
+
+    indented = body.replace("\n", "\n    ")
+    after = f"def main():\n    model.eval()\n    with {switch}:\n        {indented}\n"
+    assert case.mended("re-attach", found) == (after if mended else None)

@@ -23,7 +23,13 @@ def drafts(program: Program) -> Iterator[Draft]:
         found = list(nodes(place.statement, into_functions=False)) if not hasattr(place.statement, "items") else []
         if any(isinstance(each, cst.Call) and called_name(each) in {"numpy", "tolist"} for each in found):
             return  # whatever goes into NumPy loses its history there
-        ways = [*_rebuilt(place, found), *_joined_up(place, found), *_unwrapped(place, found), *_recorded(place)]
+        ways = [
+            *_for_a_block(place),
+            *_rebuilt(place, found),
+            *_joined_up(place, found),
+            *_unwrapped(place, found),
+            *_recorded(place),
+        ]
         if ways:
             yield from ways
             return
@@ -135,6 +141,21 @@ def _recorded(place: Place) -> Iterator[Draft]:
                 continue
         yield draft
         return
+
+
+def _for_a_block(place: Place) -> Iterator[Draft]:
+    """`torch.set_grad_enabled(False)` holds until it is switched on again: with a block, for what follows it there."""
+    tree, statement = place.tree, place.statement
+    match simple(statement):
+        case cst.Expr(value=cst.Call() as switch) if _switches_off(switch):
+            block = [each for each in tree.block(statement) if isinstance(each, Statement)]
+            following = block[block.index(statement) + 1 :]
+            if following:
+                draft = Draft()
+                draft.replace(tree, statement, cst.With([cst.WithItem(switch)], cst.IndentedBlock(following)))
+                for each in following:
+                    draft.remove(tree, each)
+                yield draft
 
 
 def _switches_off(expression: cst.BaseExpression) -> bool:
