@@ -133,6 +133,17 @@ def test_what_was_made_once_is_cut_off_where_the_round_trains_the_same_parameter
     assert told(replace(compared, is_term=True)).fixes[0].kind == "move-into-loop"
 
 
+def test_what_was_made_once_is_cut_off_where_its_owner_does_not_step() -> None:
+    """A teacher that was trained before; where its own optimizer steps, it is to be computed again."""
+    teacher = Owners(frozenset("a"), frozenset("b"), by_optimizer=True, stepped=frozenset("a"))
+    both = replace(teacher, stepped=frozenset("ab"))
+    unknown = replace(teacher, stepped=frozenset())
+
+    first = [told(replace(BEFORE_LOOP, owners=owners)).fixes[0].kind for owners in (teacher, both, unknown)]
+
+    assert first == ["detach", "move-into-loop", "move-into-loop"]
+
+
 def test_call_that_cuts_is_not_offered_to_be_removed_where_none_was_found() -> None:
     """There is nothing to point at."""
     at = (Frame("train.py", 7, "main"),)

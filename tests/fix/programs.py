@@ -6,7 +6,7 @@ from pathlib import Path
 from gradsan.facts.location import Frame, Location
 from gradsan.fix.editing import edited
 from gradsan.fix.program import Program
-from gradsan.fix.proposing import candidates
+from gradsan.fix.proposing import Edits, candidates
 from gradsan.report import Culprit, Diagnosis, FixKind
 
 MAIN = "train.py"
@@ -52,7 +52,9 @@ class Case:
     def mended(self, kind: FixKind, diagnosis: Diagnosis) -> str | None:
         """The program after the first edit of that kind; None where there is none."""
         edits = next(candidates(kind, Program(diagnosis, self.folder)), None)
-        if edits is None:
-            return None
+        return None if edits is None else self.applied(edits)
+
+    def applied(self, edits: Edits) -> str:
+        """The program with these edits."""
         lines = (self.folder / MAIN).read_text(encoding="utf-8").splitlines(keepends=True)
         return "".join(edited(lines, edits))

@@ -7,6 +7,7 @@ import pytest
 
 from fix.programs import Case
 from gradsan.fix.program import Program
+from gradsan.fix.proposing import candidates
 from gradsan.fix.ranking import ranked
 from gradsan.report import Fix, FixKind
 
@@ -366,6 +367,26 @@ def test_edit_in_place_makes_a_new_tensor_instead(tmp_path: Path, before: str, a
     found = case.diagnosis("GS202", "h", changed=case.at(before))
 
     assert case.mended("clone", found) == f"def main(h):\n    {after}\n    return h\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("h[0] = h[1] * 2", "h[0] = h.clone()[1] * 2"),
+        ("h[:, a] = h[:, a] * scale + h[:, b]", "h[:, a] = h.clone()[:, a] * scale + h.clone()[:, b]"),
+        ("h[0] += h[1]", "h[0] += h.clone()[1]"),
+    ],
+)
+def test_what_is_written_into_a_copy_is_read_from_another(tmp_path: Path, before: str, after: str) -> None:
+    """What the new values are computed from may be saved too; a copy of what is written into would be lost."""
+    case = Case(tmp_path, f"def main(h):\n    {before}\n    return h\n")
+    found = case.diagnosis("GS202", "h", changed=case.at(before), made=case.at(before))
+
+    every = [case.applied(edits) for edits in candidates("clone", Program(found, case.folder))]
+
+    copied = "def main(h):\n    h = h.clone()\n    {}\n    return h\n"
+    assert every[:2] == [copied.format(before), copied.format(after)]
+    assert not any("h.clone()[0] =" in each for each in every)
 
 
 @pytest.mark.parametrize("edit", ["w.clamp_(-1, 1)", "w *= 0.9", "w[0] = 0"])
@@ -765,3 +786,24 @@ def test_edit_that_could_not_run_is_not_offered(tmp_path: Path, code: str, kind:
     case = Case(tmp_path, f"def main():\n    {line}\n")
 
     assert case.mended(kind, case.diagnosis(code, "h", changed=case.at(line), cut=case.at(line))) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "mended"),
+    [
+        ("total = 0\n    for x in data:\n        total += f(x)\n    return total", True),
+        ("model.eval()\n    return f(data)", True),
+        ("print(f(data))", True),
+        ("", False),  # nothing is left that is to be computed so
+    ],
+)
+def test_switch_that_is_left_off_holds_for_a_block(tmp_path: Path, body: str, *, mended: bool) -> None:
+    """For what follows it in its own block, and no longer."""
+    switch = "torch.set_grad_enabled(False)"
+    source = f"def main():\n    model.eval()\n    {switch}\n    {body}".rstrip() + "\n"
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS203", "loss", cut=case.at(switch))
+
+    indented = body.replace("\n", "\n    ")
+    after = f"def main():\n    model.eval()\n    with {switch}:\n        {indented}\n"
+    assert case.mended("re-attach", found) == (after if mended else None)

@@ -135,6 +135,28 @@ def test_what_is_computed_in_every_iteration_is_compared_with_kept_graphs_only_w
     assert judge(trial, "again", Stage(before, {}, fresh)).answer == "differs"
 
 
+def test_what_is_trained_later_is_no_constant(tmp_path: Path) -> None:
+    """Its optimizer had not stepped yet when the program failed: with all graphs kept, it is given a gradient."""
+    begun, own = steps(1), [{"optimizer": 1, "gradients": [[2, 2]], "random": 0, "last": False}]
+    without = [{**own[0], "gradients": [None]}]
+
+    def act(_text: str, reference: str | None) -> Trial:
+        return ended(0, [*begun, *(own if reference == "kept" else without)], stale=reference == "kept")
+
+    stage = Stage(ended(1, begun), {}, Acted(tmp_path, act))
+
+    assert judge(ended(0, [*begun, *without]), "constant", stage).answer == "differs"
+    assert judge(ended(0, [*begun, *own]), "constant", stage).answer == "agrees"
+
+
+def test_what_was_trained_before_is_a_constant(tmp_path: Path) -> None:
+    """A teacher, whose optimizer steps no more."""
+    taught, learned = steps(1), [{"optimizer": 1, "gradients": [[2, 2]], "random": 0, "last": False}]
+    stage = Stage(ended(1, taught), {}, Acted(tmp_path, lambda _text, _reference: ended(0, [*taught, *learned])))
+
+    assert judge(ended(0, [*taught, *learned]), "constant", stage).answer == "agrees"
+
+
 def test_what_cannot_be_compared_is_undecided(tmp_path: Path) -> None:
     """Nothing was trained, the reference fails too, or other random numbers were drawn."""
     failing = Acted(tmp_path, lambda _text, _reference: ended(1, []))

@@ -100,3 +100,41 @@ def test_list_that_was_forgotten_is_emptied_as_the_others_are(
     assert best.kind == ("detach" if expected is None else "reset-state")
     if expected is not None:
         assert case.mended("reset-state", diagnosis) == f"{source}        {expected}\n"
+
+
+LAYERS = """\
+class Layer:
+    def __init__(self):
+        self.penalty = start()
+    def forward(self, x):
+        {adding}
+        return x
+def main():
+    for x in data:
+        out = model(x)
+        loss = f(out) + sum(each.penalty for each in model.layers)
+        loss.backward()
+        opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("adding", "begun"),
+    [
+        ("self.penalty = self.penalty + x.abs().mean()", "self.penalty = x.abs().mean()"),
+        ("self.penalty += norm(x)", "self.penalty = norm(x)"),
+        ("self.penalty = self.penalty + a * b", "self.penalty = a * b"),
+        ("self.penalty = self.penalty + 0.5 * self.penalty", None),  # nothing would be left to begin with
+        ("self.penalty = x.mean() - self.penalty", None),  # no total
+    ],
+)
+def test_total_that_nobody_can_begin_again_begins_where_it_is_added_to(
+    tmp_path: Path, adding: str, begun: str | None
+) -> None:
+    """Every layer has one of its own, and what it begins with means nothing where the pass is asked for."""
+    source = LAYERS.format(adding=adding)
+    case = Case(tmp_path, source)
+    place = case.at("model(x)", adding, inner="Layer.forward")
+    found = case.diagnosis("GS105", "self.penalty", made=place, enters=place, used=case.at("backward"))
+
+    assert case.mended("reset-state", found) == (None if begun is None else source.replace(adding, begun))

@@ -310,6 +310,48 @@ main()
     assert line_of(diagnosis.cut) == marked(program, "cut")
 
 
+@pytest.mark.parametrize(
+    ("off", "on", "cutting"),
+    [
+        ("torch.set_grad_enabled(False)  # cut", "pass", "pass"),
+        ("torch.set_grad_enabled(False)", "torch.set_grad_enabled(True)", "h = h.detach()  # cut"),
+    ],
+)
+def test_switch_that_is_off_is_the_cause_whatever_else_cuts(tmp_path: Path, off: str, on: str, cutting: str) -> None:
+    """A frozen part has no history by intention; without the switch, the head would have one."""
+    program = f"""
+def evaluate(net):
+    {off}
+    net(torch.ones(2, 3)).mean().item()
+    {on}
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(3, 3), nn.Linear(3, 1)
+    def forward(self, x):
+        with torch.no_grad():
+            h = self.body(x)
+        h = self.head(h)
+        {cutting}
+        return h
+
+def main():
+    net = Net()
+    evaluate(net)
+    loss = net(torch.ones(2, 3)).mean()
+    loss.backward()
+
+main()
+"""
+    try:
+        diagnosis = diagnosis_of(tmp_path, program)
+    finally:
+        torch.set_grad_enabled(True)  # as torch has it
+
+    assert line_of(diagnosis.cut) == marked(program, "cut")
+
+
 def test_where_nothing_tells_no_place_is_made_up(tmp_path: Path) -> None:
     """Data has no history, and nothing cut it."""
     diagnosis = diagnosis_of(tmp_path, "\nloss = (torch.ones(3) * 2).sum()\nloss.backward()\n")

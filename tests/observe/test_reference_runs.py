@@ -121,6 +121,19 @@ for x in data:
         ("(total / count).backward()", "total + loss"),
         ("loss.backward()", "total + loss.item()"),
     ),
+    "total that is weighed, beside another loss": (
+        "term",
+        """\
+net, penalty = nn.Linear(3, 2), 0.0
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in data:
+    out = net(x)
+    penalty = penalty + out.abs().mean()
+    opt.zero_grad(); (out.square().mean() + 0.1 * penalty).backward(); opt.step()
+""",
+        ("penalty = penalty + out",),
+        ("penalty = out",),
+    ),
     "two heads": (
         "kept",
         """\

@@ -493,6 +493,58 @@ def has_no_use_for_the_temper() -> None:
     tempers("unused")
 
 
+class Encoding(nn.Module):
+    """A method, made for looking at features, that records nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body, self.head, self.size = nn.Linear(4, 3), nn.Linear(3, 2), 0.0
+
+    @torch.no_grad()
+    def features(self, x: torch.Tensor) -> torch.Tensor:
+        """What the body makes of it."""
+        return torch.tanh(self.body(x))
+
+    def embed(self, x: torch.Tensor) -> torch.Tensor:
+        """All in one line."""
+        return self.head(self.features(x))  # type: ignore[no-any-return] # as above
+
+    def embed_with_a_look(self, x: torch.Tensor) -> torch.Tensor:
+        """The features are looked at, and others are trained."""
+        self.size = float(self.features(x).norm())
+        return self.head(x[:, :3])  # type: ignore[no-any-return] # as above
+
+
+def embeds(act: Callable[[Encoding, torch.Tensor], torch.Tensor]) -> None:
+    """With all of it in the optimizer."""
+    torch.manual_seed(0)
+    model = Encoding()
+    opt = torch.optim.SGD(model.parameters(), lr=0.01)
+    for _ in range(8):
+        loss = act(model, torch.randn(5, 4)).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+
+@finds("GS306")
+def embeds_by_a_method_without_history() -> None:
+    """GS306: what is returned goes into the loss in the line that calls for it."""
+    embeds(Encoding.embed)
+
+
+@finds("GS306")
+def embeds_in_the_line_of_the_loss() -> None:
+    """GS306, a call further out."""
+    embeds(lambda model, x: model.head(model.features(x)))
+
+
+@finds()
+def embeds_and_looks_at_features() -> None:
+    """They do not lead to the loss."""
+    embeds(Encoding.embed_with_a_look)
+
+
 def decodes(*, targets: torch.Tensor | None) -> None:
     """A state that goes from round to round, and a loss in each."""
     torch.manual_seed(0)

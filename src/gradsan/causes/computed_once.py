@@ -123,6 +123,9 @@ up to date: False
         """The best first."""
         if not isinstance(incident, SecondPass) or not incident.owners.freed:  # nobody trains it
             return ("detach", "no-grad")
+        # Whoever trains it does not step here: a teacher that was trained before. A trial tells whether it does later.
+        if incident.owners.stepped and not incident.owners.stepped & incident.owners.freed:
+            return ("detach", "no-grad", "move-into-loop")
         # What the loss compares with, or weighs by: this round's forward trains the same parameters already.
         if incident.trained_anew and not (incident.is_term or incident.is_operand):
             return ("detach", "no-grad", "move-into-loop")

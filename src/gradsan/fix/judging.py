@@ -82,21 +82,36 @@ def _spoiled(trial: Trial, stage: Stage, meaning: Meaning) -> Verdict | None:
     if stage.fails and meaning != "constant" and (changed := difference(trial.steps, before, trial.names)) is not None:
         return _differs(changed, "the program before it failed")
     lost = cut_off(trial.steps, before, trial.names)
+    if meaning == "constant":
+        lost = lost or _untrained_as_constant(trial, stage)
     return Verdict("differs", f"no gradient any more for {_listed(lost)}") if lost else None
 
 
 def _as_meant(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     if meaning == "open":
         return Verdict("agrees", _AGREES[meaning])
-    if meaning == "again":
-        return _again(trial, stage, "kept")
     if meaning == "beside":
         return _again(trial, stage, "beside")
-    if meaning == "cut" and starves(stage.reference("cut").steps):  # then the cut is not what is meant
+    if meaning == "again" or _is_not_meant(meaning, stage):
         return _again(trial, stage, "kept")
     if meaning == "same" and not stage.fails:
         return _compared(trial, stage.ran, meaning)
     return _compared(trial, stage.reference("kept" if meaning == "same" else meaning), meaning)
+
+
+def _is_not_meant(meaning: Meaning, stage: Stage) -> bool:
+    """Whether a reference takes away what a step is there to train."""
+    if meaning == "cut":
+        return starves(stage.reference("cut").steps)
+    return meaning == "constant" and bool(_untrained_as_constant(stage.reference("constant"), stage))
+
+
+def _untrained_as_constant(trial: Trial, stage: Stage) -> list[str]:
+    """What an optimizer steps with, and is given no gradient where something is a constant.
+
+    A pass that failed comes before the steps that it was for: the program as it is does not show who they are.
+    """
+    return cut_off(trial.steps, stage.reference("kept").steps, trial.names)
 
 
 def _again(trial: Trial, stage: Stage, first: Meaning) -> Verdict:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from gradsan.observe.graph import adds_up, leading_to, leaves_of, reach, roots_of, saves_values
+from gradsan.observe.graph import adds_up, kind_of, leading_to, leaves_of, reach, roots_of, saves_values
 from gradsan.observe.modules import trained
 from gradsan.observe.private import NO_NUMBER, private, restore_versions
 
@@ -19,6 +19,7 @@ _WALKED = "gradsan_walked"  # on an op: the op counter when the last pass over i
 _FREED = "gradsan_freed"  # on an op: the same, of a pass that freed it
 _NEVER = 2**63  # later than any op
 _CUT = "gradsan_cut"  # on an op: nothing flows below it any more
+_WEIGHING = frozenset({"Mul", "Div"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,10 @@ class Beside(Cut):
 
 
 class Term(Cut):
-    """A pass over a total is asked of what was added to it since the pass before, each with its full weight."""
+    """A pass over a total is asked of what was added to it since the pass before, each with its full weight.
+
+    What a total is multiplied with before it is added to other losses is no average's: that weight stays.
+    """
 
     def asks(self, tensors: Any, args: list[Any], pass_: Asked) -> Any:  # noqa: ANN401 # as above
         """The new terms, where old ones are among those that a total is the sum of."""
@@ -220,15 +224,18 @@ class Term(Cut):
         """None: what is old is not added to the loss, but part of what is computed."""
         from torch.autograd.graph import GradientEdge
 
-        found, waiting = [], list(roots)
+        found, waiting = [], [(each, False) for each in roots]
         while waiting:
-            edge = waiting.pop()
+            edge, is_added = waiting.pop()
+            is_weighed = is_added and kind_of(edge.node) in _WEIGHING
             if reached[edge.node] < 0:
                 found.append(edge)
             elif not self._is_constant(edge.node, reached[edge.node]):
                 if not adds_up(edge.node):
                     return None
-                waiting += [GradientEdge(*each) for each in edge.node.next_functions if each[0] is not None]
+                terms = [GradientEdge(*each) for each in edge.node.next_functions if each[0] is not None]
+                found += [edge] if is_weighed else []
+                waiting += [] if is_weighed else [(each, is_added or len(terms) > 1) for each in terms]
         return found
 
 

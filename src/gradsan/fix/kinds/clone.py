@@ -26,7 +26,7 @@ def drafts(program: Program) -> Iterator[Draft]:
 def _saving_a_copy(program: Program) -> Iterator[Draft]:
     culprit = program.diagnosis.culprit
     for place in reversed(program.places(program.diagnosis.made)):
-        loads = [] if place is None or culprit is None else loaded(place.statement, culprit.name)
+        loads = [] if place is None or culprit is None else loaded(_read_in(place.statement), culprit.name)
         if place is not None and loads and is_simple(place.statement):
             draft = Draft()
             for load in loads:
@@ -80,9 +80,27 @@ def _with_items(program: Program, place: Place, base: str) -> Iterator[Draft]:
     if held.is_tensor:
         draft.insert_before(place.tree, edit, f"{base} = {base}.clone()")
         yield draft
+        yield from _with_items_of_its_own(place, base)
     elif isinstance(edit, ast.AugAssign) and held.is_known and not held.without("list", "dict"):
         draft.replace(place.tree, edit, written_out(place.tree, edit, place.tree.text(edit.target)))
         yield draft
+
+
+def _with_items_of_its_own(place: Place, base: str) -> Iterator[Draft]:
+    """`x[a] = x[b] * y`: what is written into is a copy, and what the product saves is another."""
+    loads = loaded(_read_in(place.statement), base)
+    if loads:
+        draft = Draft()
+        draft.insert_before(place.tree, place.statement, f"{base} = {base}.clone()")
+        for load in loads:
+            draft.replace(place.tree, load, method(place.tree.text(load), "clone"))
+        yield draft
+
+
+def _read_in(statement: ast.AST) -> ast.AST:
+    """The part of a statement that reads values: a copy of what is written into would be lost."""
+    value = getattr(statement, "value", None)
+    return value if isinstance(value, ast.AST) else statement
 
 
 def _switched_off(place: Place) -> Iterator[Draft]:

@@ -10,7 +10,7 @@ from gradsan.knowledge.tensors import operation
 from gradsan.source.arguments import without
 from gradsan.source.changes import Changes
 from gradsan.source.names import called_name, nodes, targets
-from gradsan.source.placing import code_of
+from gradsan.source.placing import code_of, nested
 from gradsan.source.tree import Tree
 
 
@@ -22,7 +22,13 @@ def drafts(program: Program) -> Iterator[Draft]:
         found = list(nodes(place.statement, into_functions=False)) if not hasattr(place.statement, "items") else []
         if any(isinstance(each, ast.Call) and operation(called_name(each)).returns == "object" for each in found):
             return  # whatever goes into NumPy loses its history there
-        ways = [*_rebuilt(place, found), *_joined_up(place, found), *_unwrapped(place, found), *_recorded(place)]
+        ways = [
+            *_for_a_block(place),
+            *_rebuilt(place, found),
+            *_joined_up(place, found),
+            *_unwrapped(place, found),
+            *_recorded(place),
+        ]
         if ways:
             yield from ways
             return
@@ -130,6 +136,22 @@ def _recorded(place: Place) -> Iterator[Draft]:
                 continue
         yield draft
         return
+
+
+def _for_a_block(place: Place) -> Iterator[Draft]:
+    """`torch.set_grad_enabled(False)` holds until it is switched on again: with a block, for what follows it there."""
+    tree, statement = place.tree, place.statement
+    match statement:
+        case ast.Expr(value=ast.Call() as switch) if _switches_off(switch):
+            block = list(tree.block(statement))
+            following = block[block.index(statement) + 1 :]
+            if following:
+                draft = Draft()
+                codes = [code_of(tree, each) for each in following]
+                draft.rewrite(tree, statement, nested(tree, f"with {tree.text(switch)}:", *codes))
+                for each in following:
+                    draft.remove(tree, each)
+                yield draft
 
 
 def _without_items(tree: Tree, block: ast.With, draft: Draft) -> None:

@@ -64,7 +64,10 @@ def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
     reached, start = _written_in(program, passing, name), _begun_with(program, adding, name)
     loop = next((each for each in tree.loops(passing.statement) if each in tree.loops(adding.statement)), None)
     around = loop if loop is not None else tree.scope(passing.statement)
-    if reached is None or start is None or isinstance(around, ast.Module | ast.Lambda):
+    if reached is None or start is None:
+        yield from _begun_where_it_is_added_to(program.places(enters)[-1], name)
+        return
+    if isinstance(around, ast.Module | ast.Lambda):
         return
     draft, here = Draft(), list(tree.block(passing.statement))
     if passing.statement not in around.body:
@@ -78,6 +81,26 @@ def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
     if superfluous is not None:
         draft.remove(tree, superfluous)
     yield draft
+
+
+def _begun_where_it_is_added_to(place: Place | None, name: str) -> Iterator[Draft]:
+    """`self.x = self.x + term` is `self.x = term`, where whoever asks for the pass cannot begin the total again.
+
+    Right where that line runs once for every pass, which a trial has to show.
+    """
+    match None if place is None else place.statement:
+        case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=ast.Add(), right=term)) as adding if same_as(
+            left, name
+        ) and same_as(target, name):
+            pass
+        case ast.AugAssign(target=target, op=ast.Add(), value=term) as adding if same_as(target, name):
+            pass
+        case _:
+            return
+    if place is not None and not loaded(term, name):
+        draft = Draft()
+        draft.replace(place.tree, adding, f"{name} = {place.tree.text(term)}")
+        yield draft
 
 
 def _written_in(program: Program, place: Place, name: str) -> str | None:

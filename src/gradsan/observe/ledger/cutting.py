@@ -59,7 +59,7 @@ def _switched_off(ran: Ran, trace: Trace, walked: Sequence[int]) -> FoundCut | N
     forward = _Forward(trace, walked)
     forward.cut = FoundCut("no-grad", switch.at.frames(switch.line), name)
     forward.taint_results(at, is_cut=True)
-    return forward.follow(at.index + 1)
+    return forward.cut if forward.is_taken_by_callers(at) else forward.follow(at.index + 1)
 
 
 @dataclass(slots=True)
@@ -159,6 +159,15 @@ class _Forward:
             if isinstance(statement, ast.Return) and parent is not None:
                 self.is_returned |= not is_cut
                 self.taint_results(parent, is_cut=is_cut)
+
+    def is_taken_by_callers(self, execution: Execution) -> bool:
+        """Whether what a function returns goes into the loss in the line that called it, or in one around that."""
+        at: Execution | None = execution
+        while at is not None and any(isinstance(each, ast.Return) for each in at.statements):
+            at = at.call.parent
+            if at is not None and self._is_taken(at):
+                return True
+        return False
 
     def _enter(self, execution: Execution) -> None:
         """A function that was given the value knows it by its own names."""

@@ -34,16 +34,18 @@ def loss_of_history(subject: Subject | None, frames: Sequence[Frame], lines: Lin
     if asked is None:
         return None
     node, at = asked
-    found = lost(Stores(trace), node, at)
     name = text(node) if subject is None else subject.name
     holder: Holder = holder_of(name or "", at.call.scope) if subject is None else subject.holder
+    if not _records() and (switched := _switch(trace)) is not None:  # whatever else cut it, nothing is recorded now
+        return Loss(name, holder, switched[0].frames(), switched[1], is_proved=False)
+    found = lost(Stores(trace), node, at)
     if isinstance(found, Lost):
         binding, where = found.binding, found.at.frames(found.line)
         if binding is not None:
             name, holder = binding.name, binding.kind
         return Loss(name, holder, where, found.written, found.is_proved)
-    switched = _switch(trace) if not _records() else _freezing(trace, found) if isinstance(found, Idle) else None
-    return None if switched is None else Loss(name, holder, switched[0].frames(), switched[1], is_proved=False)
+    frozen = _freezing(trace, found) if _records() and isinstance(found, Idle) else None
+    return None if frozen is None else Loss(name, holder, frozen[0].frames(), frozen[1], is_proved=False)
 
 
 def _asked(trace: Trace, subject: Subject) -> tuple[ast.expr, Execution] | None:
@@ -72,11 +74,12 @@ def _records() -> bool:
 
 
 def _switch(trace: Trace) -> tuple[Execution, str] | None:
-    """The statement that switched recording off for all that follows."""
+    """The statement that switched recording off for all that follows: the last that switched it, if it did so."""
     for execution in reversed(trace.executions):
         for each in execution.statements:
-            if isinstance(each, ast.Expr) and switches(each.value) is True:
-                return execution, ast.unparse(each.value)
+            is_off = switches(each.value) if isinstance(each, ast.Expr) else None
+            if is_off is not None:
+                return (execution, ast.unparse(each)) if is_off else None
     return None
 
 
