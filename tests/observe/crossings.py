@@ -79,7 +79,6 @@ class Watch:
         made, enters = _edge_in_time(reached, parents, freed) or _edge(reached, parents)
         frames = [each for each in frames_out(sys._getframe()) if each.f_code.co_filename != __file__]  # noqa: SLF001
         self.crossing = Crossing(
-            frozenset(reached),
             made,
             enters,
             _stack(lines, made),

@@ -25,7 +25,7 @@ def _number(tensor: torch.Tensor) -> int:
 
 def _holders(frame: FrameType, tensor: torch.Tensor) -> dict[str, Held]:
     number = _number(tensor)
-    found = held(frozenset({number}), number, [frame], lambda file: file == __file__)
+    found = held(number, [frame], lambda file: file == __file__)
     return {each.name: each for each in found}
 
 
@@ -99,7 +99,7 @@ def test_what_holds_the_tensor_is_named(thing: Any, name: str, holder: str) -> N
 
     def frame_with(thing: object) -> dict[str, Held]:
         thing = thing  # noqa: PLW0127 # a local of this frame
-        found = held(frozenset({number}), number, [sys._getframe()], lambda file: file == __file__)  # noqa: SLF001
+        found = held(number, [sys._getframe()], lambda file: file == __file__)  # noqa: SLF001
         return {each.name: each for each in found}
 
     found = frame_with(thing(tensor))
@@ -147,7 +147,7 @@ def test_a_sleeping_generator_holds_its_locals() -> None:
     sleeper = generate()
     next(sleeper)
 
-    found = held(frozenset(numbers), numbers[0], [sys._getframe()], lambda file: file == __file__)  # noqa: SLF001
+    found = held(numbers[0], [sys._getframe()], lambda file: file == __file__)  # noqa: SLF001
 
     assert "state" in [each.name for each in found]
     assert len(numbers) == 1
@@ -214,7 +214,7 @@ def test_nothing_is_kept_alive() -> None:
     """A variable that is rebound after the search lets its tensor go."""
     tensor = _made()
     alive = weakref.ref(tensor)
-    crossing = Crossing(frozenset({_number(tensor)}), _number(tensor), None, (), ())
+    crossing = Crossing(_number(tensor), None, (), ())
 
     carrier(crossing, [sys._getframe()], None, owns=lambda file: file == __file__)  # noqa: SLF001
     del tensor
@@ -234,6 +234,6 @@ def test_the_programs_own_snapshot_of_its_locals_stays() -> None:
 
 def test_without_a_name_there_is_no_carrier() -> None:
     """A wrong name is worse than none."""
-    crossing = Crossing(frozenset({10**9}), 10**9, None, (), ())
+    crossing = Crossing(10**9, None, (), ())
 
     assert carrier(crossing, [sys._getframe()], None) is None  # noqa: SLF001

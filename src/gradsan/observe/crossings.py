@@ -163,7 +163,6 @@ def _named(
     if made.number is None:
         return None
     crossing = Crossing(
-        consumed=incident.consumed,
         made_number=made.number,
         enters_number=enters.number,
         made=made.stack,

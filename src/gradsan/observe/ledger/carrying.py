@@ -24,7 +24,6 @@ def carried_by(
 def carried_over(made: int, enters: int | None, frame: FrameType, lines: Lines, owns: Callable[[str], bool]) -> Carried:
     """The name that leads from op `enters` to the older op `made`; None: the pass was asked for that one itself."""
     crossing = Crossing(
-        consumed=frozenset({made}),
         made_number=made,
         enters_number=enters,
         made=_stack(lines, made),

@@ -118,19 +118,16 @@ def _named(subject: Subject | None) -> Named | None:
 def _crossing(incident: SecondPass | Edited) -> Crossing | None:
     match incident:
         case SecondPass(made=made, enters=enters):
-            return _between(incident, made, enters, incident.consumed, incident.freeing.begin)
+            return _between(incident, made, enters, incident.freeing.begin)
         case Edited(made=OpFact() as made, enters=enters):
-            return _between(incident, made, enters, frozenset(), None)
+            return _between(incident, made, enters, None)
     return None
 
 
-def _between(
-    incident: SecondPass | Edited, made: OpFact, enters: OpFact | None, consumed: frozenset[int], freed: int | None
-) -> Crossing | None:
+def _between(incident: SecondPass | Edited, made: OpFact, enters: OpFact | None, freed: int | None) -> Crossing | None:
     if made.number is None:
         return None
     return Crossing(
-        consumed=consumed,
         made_number=made.number,
         enters_number=None if enters is None else enters.number,
         made=made.stack,

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from gradsan.knowledge.tensors import operation
-from gradsan.observe.naming.calling import is_named, match
-from gradsan.observe.naming.demands import Binding, Demand
+from gradsan.observe.naming.calling import Matched, is_named, match
+from gradsan.observe.naming.demands import Binding, Demand, Kind
 from gradsan.observe.naming.following import Follower
 from gradsan.observe.naming.operands import operands
 from gradsan.observe.naming.origins import OBJECT, PASSED_THROUGH, Step
 from gradsan.observe.naming.selection import HOP, inputs, last_name
-from gradsan.observe.naming.statements import calls, loads, text
+from gradsan.observe.naming.statements import assigned, calls, loads, text
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
 
 _NO_OPERAND = 0.6  # the statement reads it, but the op seems to be made of something else
-_OPERATED = 4.0  # an op was made of it, which should then have been the crossing one
+_PART_READ = 0.5  # the statement reads an attribute of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,45 +50,49 @@ def doubt_of(stores: Stores, makers: tuple[Execution, ...], node: ast.expr, at: 
     return None if goal is None else goal.cost
 
 
-def behind(makers: tuple[Execution, ...], entering: tuple[Execution, ...]) -> Binding | None:
-    """The object that one statement calls both times, where the first call made the op and the second reused it.
+def called_twice(makers: tuple[Execution, ...], entering: tuple[Execution, ...]) -> Binding | None:
+    """The object that one statement calls both times, where the first call created the op and the second reused it.
 
     What it keeps, and where, is its library's business.
     """
     here = entering[-1] if entering else None
     for maker, inner in pairwise(makers):
-        if here is None or maker is here or not here.statements or maker.statements != here.statements:
-            continue
-        matched = match(inner.call, ())
-        if matched is None:
-            continue
-        func = matched.node.func
-        is_method = matched.scope.name != "forward" and isinstance(func, ast.Attribute)
-        name = text(func.value if is_method and isinstance(func, ast.Attribute) else func)
-        if name is not None and name != "self":
-            return Binding(name, "attribute" if "." in name else "local", maker, here, by_object=False)
+        is_again = here is not None and maker is not here and here.statements and maker.statements == here.statements
+        matched = match(inner.call, ()) if is_again else None
+        name = None if matched is None else _object_of(matched)
+        if here is not None and name is not None and name != "self":
+            return Binding(name, _kind_of(name, here), maker, here, by_object=False)
     return None
 
 
-def inline(makers: tuple[Execution, ...], entering: tuple[Execution, ...]) -> Binding | None:
+def handed_on(makers: tuple[Execution, ...], entering: tuple[Execution, ...]) -> Binding | None:
     """What one statement calls and hands on at once, as in `self.head(self.body(x))`: no variable ever held it."""
     here = entering[-1] if entering else None
     if here is None or here not in makers:
         return None
-    nested = [
-        given
-        for statement in here.statements
-        for call in calls(statement)
-        for given in call.args
-        if isinstance(given, ast.Call)
-    ]
+    arguments = (given for statement in here.statements for call in calls(statement) for given in call.args)
+    nested = [given for given in arguments if isinstance(given, ast.Call)]
     name = text(nested[0].func) if len(nested) == 1 else None
     if name is None:
         return None
     entered = [call for call in here.called if (found := match(call, ())) is not None and found.node is nested[0]]
     if entered and not any(each.call in entered for each in makers):
-        return None  # it made something else
-    return Binding(name, "attribute" if "." in name else "local", here, here, by_object=False)
+        return None  # it created something else
+    return Binding(name, _kind_of(name, here), here, here, by_object=False)
+
+
+def _object_of(matched: Matched) -> str | None:
+    """What is called: an object whose `forward` ran, else the one whose method it is, else the function."""
+    func = matched.node.func
+    is_method = matched.scope.name != "forward" and isinstance(func, ast.Attribute)
+    return text(func.value if is_method and isinstance(func, ast.Attribute) else func)
+
+
+def _kind_of(name: str, at: Execution) -> Kind:
+    if "." in name:
+        return "attribute"
+    scope = at.call.scope
+    return "local" if scope is not None and name in assigned(scope) else "global"
 
 
 class _Search(Follower):
@@ -107,7 +111,7 @@ class _Search(Follower):
             for node in read:
                 doubt = _NO_OPERAND if inputs_of_op and node not in inputs_of_op else 0.0
                 if any(isinstance(each, ast.Attribute) and each.value is node for each in read):
-                    doubt += OBJECT / 2  # what is read is a part of it
+                    doubt += _PART_READ
                 demands.append(Demand(node, (), entering, doubt))
         return self.find(demands)
 
@@ -156,13 +160,8 @@ class _Search(Follower):
         """A new object of some class: it holds what it was given."""
         if demand.at is self._makers[-1]:
             self._reach(demand, OBJECT)
-        path = demand.path
-        wanted = next((each.value for each in node.keywords if path and each.arg == path[0][1]), None)
-        if wanted is not None:
-            self._follow(demand, wanted, path[1:], HOP)
-            return
         for each in inputs(node):
-            self._follow(demand, each, path[1:], PASSED_THROUGH, is_within=not path)
+            self._follow(demand, each, demand.path[1:], PASSED_THROUGH, is_within=not demand.path)
 
     def _operation(self, demand: Demand, given: Iterable[ast.expr]) -> None:
         """Where no op was made, what comes out is what went in."""
@@ -175,10 +174,5 @@ class _Search(Follower):
             matched = self._stores.match(inner)
             if matched is None or any(part is matched.node for part in ast.walk(demand.node)):
                 self._reach(demand, OBJECT)
-        for each in given:
-            if at in self._made_ops:
-                self._follow(demand, each, (), _OPERATED)
-                continue
+        for each in () if at in self._made_ops else given:
             self._follow(demand, each, demand.path, PASSED_THROUGH, is_within=True)
-            if demand.path:
-                self._follow(demand, each, (), PASSED_THROUGH, is_within=True)

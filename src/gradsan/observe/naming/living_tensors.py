@@ -1,4 +1,4 @@
-"""Which live tensors still lead to a consumed op, and which have been edited as often as PyTorch says."""
+"""Which live tensors still lead to an op, and which have been edited as often as PyTorch says."""
 
 from collections.abc import Callable, Sequence
 from math import prod
@@ -15,14 +15,12 @@ _REARRANGED_AT_MOST = 8
 _REARRANGING_NAMES = frozenset(f"{name}Backward{n}" for name in REARRANGING for n in range(3))
 
 
-def held(
-    consumed: frozenset[int], made_number: int, frames: Sequence[FrameType], owns: Callable[[str], bool]
-) -> list[Held]:
-    """Every tensor within reach of the user's live frames that leads to a consumed op; best names first.
+def held(number: int, frames: Sequence[FrameType], owns: Callable[[str], bool]) -> list[Held]:
+    """Every tensor within reach of the user's live frames that an op created, or that re-arranges it; best names first.
 
-    Its number is that of the op; it is exact if it leads to the newest of them, at once or by re-arranging only.
+    `number`: the op's creation number.
     """
-    return _Leading(consumed, made_number, owns).run(frames)
+    return _Leading(number, owns).run(frames)
 
 
 def edited_as_often(value: SavedValue, frames: Sequence[FrameType], owns: Callable[[str], bool]) -> list[Held]:
@@ -31,29 +29,24 @@ def edited_as_often(value: SavedValue, frames: Sequence[FrameType], owns: Callab
 
 
 class _Leading(Search):
-    def __init__(self, consumed: frozenset[int], made_number: int, owns: Callable[[str], bool]) -> None:
+    def __init__(self, number: int, owns: Callable[[str], bool]) -> None:
         super().__init__(owns)
-        self._consumed = consumed
-        self._made = made_number
+        self._number = number
 
     def _judge(self, tensor: Any) -> tuple[int, bool] | None:  # noqa: ANN401
         try:
             node = op_of(tensor)
         except (RuntimeError, NotImplementedError):
             return None
-        newest: int | None = None
         for _ in range(_REARRANGED_AT_MOST):
             if node is None:
                 break
-            number = creation_number(node)
-            if number == self._made:
-                return number, True
-            if number in self._consumed and newest is None:
-                newest = number
+            if creation_number(node) == self._number:
+                return 0, True
             if node.name() not in _REARRANGING_NAMES or not node.next_functions:
                 break
             node = node.next_functions[0][0]
-        return None if newest is None else (newest, False)
+        return None
 
 
 class _Edited(Search):

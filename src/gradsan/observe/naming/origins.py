@@ -21,16 +21,13 @@ from gradsan.observe.naming.trace import Call, Execution
 _STORES_AT_MOST = 12
 _STORES_LOOKED_AT = 50_000  # for what is wanted
 _ITERATIONS_AT_MOST = 50_000  # executions looked through for the entry of a loop
-_SIBLINGS = 4  # calls before this one whose result a library may have handed on
-_YIELDS = 8  # of a generator that was asked somewhere else
+_YIELDS_AT_MOST = 4
 
 # The doubt that the value took such a step.
 PASSED_THROUGH = 0.5  # a library's call that created no op gave back, or holds, what it was given
 OBJECT = 1.0  # a whole object stands for something in it
-UNMATCHED = 1.5  # which call of the line entered the function is not known
-_OTHER_OBJECT = 0.5  # an attribute of that name, written through another name
-_OLDER = 0.3  # an attribute of that name that was written since, perhaps of another object
-_REWRITTEN = 0.5  # an item of it that the same line wrote again since, perhaps under another key
+_UNMATCHED = 1.5  # which call of the line entered the function is not known
+_OLDER = 0.3  # an attribute of that name was written again since, perhaps that of another object
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +95,13 @@ class Origins:
         """The steps through what was stored, newest first, up to what replaced it; and whether there are no others."""
         steps: list[Step] = []
         for execution, store in self._newest(stored):
-            rest = _rest(store.path, demand.path)
-            if rest is not None:
-                doubt = HOP if store.replaces or store.path else PASSED_THROUGH
-                if store.path and not demand.path and store.path[0][0] == "attr":
-                    doubt += OBJECT
-                steps += self._through(demand, node, (execution, store), rest, kind, doubt)
+            attributes = _attributes(store.path)
+            is_whole = not attributes or demand.path[: len(attributes)] != store.path[: len(attributes)]
+            name, kept_as = (node.id, kind) if is_whole else (".".join((node.id, *attributes)), "attribute")
+            steps += self._through(demand, name, (execution, store), store.path, kept_as, HOP)
             if store.replaces and not store.path:
                 return steps, True
-        return steps, len(stored) > _STORES_AT_MOST
+        return steps, False
 
     def _newest(self, stored: Stored) -> Stored:
         """What is followed of all that was stored: the newest first, then whatever older is wanted."""
@@ -114,13 +109,13 @@ class Origins:
         return newest[:_STORES_AT_MOST] + [each for each in newest[_STORES_AT_MOST:] if each[0] in self._wanted]
 
     def _through(
-        self, demand: Demand, node: ast.expr, stored: tuple[Execution, Store], rest: Path, kind: Kind, doubt: float
+        self, demand: Demand, name: str | None, stored: tuple[Execution, Store], to: Path, kind: Kind, doubt: float
     ) -> Iterator[Step]:
-        """To the value that was stored, through the variable that it was stored to."""
+        """To the value that was stored, through the variable that it was stored to, if that is the part asked for."""
         written, store = stored
-        name = _called(node, demand, store)
-        if isinstance(node, ast.Name) and (attributes := _attributes(store.path)) and _begins(demand.path, attributes):
-            name, kind = ".".join((node.id, *attributes)), "attribute"
+        rest = _rest(to, demand.path)
+        if rest is None:
+            return
         binding = None if name is None else Binding(name, kind, written, demand.at, demand.is_within)
         if store.in_place:
             yield Step(None, (), doubt, written, binding)
@@ -140,18 +135,10 @@ class Origins:
             # A checkpoint runs its forward once more, in the pass: it was given what it was given before.
             for before in self._stores.calls_like(call)[-1:]:
                 yield Step(node, demand.path, HOP, before.executions[0], binding)
-        elif parent is not None:
-            yield from self._from_library(demand, call, parent, binding)
-
-    def _from_library(self, demand: Demand, call: Call, parent: Execution, binding: Binding) -> Iterator[Step]:
-        """A library called a function of the user's: it gave what it has made, what it was given, or what came back."""
-        yield Step(None, (), UNMATCHED, parent, binding)
-        for statement in parent.statements:
-            for value in loads(statement):
-                yield Step(value, (), UNMATCHED, parent, binding)
-        earlier = parent.called[: parent.called.index(call)] if call in parent.called else []
-        for sibling in earlier[-_SIBLINGS:]:  # layers of a library's container: each is given what the last gave back
-            yield from self.returned(demand, sibling, (), UNMATCHED, binding)
+        elif parent is not None:  # a library called it, with what it had created, or with what it was given
+            yield Step(None, (), _UNMATCHED, parent, binding)
+            for value in (each for statement in parent.statements for each in loads(statement)):
+                yield Step(value, (), _UNMATCHED, parent, binding)
 
     def of_attribute(self, demand: Demand, node: ast.Attribute) -> Iterator[Step]:
         """What a property gave back, and what was stored to an attribute of that name, of whatever object."""
@@ -161,30 +148,16 @@ class Origins:
         for call in demand.at.called:
             if call.scope is not None and call.scope.name == node.attr:
                 yield from self.returned(demand, call, demand.path, HOP)
-        stored = self._newest(self._stores.attribute(node.attr, demand.at))
-        matching = [(each, rest) for each in stored if (rest := _rest(each[1].attribute_path, demand.path)) is not None]
-        for (each, rest), doubt in zip(matching, self._doubts(node, demand, matching), strict=True):
-            yield from self._through(demand, node, each, rest, "attribute", HOP + doubt)
-        if isinstance(node.value, ast.Name) and not matching:  # a variable of another module
-            yield from self._stored(
-                demand, ast.Name(id=node.attr), self._stores.shared(node.attr, demand.at), "global"
-            )[0]
+        age = 0
+        for each in self._newest(self._stores.attribute(node.attr, demand.at)):
+            doubt = 0.0 if each[0] in self._wanted else _OLDER * age
+            steps = list(self._through(demand, text(node), each, each[1].attribute_path, "attribute", HOP + doubt))
+            yield from steps
+            age += bool(steps)
         if row.attribute and row.rearranges:
             yield Step(node.value, demand.path, HOP, demand.at)
         elif text(node.value) != "self":
             yield Step(node.value, (("attr", node.attr), *demand.path), HOP, demand.at)
-
-    def _doubts(
-        self, node: ast.Attribute, demand: Demand, matching: list[tuple[tuple[Execution, Store], Path]]
-    ) -> Iterator[float]:
-        """For each store to an attribute of that name, newest first, the doubt that it was to this one."""
-        written: set[ast.expr] = set()
-        for age, ((execution, store), _) in enumerate(matching):
-            doubt = _OTHER_OBJECT if _is_another(node, demand.at, (execution, store)) else 0.0
-            if isinstance(store.target, ast.Subscript) and store.target in written:
-                doubt += _REWRITTEN
-            written.add(store.target)
-            yield doubt if execution in self._wanted else doubt + _OLDER * age
 
     def entered(self, at: Execution, node: ast.Call) -> list[Call]:
         """The functions of the user's that a call in the source entered."""
@@ -195,11 +168,9 @@ class Origins:
     ) -> Iterator[Step]:
         """What a call of the user's gave back; of a generator, what it yielded to this statement."""
         if call.scope is not None and call.scope.is_generator:
-            for execution in _yielded(demand.at, call):
-                for value in _given_back(execution, ast.Yield):
+            for execution in [each for each in demand.at.yielded if each.call is call][-_YIELDS_AT_MOST:]:
+                for value in _yielded(execution):
                     yield Step(value, path[1:], doubt, execution, binding)
-                for value in _given_back(execution, ast.YieldFrom):
-                    yield Step(value, path, doubt, execution, binding)
         elif call.now is not None:
             for statement in call.now.statements:
                 if isinstance(statement, ast.Return) and statement.value is not None:
@@ -226,60 +197,22 @@ def _entry(header: Execution) -> Execution:
     return first
 
 
-def _yielded(at: Execution, generator: Call) -> list[Execution]:
-    mine = [each for each in at.yielded if each.call is generator]
-    return mine[-_SIBLINGS:] or [each for each in generator.executions if each.index < at.index][-_YIELDS:]
-
-
-def _given_back(execution: Execution, kind: type[ast.Yield] | type[ast.YieldFrom]) -> Iterator[ast.expr]:
+def _yielded(execution: Execution) -> Iterator[ast.expr]:
     for statement in execution.statements:
         for node in ast.walk(statement):
-            if isinstance(node, kind) and node.value is not None:
+            if isinstance(node, ast.Yield) and node.value is not None:
                 yield node.value
-
-
-def _is_another(node: ast.Attribute, at: Execution, stored: tuple[Execution, Store]) -> bool:
-    """Whether an attribute of the same name seems to be another object's."""
-    execution, store = stored
-    mine = text(node.value)
-    theirs = text(store.target.value) if isinstance(store.target, ast.Attribute) else None
-    if mine == theirs == "self":
-        scope, other = at.call.scope, execution.call.scope
-        return (scope and scope.owner) != (other and other.owner)
-    return mine != theirs and execution.call is at.call
 
 
 def _rest(stored: Path, wanted: Path) -> Path | None:
     """What is still to be selected after a store to `stored` when `wanted` is asked; `None`: it is another part."""
     for (kind, key), (wanted_kind, wanted_key) in zip(stored, wanted, strict=False):
-        if kind != wanted_kind:
-            return None
-        if key is not None and wanted_key is not None and key != wanted_key and not _may_be_same(key, wanted_key):
+        is_same = None in (key, wanted_key) or key == wanted_key
+        if kind != wanted_kind or not is_same:
             return None
     return wanted[len(stored) :]
-
-
-def _may_be_same(key: str | int, wanted: str | int) -> bool:
-    return isinstance(key, int) and isinstance(wanted, int) and (key < 0) != (wanted < 0)
 
 
 def _attributes(path: Path) -> list[str]:
     """The attributes at the beginning of a path."""
     return [str(key) for _, key in takewhile(lambda step: step[0] == "attr", path)]
-
-
-def _begins(path: Path, attributes: list[str]) -> bool:
-    return path[: len(attributes)] == tuple(("attr", each) for each in attributes)
-
-
-def _called(node: ast.expr, demand: Demand, store: Store) -> str | None:
-    """The name of a binding: as it is read, with the constant item that was asked; else as it was stored."""
-    name = text(node)
-    if name is None or (isinstance(node, ast.Attribute) and text(node.value) is None):
-        name = text(store.target)
-    is_item = demand.before is not None and isinstance(demand.before.node, ast.Subscript)
-    if name is not None and is_item and store.path and demand.path[0][0] == "item":
-        key = demand.path[0][1]
-        if key is not None:
-            return f'{name}["{key}"]' if isinstance(key, str) else f"{name}[{key}]"
-    return name

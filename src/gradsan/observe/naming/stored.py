@@ -41,10 +41,9 @@ class Stores:
         return _until(self._attributes.get(name, []), before)
 
     def shared(self, name: str, before: Execution) -> Stored:
-        """What functions stored to a variable that is not theirs; in the same file, if it has one of that name."""
-        found = _until(self._shared.get(name, []), before)
-        file = before.call.code.file
-        return [each for each in found if each[0].call.code.file == file] or found
+        """What functions of the same file stored to a variable that is not theirs."""
+        found, file = _until(self._shared.get(name, []), before), before.call.code.file
+        return [each for each in found if each[0].call.code.file == file]
 
     def own(self, call: Call, name: str, before: Execution) -> Stored:
         """What a call stored to a variable of its own, and what functions it was handed to put into it."""

@@ -1,0 +1,59 @@
+"""Of all variables on the path that a value took, the one through which it outlived the pass that freed its graph."""
+
+from gradsan.observe.naming.calling import asks_for_pass
+from gradsan.observe.naming.dataflow import Flow
+from gradsan.observe.naming.demands import Binding
+from gradsan.observe.naming.trace import Execution, Trace
+
+
+def survivor(path: Flow, freed: int) -> Binding | None:
+    """The variable nearest the entering statement that was stored before the graph was freed, and read after it.
+
+    `freed`: when that was, as an index of executions. Where the variable holds the value inside an object, the one in
+    there is named, if it still has it. Where no variable spans the moment, because both sides of the crossing were
+    there before, the one that was kept longest.
+    """
+    spanning = [each for each in path.bindings if each.written.index < freed <= each.read.index or _went_on(each, path)]
+    if not spanning:
+        return max(path.bindings, key=lambda each: each.read.index - each.written.index, default=None)
+    nearest = spanning[0]
+    inside = (each for each in path.bindings if each.by_object and not nearest.by_object)
+    return next((each for each in inside if _is_alive(each, path)), nearest)
+
+
+def boundary(trace: Trace, path: Flow, freed: int | None) -> int:
+    """When the graph was freed, as an index of executions; `freed`: the op counter then, if it is known.
+
+    The last pass that the user's statements asked for by then; where a library asks, the last statement before it.
+    """
+    first, last = path.makers[-1].index, path.entering[-1].index
+    for execution in reversed(trace.executions[first:last]):
+        is_over = freed is not None and execution.number > freed
+        is_before = freed is not None and execution.number < freed
+        if is_before or (is_pass(execution) and not is_over):
+            return execution.index
+    return last + 1
+
+
+def is_pass(execution: Execution) -> bool:
+    """Whether a statement asks for a backward pass."""
+    return any(map(asks_for_pass, execution.statements))
+
+
+def _went_on(binding: Binding, path: Flow) -> bool:
+    """Whether a loop carried it from one iteration to the next: it is stored further down than it is read."""
+    written, read = binding.written, binding.read
+    is_read_on_entering = read in path.entering and written.call is read.call
+    return is_read_on_entering and written.index < read.index and written.line >= read.line
+
+
+def _is_alive(binding: Binding, path: Flow) -> bool:
+    """Whether a variable still has that value where the graph enters again."""
+    if binding.kind not in {"local", "argument"}:
+        return True
+    call, until = binding.written.call, path.entering[-1].index
+    is_rebound = any(
+        store.replaces and not store.path and binding.written.index < execution.index < until
+        for execution, store in call.stores_to(binding.name)
+    )
+    return not is_rebound and any(each.call is call for each in path.entering)
