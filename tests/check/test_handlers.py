@@ -3,6 +3,9 @@
 import ast
 import importlib
 import pkgutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -59,7 +62,22 @@ def test_every_kind_of_syntax_has_a_handler() -> None:
 def test_every_table_has_a_handler_for_what_is_not_known() -> None:
     """Whatever a value turns out to be, somebody answers."""
     assert all(Value in table for table in (CALLEES, RECEIVERS, OWNERS, WHOLES, ITERABLES))
+
+
+def test_loading_the_interpreter_loads_every_handler() -> None:
+    """A handler enters itself when it is loaded: a file that nobody imports would handle nothing."""
     assert interpreter.HANDLERS
+    folder = Path(gradsan.check.__path__[0])
+    handling = {file.stem for file in folder.glob("*.py") if "\n@entered(" in file.read_text(encoding="utf-8")}
+
+    assert {f"gradsan.check.{each}" for each in handling} <= _loaded_with_the_interpreter()
+
+
+def _loaded_with_the_interpreter() -> set[str]:
+    program = "import sys, gradsan.check.interpreter; print(*sys.modules)"
+    return set(
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    )
 
 
 def test_no_class_inherits_deeper_than_one() -> None:

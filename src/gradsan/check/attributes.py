@@ -34,7 +34,7 @@ from gradsan.source.disk import locate_import
 
 
 @entered(OWNERS, Library)
-def library_attribute(machine: Machine, library: Library, name: str, node: ast.expr) -> Value:  # noqa: ARG001
+def library_attribute(machine: Machine, library: Library, name: str, node: ast.expr) -> Value:
     """`torch.nn`, or a name of a file of the user's."""
     inner = f"{library.path}.{name}"
     if library.file is None:
@@ -72,7 +72,7 @@ def _member_function(machine: Machine, instance: Instance, found: Function, name
 
 
 @entered(OWNERS, Class)
-def class_attribute(machine: Machine, cls: Class, name: str, node: ast.expr) -> Value:  # noqa: ARG001
+def class_attribute(machine: Machine, cls: Class, name: str, node: ast.expr) -> Value:
     """`Class.name`."""
     return member(cls, name) or Method(receiver=cls, name=name)
 
@@ -131,7 +131,7 @@ def optimizer_attribute(machine: Machine, optimizer: Optimizer, name: str, node:
 
 
 @entered(OWNERS, Sequence, Mapping, Scaler, Distribution, Const, Context, Function, Method, Partial)
-def container_attribute(machine: Machine, value: Value, name: str, node: ast.expr) -> Value:  # noqa: ARG001
+def container_attribute(machine: Machine, value: Value, name: str, node: ast.expr) -> Value:
     """What was set there, or a method."""
     return value.attributes.get(name) or Method(receiver=value, name=name)
 

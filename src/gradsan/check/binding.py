@@ -70,14 +70,14 @@ SPECIAL: dict[str, Callable[[Machine, Value, Value, ast.Attribute], bool]] = {}
 
 
 @entered(SPECIAL, "donated_buffer")
-def _keep_buffers(machine: Machine, owner: Value, value: Value, node: ast.Attribute) -> bool:  # noqa: ARG001
+def _keep_buffers(machine: Machine, owner: Value, value: Value, node: ast.Attribute) -> bool:
     """`torch._functorch.config.donated_buffer = False`."""
     machine.world.donates = machine.world.donates and not is_false(value)
     return False
 
 
 @entered(SPECIAL, "grad")
-def _set_gradient(machine: Machine, owner: Value, value: Value, node: ast.Attribute) -> bool:  # noqa: ARG001
+def _set_gradient(machine: Machine, owner: Value, value: Value, node: ast.Attribute) -> bool:
     """`p.grad = None`."""
     if isinstance(owner, Tensor) and owner.leaf is not None:
         machine.world.clear([owner.leaf])
@@ -85,7 +85,7 @@ def _set_gradient(machine: Machine, owner: Value, value: Value, node: ast.Attrib
 
 
 @entered(SPECIAL, "data")
-def _set_data(machine: Machine, owner: Value, value: Value, node: ast.Attribute) -> bool:  # noqa: ARG001
+def _set_data(machine: Machine, owner: Value, value: Value, node: ast.Attribute) -> bool:
     """`p.data = p.data - …`: other values in a parameter."""
     if not isinstance(owner, Tensor) or owner.leaf is None:
         return False
@@ -94,7 +94,7 @@ def _set_data(machine: Machine, owner: Value, value: Value, node: ast.Attribute)
 
 
 @entered(SPECIAL, "requires_grad")
-def _require(machine: Machine, owner: Value, value: Value, node: ast.Attribute) -> bool:  # noqa: ARG001
+def _require(machine: Machine, owner: Value, value: Value, node: ast.Attribute) -> bool:
     """`p.requires_grad = False`."""
     if not isinstance(value, Const):
         return False

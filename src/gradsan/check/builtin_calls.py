@@ -96,7 +96,7 @@ def _deque(machine: Machine, call: Call) -> Value:
 
 
 @entered(BUILTINS, "range")
-def _range(machine: Machine, call: Call) -> Value:  # noqa: ARG001
+def _range(machine: Machine, call: Call) -> Value:
     bounds = [each.value for each in call.values if isinstance(each, Const) and isinstance(each.value, int)]
     if bounds and len(bounds) == len(call.arguments) and 0 not in bounds[2:]:
         numbers = range(*bounds)
@@ -145,7 +145,7 @@ def _map(machine: Machine, call: Call) -> Value:
 
 
 @entered(BUILTINS, "filter")
-def _filter(machine: Machine, call: Call) -> Value:  # noqa: ARG001
+def _filter(machine: Machine, call: Call) -> Value:
     return call.values[1] if len(call.arguments) > 1 else Value()
 
 
@@ -186,7 +186,7 @@ def _len(machine: Machine, call: Call) -> Value:
 
 
 @entered(BUILTINS, "isinstance")
-def _isinstance(machine: Machine, call: Call) -> Value:  # noqa: ARG001
+def _isinstance(machine: Machine, call: Call) -> Value:
     match call.values:
         case [value, Sequence(elements=kinds)]:
             outcomes = [is_a(value, each) for each in kinds]
@@ -200,7 +200,7 @@ def _isinstance(machine: Machine, call: Call) -> Value:  # noqa: ARG001
 
 
 @entered(BUILTINS, "type")
-def _type(machine: Machine, call: Call) -> Value:  # noqa: ARG001
+def _type(machine: Machine, call: Call) -> Value:
     match call.first:
         case Instance(cls=cls):
             return cls
@@ -226,7 +226,7 @@ def _getattr(machine: Machine, call: Call) -> Value:
 
 
 @entered(BUILTINS, "hasattr")
-def _hasattr(machine: Machine, call: Call) -> Value:  # noqa: ARG001
+def _hasattr(machine: Machine, call: Call) -> Value:
     match call.values:
         case [Instance() as owner, Const(value=str() as name)] if _has(owner, name):
             return Const(value=True)
@@ -234,7 +234,7 @@ def _hasattr(machine: Machine, call: Call) -> Value:  # noqa: ARG001
 
 
 @entered(BUILTINS, "setattr")
-def _setattr(machine: Machine, call: Call) -> Value:  # noqa: ARG001
+def _setattr(machine: Machine, call: Call) -> Value:
     match call.values:
         case [owner, Const(value=str() as name), value]:
             owner.attributes[name] = value
@@ -246,7 +246,7 @@ def _has(owner: Instance, name: str) -> bool:
 
 
 @entered(BUILTINS, "partial")
-def _partial(machine: Machine, call: Call) -> Value:  # noqa: ARG001
+def _partial(machine: Machine, call: Call) -> Value:
     if not call.arguments:
         return Value()
     function, *given = call.values
@@ -255,7 +255,7 @@ def _partial(machine: Machine, call: Call) -> Value:  # noqa: ARG001
 
 
 @entered(BUILTINS, "namedtuple")
-def _namedtuple(machine: Machine, call: Call) -> Value:  # noqa: ARG001
+def _namedtuple(machine: Machine, call: Call) -> Value:
     fields: list[str] = []
     match call.values:
         case [_, Sequence(elements=elements), *_]:
@@ -266,34 +266,34 @@ def _namedtuple(machine: Machine, call: Call) -> Value:  # noqa: ARG001
 
 
 @entered(BUILTINS, "deepcopy")
-def _deepcopy(machine: Machine, call: Call) -> Value:  # noqa: ARG001
+def _deepcopy(machine: Machine, call: Call) -> Value:
     return Value() if call.first is None else deep_copy(call.first, {})
 
 
 @entered(BUILTINS, "replace")
-def _replace(machine: Machine, call: Call) -> Value:  # noqa: ARG001
+def _replace(machine: Machine, call: Call) -> Value:
     value = Value() if call.first is None else shallow_copy(call.first)
     value.attributes |= {key: each for key, (each, _) in call.keywords.items()}
     return value
 
 
 @entered(BUILTINS, "field")
-def _field(machine: Machine, call: Call) -> Value:  # noqa: ARG001
+def _field(machine: Machine, call: Call) -> Value:
     factory = call.keyword("default_factory")
     default = call.keyword("default")
     return default or (Value() if factory is None else Factory(function=factory))
 
 
 @entered(BUILTINS, "nullcontext")
-def _nullcontext(machine: Machine, call: Call) -> Value:  # noqa: ARG001
+def _nullcontext(machine: Machine, call: Call) -> Value:
     return Context(given=call.first)
 
 
 @entered(BUILTINS, "super")
-def _super(machine: Machine, call: Call) -> Value:  # noqa: ARG001
+def _super(machine: Machine, call: Call) -> Value:
     return Library(path="builtins.super")
 
 
 @entered(BUILTINS, "print")
-def _print(machine: Machine, call: Call) -> Value:  # noqa: ARG001
+def _print(machine: Machine, call: Call) -> Value:
     return NONE

@@ -2,6 +2,7 @@
 
 import ast
 
+from gradsan.check import container_calls, library_calls, tensor_calls
 from gradsan.check.function_calls import enter
 from gradsan.check.holding import OF_TENSORS, lacks
 from gradsan.check.machine import Call, Given, Machine
@@ -9,6 +10,8 @@ from gradsan.check.object_calls import call_super
 from gradsan.check.tables import CALLEES, EXPRESSIONS, RECEIVERS, entered
 from gradsan.check.troubles import Misfit
 from gradsan.check.values import Function, Library, Mapping, Method, Partial, Value, is_exact, ops_of
+
+KINDS = (container_calls, library_calls, tensor_calls)  # with those that they load, they follow calls of every kind
 
 
 @entered(EXPRESSIONS, ast.Call)

@@ -63,58 +63,58 @@ def _extend(machine: Machine, value: Sequence, call: Call) -> Value:
 
 
 @entered(SEQUENCES, "insert")
-def _insert(machine: Machine, value: Sequence, call: Call) -> Value:  # noqa: ARG001
+def _insert(machine: Machine, value: Sequence, call: Call) -> Value:
     value.elements[:0] = call.values[1:2]
     return NONE
 
 
 @entered(SEQUENCES, "clear")
-def _clear(machine: Machine, value: Sequence, call: Call) -> Value:  # noqa: ARG001
+def _clear(machine: Machine, value: Sequence, call: Call) -> Value:
     value.elements.clear()
     value.exact = True
     return NONE
 
 
 @entered(SEQUENCES, "pop", "popleft")
-def _pop(machine: Machine, value: Sequence, call: Call) -> Value:  # noqa: ARG001
+def _pop(machine: Machine, value: Sequence, call: Call) -> Value:
     first = call.name == "popleft" or (isinstance(call.first, Const) and call.first.value == 0)
     return value.elements.pop(0 if first else -1) if value.elements else Value()
 
 
 @entered(SEQUENCES, "copy")
-def _copy(machine: Machine, value: Sequence, call: Call) -> Value:  # noqa: ARG001
+def _copy(machine: Machine, value: Sequence, call: Call) -> Value:
     return Sequence(elements=list(value.elements), exact=value.exact, kind=value.kind)
 
 
 @entered(SEQUENCES, "remove")
-def _remove(machine: Machine, value: Sequence, call: Call) -> Value:  # noqa: ARG001
+def _remove(machine: Machine, value: Sequence, call: Call) -> Value:
     del value.elements[:1]
     return NONE
 
 
 @entered(SEQUENCES, "index", "count")
-def _number(machine: Machine, value: Sequence, call: Call) -> Value:  # noqa: ARG001
+def _number(machine: Machine, value: Sequence, call: Call) -> Value:
     return Value()
 
 
 @entered(MAPPINGS, "items")
-def _items(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+def _items(machine: Machine, value: Mapping, call: Call) -> Value:
     pairs: list[Value] = [Sequence(elements=[_key(key), each], kind="tuple") for key, each in value.entries.items()]
     return Sequence(elements=pairs, exact=value.exact)
 
 
 @entered(MAPPINGS, "values")
-def _values(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+def _values(machine: Machine, value: Mapping, call: Call) -> Value:
     return Sequence(elements=list(value.entries.values()), exact=value.exact)
 
 
 @entered(MAPPINGS, "keys")
-def _keys(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+def _keys(machine: Machine, value: Mapping, call: Call) -> Value:
     return Sequence(elements=[_key(key) for key in value.entries], exact=value.exact)
 
 
 @entered(MAPPINGS, "update")
-def _update(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+def _update(machine: Machine, value: Mapping, call: Call) -> Value:
     for one in call.values:
         value.entries |= one.entries if isinstance(one, Mapping) else {}
         value.exact = value.exact and is_exact(one)
@@ -123,24 +123,24 @@ def _update(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG
 
 
 @entered(MAPPINGS, "clear")
-def _clear_mapping(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+def _clear_mapping(machine: Machine, value: Mapping, call: Call) -> Value:
     value.entries.clear()
     value.exact = True
     return NONE
 
 
 @entered(MAPPINGS, "copy")
-def _copy_mapping(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+def _copy_mapping(machine: Machine, value: Mapping, call: Call) -> Value:
     return Mapping(entries=dict(value.entries), exact=value.exact, born=machine.world.moment)
 
 
 @entered(MAPPINGS, "get")
-def _get(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+def _get(machine: Machine, value: Mapping, call: Call) -> Value:
     return _found(value, call) or _default(value, call)
 
 
 @entered(MAPPINGS, "setdefault")
-def _setdefault(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+def _setdefault(machine: Machine, value: Mapping, call: Call) -> Value:
     found = _found(value, call)
     if found is None and call.first is not None:
         value.entries[key_of(call.first)] = call.values[1] if len(call.arguments) > 1 else NONE
@@ -148,7 +148,7 @@ def _setdefault(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa:
 
 
 @entered(MAPPINGS, "pop")
-def _pop_mapping(machine: Machine, value: Mapping, call: Call) -> Value:  # noqa: ARG001
+def _pop_mapping(machine: Machine, value: Mapping, call: Call) -> Value:
     found = _found(value, call)
     if call.first is not None:
         value.entries.pop(key_of(call.first), None)

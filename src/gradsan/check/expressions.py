@@ -27,7 +27,7 @@ _KINDS: dict[type[ast.expr], str] = {ast.Tuple: "tuple", ast.List: "list", ast.S
 
 
 @entered(EXPRESSIONS, ast.Constant)
-def constant(machine: Machine, node: ast.Constant) -> Value:  # noqa: ARG001
+def constant(machine: Machine, node: ast.Constant) -> Value:
     """A number, a text, None."""
     return NONE if node.value is None else Const(value=node.value)
 

@@ -4,37 +4,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# The handlers enter themselves in the tables when they are loaded.
-from gradsan.check import (
-    attributes,
-    binding,
-    calls,
-    container_calls,
-    expressions,
-    items,
-    library_calls,
-    loops,
-    parts,
-    statements,
-)
+from gradsan.check import attributes, binding, calls, loops, parts, statements
 from gradsan.check.frames import Frame
 from gradsan.check.graph import Code
 from gradsan.check.machine import Machine
 from gradsan.check.values import Const
 from gradsan.source.file import Source
 
-HANDLERS = (
-    attributes,
-    binding,
-    calls,
-    container_calls,
-    expressions,
-    items,
-    library_calls,
-    loops,
-    parts,
-    statements,
-)
+HANDLERS = (attributes, binding, calls, loops, parts, statements)  # with those that they load, they fill all tables
 
 
 def run_main(machine: Machine, source: Source) -> None:

@@ -85,7 +85,7 @@ def _call_torch(machine: Machine, path: str, call: Call) -> Value:
 
 
 @entered(BY_NAME, "no_grad", "inference_mode", "enable_grad")
-def _recording(machine: Machine, path: str, call: Call) -> Value:  # noqa: ARG001
+def _recording(machine: Machine, path: str, call: Call) -> Value:
     """`torch.no_grad()`; `torch.inference_mode(False)` leaves the recording on."""
     last = _last(path)
     switched_off = isinstance(call.first, Const) and call.first.value is False
@@ -93,7 +93,7 @@ def _recording(machine: Machine, path: str, call: Call) -> Value:  # noqa: ARG00
 
 
 @entered(BY_NAME, "set_grad_enabled")
-def _set_recording(machine: Machine, path: str, call: Call) -> Value:  # noqa: ARG001
+def _set_recording(machine: Machine, path: str, call: Call) -> Value:
     """As a context or as a statement: both switch at once, and the context switches back."""
     how = "`torch.set_grad_enabled(False)`"
     if isinstance(call.first, Const):
@@ -106,12 +106,12 @@ def _set_recording(machine: Machine, path: str, call: Call) -> Value:  # noqa: A
 
 
 @entered(BY_PATH, "torch.autograd.grad")
-def _gradient(machine: Machine, path: str, call: Call) -> Value:  # noqa: ARG001
+def _gradient(machine: Machine, path: str, call: Call) -> Value:
     return gradient(machine, call)
 
 
 @entered(BY_PATH, "torch.autograd.backward")
-def _backward(machine: Machine, path: str, call: Call) -> Value:  # noqa: ARG001
+def _backward(machine: Machine, path: str, call: Call) -> Value:
     return backward_of_several(machine, call)
 
 
@@ -143,28 +143,28 @@ def _reentrant(machine: Machine, function: Value, call: Call) -> Value:
 
 
 @entered(BY_PATH, "torch.compile")
-def _compile(machine: Machine, path: str, call: Call) -> Value:  # noqa: ARG001
+def _compile(machine: Machine, path: str, call: Call) -> Value:
     if isinstance(call.first, Layer | Instance):
         call.first.compiled = True
     return call.first or Value()
 
 
 @entered(BY_NAME, "GradScaler")
-def _scaler(machine: Machine, path: str, call: Call) -> Value:  # noqa: ARG001
+def _scaler(machine: Machine, path: str, call: Call) -> Value:
     return Scaler()
 
 
 @entered(BY_NAME, "autocast")
-def _autocast(machine: Machine, path: str, call: Call) -> Value:  # noqa: ARG001
+def _autocast(machine: Machine, path: str, call: Call) -> Value:
     return Context()
 
 
 @entered(BY_NAME, "Parameter", "UninitializedParameter")
-def _parameter(machine: Machine, path: str, call: Call) -> Value:  # noqa: ARG001
+def _parameter(machine: Machine, path: str, call: Call) -> Value:
     return new_parameter(call)
 
 
-def _data(machine: Machine, path: str, call: Call) -> Value:  # noqa: ARG001
+def _data(machine: Machine, path: str, call: Call) -> Value:
     """Data sets of tensors hand out parts of them."""
     if _last(path) == "TensorDataset":
         row = Sequence(elements=call.values, kind="tuple")
@@ -183,7 +183,7 @@ def _packed(machine: Machine, path: str, call: Call) -> Value:
     return packed
 
 
-def _nothing(machine: Machine, path: str, call: Call) -> Value:  # noqa: ARG001
+def _nothing(machine: Machine, path: str, call: Call) -> Value:
     return Value(made=machine.site(call.node))
 
 

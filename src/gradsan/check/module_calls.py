@@ -23,19 +23,19 @@ def module_method(machine: Machine, module: Value, call: Call) -> Value | None:
 
 
 @entered(METHODS, *"to cuda cpu half float double bfloat16 apply share_memory type compile to_empty".split())
-def _itself(machine: Machine, module: Value, call: Call) -> Value:  # noqa: ARG001
+def _itself(machine: Machine, module: Value, call: Call) -> Value:
     return module
 
 
 @entered(METHODS, "requires_grad_")
-def _require(machine: Machine, module: Value, call: Call) -> Value:  # noqa: ARG001
+def _require(machine: Machine, module: Value, call: Call) -> Value:
     for leaf in leaves_of(module):
         leaf.requires = not is_false(call.first)
     return module
 
 
 @entered(METHODS, "train", "eval")
-def _train(machine: Machine, module: Value, call: Call) -> Value:  # noqa: ARG001
+def _train(machine: Machine, module: Value, call: Call) -> Value:
     _switch(module, Const(value=call.name == "train" and not is_false(call.first)))
     return module
 
@@ -48,30 +48,30 @@ def _switch(module: Value, training: Const, depth: int = _DEEPEST) -> None:
 
 
 @entered(METHODS, "parameters")
-def _parameters(machine: Machine, module: Value, call: Call) -> Value:  # noqa: ARG001
+def _parameters(machine: Machine, module: Value, call: Call) -> Value:
     tensors: list[Value] = [Tensor(leaf=leaf) for leaf in leaves_of(module)]
     return Sequence(elements=tensors, exact=bool(tensors))
 
 
 @entered(METHODS, "named_parameters")
-def _named_parameters(machine: Machine, module: Value, call: Call) -> Value:  # noqa: ARG001
+def _named_parameters(machine: Machine, module: Value, call: Call) -> Value:
     tensors = [Tensor(leaf=leaf) for leaf in leaves_of(module)]
     return Sequence(elements=_named(tensors), exact=bool(tensors))
 
 
 @entered(METHODS, "zero_grad")
-def _clear(machine: Machine, module: Value, call: Call) -> Value:  # noqa: ARG001
+def _clear(machine: Machine, module: Value, call: Call) -> Value:
     machine.world.clear(leaves_of(module))
     return Value()
 
 
 @entered(METHODS, "state_dict", "load_state_dict", "buffers", "named_buffers")
-def _something(machine: Machine, module: Value, call: Call) -> Value:  # noqa: ARG001
+def _something(machine: Machine, module: Value, call: Call) -> Value:
     return Value()
 
 
 @entered(METHODS, "register_buffer", "register_parameter", "add_module", "register_module")
-def _register(machine: Machine, module: Value, call: Call) -> Value:  # noqa: ARG001
+def _register(machine: Machine, module: Value, call: Call) -> Value:
     named = call.named("name", "tensor")
     name = named["name"][0] if "name" in named else None
     value = next((named[key][0] for key in ("tensor", "module") if key in named), None)
@@ -85,29 +85,29 @@ def _register(machine: Machine, module: Value, call: Call) -> Value:  # noqa: AR
 
 
 @entered(METHODS, "register_forward_hook")
-def _hook(machine: Machine, module: Value, call: Call) -> Value:  # noqa: ARG001
+def _hook(machine: Machine, module: Value, call: Call) -> Value:
     if isinstance(module, Layer | Instance):
         module.hooks += call.values[:1]
     return Value()
 
 
 @entered(METHODS, "children")
-def _children(machine: Machine, module: Value, call: Call) -> Value:  # noqa: ARG001
+def _children(machine: Machine, module: Value, call: Call) -> Value:
     return Sequence(elements=_submodules(module), exact=False)
 
 
 @entered(METHODS, "named_children")
-def _named_children(machine: Machine, module: Value, call: Call) -> Value:  # noqa: ARG001
+def _named_children(machine: Machine, module: Value, call: Call) -> Value:
     return Sequence(elements=_named(_submodules(module)), exact=False)
 
 
 @entered(METHODS, "modules")
-def _modules(machine: Machine, module: Value, call: Call) -> Value:  # noqa: ARG001
+def _modules(machine: Machine, module: Value, call: Call) -> Value:
     return Sequence(elements=[module, *_descendants(module)], exact=False)
 
 
 @entered(METHODS, "named_modules")
-def _named_modules(machine: Machine, module: Value, call: Call) -> Value:  # noqa: ARG001
+def _named_modules(machine: Machine, module: Value, call: Call) -> Value:
     return Sequence(elements=_named([module, *_descendants(module)]), exact=False)
 
 

@@ -67,7 +67,7 @@ def _step(machine: Machine, optimizer: Optimizer, call: Call) -> Value:
 
 
 @entered(RECEIVERS, Scaler)
-def scaler_method(machine: Machine, scaler: Scaler, call: Call) -> Value:  # noqa: ARG001
+def scaler_method(machine: Machine, scaler: Scaler, call: Call) -> Value:
     """`scaler.scale(loss)` scales, and `scaler.step(optimizer)` steps."""
     first = call.first
     if first is not None and call.name == "scale" and ops_of(first):

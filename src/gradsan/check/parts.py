@@ -16,19 +16,19 @@ _FOLLOWED = range(2)  # elements of what is not known in full
 
 
 @entered(WHOLES, Tensor)
-def tensor_part(machine: Machine, value: Tensor, key: object, node: ast.expr) -> Value:  # noqa: ARG001
+def tensor_part(machine: Machine, value: Tensor, key: object, node: ast.expr) -> Value:
     """A part of a tensor has its graph."""
     return Tensor(op=value.op, leaf=value.leaf, cut=value.cut, storage=value.storage, made=value.made)
 
 
 @entered(WHOLES, Const)
-def constant_part(machine: Machine, value: Const, key: object, node: ast.expr) -> Value:  # noqa: ARG001
+def constant_part(machine: Machine, value: Const, key: object, node: ast.expr) -> Value:
     """A part of a text."""
     return Value()
 
 
 @entered(WHOLES, Layer)
-def layer_part(machine: Machine, layer: Layer, key: object, node: ast.expr) -> Value:  # noqa: ARG001
+def layer_part(machine: Machine, layer: Layer, key: object, node: ast.expr) -> Value:
     """`layers[0]`, `heads["age"]`; some layer, where the key is not known."""
     children = dict(reversed(layer.children))
     if isinstance(key, str | int) and str(key) in children:
@@ -71,13 +71,13 @@ def _op_of_part(machine: Machine, value: Value, key: object, node: ast.expr) -> 
 
 
 @entered(ITERABLES, Sequence)
-def sequence_elements(machine: Machine, value: Sequence, node: ast.expr) -> list[Value]:  # noqa: ARG001
+def sequence_elements(machine: Machine, value: Sequence, node: ast.expr) -> list[Value]:
     """All of them."""
     return list(value.elements)
 
 
 @entered(ITERABLES, Mapping)
-def mapping_elements(machine: Machine, value: Mapping, node: ast.expr) -> list[Value]:  # noqa: ARG001
+def mapping_elements(machine: Machine, value: Mapping, node: ast.expr) -> list[Value]:
     """Its keys."""
     return [Const(value=key) if isinstance(key, str | int) else Value() for key in value.entries]
 

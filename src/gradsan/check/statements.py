@@ -76,19 +76,19 @@ def return_(machine: Machine, node: ast.Return) -> str:
 
 
 @entered(STATEMENTS, ast.Raise)
-def raise_(machine: Machine, node: ast.Raise) -> str:  # noqa: ARG001
+def raise_(machine: Machine, node: ast.Raise) -> str:
     """The end of the path, or of a `try`."""
     return "raise"
 
 
 @entered(STATEMENTS, ast.Break)
-def break_(machine: Machine, node: ast.Break) -> str:  # noqa: ARG001
+def break_(machine: Machine, node: ast.Break) -> str:
     """The end of a loop."""
     return "break"
 
 
 @entered(STATEMENTS, ast.Continue)
-def continue_(machine: Machine, node: ast.Continue) -> str:  # noqa: ARG001
+def continue_(machine: Machine, node: ast.Continue) -> str:
     """The end of an iteration."""
     return "continue"
 

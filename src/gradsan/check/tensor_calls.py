@@ -49,7 +49,7 @@ def _backward(machine: Machine, value: Tensor, call: Call) -> Value:
 
 
 @entered(METHODS, "retain_grad", "register_hook")
-def _itself(machine: Machine, value: Tensor, call: Call) -> Value:  # noqa: ARG001
+def _itself(machine: Machine, value: Tensor, call: Call) -> Value:
     return value
 
 
@@ -60,7 +60,7 @@ def _detach_in_place(machine: Machine, value: Tensor, call: Call) -> Value:
 
 
 @entered(METHODS, "requires_grad_")
-def _require(machine: Machine, value: Tensor, call: Call) -> Value:  # noqa: ARG001
+def _require(machine: Machine, value: Tensor, call: Call) -> Value:
     wants = not is_false(call.first)
     if value.leaf is not None:
         value.leaf.requires = wants

@@ -78,7 +78,7 @@ def call_value(machine: Machine, value: Value, call: Call) -> Value:
 
 
 @entered(RECEIVERS, Const)
-def constant_method(machine: Machine, value: Const, call: Call) -> Value:  # noqa: ARG001
+def constant_method(machine: Machine, value: Const, call: Call) -> Value:
     """Methods of texts and numbers have no graph in their hands."""
     return Value(made=machine.site(call.node))
 
@@ -140,7 +140,7 @@ def _answers_as_module(machine: Machine, value: Value, call: Call) -> Value | No
     return value if isinstance(answer, Layer) else answer
 
 
-def _prepares(machine: Machine, value: Value, call: Call) -> Value | None:  # noqa: ARG001
+def _prepares(machine: Machine, value: Value, call: Call) -> Value | None:
     """`prepare` and its like hand back what they were given."""
     if not does(call.name, "wraps"):
         return None
@@ -148,7 +148,7 @@ def _prepares(machine: Machine, value: Value, call: Call) -> Value | None:  # no
     return values[0] if len(values) == 1 else Sequence(elements=values, kind="tuple")
 
 
-def _is_the_same(machine: Machine, value: Value, call: Call) -> Value | None:  # noqa: ARG001
+def _is_the_same(machine: Machine, value: Value, call: Call) -> Value | None:
     """What is moved, cast or given another shape is the same thing still, whatever it is."""
     row = operation(call.name)
     rearranged = row.rearranges and row.returns == "tensor"
