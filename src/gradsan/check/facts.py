@@ -106,7 +106,7 @@ def _loop_of_steps(trouble: SecondWalk) -> tuple[LoopRun, int, int, int] | None:
 
 
 def _label(path: list[Op], at: int, trouble: SecondWalk) -> Label | None:
-    """The name on the edge that crosses over; else one on the path to it, else further inwards, else the loss itself."""
+    """The name on the edge that crosses over; else on the path to it, else further inwards, else the loss itself."""
     edge = trouble.found[path[at]].edge
     if edge is not None and edge.label is not None:
         return edge.label
