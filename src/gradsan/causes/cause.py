@@ -18,12 +18,12 @@ Role = Literal["made", "held", "cut", "freed", "changed", "enters", "used"]  # i
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A complete program with the problem, and the same program mended. The tests run both."""
+    """A complete program with the problem, and the same program fixed. The tests run both."""
 
     program: str
     shows: str  # how PyTorch's error begins, or for a silent cause all that the program prints
     fixed: str
-    fixed_shows: str = ""  # all that the mended program prints
+    fixed_shows: str = ""  # all that the fixed program prints
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Finding:
 
 
 class Cause:
-    """One way in which a graph's life goes wrong.
+    """One cause for which a graph's life goes wrong.
 
     The docstring of a cause is the first part of its page: what happened, and why PyTorch reacts as it does.
     """
@@ -64,10 +64,10 @@ class Cause:
     severity: ClassVar[Severity]
     summary: ClassVar[str]  # one line for the table of codes
     example: ClassVar[Example]
-    fix: ClassVar[str]  # what mends it
+    fix: ClassVar[str]  # what ends it
     unless: ClassVar[str]  # when that is the wrong thing to do, and what to do then
     tempting: ClassVar[Tempting]
-    # What the places of a diagnosis are to the story. A cause may say it in better words of its own.
+    # What the places of a diagnosis are to the explanation. A cause may say it in better words of its own.
     roles: ClassVar[dict[Role, str]] = {
         "made": "made",
         "held": "kept",
@@ -87,7 +87,7 @@ class Cause:
     # What a kind of fix is here, where it is not what it is elsewhere: see `causes/remedy.py`.
     own_remedies: ClassVar[Mapping[FixKind, Remedy]] = {}
     # For whoever reads the source to fix it: what is old may be created by any line of the graph, and not only by those
-    # of the diagnosis (a cache on the way to another one); and the old part of the path was not freed, but is live.
+    # of the diagnosis (a cache on the path to another one); and the old part of the path was not freed, but is live.
     reads_whole_graph: ClassVar[bool] = False
     old_part_is_live: ClassVar[bool] = False
 

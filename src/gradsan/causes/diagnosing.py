@@ -25,7 +25,7 @@ from gradsan.facts.location import Frame, Location
 from gradsan.report import Confidence, Diagnosis, Fix, FixKind, Origin, PathOp, RaisedError, Safety
 
 # What a fix of each kind does, for whoever has to make it by hand. `same-gradients`: at every step, each optimizer is
-# given what a run with all graphs kept would give it. What is computed anew after a step, or at another time than the
+# given what a run with all graphs kept would give it. What is computed again after a step, or at another time than the
 # program did it, sees other parameters than that run; and a gradient that becomes part of the loss adds a term to it.
 _TITLES: dict[FixKind, tuple[str, Safety]] = {
     "recompute": ("run the forward again before the later pass", "same-gradients"),
@@ -146,7 +146,7 @@ def _claimed(fix: Fix, incident: Incident) -> Fix:
 def fix_of(kind: FixKind, cause: type[Cause]) -> Fix:
     """A fix of this kind, in the words of a cause."""
     title, safety = _TITLES[kind]
-    # A program that runs is mended so that it trains otherwise, but for what only costs memory; and one that edits or
+    # A program that runs is fixed so that it trains otherwise, but for what only costs memory; and one that edits or
     # cuts what a pass needs fails with all graphs kept, too: there is nothing that gradients could be the same as.
     if cause.asked is None or cause.code.startswith("GS2"):
         safety = "same-gradients" if kind in cause.keeping_gradients else "changes-gradients"

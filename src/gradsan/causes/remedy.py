@@ -52,7 +52,7 @@ Where = Literal[
 # What only the source shows about which fix is meant.
 Sign = Literal[
     "it can be written",
-    "a gradient enters the loss",  # what the earlier call returned is used on the way to the later pass
+    "a gradient enters the loss",  # what the earlier call returned is used on the path to the later pass
     "no gradient enters the loss",
     "the state belongs to its batch",  # or is emptied beside others that are: it means nothing to the next one
     "several terms are added",  # in a loop of their own, below which the total is back-propagated
@@ -80,7 +80,7 @@ class Remedy:
     trusted: bool = True  # certain, it may be written without a run that proves it: it cannot be meant otherwise
     drops_retain: bool = False  # a retained graph led here, which nobody needs after the edit: the argument goes, too
     cuts_later_pass: bool = True  # what it cuts off, the failing pass loses; False: the earlier one may lose it instead
-    by_assignment: bool = False  # a plain assignment is a way of keeping it, too
+    by_assignment: bool = False  # a plain assignment keeps it, too
     with_siblings: bool = True  # names that are assigned together are one state; False: not where it is created above
     guards_gradients: bool = False  # no step may move past a pass whose gradients it is not to be given anyway
 

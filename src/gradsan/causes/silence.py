@@ -22,16 +22,18 @@ def silent_diagnoses(
 
 
 def folded(errors: Sequence[Diagnosis], silent: Iterable[Diagnosis]) -> list[Diagnosis]:
-    """An error is told alone: silent problems of the same lines become notes on it, others are left out."""
-    told = list(errors)
+    """An error is reported alone: silent problems of the same lines become notes on it, others are left out."""
+    reported = list(errors)
     for each in silent:
-        for place, error in enumerate(told):
+        for place, error in enumerate(reported):
             if _lines(each) & _lines(error) and len(error.notes) < _NOTES_AT_MOST:
                 where = next(iter(sorted(_lines(each))), None)
                 at = "" if where is None else f" ({where[0]}:{where[1]})"
-                told[place] = replace(error, notes=(*error.notes, f"also {each.code} {each.name}{at}: {each.message}"))
+                reported[place] = replace(
+                    error, notes=(*error.notes, f"also {each.code} {each.name}{at}: {each.message}")
+                )
                 break
-    return told
+    return reported
 
 
 def places_of(diagnosis: Diagnosis) -> list[Location]:

@@ -16,8 +16,8 @@ from gradsan.facts.incident import Edited, Way, When
 def edited(trouble: OldValue, world: World) -> Stopped:
     """The facts, and the name of what was changed or carried over."""
     storage, op, failing = trouble.storage, trouble.op, trouble.failing
-    way = way_to(op, trouble.found)
-    guarded = failing.guarded or any(each.guarded for each in way)
+    path = way_to(op, trouble.found)
+    guarded = failing.guarded or any(each.guarded for each in path)
     changed = max((number for number in world.updates if number < failing.number), default=0)
     incident = Edited(
         failing=pass_fact(failing, world),
@@ -32,13 +32,13 @@ def edited(trouble: OldValue, world: World) -> Stopped:
         proved=True,
         retained=next((stack_of(each.site) for each in reversed(op.walked) if each.retains), ()),
         joined=_is_joined(trouble, changed, world),
-        renewed=_is_renewed(trouble, way, changed),
+        renewed=_is_renewed(trouble, path, changed),
         anew=any(each.leaves for each in trouble.found if each.number > changed),
         doubt=weighed(trouble.doubt, guarded=guarded),
     )
     is_by_hand = storage.by is None and storage.edited is not None
     name = _changed_name(storage.edited.node) if is_by_hand and storage.edited is not None else None
-    return Stopped(incident, label_of_name(name) if name else _crossing(way, trouble.found, failing))
+    return Stopped(incident, label_of_name(name) if name else _crossing(path, trouble.found, failing))
 
 
 def _when(op: Op, failing: Pass) -> When:
@@ -48,9 +48,9 @@ def _when(op: Op, failing: Pass) -> When:
     return "before" if len(op.moment) < len(failing.moment) else "now"
 
 
-def _is_renewed(trouble: OldValue, way: list[Op], changed: int) -> bool:
+def _is_renewed(trouble: OldValue, path: list[Op], changed: int) -> bool:
     """Whether this pass trains the parameters behind the old part apart from it: that is an input, or a target."""
-    newest = next((op for op in way if op.number < changed), way[-1])
+    newest = next((op for op in path if op.number < changed), path[-1])
     ops = {op for op in trouble.found if op.number <= newest.number}
     old = OldPart(trouble.failing.roots, newest, ops, trouble.found)
     return old.is_trained_anew and not old.is_term
@@ -88,11 +88,11 @@ def _changed_name(node: ast.AST) -> str | None:
     return ast.unparse(changed) if isinstance(changed, ast.Name | ast.Attribute) else None
 
 
-def _crossing(way: list[Op], found: dict[Op, Reached], failing: Pass) -> Label | None:
+def _crossing(path: list[Op], found: dict[Op, Reached], failing: Pass) -> Label | None:
     """The name through which the old op is reached: of what crossed over from an earlier iteration, or of the op."""
-    for op in way:
+    for op in path:
         edge = found[op].edge
         if edge is not None and edge.label is not None and older_round(op.moment, failing.moment):
             return edge.label
-    called = next((op.called for op in reversed(way[1:]) if op.called), None) or failing.label
+    called = next((op.called for op in reversed(path[1:]) if op.called), None) or failing.label
     return label_of_name(called) if called else None

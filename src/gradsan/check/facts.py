@@ -47,15 +47,15 @@ def stopped(trouble: Trouble, world: World) -> Stopped:
 
 
 def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
-    way = way_to(trouble.op, trouble.found)
-    freed = next(position for position, op in enumerate(way) if op in trouble.freed)
-    loop = _repetition(trouble, way[freed], _label(way, freed, trouble), world)
-    at = _crossing(way, freed, trouble)
-    made, enters = way[at], way[at - 1] if at else None
-    label = _label(way, at, trouble)
+    path = way_to(trouble.op, trouble.found)
+    freed = next(position for position, op in enumerate(path) if op in trouble.freed)
+    loop = _repetition(trouble, path[freed], _label(path, freed, trouble), world)
+    at = _crossing(path, freed, trouble)
+    made, enters = path[at], path[at - 1] if at else None
+    label = _label(path, at, trouble)
     old = OldPart(trouble.failing.roots, made, below(trouble.freed), trouble.found)
     kinship, anew = _kinship(trouble), old.is_trained_anew
-    guarded = any(each.guarded for each in (trouble.failing, trouble.freeing)) or any(op.guarded for op in way)
+    guarded = any(each.guarded for each in (trouble.failing, trouble.freeing)) or any(op.guarded for op in path)
     incident = SecondPass(
         failing=pass_fact(trouble.failing, world),
         freeing=pass_fact(trouble.freeing, world),
@@ -76,7 +76,7 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
         is_term=anew and old.is_term,
         carries_more=kinship == "total" and old.is_reached_otherwise,
         is_operand=old.is_operand,
-        additions=len(list(takewhile(_adds, reversed(way[:freed])))),
+        additions=len(list(takewhile(_adds, reversed(path[:freed])))),
         doubt=weighed(trouble.doubt, guarded=guarded),
     )
     return Stopped(incident, label, crosses=made)
@@ -86,13 +86,13 @@ def _adds(op: Op) -> bool:
     return op.form == "linear" and len(op.edges) > 1
 
 
-def _crossing(way: list[Op], freed: int, trouble: SecondWalk) -> int:
-    """Where the way leads out of the present iteration, or out of the loop; else into what was freed."""
+def _crossing(path: list[Op], freed: int, trouble: SecondWalk) -> int:
+    """Where the path leads out of the present iteration, or out of the loop; else into what was freed."""
     found = _loop_of_steps(trouble)
     if found is None:
         return freed
     run, _, now, depth = found
-    moments = [op.moment[depth] if _in_run(op.moment, depth, run) else None for op in way]
+    moments = [op.moment[depth] if _in_run(op.moment, depth, run) else None for op in path]
     inside = {(run, now)} if moments[freed] is not None else set(moments) - {None}
     return next(position for position, moment in enumerate(moments) if moment not in inside or position == freed)
 
@@ -105,18 +105,18 @@ def _loop_of_steps(trouble: SecondWalk) -> tuple[LoopRun, int, int, int] | None:
     return found
 
 
-def _label(way: list[Op], at: int, trouble: SecondWalk) -> Label | None:
-    """The name on the edge that crosses over; else one on the way to it, else further inwards, else the loss itself."""
-    edge = trouble.found[way[at]].edge
+def _label(path: list[Op], at: int, trouble: SecondWalk) -> Label | None:
+    """The name on the edge that crosses over; else on the path to it, else further inwards, else the loss itself."""
+    edge = trouble.found[path[at]].edge
     if edge is not None and edge.label is not None:
         return edge.label
-    for position in (*range(at - 1, 0, -1), *range(at + 1, len(way))):
-        inner = trouble.found[way[position]].edge
+    for position in (*range(at - 1, 0, -1), *range(at + 1, len(path))):
+        inner = trouble.found[path[position]].edge
         if inner is not None and inner.label is not None:
             return inner.label
     if at == 0 and trouble.failing.label and not trouble.checkpointed:
         return label_of_name(trouble.failing.label)
-    called = next((op.called for op in way[at:] if op.called), None)
+    called = next((op.called for op in path[at:] if op.called), None)
     return label_of_name(called) if called else None
 
 

@@ -12,7 +12,7 @@ from gradsan.facts.doubt import SURE
 from gradsan.facts.incident import Stack
 
 HolderKind = Literal["local", "argument", "attribute", "item", "closure", "global", "buffer", "optimizer"]
-_SHOW_GROWTH = 3  # passes in a row that show that a history grows, and is never cut
+_SHOW_GROWTH = 3  # passes in a row that show that a graph grows, and is never cut
 _MANY = 3  # graphs of as many steps
 _LONG = 3  # steps that one graph is kept
 _DENSE = 0.02  # graphs a step: once in fifty. Of what fills more slowly, less is seen, and more must be sure

@@ -12,9 +12,9 @@ from gradsan.facts.doubt import LIKELY, SURE
 from gradsan.facts.location import Frame
 
 Stack = tuple[Frame, ...]  # the user's calls, outermost first
-LONGEST_PATH = 40  # ops; of a longer way both ends are kept
+LONGEST_PATH = 40  # ops; of a longer path both ends are kept
 
-# When something was made, against the rounds of a loop: before its first, in an earlier one, in the present one.
+# When something was made, against the iterations of a loop: before its first, in an earlier one, in the present one.
 When = Literal["before", "earlier", "now", "unknown"]
 
 
@@ -32,7 +32,7 @@ class OpFact:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """The way from the root of a pass to an op, both ends included."""
+    """The path from the root of a pass to an op, both ends included."""
 
     ops: tuple[OpFact, ...] = ()
     left_out: int = 0  # between the two halves of `ops`
@@ -55,20 +55,20 @@ class PassFact:
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """The innermost loop in which the two passes fall into different rounds."""
+    """The innermost loop in which the two passes fall into different iterations."""
 
     header: Frame  # the line of the `for` or `while`, or the line that calls again and again
-    now: int  # the present round, from 1
-    freed: int | None  # the round of the earlier pass; 0: before the first; None: not known
+    now: int  # the present iteration, from 1
+    freed: int | None  # the iteration of the earlier pass; 0: before the first; None: not known
     made: When
-    maker_runs: int  # in how many of the known rounds the making line ran
-    maker_ran_now: bool  # whether it ran in the present round
-    made_in_outer_round: bool  # there is a loop around this one, and its present round made it
+    maker_runs: int  # in how many of the known iterations the making line ran
+    maker_ran_now: bool  # whether it ran in the present iteration
+    made_in_outer_round: bool  # there is a loop around this one, and its present iteration made it
     maker_ran_since: bool = False  # it made something else later on, and that is not what was used
 
     @property
     def skipped(self) -> bool:
-        """Whether the making line runs round after round, and did not in the present one."""
+        """Whether the making line runs iteration after iteration, and did not in the present one."""
         return self.made == "earlier" and self.maker_runs > 1 and not self.maker_ran_now
 
 
@@ -105,7 +105,7 @@ class SecondPass:
     failing: PassFact
     freeing: PassFact
     path: Way  # from the root to the op that raised
-    made: OpFact  # where the way leads out of the later forward
+    made: OpFact  # where the path leads out of the later forward
     enters: OpFact | None  # the op of the later forward that builds on it; None: the root itself is old
     kinship: Kinship
     repetition: Repetition | None

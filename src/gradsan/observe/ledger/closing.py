@@ -112,9 +112,9 @@ def _left_out(kept: Accounts, recorder: LineRecorder) -> list[LeftOut]:
 
 def _dropped(loss: DroppedLoss) -> DroppedLoss:
     """With what the source tells about the loop that overwrites it."""
-    made, taken = loss.made[-1], loss.taken[-1]
-    is_apart = (made.file, made.function) != (taken.file, taken.function)  # a function computes the loss of one step
-    return replace(loss, is_of_one_step=is_apart or is_part_of_step(made))
+    made, taken = ({(frame.file, frame.function) for frame in stack[-1:]} for stack in (loss.made, loss.taken))
+    is_apart = made != taken  # a function computes the loss of one step
+    return replace(loss, is_of_one_step=is_apart or is_part_of_step(loss.made[-1]))
 
 
 def _last_step(optimizer: int, steps: Steps) -> Stack:
