@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from gradsan.observe.naming.selection import last_name
-from gradsan.observe.naming.source import Scope
-from gradsan.observe.naming.statements import LIBRARIES, Path, calls
 from gradsan.observe.naming.trace import Call, Execution
+from gradsan.source.scopes import Scope
+from gradsan.source.stores import LIBRARIES, Path, calls
 
 PASSES = frozenset({"backward", "grad", "manual_backward"})
 _TELLING = 3  # letters of a name that are no accident

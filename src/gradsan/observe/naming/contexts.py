@@ -4,9 +4,9 @@ import ast
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gradsan.observe.naming.source import Scope, statements_of
-from gradsan.observe.naming.statements import text
 from gradsan.observe.naming.trace import Execution
+from gradsan.source.scopes import Scope, statements_of
+from gradsan.source.stores import text
 
 _OFF = frozenset({"no_grad", "inference_mode"})
 _ON = frozenset({"enable_grad"})

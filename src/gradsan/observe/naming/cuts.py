@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gradsan.observe.naming.selection import inputs, last_name
-from gradsan.observe.naming.statements import text
+from gradsan.source.stores import text
 
 COMPARISON = "a comparison"
 GRADIENT = "`autograd.grad` without `create_graph=True`"

@@ -10,9 +10,9 @@ from gradsan.observe.naming.demands import Binding, Demand
 from gradsan.observe.naming.following import OBJECT, PASSED_THROUGH, UNMATCHED, Follower
 from gradsan.observe.naming.operands import operands
 from gradsan.observe.naming.selection import HOP, REARRANGING, inputs, last_name
-from gradsan.observe.naming.statements import calls, loads, text
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
+from gradsan.source.stores import calls, loads, text
 
 _NO_OPERAND = 0.6  # the statement reads it, but the op seems to be made of something else
 _OPERATED = 4.0  # an op was made of it, which should then have been the crossing one

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gradsan.observe.naming.selection import REARRANGING, last_name
-from gradsan.observe.naming.statements import LIBRARIES, calls, text, unpacked
 from gradsan.source.statements import statements_in
+from gradsan.source.stores import LIBRARIES, calls, text, unpacked
 
 # They end like an edit, and leave the values as they are.
 _HARMLESS = frozenset({"requires_grad_", "share_memory_", "detach_", "retain_grad_", "_"})

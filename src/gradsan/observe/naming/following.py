@@ -14,10 +14,11 @@ from itertools import count, islice, takewhile
 from gradsan.observe.naming.calling import asks_for_pass
 from gradsan.observe.naming.demands import Binding, Demand, Kind
 from gradsan.observe.naming.selection import CUTTING, HOP, inputs, sources
-from gradsan.observe.naming.source import MODULE
-from gradsan.observe.naming.statements import Path, Store, assigned, comprehended, loads, parameters, text
 from gradsan.observe.naming.stored import Stored, Stores
 from gradsan.observe.naming.trace import Call, Execution
+from gradsan.source.names import parameters
+from gradsan.source.scopes import MODULE
+from gradsan.source.stores import Path, Store, assigned, comprehended, loads, text
 
 _DEMANDS_AT_MOST = 20_000
 _LONGEST_PATH = 5

@@ -14,8 +14,8 @@ from gradsan.facts.incident import Suspect
 from gradsan.facts.location import Frame
 from gradsan.observe.living import instances
 from gradsan.observe.naming.looking import value_of
-from gradsan.observe.naming.source import scope_of
-from gradsan.observe.naming.statements import calls, text
+from gradsan.source.scopes import scope_of
+from gradsan.source.stores import calls, text
 
 # Layers that are made of another op than their name says.
 _MADE_OF = {"relu6": "hardtanh", "selu": "elu", "celu": "elu", "rrelu": "rreluwithnoise", "dropout": "mul"}

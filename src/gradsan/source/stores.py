@@ -1,0 +1,270 @@
+"""What a statement reads, calls and stores, told from its source alone."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gradsan.source.names import parameters
+from gradsan.source.scopes import COMPREHENSIONS, FUNCTIONS, Scope, statements_of
+from gradsan.source.statements import statements_in
+
+# One step into a value: the attribute of that name, or the item of that key; `None`: some item, which is not known.
+Selector = tuple[str, str | int | None]
+Path = tuple[Selector, ...]
+
+SOME_ITEM: Selector = ("item", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """What a statement puts where. `name` and `path` say where: `h`, `states["h"]`, an attribute of anything."""
+
+    target: ast.expr  # as written
+    name: str | None  # the variable at the root of the target; `None` where the root is an expression
+    path: Path  # from that root to what is stored
+    value: ast.expr | None  # where the new value comes from; `None`: from nothing that could hold a graph
+    value_path: Path  # the part of `value` that is stored
+    replaces: bool  # the old value is gone; otherwise it has something more in it
+    in_place: bool = False  # the statement may have made the op that the target has now
+
+    @property
+    def attribute(self) -> str | None:
+        """The last attribute on the way to the target, by which a store is found whatever its object is called."""
+        return next((str(key) for kind, key in reversed(self.path) if kind == "attr"), None)
+
+    @property
+    def attribute_path(self) -> Path:
+        """What follows that attribute."""
+        after = next((n for n in range(len(self.path), 0, -1) if self.path[n - 1][0] == "attr"), 0)
+        return self.path[after:]
+
+
+@lru_cache(maxsize=64)
+def buffers(file: str) -> frozenset[str]:
+    """The names that a file registers as buffers of modules."""
+    return frozenset(
+        str(call.args[0].value)
+        for statement in statements_in(file)
+        for call in calls(statement)
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "register_buffer"
+        if call.args and isinstance(call.args[0], ast.Constant)
+    )
+
+
+@lru_cache(maxsize=4096)
+def assigned(scope: Scope) -> frozenset[str]:
+    """The variables of a function's own: its parameters, and what it assigns."""
+    found: set[str] = set()
+    for statement in statements_of(scope):
+        found.update(store.name for store in stores(statement) if store.replaces and not store.path and store.name)
+    if scope.arguments is not None:
+        found.update(parameters(scope.arguments))
+    return frozenset(found) - scope.elsewhere
+
+
+@lru_cache(maxsize=4096)
+def stores(statement: ast.stmt) -> tuple[Store, ...]:
+    """Everything a statement stores, in the order in which it does."""
+    return tuple(_stores(statement))
+
+
+@lru_cache(maxsize=4096)
+def comprehended(statement: ast.stmt) -> dict[str, tuple[ast.expr, Path]]:
+    """The variables of a statement's comprehensions, each with what it runs over."""
+    found: dict[str, tuple[ast.expr, Path]] = {}
+    for node in parts(statement):
+        if isinstance(node, COMPREHENSIONS):
+            for each in node.generators:
+                for target, path in unpacked(each.target, (SOME_ITEM,)):
+                    if isinstance(target, ast.Name):
+                        found[target.id] = (each.iter, path)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def calls(statement: ast.stmt) -> tuple[ast.Call, ...]:
+    """The calls of a statement in the order in which they are made."""
+    return tuple(node for node in _evaluated(statement) if isinstance(node, ast.Call))
+
+
+@lru_cache(maxsize=4096)
+def loads(statement: ast.stmt) -> tuple[ast.expr, ...]:
+    """The names, attributes and items that a statement reads, the longest form of each."""
+    found: list[ast.expr] = []
+    pending: list[ast.AST] = list(heads(statement))
+    while pending:
+        node = pending.pop(0)
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+            found.append(node)
+            if isinstance(node, ast.Name):
+                continue
+        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            pending.extend(ast.iter_child_nodes(node))
+    return tuple(found)
+
+
+def heads(statement: ast.stmt) -> Iterator[ast.expr]:
+    """The expressions that run at a statement's own lines, not those of the block below it."""
+    match statement:
+        case ast.If(test=test) | ast.While(test=test):
+            yield test
+        case ast.For(iter=each) | ast.AsyncFor(iter=each):
+            yield each
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            yield from (item.context_expr for item in items)
+        case ast.Match(subject=subject):
+            yield subject
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Try():
+            return
+        case ast.AugAssign(target=target, value=value):
+            yield from (target, value)
+        case ast.Assign(targets=targets, value=value):
+            yield value
+            for each in targets:  # `est[0] = 0.5` reads `est`
+                yield from (part.value for part, _ in unpacked(each, ()) if isinstance(part, ast.Subscript))
+        case _:
+            yield from (node for node in ast.iter_child_nodes(statement) if isinstance(node, ast.expr))
+
+
+def parts(statement: ast.stmt) -> Iterator[ast.AST]:
+    """Every node that runs at a statement's own lines."""
+    for head in heads(statement):
+        yield from ast.walk(head)
+
+
+def text(node: ast.expr) -> str | None:
+    """A variable as the user wrote it: names, attributes and constant items; `None` for anything else."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=attr):
+            owner = text(value)
+            return None if owner is None else f"{owner}.{attr}"
+        case ast.Subscript(value=value, slice=key):
+            owner, constant = text(value), _constant(key)
+            if owner is None or constant is None:
+                return owner
+            return f'{owner}["{constant}"]' if isinstance(constant, str) else f"{owner}[{constant}]"
+    return None
+
+
+def selector(node: ast.Subscript) -> Selector:
+    """The step that `value[slice]` takes."""
+    return ("item", _constant(node.slice))
+
+
+def _constant(node: ast.expr) -> str | int | None:
+    match node:
+        case ast.Constant(value=str() | int() as value):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
+            return -value
+    return None
+
+
+def _evaluated(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The nodes of a statement, arguments before their calls."""
+    pending: list[tuple[ast.AST, bool]] = [(head, False) for head in reversed(list(heads(statement)))]
+    while pending:
+        node, is_done = pending.pop()
+        if is_done:
+            yield node
+        elif not isinstance(node, ast.Lambda):
+            pending.append((node, True))
+            pending.extend((child, False) for child in reversed(list(ast.iter_child_nodes(node))))
+
+
+def unpacked(target: ast.expr, path: Path) -> Iterator[tuple[ast.expr, Path]]:
+    """The parts of an assignment's target, each with the part of the value that it receives."""
+    match target:
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            starred = next((n for n, each in enumerate(elements) if isinstance(each, ast.Starred)), len(elements))
+            for position, element in enumerate(elements):
+                known = position if position < starred else None
+                yield from unpacked(element, (*path, ("item", known)))
+        case ast.Starred(value=value):
+            yield value, path[:-1]
+        case _:
+            yield target, path
+
+
+def _stores(statement: ast.stmt) -> Iterator[Store]:  # noqa: C901, PLR0912 # one case a kind of statement
+    for node in parts(statement):
+        if isinstance(node, ast.NamedExpr):
+            yield from _store(node.target, node.value)
+    match statement:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                yield from _store(target, value)
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            yield from _store(target, value)
+        case ast.AugAssign(target=target, op=op, value=value):
+            both = ast.copy_location(ast.BinOp(left=target, op=op, right=value), statement)
+            yield from _store(target, both)
+        case ast.For(target=target, iter=each) | ast.AsyncFor(target=target, iter=each):
+            yield from _store(target, each, (SOME_ITEM,))
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            for item in items:
+                if item.optional_vars is not None:
+                    yield from _store(item.optional_vars, item.context_expr)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield Store(ast.Name(id=name), name, (), None, (), replaces=True)
+        case ast.Delete(targets=targets):
+            for target in targets:
+                yield from _store(target, None)
+    yield from _mutations(statement)
+
+
+def _store(target: ast.expr, value: ast.expr | None, value_path: Path = ()) -> Iterator[Store]:
+    for each, path in unpacked(target, value_path):
+        name, to = _root(each)
+        replaces = not isinstance(each, ast.Subscript)
+        yield Store(each, name, to, value, path, replaces=replaces, in_place=not replaces)
+
+
+# Modules that are called so by everyone.
+LIBRARIES = frozenset({"torch", "F", "nn", "np", "numpy", "math", "functional"})
+
+# Methods that put their arguments into their object.
+_MUTATORS = frozenset(
+    {"append", "appendleft", "extend", "extendleft", "insert", "add", "update", "put", "push", "store", "write"}
+    | {"setdefault", "put_nowait", "enqueue"}
+)
+
+
+def _mutations(statement: ast.stmt) -> Iterator[Store]:
+    """Calls that change their object: `losses.append(loss)`, `buffer.copy_(h)`, `setattr(model, "h", h)`."""
+    for call in calls(statement):
+        match call:
+            case ast.Call(func=ast.Attribute(value=value, attr="register_buffer"), args=[ast.Constant(value=key), *_]):
+                if len(call.args) > 1:
+                    yield from _store(ast.Attribute(value=value, attr=str(key)), call.args[1])
+            case ast.Call(func=ast.Name(id="setattr"), args=[value, ast.Constant(value=key), new]):
+                yield from _store(ast.Attribute(value=value, attr=str(key)), new)
+            case ast.Call(func=ast.Attribute(value=value, attr=method)):
+                is_in_place = method.endswith("_") and not method.startswith("_")
+                is_alone = isinstance(statement, ast.Expr) and statement.value is call  # its result is dropped
+                name, to = _root(value)
+                if name in LIBRARIES or not (is_in_place or method in _MUTATORS or is_alone):
+                    continue
+                given = [*call.args, *(keyword.value for keyword in call.keywords)]
+                for each in given or ([value] if is_in_place else []):
+                    is_item = method not in {"extend", "extendleft", "update"} and not is_in_place
+                    yield Store(
+                        value,
+                        name,
+                        (*to, SOME_ITEM) if is_item else to,
+                        each.value if isinstance(each, ast.Starred) else each,
+                        (),
+                        replaces=False,
+                        in_place=is_in_place,
+                    )
+
+
+def _root(node: ast.expr) -> tuple[str | None, Path]:
+    path: list[Selector] = []
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        path.append(("attr", node.attr) if isinstance(node, ast.Attribute) else selector(node))
+        node = node.value
+    return (node.id if isinstance(node, ast.Name) else None), tuple(reversed(path))
