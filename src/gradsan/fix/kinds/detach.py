@@ -7,10 +7,9 @@ from itertools import product
 from gradsan.facts.held import NOTHING, TENSOR, Held, any_of
 from gradsan.facts.location import Location
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import bracketed, is_only_given, method
+from gradsan.fix.expressions import bracketed, is_only_given, method, written_out
 from gradsan.fix.flow import constants, reads
 from gradsan.fix.keeping import added_at, as_tensor, kept_by
-from gradsan.fix.kinds.clone import written_out
 from gradsan.fix.kinds.remove_retain import without_retaining
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.receivers import seen_from
