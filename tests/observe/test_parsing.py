@@ -7,9 +7,9 @@ from unittest.mock import Mock
 import pytest
 
 from gradsan.observe.log.loops import comprehending, loops_of
-from gradsan.observe.naming.source import scope_of
-from gradsan.observe.naming.statements import buffers
 from gradsan.source.file import tree_of
+from gradsan.source.scopes import scope_of
+from gradsan.source.stores import buffers
 
 SOURCE = """\
 from torch import nn

@@ -4,7 +4,7 @@ import ast
 
 from gradsan.source.file import expression
 from gradsan.source.names import assigned_names
-from gradsan.source.tree import Function, same
+from gradsan.source.tree import Function, Tree, same
 
 
 def bracketed(code: str) -> str:
@@ -18,6 +18,15 @@ def bracketed(code: str) -> str:
 def method(code: str, name: str) -> str:
     """`expression.name()`."""
     return f"{bracketed(code)}.{name}()"
+
+
+def written_out(tree: Tree, edit: ast.AugAssign, old: str) -> str:
+    """`x += y` as an assignment of a new value, where `old` says what the old one is."""
+    between = tree.source.text[tree.whole(edit.target)[1] : tree.whole(edit.value)[0]]
+    operand = tree.text(edit.value)
+    if isinstance(edit.value, ast.BinOp | ast.BoolOp | ast.IfExp | ast.Compare) and not tree.is_bracketed(edit.value):
+        operand = f"({operand})"
+    return f"{tree.text(edit.target)} = {old} {between.strip().removesuffix('=')} {operand}"
 
 
 def is_only_given(scope: ast.AST, name: str) -> bool:

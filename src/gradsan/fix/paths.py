@@ -5,22 +5,39 @@ paths only, and was bound on all of them before. A loop may run not at all, unle
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gradsan.source.file import tree_of
+from gradsan.source.file import split_lines, tree_of
 from gradsan.source.names import bound_by, bound_inside, parameters
 
 UNBOUND = 0  # in the place of a line: no assignment has been met on some path
 
+_Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
 State = dict[str, frozenset[int]]  # for every name, the lines that may have bound it; a path that ends has none
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def keeps_every_path(old: str, new: str) -> bool:
-    """Whether no function of the new text reads a name that may be unbound there, and was not in the old."""
-    return set(_maybe_unbound(tree_of(new))) <= set(_maybe_unbound(tree_of(old)))
+    """Whether no function of the new text reads a name that may be unbound there, and was not in the old.
+
+    Functions that read the same in both are not looked at.
+    """
+    before, after = _by_text(old), _by_text(new)
+    changed = {key: scope for key, scope in after.items() if key not in before}
+    titles = {title for title, _ in changed}
+    known = {key: scope for key, scope in before.items() if key[0] in titles}
+    return _maybe_unbound(changed) <= _maybe_unbound(known)
+
+
+def _by_text(text: str) -> dict[tuple[str, str], _Scope]:
+    """The file and its functions, by their names and what they say."""
+    lines = split_lines(text)
+    return {
+        (title, "".join(lines[getattr(scope, "lineno", 1) - 1 : getattr(scope, "end_lineno", None)])): scope
+        for title, scope in _scopes(tree_of(text))
+    }
 
 
 def seen_at(tree: ast.Module, line: int, name: str) -> frozenset[int]:
@@ -31,14 +48,17 @@ def seen_at(tree: ast.Module, line: int, name: str) -> frozenset[int]:
     return found
 
 
-def _maybe_unbound(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    for title, scope in _scopes(tree):
-        for (_, name), lines in _read(scope).items():
-            if UNBOUND in lines:
-                yield title, name
+def _maybe_unbound(scopes: Mapping[tuple[str, str], _Scope]) -> set[tuple[str, str]]:
+    """The names that some line of a function may read unbound, each with the function's name."""
+    return {
+        (title, name)
+        for (title, _), scope in scopes.items()
+        for (_, name), lines in _read(scope).items()
+        if UNBOUND in lines
+    }
 
 
-def _scopes(tree: ast.Module) -> Iterator[tuple[str, "ast.Module | ast.FunctionDef | ast.AsyncFunctionDef"]]:
+def _scopes(tree: ast.Module) -> Iterator[tuple[str, _Scope]]:
     """The file and its functions, each with its name."""
     yield "", tree
     pending: list[tuple[str, ast.AST]] = [("", tree)]
@@ -52,7 +72,7 @@ def _scopes(tree: ast.Module) -> Iterator[tuple[str, "ast.Module | ast.FunctionD
             pending.append((inner, each))
 
 
-def _read(scope: "ast.Module | ast.FunctionDef | ast.AsyncFunctionDef") -> dict[tuple[int, str], frozenset[int]]:
+def _read(scope: _Scope) -> dict[tuple[int, str], frozenset[int]]:
     """For every name of the scope's own that a line of it reads, the lines that may have bound it."""
     own = {name for each in scope.body for name in bound_inside(each)}
     given = [] if isinstance(scope, ast.Module) else list(parameters(scope.args))

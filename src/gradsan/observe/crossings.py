@@ -17,8 +17,8 @@ from gradsan.observe.failure.scene import Node, Scene, moment, op_fact
 from gradsan.observe.graph import leading_to, saves_values
 from gradsan.observe.log.iterations import Rounds
 from gradsan.observe.naming.names import Carrier, Crossing, carrier
-from gradsan.observe.naming.source import scope_of
-from gradsan.observe.naming.statements import loads, stores, text
+from gradsan.source.scopes import scope_of
+from gradsan.source.stores import loads, stores, text
 
 _MOST = 8  # beside the one that the explanation is about
 _ALIKE = 3  # that stand at the same lines, and are named: each is followed through the log by itself

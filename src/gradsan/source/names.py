@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 from gradsan.source.file import expression
-from gradsan.source.tree import Function, same
+from gradsan.source.tree import Function, same, same_as
 
 Code = ast.AST | Iterable[ast.AST]
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -64,6 +64,11 @@ def leaves(target: ast.expr) -> list[ast.expr]:
         case ast.Starred(value=value):
             return leaves(value)
     return [target]
+
+
+def assigns(statement: ast.AST, name: str) -> bool:
+    """Whether it is an assignment to this."""
+    return any(same_as(each, name) for each in targets(statement))
 
 
 def assigned_names(code: Code) -> set[str]:

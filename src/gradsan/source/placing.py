@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from gradsan.source.file import split_lines
 from gradsan.source.splices import NoPlaceError, Splice, spliced
-from gradsan.source.tree import Statement, Tree, is_simple
+from gradsan.source.tree import Statement, Tree, first_line, is_simple
 
 _SEPARATOR = re.compile(r"[ \t]*;(?:[ \t]|\\\r?\n)*")
 _MARGIN = re.compile(r"(?:[ \t\f]|\\\r?\n)*\Z")
@@ -166,7 +166,7 @@ def _header_end(tree: Tree, statement: Statement) -> int:
     """Where the colon is that a statement follows on its line; 0 where it begins the line."""
     text = tree.source.text
     start = start_of(tree, statement)
-    begin = max(tree.starts[max(tree.first_line(statement) - 3, 0)], 0)  # a line may go on after a backslash
+    begin = max(tree.starts[max(first_line(statement) - 3, 0)], 0)  # a line may go on after a backslash
     margin = _MARGIN.search(text, begin, start)
     before = start if margin is None else margin.start()
     return before if before > 0 and text[before - 1] == ":" else 0
@@ -192,7 +192,7 @@ def unit(tree: Tree) -> str:
     """How the file indents a block."""
     for each in tree.statements:
         owner = tree.parent(each)
-        if isinstance(owner, ast.stmt) and tree.first_line(each) > tree.line(owner) and not _header_end(tree, each):
+        if isinstance(owner, ast.stmt) and first_line(each) > tree.line(owner) and not _header_end(tree, each):
             inner, outer = _margin(tree, start_of(tree, each)), _margin(tree, tree.span(owner)[0])
             if inner.startswith(outer) and inner != outer:
                 return inner.removeprefix(outer)
@@ -201,7 +201,7 @@ def unit(tree: Tree) -> str:
 
 def _leading(tree: Tree, statement: Statement) -> int:
     """The index of the first of the blank lines and comments right above a statement, which are about it."""
-    index = first = tree.first_line(statement) - 1
+    index = first = first_line(statement) - 1
     margin = len(indentation(tree, statement))
     for number in reversed(range(index)):
         line = tree.source.lines[number]

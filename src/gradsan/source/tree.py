@@ -22,6 +22,12 @@ _OPENING = re.compile(r"(?:\(\s*)+$")
 _CLOSING = re.compile(r"(?:\s*\))+")
 
 
+def first_line(statement: Statement) -> int:
+    """Where it begins, its decorators included."""
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(each.lineno for each in decorators)])
+
+
 def is_simple(statement: ast.AST) -> bool:
     """Whether it has no block of its own."""
     return isinstance(statement, ast.stmt) and not isinstance(statement, _COMPOUND)
@@ -54,10 +60,6 @@ class Tree:
     def end_line(self, node: ast.AST) -> int:
         """The line at which it ends."""
         return int(getattr(node, "end_lineno", None) or len(self.source.lines))
-
-    def first_line(self, statement: Statement) -> int:
-        """Where it begins, its decorators included."""
-        return min(self.line(each) for each in (statement, *getattr(statement, "decorator_list", ())))
 
     def offset(self, line: int, column: int) -> int:
         """Where a place of the tree is in the text: `ast` counts columns in UTF-8 bytes."""
@@ -128,7 +130,7 @@ class Tree:
 
     def statements_at(self, line: int) -> list[Statement]:
         """The innermost statement that the line belongs to; more than one where the line is crowded."""
-        found = [each for each in self.statements if self.first_line(each) <= line <= self.end_line(each)]
+        found = [each for each in self.statements if first_line(each) <= line <= self.end_line(each)]
         crowd = [each for each in found if self.line(each) == line]
         if len(crowd) > 1 and is_simple(crowd[-1]):
             return crowd

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 from gradsan.fix.calls import argument
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import method
+from gradsan.fix.expressions import method, written_out
 from gradsan.fix.program import Place, Program
 from gradsan.fix.revealing import held_above, held_at
 from gradsan.knowledge.tensors import has_twin
 from gradsan.source.arguments import without_argument
 from gradsan.source.names import assigned_names, given, loaded, loaded_names, nodes
-from gradsan.source.tree import For, Tree, is_simple
+from gradsan.source.tree import For, is_simple
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -61,15 +61,6 @@ def _out_of_place(program: Program, place: Place) -> Iterator[Draft]:
             yield draft
         case _:
             yield from _switched_off(place)
-
-
-def written_out(tree: Tree, edit: ast.AugAssign, old: str) -> str:
-    """`x += y` as an assignment of a new value, where `old` says what the old one is."""
-    between = tree.source.text[tree.whole(edit.target)[1] : tree.whole(edit.value)[0]]
-    operand = tree.text(edit.value)
-    if isinstance(edit.value, ast.BinOp | ast.BoolOp | ast.IfExp | ast.Compare) and not tree.is_bracketed(edit.value):
-        operand = f"({operand})"
-    return f"{tree.text(edit.target)} = {old} {between.strip().removesuffix('=')} {operand}"
 
 
 def _with_items(program: Program, place: Place, base: str) -> Iterator[Draft]:

@@ -7,16 +7,15 @@ from itertools import product
 from gradsan.facts.held import NOTHING, TENSOR, Held, any_of
 from gradsan.facts.location import Location
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import bracketed, is_only_given, method
+from gradsan.fix.expressions import bracketed, is_only_given, method, written_out
 from gradsan.fix.flow import constants, reads
 from gradsan.fix.keeping import added_at, as_tensor, kept_by
-from gradsan.fix.kinds.clone import written_out
 from gradsan.fix.kinds.remove_retain import without_retaining
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.receivers import seen_from
 from gradsan.fix.revealing import held_above, held_below, was_seen
 from gradsan.fix.uses import common_frames, cut_code, cut_statements, cut_value, detach_here, loads, use_of
-from gradsan.source.names import call_of, called_name, targets
+from gradsan.source.names import assigns, call_of, called_name, targets
 from gradsan.source.tree import Function, Statement, Tree, same_as
 
 _MADE_ONCE = ("GS104", "GS109", "GS308")
@@ -66,7 +65,7 @@ def _where_made(program: Program, name: str) -> Iterator[Draft]:
     place = None if apart is None else program.places(made)[apart]
     if place is None:
         return
-    if not _assigns(place.statement, name):
+    if not assigns(place.statement, name):
         return
     held = held_below(program, place.tree, place.statement, name)
     draft = Draft()
@@ -77,10 +76,6 @@ def _where_made(program: Program, name: str) -> Iterator[Draft]:
         case _ if statements := cut_statements(program, place.tree, [name], held, draft):
             draft.insert_after(place.tree, place.statement, *statements)
             yield draft
-
-
-def _assigns(statement: Statement, name: str) -> bool:
-    return any(same_as(each, name) for each in targets(statement))
 
 
 def _where_handed_over(program: Program, name: str) -> Iterator[Draft]:
@@ -250,7 +245,7 @@ def _last_writing(program: Program, place: Place, name: str) -> Statement:
     owner = name.rpartition(".")[0]
 
     def writes(each: Statement) -> bool:
-        if each in makers or _assigns(each, name):
+        if each in makers or assigns(each, name):
             return True
         match call_of(each):
             case ast.Call(func=ast.Attribute(value=called)):  # a method of its owner may write it

@@ -8,7 +8,7 @@ from gradsan.facts.location import Location
 from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
 from gradsan.fix.program import Place, Program, frames
-from gradsan.source.names import loaded, targets
+from gradsan.source.names import assigns, loaded, targets
 from gradsan.source.tree import Loop, Statement, Tree, same_as
 
 
@@ -119,7 +119,7 @@ def _begun_with(program: Program, adding: Place, name: str) -> str | None:
     tree = adding.tree
     if name.isidentifier():
         scope = tree.scope(adding.statement)
-        own = [each for each in tree.statements if tree.scope(each) is scope and _assigns(each, name)]
+        own = [each for each in tree.statements if tree.scope(each) is scope and assigns(each, name)]
         return _given(tree, min(own, key=tree.line), name) if own else None
     whole, _, key = name.partition("[")
     for node in ast.walk(tree.source.tree):
@@ -129,10 +129,6 @@ def _begun_with(program: Program, adding: Place, name: str) -> str | None:
                 return written.get(key.rstrip("]").replace('"', "'"))
     is_here = program.diagnosis.used is not None and program.diagnosis.used.file == adding.frame.file
     return _initial(tree.source.tree, name, here=is_here)
-
-
-def _assigns(statement: Statement, name: str) -> bool:
-    return any(same_as(each, name) for each in targets(statement))
 
 
 def _given(tree: Tree, statement: Statement, name: str) -> str | None:

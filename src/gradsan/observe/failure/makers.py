@@ -8,8 +8,8 @@ from gradsan.facts.location import Frame
 from gradsan.observe.log.iterations import BEFORE, Repeats, Rounds
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.log.sites import Kind
-from gradsan.observe.naming.source import scope_of
-from gradsan.observe.naming.statements import stores
+from gradsan.source.scopes import scope_of
+from gradsan.source.stores import stores
 
 _BLOCKS = 12  # of the log, that are read for one round
 

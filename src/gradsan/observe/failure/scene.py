@@ -12,11 +12,11 @@ from gradsan.observe.graph import parameters_behind, reach, roots_of
 from gradsan.observe.log.iterations import BEFORE, Rounds
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.modules import Trained, module_names, owners, trained
-from gradsan.observe.naming.source import scope_of
 from gradsan.observe.notes import PassNote
 from gradsan.observe.passes import Passes
 from gradsan.observe.private import NO_NUMBER
 from gradsan.observe.steps import Steps
+from gradsan.source.scopes import scope_of
 
 Node = Any  # autograd's ops have no public type
 

@@ -14,9 +14,9 @@ from gradsan.observe.living import instances
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.holders import variables
 from gradsan.observe.naming.selection import last_name
-from gradsan.observe.naming.statements import calls
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.unasked import attributes_of, is_one
+from gradsan.source.stores import calls
 
 _WRAPPER = "_orig_mod"  # under which a compiled module keeps the one that was compiled
 

@@ -10,8 +10,8 @@ from gradsan.facts.location import Frame
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
 from gradsan.observe.naming.selection import last_name
-from gradsan.observe.naming.statements import Store, calls, loads, stores, text
 from gradsan.source.disk import tree_as_run
+from gradsan.source.stores import Store, calls, loads, stores, text
 
 _SUBSCRIPT = re.compile(r"\[[^]]*\]")
 _SOME_CLOSURE = "<a function within another>"

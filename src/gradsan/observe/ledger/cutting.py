@@ -13,8 +13,9 @@ from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import unrecorded
 from gradsan.observe.naming.cuts import Cut, cut_at
 from gradsan.observe.naming.selection import last_name
-from gradsan.observe.naming.statements import loads, parameters, parts, stores, text
 from gradsan.observe.naming.trace import Call, Execution, Trace
+from gradsan.source.names import parameters
+from gradsan.source.stores import loads, parts, stores, text
 
 # Of several cuts in one statement, the first of these is the one that is told of.
 _ORDER: tuple[Cutting, ...] = ("numpy", "detach", "data", "number", "new-tensor")

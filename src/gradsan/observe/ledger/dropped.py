@@ -11,10 +11,10 @@ from gradsan.observe.ledger.spans import end_of, meets
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.log.loops import Loop, loops_of
 from gradsan.observe.naming.selection import last_name
-from gradsan.observe.naming.statements import stores
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.notes import PassNote
 from gradsan.source.disk import tree_as_run
+from gradsan.source.stores import stores
 
 _PASSES = 6  # a line's first passes, of which everything is known
 

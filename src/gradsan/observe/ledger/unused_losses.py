@@ -15,8 +15,8 @@ from gradsan.observe.ledger.beside import Way, losses_beside
 from gradsan.observe.ledger.noting import Uses, uses_of, uses_of_attribute, uses_of_item
 from gradsan.observe.ledger.wording import statements_at
 from gradsan.observe.log.lines import Lines
-from gradsan.observe.naming.statements import stores
 from gradsan.observe.notes import Begun
+from gradsan.source.stores import stores
 
 _LOOKED = frozenset({2, 3, 4})  # passes of a line
 _RECENT = 16  # passes that may have taken a loss already

@@ -10,11 +10,11 @@ from types import ModuleType
 from gradsan.facts.location import Frame
 from gradsan.knowledge.effects import accumulates, asks_for_pass
 from gradsan.observe.naming.selection import last_name
-from gradsan.observe.naming.source import scope_of
-from gradsan.observe.naming.statements import calls, text
 from gradsan.observe.unasked import attributes_of, is_one
 from gradsan.source.disk import tree_as_run
+from gradsan.source.scopes import scope_of
 from gradsan.source.step_loops import is_of_one_step, loops_around
+from gradsan.source.stores import calls, text
 
 # A gradient that is read, and not only cleared or asked for.
 _READS = re.compile(

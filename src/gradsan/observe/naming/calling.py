@@ -8,9 +8,9 @@ from functools import cache, lru_cache
 from gradsan.knowledge.effects import asks_for_pass as is_pass
 from gradsan.knowledge.libraries import ALIASES
 from gradsan.observe.naming.selection import last_name
-from gradsan.observe.naming.source import Scope
-from gradsan.observe.naming.statements import Path, calls
 from gradsan.observe.naming.trace import Call, Execution
+from gradsan.source.scopes import Scope
+from gradsan.source.stores import Path, calls
 
 _TELLING = 3  # letters of a name that are no accident
 _BEHIND_OBJECTS = frozenset({"forward", "__call__"})

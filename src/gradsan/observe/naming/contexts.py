@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gradsan.knowledge.effects import does
-from gradsan.observe.naming.source import Scope, statements_of
-from gradsan.observe.naming.statements import text
 from gradsan.observe.naming.trace import Execution
+from gradsan.source.scopes import Scope, statements_of
+from gradsan.source.stores import text
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from gradsan.observe.naming.editing import edit_behind
 from gradsan.observe.naming.layers import layer_behind
 from gradsan.observe.naming.losing import loss_of_history
 from gradsan.observe.naming.names import Crossing, carrier
-from gradsan.observe.naming.source import scope_of
-from gradsan.observe.naming.statements import buffers
 from gradsan.observe.naming.subject import Subject, holder_of, subject_of
+from gradsan.source.scopes import scope_of
+from gradsan.source.stores import buffers
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from gradsan.knowledge.effects import does
 from gradsan.knowledge.libraries import NUMPY, TORCH
 from gradsan.knowledge.tensors import WHOLE_TYPES, operation
 from gradsan.observe.naming.selection import inputs
-from gradsan.observe.naming.statements import text
+from gradsan.source.stores import text
 
 COMPARISON = "a comparison"
 GRADIENT = "`autograd.grad` without `create_graph=True`"

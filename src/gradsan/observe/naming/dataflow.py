@@ -12,9 +12,9 @@ from gradsan.observe.naming.following import Follower
 from gradsan.observe.naming.operands import operands
 from gradsan.observe.naming.origins import OBJECT, PASSED_THROUGH, Step
 from gradsan.observe.naming.selection import HOP, inputs, last_name
-from gradsan.observe.naming.statements import assigned, calls, loads, text
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
+from gradsan.source.stores import assigned, calls, loads, text
 
 _NO_OPERAND = 0.6  # the statement reads it, but the op seems to be made of something else
 _PART_READ = 0.5  # the statement reads an attribute of it

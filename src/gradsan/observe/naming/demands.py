@@ -4,8 +4,8 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
-from gradsan.observe.naming.statements import Path
 from gradsan.observe.naming.trace import Execution
+from gradsan.source.stores import Path
 
 Kind = Literal["local", "argument", "attribute", "closure", "global"]
 

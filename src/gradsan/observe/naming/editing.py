@@ -13,10 +13,10 @@ from gradsan.observe.naming.dataflow import doubt_of
 from gradsan.observe.naming.edits import InPlace, edits
 from gradsan.observe.naming.holders import Held
 from gradsan.observe.naming.living_tensors import edited_as_often
-from gradsan.observe.naming.source import scope_of
-from gradsan.observe.naming.statements import loads, text
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
+from gradsan.source.scopes import scope_of
+from gradsan.source.stores import loads, text
 
 _LOOKED_AT = 400  # edits, the latest first
 _TOO_DOUBTFUL = 3.0

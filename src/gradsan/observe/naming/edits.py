@@ -11,8 +11,8 @@ from gradsan.knowledge.module_classes import module_class
 from gradsan.knowledge.tensors import edits as counts_as_edit
 from gradsan.knowledge.tensors import operation
 from gradsan.observe.naming.selection import last_name
-from gradsan.observe.naming.statements import calls, text, unpacked
 from gradsan.source.statements import statements_in
+from gradsan.source.stores import calls, text, unpacked
 
 
 @dataclass(frozen=True, slots=True)

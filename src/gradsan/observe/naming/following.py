@@ -14,9 +14,9 @@ from itertools import count
 from gradsan.observe.naming.demands import Binding, Demand
 from gradsan.observe.naming.origins import Origins, Step
 from gradsan.observe.naming.selection import HOP, inputs, sources
-from gradsan.observe.naming.statements import Path
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution
+from gradsan.source.stores import Path
 
 _DEMANDS_AT_MOST = 20_000
 _LONGEST_PATH = 5

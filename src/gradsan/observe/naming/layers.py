@@ -15,8 +15,8 @@ from gradsan.facts.location import Frame
 from gradsan.knowledge.module_classes import module_class
 from gradsan.observe.living import instances
 from gradsan.observe.naming.looking import value_of
-from gradsan.observe.naming.source import scope_of
-from gradsan.observe.naming.statements import calls, text
+from gradsan.source.scopes import scope_of
+from gradsan.source.stores import calls, text
 
 
 @dataclass(frozen=True, slots=True)

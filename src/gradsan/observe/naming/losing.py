@@ -9,11 +9,12 @@ from gradsan.facts.location import Frame
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import switches
 from gradsan.observe.naming.history_cut import Idle, Lost, lost
-from gradsan.observe.naming.source import statements_of
-from gradsan.observe.naming.statements import calls, parameters, text
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.subject import Subject, holder_of
 from gradsan.observe.naming.trace import Execution, Trace
+from gradsan.source.names import parameters
+from gradsan.source.scopes import statements_of
+from gradsan.source.stores import calls, text
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,11 @@ from gradsan.observe.naming.dataflow import called_twice, flow, handed_on
 from gradsan.observe.naming.demands import Binding
 from gradsan.observe.naming.holders import Held
 from gradsan.observe.naming.living_tensors import held
-from gradsan.observe.naming.source import scope_of
-from gradsan.observe.naming.statements import buffers, loads, text
 from gradsan.observe.naming.survivors import boundary, is_pass, survivor
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.ownership import Ownership
+from gradsan.source.scopes import scope_of
+from gradsan.source.stores import buffers, loads, text
 
 _ITEMS = re.compile(r"(?:\[(?:\d+|\"[^\"]*\")\])+$")  # `["decoder.0"][1]` at the end of a name
 _PASSING = frozenset({"local", "argument"})  # holders that are gone when their call ends

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from gradsan.observe.naming.selection import last_name
-from gradsan.observe.naming.statements import parts
+from gradsan.source.stores import parts
 
 _OPERATORS: dict[str, type[ast.operator]] = {
     "add": ast.Add,

@@ -13,10 +13,11 @@ from gradsan.knowledge.tensors import operation
 from gradsan.observe.naming.calling import asks_for_pass
 from gradsan.observe.naming.demands import Binding, Demand, Kind
 from gradsan.observe.naming.selection import HOP
-from gradsan.observe.naming.source import MODULE, Scope
-from gradsan.observe.naming.statements import Path, Store, assigned, comprehended, loads, parameters, text
 from gradsan.observe.naming.stored import Stored, Stores
 from gradsan.observe.naming.trace import Call, Execution
+from gradsan.source.names import parameters
+from gradsan.source.scopes import MODULE, Scope
+from gradsan.source.stores import Path, Store, assigned, comprehended, loads, text
 
 _STORES_AT_MOST = 12
 _STORES_LOOKED_AT = 50_000  # for what is wanted

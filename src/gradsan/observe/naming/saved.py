@@ -8,10 +8,10 @@ from types import FrameType
 from gradsan.facts.culprit import Holder
 from gradsan.observe.naming.looking import is_op, value_of
 from gradsan.observe.naming.selection import last_name
-from gradsan.observe.naming.source import scope_of
-from gradsan.observe.naming.statements import loads, parts, text
 from gradsan.observe.naming.subject import holder_of
 from gradsan.observe.private import creation_number
+from gradsan.source.scopes import scope_of
+from gradsan.source.stores import loads, parts, text
 
 _SAVED = ("_saved_", "_raw_saved_", "saved_tensors", "saved_variables")
 

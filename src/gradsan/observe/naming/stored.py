@@ -5,9 +5,10 @@ from bisect import bisect_left
 from collections import defaultdict
 
 from gradsan.observe.naming.calling import Matched, asks_for_pass, match
-from gradsan.observe.naming.source import Scope
-from gradsan.observe.naming.statements import Store, assigned, parameters
 from gradsan.observe.naming.trace import Call, Execution, Trace
+from gradsan.source.names import parameters
+from gradsan.source.scopes import Scope
+from gradsan.source.stores import Store, assigned
 
 _HANDED_AT_MOST = 20_000  # executions of one call that are looked through for what it hands out
 

@@ -12,8 +12,9 @@ from gradsan.knowledge.effects import asks_for_pass
 from gradsan.observe.graph import loss_chain, roots_of
 from gradsan.observe.naming.looking import value_of
 from gradsan.observe.naming.selection import last_name
-from gradsan.observe.naming.source import Scope, scope_of
-from gradsan.observe.naming.statements import calls, loads, parameters, text
+from gradsan.source.names import parameters
+from gradsan.source.scopes import Scope, scope_of
+from gradsan.source.stores import calls, loads, text
 
 
 @dataclass(frozen=True, slots=True)

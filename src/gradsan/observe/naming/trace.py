@@ -12,8 +12,8 @@ from gradsan.facts.location import Frame
 from gradsan.observe.log.frames import LINE_BITS, LINE_MASK
 from gradsan.observe.log.lines import Event, Lines
 from gradsan.observe.log.sites import Code, Kind, Site
-from gradsan.observe.naming.source import Scope, scope_of
-from gradsan.observe.naming.statements import Store, stores
+from gradsan.source.scopes import Scope, scope_of
+from gradsan.source.stores import Store, stores
 
 # Stretches of the log that are read: some 100,000 events, a third of a second.
 _BLOCKS = 12

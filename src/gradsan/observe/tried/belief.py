@@ -10,9 +10,9 @@ from gradsan.facts.incident import Edited, SecondPass
 from gradsan.facts.live_evidence import Attempt, Tried
 from gradsan.facts.location import Frame
 from gradsan.observe.naming.dataflow import doubt_of
-from gradsan.observe.naming.statements import text
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
+from gradsan.source.stores import text
 
 _LOOKED_AT = 20_000  # executions, the latest
 _TOO_DOUBTFUL = 3.0

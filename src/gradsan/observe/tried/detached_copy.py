@@ -2,9 +2,9 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.facts.live_evidence import Tried
-from gradsan.observe.naming.statements import text
 from gradsan.observe.tried.belief import Belief, Case, detached, place
 from gradsan.observe.tried.unused_forward import is_read_after
+from gradsan.source.stores import text
 
 
 class DetachedCopy(Belief):

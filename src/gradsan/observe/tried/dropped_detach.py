@@ -2,9 +2,9 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.facts.live_evidence import Tried
-from gradsan.observe.naming.source import COMPREHENSIONS
-from gradsan.observe.naming.statements import text
 from gradsan.observe.tried.belief import Belief, Case, detached, place
+from gradsan.source.scopes import COMPREHENSIONS
+from gradsan.source.stores import text
 
 
 class DroppedDetach(Belief):

@@ -3,8 +3,8 @@ from collections.abc import Iterator
 
 from gradsan.facts.live_evidence import Tried
 from gradsan.knowledge.tensors import overwrites
-from gradsan.observe.naming.statements import calls, text
 from gradsan.observe.tried.belief import Belief, Case, place
+from gradsan.source.stores import calls, text
 
 
 class EmptiedInPlace(Belief):

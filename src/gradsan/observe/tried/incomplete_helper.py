@@ -3,9 +3,9 @@ from collections.abc import Iterator
 
 from gradsan.facts.incident import SecondPass
 from gradsan.facts.live_evidence import Tried
-from gradsan.observe.naming.statements import text
 from gradsan.observe.naming.trace import Execution
 from gradsan.observe.tried.belief import Belief, Case, place
+from gradsan.source.stores import text
 
 
 class IncompleteHelper(Belief):

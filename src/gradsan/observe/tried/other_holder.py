@@ -7,9 +7,9 @@ from gradsan.facts.culprit import Culprit
 from gradsan.facts.live_evidence import Tried
 from gradsan.observe.crossings import assigned_together
 from gradsan.observe.naming.selection import sources
-from gradsan.observe.naming.statements import stores, text
 from gradsan.observe.naming.trace import Execution
 from gradsan.observe.tried.belief import Belief, Case, detached, place
+from gradsan.source.stores import stores, text
 
 _WITHOUT_PLACE = re.compile(r"\[[^\]]*\]$")
 

@@ -2,9 +2,9 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.facts.live_evidence import Tried
-from gradsan.observe.naming.source import Scope, statements_of
-from gradsan.observe.naming.statements import loads
 from gradsan.observe.tried.belief import Belief, Case, detached, place
+from gradsan.source.scopes import Scope, statements_of
+from gradsan.source.stores import loads
 
 
 class ReboundVariable(Belief):

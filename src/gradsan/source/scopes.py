@@ -12,6 +12,7 @@ from functools import lru_cache
 from operator import itemgetter
 
 from gradsan.source.disk import tree_as_run
+from gradsan.source.tree import Function, first_line
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -54,8 +55,7 @@ def statements_of(scope: Scope) -> set[ast.stmt]:
     return {statement for statements in scope.by_line.values() for statement in statements}
 
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_Closed = tuple[int, _Function, Scope, str | None]  # its first line, where it stands, and the class whose method it is
+_Closed = tuple[int, Function, Scope, str | None]  # its first line, where it stands, and the class whose method it is
 _ByName = dict[str, list[Scope]]
 
 
@@ -105,7 +105,7 @@ def _opened(
             if isinstance(node, ast.stmt):
                 _enter_lines(scope, node)
             if functions is not None and isinstance(node, FUNCTIONS):
-                functions.append((_first_line(node), node, scope, owner))
+                functions.append((first_line(node), node, scope, owner))
                 continue
             inner = _scope_at(scope.file, node, scope, owner)
             if inner is not None:
@@ -135,22 +135,18 @@ def _scope_at(file: str, node: ast.AST, outer: Scope, owner: str | None) -> Scop
             declared = (each.names for each in own if isinstance(each, (ast.Global, ast.Nonlocal)))
             elsewhere = frozenset(name for names in declared for name in names)
             decorators = tuple(node.decorator_list)
-            first = _first_line(node)
+            first = first_line(node)
             return Scope(
                 file, node.name, first, last, node.args, owner, function, static, sleeps, elsewhere, decorators
             )
         case ast.Lambda():
             return Scope(file, "<lambda>", first, last, node.args, None, function, True, False, frozenset())  # noqa: FBT003 # as declared
         case ast.ClassDef():
-            return Scope(file, node.name, _first_line(node), last, None, None, outer, True, False, frozenset())  # noqa: FBT003 # as declared
+            return Scope(file, node.name, first_line(node), last, None, None, outer, True, False, frozenset())  # noqa: FBT003 # as declared
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             name = f"<{type(node).__name__.lower().replace('generatorexp', 'genexpr')}>"
             return Scope(file, name, first, last, None, None, function, True, False, frozenset())  # noqa: FBT003 # as declared
     return None
-
-
-def _first_line(definition: _Function | ast.ClassDef) -> int:
-    return min((definition.lineno, *(each.lineno for each in definition.decorator_list)))
 
 
 def _within(body: Iterable[ast.AST]) -> Iterator[ast.AST]:

@@ -7,7 +7,8 @@ from functools import lru_cache
 
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.libraries import ALIASES
-from gradsan.observe.naming.source import COMPREHENSIONS, FUNCTIONS, Scope, statements_of
+from gradsan.source.names import parameters
+from gradsan.source.scopes import COMPREHENSIONS, FUNCTIONS, Scope, statements_of
 from gradsan.source.statements import statements_in
 
 # One step into a value: the attribute of that name, or the item of that key; `None`: some item, which is not known.
@@ -62,13 +63,6 @@ def assigned(scope: Scope) -> frozenset[str]:
     if scope.arguments is not None:
         found.update(parameters(scope.arguments))
     return frozenset(found) - scope.elsewhere
-
-
-def parameters(arguments: ast.arguments) -> tuple[str, ...]:
-    """The names of all parameters."""
-    found = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    found.extend(each for each in (arguments.vararg, arguments.kwarg) if each is not None)
-    return tuple(each.arg for each in found)
 
 
 @lru_cache(maxsize=4096)
