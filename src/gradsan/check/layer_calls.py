@@ -84,7 +84,9 @@ class LayerCalls(TensorCalls):
             return Value()
         leaf = layer.leaf
         entering = any(ops_of(value) or (isinstance(value, Tensor) and value.differentiable) for value, _ in given)
-        keeps = row.saves_weight == "always" or (row.saves_weight == "with a graph" and entering)
+        # Loops are followed for two iterations: the state of the first is data, that of any later one has a graph.
+        carried = row.carries and len(given) > 1 and bool(self.world.moment)
+        keeps = row.saves_weight == "always" or (row.saves_weight == "with a graph" and (entering or carried))
         made = self.result(
             layer.kind,
             given,
