@@ -19,7 +19,7 @@ def drafts(program: Program) -> Iterator[Draft]:
         if place is None:
             continue
         found = list(nodes(place.statement, into_functions=False)) if not hasattr(place.statement, "items") else []
-        if any(isinstance(each, cst.Call) and operation(called_name(each)).returns == "object" for each in found):
+        if any(isinstance(each, cst.Call) and _leaves_torch(called_name(each)) for each in found):
             return  # whatever goes into NumPy loses its history there
         ways = [*_rebuilt(place, found), *_joined_up(place, found), *_unwrapped(place, found), *_recorded(place)]
         if ways:
@@ -89,6 +89,12 @@ def _unbared(expression: cst.BaseExpression) -> cst.BaseExpression:
     """Without the calls that hand over bare values."""
     result = expression.visit(_Unbaring())
     return result if isinstance(result, cst.BaseExpression) else expression
+
+
+def _leaves_torch(method: str) -> bool:
+    """Whether a method hands over a tensor's values as something else, an array or a list."""
+    row = operation(method)
+    return row.graph == "drops" and row.returns == "object"
 
 
 def _bares(method: str) -> bool:

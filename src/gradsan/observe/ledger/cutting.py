@@ -16,7 +16,7 @@ from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.statements import loads, parameters, parts, stores, text
 from gradsan.observe.naming.trace import Call, Execution, Trace
 
-# Of several cuts in one statement, the first of these is the one that is told of.
+# Of several cuts in one statement, the first of these is reported.
 _ORDER: tuple[Cutting, ...] = ("numpy", "detach", "data", "number", "new-tensor")
 
 
