@@ -105,3 +105,29 @@ def test_step_before_a_pass_hurts_where_the_weight_is_saved(kind: str, call: str
 
     assert codes(program) == found
     assert fails_with(program, EDITED if found else None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "state", "found"),
+    [
+        ("RNNCell", "state", ["GS201"]),
+        ("GRUCell", "state", ["GS201"]),
+        ("RNNCell", "state.detach()", []),
+        ("GRUCell", "torch.zeros(3, 2)", []),
+    ],
+)
+def test_state_of_a_cell_has_a_graph_from_the_second_iteration_on(kind: str, state: str, found: list[str]) -> None:
+    """So the weight is saved from then on, and the pass after the next step fails; not where the state is cut."""
+    program = f"""{WEIGHT}
+cell = nn.{kind}(2, 2)
+opt = torch.optim.SGD(cell.parameters(), lr=0.1)
+state = torch.zeros(3, 2)
+for _ in range(4):
+    state = cell(torch.ones(3, 2), {state})
+    opt.zero_grad()
+    state.sum().backward({"retain_graph=True" if found else ""})
+    opt.step()
+"""
+
+    assert codes(program) == found
+    assert fails_with(program, EDITED if found else None)

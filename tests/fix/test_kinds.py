@@ -779,7 +779,11 @@ def test_what_a_constructor_derived_is_computed_where_it_is_read(tmp_path: Path,
 
 @pytest.mark.parametrize(
     ("code", "kind", "line"),
-    [("GS202", "clone", "h.copy_(x)"), ("GS203", "re-attach", "rows = x.detach().numpy()")],
+    [
+        ("GS202", "clone", "h.copy_(x)"),
+        ("GS202", "clone", "h.fill_diagonal_(0)"),
+        ("GS203", "re-attach", "rows = x.detach().numpy()"),
+    ],
 )
 def test_edit_that_could_not_run_is_not_offered(tmp_path: Path, code: str, kind: FixKind, line: str) -> None:
     """There is no `copy` of a tensor, and NumPy takes nothing that has a history."""
@@ -807,3 +811,12 @@ def test_switch_that_is_left_off_holds_for_a_block(tmp_path: Path, body: str, *,
     indented = body.replace("\n", "\n    ")
     after = f"def main():\n    model.eval()\n    with {switch}:\n        {indented}\n"
     assert case.mended("re-attach", found) == (after if mended else None)
+
+
+def test_asking_for_a_size_does_not_keep_a_graph_from_being_joined_up(tmp_path: Path) -> None:
+    """`x.size(0)` gives no values; only what goes into an array or a list is lost for good."""
+    case = Case(tmp_path, "import torch\n\ndef main(x):\n    y = x.view(x.size(0), -1).detach()\n    return y\n")
+
+    mended = case.mended("re-attach", case.diagnosis("GS203", "y", cut=case.at("detach")))
+
+    assert "y = x.view(x.size(0), -1)\n" in str(mended)

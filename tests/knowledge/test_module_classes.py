@@ -196,6 +196,18 @@ def test_row_says_when_the_weight_is_saved(name: str) -> None:
     assert meanings[times] == ROWS[name].saves_weight
 
 
+@pytest.mark.parametrize("name", [name for name in CALLED if ROWS[name].carries])
+def test_row_says_what_carries_a_state(name: str) -> None:
+    """Given a state with a graph it saves its weight, though the data has none."""
+    module, data = made(name), torch.ones(3, 4)
+    state = module(data)
+    later = module(data, state)
+    kept = saved_by(later, _flat(state))
+
+    assert [each.shape for each in _flat(state)] == [each.shape for each in _flat(later)]
+    assert any(each.untyped_storage().data_ptr() in kept for each in module.parameters())
+
+
 def weight_is_saved(module: nn.Module, name: str, *, graph: bool) -> bool:
     """Whether one of the parameters is among what the graph keeps."""
     begins = given(name, graph=graph)

@@ -58,7 +58,9 @@ def _output(machine: Machine, layer: Layer, given: Several[Given], node: ast.exp
         return Value()
     leaf = layer.leaf
     entering = any(has_graph(value) for value, _ in given)
-    keeps = row.saves_weight == "always" or (row.saves_weight == "with a graph" and entering)
+    # Loops are followed for two iterations: the state of the first is data, that of any later one has a graph.
+    carried = row.carries and len(given) > 1 and bool(machine.world.moment)
+    keeps = row.saves_weight == "always" or (row.saves_weight == "with a graph" and (entering or carried))
     made = result(
         machine,
         layer.kind,

@@ -19,6 +19,7 @@ class ModuleClass:
     saves: bool = True  # a backward pass frees something of it
     saves_weight: Literal["always", "with a graph", "never"] = "with a graph"  # that comes in
     output: Output = "tensor"
+    carries: bool = False  # it takes a state and gives the next one
     holds: bool = False  # other modules or parameters, and nothing of its own
     in_place_first: bool = False  # its first argument says whether it works in place
     op: str = ""  # that it is made of, where its name says another
@@ -63,7 +64,8 @@ TABLE = (
     ),
     *_rows("GRU RNN MultiheadAttention AdaptiveLogSoftmaxWithLoss", saves_weight="always", output="pair"),
     *_rows("LSTM", saves_weight="always", output="pair with a pair"),
-    *_rows("LSTMCell", output="pair"),
+    *_rows("GRUCell RNNCell", carries=True),
+    *_rows("LSTMCell", carries=True, output="pair"),
     *_rows("LinearCrossEntropyLoss"),
     *_rows("Embedding EmbeddingBag", saves_weight="never"),
 )

@@ -20,7 +20,7 @@ def drafts(program: Program) -> Iterator[Draft]:
         if place is None:
             continue
         found = list(nodes(place.statement, into_functions=False)) if not hasattr(place.statement, "items") else []
-        if any(isinstance(each, ast.Call) and operation(called_name(each)).returns == "object" for each in found):
+        if any(isinstance(each, ast.Call) and _leaves_torch(called_name(each)) for each in found):
             return  # whatever goes into NumPy loses its history there
         ways = [
             *_for_a_block(place),
@@ -99,6 +99,12 @@ def _unbared(tree: Tree, expression: ast.expr) -> str:
             case ast.Call(func=ast.Name(id="float"), args=[only]):
                 changes.replaced[node] = _unbared(tree, only)
     return changes.new_part(tree, expression)
+
+
+def _leaves_torch(method: str) -> bool:
+    """Whether a method hands over a tensor's values as something else, an array or a list."""
+    row = operation(method)
+    return row.graph == "drops" and row.returns == "object"
 
 
 def _bares(method: str) -> bool:

@@ -17,7 +17,7 @@ from gradsan.observe.naming.trace import Call, Execution, Trace
 from gradsan.source.names import parameters
 from gradsan.source.stores import loads, parts, stores, text
 
-# Of several cuts in one statement, the first of these is the one that is told of.
+# Of several cuts in one statement, the first of these is reported.
 _ORDER: tuple[Cutting, ...] = ("numpy", "detach", "data", "number", "new-tensor")
 
 
