@@ -6,7 +6,7 @@ import libcst as cst
 
 from gradsan.fix.calls import argument, without_argument
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import assigned_names, loaded, loaded_names, method, nodes, simple, small, text
+from gradsan.fix.expressions import loaded, loaded_names, method, nodes, simple, small, text
 from gradsan.fix.program import Place, Program
 from gradsan.fix.revealing import held_above, held_at
 
@@ -117,7 +117,7 @@ def _is_of_use(base: cst.BaseExpression, place: Place) -> bool:
     tree, scope = place.tree, place.tree.scope(place.statement)
     first, last = tree.end_line(place.statement) + 1, tree.lines[-1].last
     for loop in tree.loops(place.statement):
-        if isinstance(loop, cst.For) and base.value in assigned_names(loop.target):
+        if isinstance(loop, cst.For) and base.value in map(text, nodes(loop.target)):
             last = tree.end_line(loop)  # the next round has another tensor
             break
         first = tree.line(loop)

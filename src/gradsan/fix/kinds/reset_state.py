@@ -9,7 +9,7 @@ import libcst as cst
 from gradsan.facts.location import Location
 from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import loaded, simple, small, targets, text
+from gradsan.fix.expressions import loaded, nodes, simple, small, targets, text
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.tree import Statement, Tree
 
@@ -67,7 +67,9 @@ def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
     loop = next((each for each in tree.loops(passing.statement) if each in tree.loops(adding.statement)), None)
     around = loop if loop is not None else tree.scope(passing.statement)
     if reached is None or start is None:
-        yield from _begun_where_it_is_added_to(program.places(enters)[-1], name)
+        called = program.places(enters)[apart:]
+        if all(each is not None and _goes_over_what_it_calls(each, passing) for each in called):
+            yield from _begun_where_it_is_added_to(called[-1], name)
         return
     if isinstance(around, cst.Module | cst.Lambda):
         return
@@ -85,10 +87,18 @@ def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
     yield draft
 
 
+def _goes_over_what_it_calls(place: Place, passing: Place) -> bool:
+    """Whether each loop around a call, but for those of the pass, calls another object in every iteration."""
+    called = {text(each.func).partition(".")[0] for each in nodes(place.statement) if isinstance(each, cst.Call)}
+    around = passing.tree.loops(passing.statement)
+    own = [each for each in place.tree.loops(place.statement) if each not in around]
+    return all(isinstance(each, cst.For) and called & set(map(text, nodes(each.target))) for each in own)
+
+
 def _begun_where_it_is_added_to(place: Place | None, name: str) -> Iterator[Draft]:
     """`self.x = self.x + term` is `self.x = term`, where whoever asks for the pass cannot begin the total again.
 
-    Right where that line runs once for every pass, which a trial has to show.
+    Right where that line runs once for every pass and object, which a trial has to show.
     """
     match None if place is None else simple(place.statement):
         case (
