@@ -398,6 +398,13 @@ def test_edit_that_is_meant_for_others_is_not_made_of_a_copy(tmp_path: Path, edi
     assert case.mended("clone", found) is None
 
 
+def test_name_of_a_loop_that_means_something_else_below_it_is_no_reason_for_a_copy(tmp_path: Path) -> None:
+    """Nobody reads the copy: each iteration has another tensor."""
+    case = Case(tmp_path, "def clip(model):\n    for w in model.parameters():\n        w[0] = 0\n    return w\n")
+
+    assert case.mended("clone", case.diagnosis("GS202", "w", changed=case.at("w[0]"))) is None
+
+
 STEPPED_BETWEEN = "def main():\n    a.backward(retain_graph=True)\n    {between}\n    {later}\n    {below}\n"
 
 

@@ -111,7 +111,7 @@ class Layer:
         return x
 def main():
     for x in data:
-        out = model(x)
+        {calling}
         loss = f(out) + sum(each.penalty for each in model.layers)
         loss.backward()
         opt.step()
@@ -132,9 +132,30 @@ def test_total_that_nobody_can_begin_again_begins_where_it_is_added_to(
     tmp_path: Path, adding: str, begun: str | None
 ) -> None:
     """Every layer has one of its own, and what it begins with means nothing where the pass is asked for."""
-    source = LAYERS.format(adding=adding)
+    source = LAYERS.format(adding=adding, calling="out = model(x)")
     case = Case(tmp_path, source)
     place = case.at("model(x)", adding, inner="Layer.forward")
     found = case.diagnosis("GS105", "self.penalty", made=place, enters=place, used=case.at("backward"))
 
     assert case.mended("reset-state", found) == (None if begun is None else source.replace(adding, begun))
+
+
+@pytest.mark.parametrize(
+    ("loop", "call", "begins"),
+    [
+        ("for layer in model.layers:", "out = layer(x)", True),
+        ("for layer in model.layers:", "out = layer.forward(x)", True),
+        ("for part in x.split(2):", "out = model(part)", False),  # several terms of one layer make its total
+        ("while out.sum() < 1:", "out = model(out)", False),
+    ],
+)
+def test_total_begins_where_it_is_added_to_only_once_for_every_pass(
+    tmp_path: Path, loop: str, call: str, *, begins: bool
+) -> None:
+    """A loop that calls one object again and again adds several terms to its total."""
+    source = LAYERS.format(adding="self.penalty += norm(x)", calling=f"{loop}\n            {call}")
+    case = Case(tmp_path, source)
+    place = case.at(call, "norm(x)", inner="Layer.forward")
+    found = case.diagnosis("GS105", "self.penalty", made=place, enters=place, used=case.at("backward"))
+
+    assert (case.mended("reset-state", found) is not None) == begins

@@ -8,8 +8,8 @@ from gradsan.facts.location import Location
 from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
 from gradsan.fix.program import Place, Program, frames
-from gradsan.source.names import assigns, loaded, targets
-from gradsan.source.tree import Loop, Statement, Tree, same_as
+from gradsan.source.names import assigned_names, assigns, calls, loaded, targets
+from gradsan.source.tree import For, Loop, Statement, Tree, same_as
 
 
 def drafts(program: Program) -> Iterator[Draft]:
@@ -65,7 +65,9 @@ def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
     loop = next((each for each in tree.loops(passing.statement) if each in tree.loops(adding.statement)), None)
     around = loop if loop is not None else tree.scope(passing.statement)
     if reached is None or start is None:
-        yield from _begun_where_it_is_added_to(program.places(enters)[-1], name)
+        called = program.places(enters)[apart:]
+        if all(each is not None and _goes_over_what_it_calls(each, passing) for each in called):
+            yield from _begun_where_it_is_added_to(called[-1], name)
         return
     if isinstance(around, ast.Module | ast.Lambda):
         return
@@ -83,10 +85,18 @@ def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
     yield draft
 
 
+def _goes_over_what_it_calls(place: Place, passing: Place) -> bool:
+    """Whether each loop around a call, but for those of the pass, calls another object in every iteration."""
+    called = {place.tree.text(each.func).partition(".")[0] for each in calls(place.statement)}
+    around = passing.tree.loops(passing.statement)
+    own = [each for each in place.tree.loops(place.statement) if each not in around]
+    return all(isinstance(each, For) and called & assigned_names(each.target) for each in own)
+
+
 def _begun_where_it_is_added_to(place: Place | None, name: str) -> Iterator[Draft]:
     """`self.x = self.x + term` is `self.x = term`, where whoever asks for the pass cannot begin the total again.
 
-    Right where that line runs once for every pass, which a trial has to show.
+    Right where that line runs once for every pass and object, which a trial has to show.
     """
     match None if place is None else place.statement:
         case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=ast.Add(), right=term)) as adding if same_as(
