@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gradsan.check.builtin_calls import REVEALING
-from gradsan.check.choices import Policy
+from gradsan.check.choices import Policy, Ways, policies
 from gradsan.check.definitions import within
 from gradsan.check.frames import Frame
 from gradsan.check.function_calls import enter
@@ -27,7 +27,6 @@ from gradsan.knowledge.modules import LIGHTNING_BASES
 if TYPE_CHECKING:
     from gradsan.check.facts import Told
 
-_MOST_FORCED = 6  # branches that are looked into one by one
 _PATIENCE_FOR_A_FILE = 15_000  # expressions
 _PATIENCE_FOR_A_LINE = 25  # expressions more
 _MOST_PATIENCE = 120_000
@@ -75,15 +74,12 @@ class Reader:
         return self.shown
 
     def _explore(self, start: _Start) -> None:
-        """All paths from one start: the usual one, the unusual one, one that turns, and branches left out so far."""
+        """All paths from one start, and what they show together."""
         silent: dict[Key, Silence] = {}
         refuted: set[Key] = set()
-        ways: dict[ast.AST, set[bool]] = {}
-        policies = [Policy()]
-        forced = 0
-        varying = False
-        while policies:
-            policy = policies.pop(0)
+        taken: Ways = {}
+        varying: set[ast.AST] = set()
+        for policy in policies(taken, varying):
             machine = self._follow(start, policy)
             if machine is None:
                 break
@@ -92,17 +88,9 @@ class Reader:
             silent |= heard.found
             refuted |= heard.refuted
             self.shown.told += [self._weighed(each, start, machine) for each in _told(machine)]
-            varying = varying or bool(machine.choices.varying)
-            for node, taken in machine.choices.open_branches.items():
-                ways.setdefault(node, set()).update(taken)
-            if policy == Policy() and ways:
-                policies += [Policy(usual=False), *([Policy(turns=True)] if varying else [])]
-            if not policies and forced < _MOST_FORCED:
-                one_sided = [(node, not next(iter(taken))) for node, taken in ways.items() if len(taken) == 1]
-                for node, way in one_sided[: _MOST_FORCED - forced]:
-                    policies.append(Policy(forced=((node, way),)))
-                    ways[node] = {True, False}
-                    forced += 1
+            varying |= machine.choices.varying
+            for node, ways in machine.choices.open_branches.items():
+                taken.setdefault(node, set()).update(ways)
         self.shown.silences += [each for key, each in silent.items() if key not in refuted]
 
     def _note(self, world: World) -> None:
@@ -185,7 +173,7 @@ def _train_with(machine: Machine, cls: Class, method: Function) -> None:
                 loss = result.entries.get("loss", NONE) if isinstance(result, Mapping) else result
                 if ops_of(loss):
                     run_pass(machine, "backward", (loss, None), {}, call.node)
-        for name in instance.guessed:  # whoever calls again may have set them anew
+        for name in instance.guessed:  # whoever calls again may have set them again
             instance.attributes.pop(name, None)
         instance.guessed.clear()
 
