@@ -98,7 +98,7 @@ def tensor_attribute(machine: Machine, value: Tensor, name: str, node: ast.expr)
     match name:
         case "grad":
             _read_gradients(value)
-            return Tensor(data=True, of=value)
+            return Tensor(of=value)
         case "data":
             bare = cut(machine, value, "`.data`", node)
             bare.of = value

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from gradsan.check.graph import Moment
 
+_MOST_FORCED = 6  # branches that are looked into one by one
 _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.NotEq: ast.Eq,
     ast.GtE: ast.Lt,
@@ -18,11 +19,31 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How to choose: the usual way, or the other way, from which round on, with some branches forced."""
+    """How to choose: the usual way, or the other way, from which iteration on, with some branches forced."""
 
     usual: bool = True
-    turns: bool = False  # conditions that vary from round to round turn in the second one
+    turns: bool = False  # conditions that vary from iteration to iteration turn in the second one
     forced: tuple[tuple[ast.AST, bool], ...] = ()  # the `if`, and which way
+
+
+Ways = dict[ast.AST, set[bool]]  # unknown conditions, and the ways taken
+
+
+def policies(taken: Ways, varying: set[ast.AST]) -> Iterator[Policy]:
+    """The paths to follow: the usual one, the unusual one, one that turns, and branches left out so far.
+
+    What was met on a path is added to the arguments before the next one is asked for.
+    """
+    yield Policy()
+    if taken:
+        yield Policy(usual=False)
+    if varying:
+        yield Policy(turns=True)
+    left = _MOST_FORCED
+    while left and (one_sided := [(node, True not in ways) for node, ways in taken.items() if len(ways) == 1][:left]):
+        left -= len(one_sided)
+        taken |= {node: {True, False} for node, _ in one_sided}
+        yield from (Policy(forced=(each,)) for each in one_sided)
 
 
 @dataclass(slots=True)
@@ -32,7 +53,7 @@ class Choices:
     policy: Policy
     made: dict[object, bool] = field(default_factory=dict)
     equal_to: dict[object, object] = field(default_factory=dict)  # what something was assumed to equal
-    open_branches: dict[ast.AST, set[bool]] = field(default_factory=dict)  # unknown conditions, and the ways taken
+    open_branches: Ways = field(default_factory=dict)
     varying: set[ast.AST] = field(default_factory=set)
 
     def choose(self, node: ast.AST, test: ast.expr, *, unlikely: bool, moment: Moment, code: object) -> bool:
@@ -52,7 +73,7 @@ class Choices:
         return decided
 
     def raises_now(self, moment: Moment) -> bool:
-        """Whether something that may raise does: in the second round of a path that turns."""
+        """Whether something that may raise does: in the second iteration of a path that turns."""
         return self.policy.turns and bool(moment) and moment[-1][1] > 1
 
     def _fresh(self, node: ast.AST, test: ast.expr, *, unlikely: bool, turned: bool) -> bool:
@@ -77,7 +98,7 @@ class Choices:
 
 
 def leads_out(body: list[ast.stmt]) -> bool:
-    """Whether a branch ends the round, the call or the program."""
+    """Whether a branch ends the iteration, the call or the program."""
     last = body[-1] if body else None
     if isinstance(last, ast.Raise | ast.Continue | ast.Break | ast.Return):
         return True
@@ -113,7 +134,7 @@ def _canonical(test: ast.expr) -> tuple[str, bool]:
 
 @lru_cache(maxsize=4096)
 def _varies(test: ast.expr, loop: ast.AST) -> bool:
-    """Whether a condition may come out differently in another round of the loop."""
+    """Whether a condition may come out differently in another iteration of the loop."""
     assigned = _assigned(loop)
     for node in ast.walk(test):
         if isinstance(node, ast.Name) and node.id in assigned:

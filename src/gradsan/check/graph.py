@@ -1,4 +1,4 @@
-"""The graph that a program would build: ops, what they build on, and where and in which round they were made."""
+"""The graph that a program would build: ops, what they build on, and where and in which iteration they were made."""
 
 import ast
 from collections.abc import Iterator
@@ -48,13 +48,13 @@ class Site:
 
 @dataclass(slots=True, eq=False)
 class LoopRun:
-    """One run of a loop, from its first round to its last."""
+    """One run of a loop, from its first iteration to its last."""
 
     header: Site
     imagined: bool = False  # nobody wrote it: a library calls again and again
 
 
-# The rounds that are under way, outermost first.
+# The iterations that are under way, outermost first.
 Moment = tuple[tuple[LoopRun, int], ...]
 
 
@@ -139,7 +139,7 @@ class Op:
     captured: tuple["Op", ...] = ()  # what the inner pass of a re-entrant checkpoint walks into
     freed: "Pass | None" = None
     freed_doubt: int = SURE
-    healed: bool = False  # told already: the rest of the program is read as if it were mended
+    healed: bool = False  # reported already: the rest of the program is read as if it were fixed
     walked: list["Pass"] = field(default_factory=list)
     users: int = 0  # how many ops build on it
     escaped: bool = False  # something that outlives the statement holds it
@@ -181,7 +181,7 @@ class Contribution:
 
 @dataclass(slots=True, eq=False)
 class Cut:
-    """Where a value lost its history."""
+    """Where a value lost its graph."""
 
     site: Site
     how: str  # `.detach()`, `torch.no_grad()`

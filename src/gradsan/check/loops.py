@@ -1,6 +1,7 @@
 """Loops, which are followed for two iterations, and `with`."""
 
 import ast
+from collections.abc import Callable
 
 from gradsan.check.expressions import known_truth
 from gradsan.check.graph import Cut, LoopRun, redate
@@ -9,25 +10,47 @@ from gradsan.check.machine import Machine
 from gradsan.check.tables import STATEMENTS, entered
 from gradsan.check.values import Context, Instance, Layer, Sequence, Value
 
-_LEADING_OUT = ("return", "raise")
+_FOLLOWED = 2  # iterations of a loop over what is not known
 
 
 @entered(STATEMENTS, ast.For, ast.AsyncFor)
 def for_(machine: Machine, node: ast.For | ast.AsyncFor) -> str | None:
     """One iteration for every element that is known, or two."""
     iterated = machine.evaluate(node.iter)
-    run = LoopRun(machine.site(node))
     elements = machine.elements(iterated, node.iter)
-    for number, element in enumerate(elements if _are_modules(elements) else elements[:LONGEST_UNROLLED], 1):
+    if not _are_modules(elements):
+        elements = elements[:LONGEST_UNROLLED]
+
+    def begins(number: int) -> bool:
+        _date(machine, iterated, number)
+        machine.assign(node.target, elements[number - 1])
+        return True
+
+    return _followed(machine, node, len(elements), begins)
+
+
+@entered(STATEMENTS, ast.While)
+def while_(machine: Machine, node: ast.While) -> str | None:
+    """Two iterations, as long as the condition is not known to be false."""
+    return _followed(machine, node, _FOLLOWED, lambda _: known_truth(machine, node.test) is not False)
+
+
+def _followed(
+    machine: Machine, node: ast.For | ast.AsyncFor | ast.While, most: int, begins: Callable[[int], bool]
+) -> str | None:
+    """Follow the iterations of a loop, each of which may begin or not, and then what comes after the last."""
+    run = LoopRun(machine.site(node))
+    for number in range(1, most + 1):
         with machine.iteration_of(run, number):
-            _date(machine, iterated, number)
-            machine.assign(node.target, element)
-            ended = machine.execute(node.body)
-        if ended == "break":
-            return None
+            ended = machine.execute(node.body) if begins(number) else "over"
         if ended in _LEADING_OUT:
-            return ended
+            return _LEADING_OUT[ended]
+        if ended == "over":
+            break
     return machine.execute(node.orelse)
+
+
+_LEADING_OUT = {"break": None, "return": "return", "raise": "raise"}  # how the loop ends then
 
 
 def _are_modules(elements: list[Value]) -> bool:
@@ -41,22 +64,6 @@ def _date(machine: Machine, iterated: Value, number: int) -> None:
     for op in batches[number - 1] if number <= len(batches) else ():
         redate(op, machine.world.moment)
         machine.world.made_at[id(op.site.node)].append(machine.world.moment)
-
-
-@entered(STATEMENTS, ast.While)
-def while_(machine: Machine, node: ast.While) -> str | None:
-    """Two iterations, as long as the condition is not known to be false."""
-    run = LoopRun(machine.site(node))
-    for number in (1, 2):
-        with machine.iteration_of(run, number):
-            if known_truth(machine, node.test) is False:
-                break
-            ended = machine.execute(node.body)
-        if ended == "break":
-            return None
-        if ended in _LEADING_OUT:
-            return ended
-    return machine.execute(node.orelse)
 
 
 @entered(STATEMENTS, ast.With, ast.AsyncWith)

@@ -38,7 +38,7 @@ def gradient(machine: Machine, call: Call) -> Value:
     run_pass(machine, "grad", outputs, named, call.node)
     several = isinstance(inputs, Sequence)
     targets = machine.elements(inputs, call.node) if several else [inputs]
-    results: list[Value] = [Tensor(data=True) for _ in targets]
+    results: list[Value] = [Tensor() for _ in targets]
     if _flag(named, "create_graph") is not False:
         results = [result(machine, "grad", [outputs, (each, None)], call.node) for each in targets]
     return Sequence(elements=results, exact=not isinstance(inputs, Sequence) or inputs.exact, kind="tuple")

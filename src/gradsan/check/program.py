@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gradsan.check.builtin_calls import REVEALING
-from gradsan.check.choices import Policy
+from gradsan.check.choices import Policy, Ways, policies
 from gradsan.check.definitions import within
 from gradsan.check.frames import Frame
 from gradsan.check.function_calls import enter
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from gradsan.check.stopped import Stopped
     from gradsan.facts.course import Course
 
-_MOST_FORCED = 6  # branches that are looked into one by one
 _PATIENCE_FOR_A_FILE = 15_000  # expressions
 _PATIENCE_FOR_A_LINE = 25  # expressions more
 _MOST_PATIENCE = 120_000
@@ -76,31 +75,20 @@ class Reader:
         return self.shown
 
     def _explore(self, start: _Start) -> None:
-        """All paths from one start: the usual one, the unusual one, one that turns, and branches left out so far."""
+        """All paths from one start, and what they show together."""
         shown = Suspicions()
-        ways: dict[ast.AST, set[bool]] = {}
-        policies = [Policy()]
-        forced = 0
-        varying = False
-        while policies:
-            policy = policies.pop(0)
+        taken: Ways = {}
+        varying: set[ast.AST] = set()
+        for policy in policies(taken, varying):
             machine = self._follow(start, policy)
             if machine is None:
                 break
             self._note(machine.world)
             shown.add(suspicions(machine.world, closed=not start.function, kept=_kept(machine, start)))
             self.shown.stopped += [self._weighed(each, start, machine) for each in _stopped(machine)]
-            varying = varying or bool(machine.choices.varying)
-            for node, taken in machine.choices.open_branches.items():
-                ways.setdefault(node, set()).update(taken)
-            if policy == Policy() and ways:
-                policies += [Policy(usual=False), *([Policy(turns=True)] if varying else [])]
-            if not policies and forced < _MOST_FORCED:
-                one_sided = [(node, not next(iter(taken))) for node, taken in ways.items() if len(taken) == 1]
-                for node, way in one_sided[: _MOST_FORCED - forced]:
-                    policies.append(Policy(forced=((node, way),)))
-                    ways[node] = {True, False}
-                    forced += 1
+            varying |= machine.choices.varying
+            for node, ways in machine.choices.open_branches.items():
+                taken.setdefault(node, set()).update(ways)
         course = shown.course()
         self.shown.courses += [] if course is None else [course]
 
@@ -185,7 +173,7 @@ def _train_with(machine: Machine, cls: Class, method: Function) -> None:
                 loss = result.entries.get("loss", NONE) if isinstance(result, Mapping) else result
                 if ops_of(loss):
                     run_pass(machine, "backward", (loss, None), {}, call.node)
-        for name in instance.guessed:  # whoever calls again may have set them anew
+        for name in instance.guessed:  # whoever calls again may have set them again
             instance.attributes.pop(name, None)
         instance.guessed.clear()
 

@@ -33,7 +33,7 @@ def torch_function(machine: Machine, name: str, call: Call) -> Value:
 def fresh(machine: Machine, call: Call) -> Tensor:
     """A tensor of numbers; a leaf, where it is to have a gradient."""
     wants = is_true(call.keyword("requires_grad"))
-    return Tensor(leaf=Leaf("?", "?") if wants else None, data=True, made=machine.site(call.node))
+    return Tensor(leaf=Leaf("?", "?") if wants else None, made=machine.site(call.node))
 
 
 def _fresh_function(machine: Machine, row: Operation, given: Several[Given], call: Call) -> Value:
@@ -64,7 +64,7 @@ def _arranged(row: Operation, made: Tensor, call: Call) -> Value:
     if row.returns == "tensors":
         return Sequence(elements=[_copied(made), _copied(made)], exact=False, kind="tuple")
     if row.returns == "pair for a dimension" and _along_a_dimension(call):
-        return Sequence(elements=[made, Tensor(data=True)], kind="tuple")
+        return Sequence(elements=[made, Tensor()], kind="tuple")
     return made
 
 

@@ -35,17 +35,16 @@ class Value:
 
 @dataclass(slots=True, eq=False)
 class Tensor(Value):
-    """A tensor, with a history (`op` or `leaf`) or without."""
+    """A tensor, with a graph (`op` or `leaf`) or without."""
 
     leaf: Leaf | None = None
-    cut: Cut | None = None  # it had a history, and lost it here
+    cut: Cut | None = None  # it had a graph, and lost it here
     storage: Storage = field(default_factory=Storage)
-    data: bool = False  # made from numbers or by chance: no history, for certain
     plain: Plain | None = None  # what it is where it is no tensor any more: `loss.item()`
 
     @property
     def differentiable(self) -> bool:
-        """Whether what is built on it has a history."""
+        """Whether what is built on it has a graph."""
         return self.op is not None or (self.leaf is not None and self.leaf.requires)
 
     @property
@@ -63,7 +62,7 @@ class Const(Value):
 
 @dataclass(slots=True, eq=False)
 class Index(Value):
-    """The number of a round: known to be the first or a later one, and nothing else."""
+    """The number of a iteration: known to be the first or a later one, and nothing else."""
 
     position: int = 0
 
@@ -205,7 +204,7 @@ class Scaler(Value):
 
 @dataclass(slots=True, eq=False)
 class Distribution(Value):
-    """A distribution of torch, over parameters that may have a history."""
+    """A distribution of torch, over parameters that may have a graph."""
 
 
 @dataclass(slots=True, eq=False)
@@ -259,7 +258,7 @@ def key_of(value: Value) -> object:
         case Const(value=known):
             return known
         case Index(position=position):
-            return ("round", position)
+            return ("iteration", position)
         case Sequence(kind="tuple", exact=True):
             return tuple(map(key_of, value.elements))
     return value

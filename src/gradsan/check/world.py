@@ -228,7 +228,7 @@ class World:
                 op.healed = True
 
     def _regrow(self, done: Pass, found: dict[Op, Reached]) -> None:
-        """Ops of an earlier round that this line has walked before, in that round."""
+        """Ops of an earlier iteration that this line has walked before, in that iteration."""
         for op, how in found.items():
             if op.healed or (not op.edges and not op.leaves):
                 continue
@@ -269,7 +269,7 @@ def _doubt(op: Op, found: dict[Op, Reached]) -> int:
 
 
 def older_round(made: Moment, now: Moment) -> bool:
-    """Whether something was made in an earlier round of a loop that is running."""
+    """Whether something was made in an earlier iteration of a loop that is running."""
     for (run, then), (current, at) in zip(made, now, strict=False):
         if run is not current:
             return False
