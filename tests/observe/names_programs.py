@@ -1,4 +1,4 @@
-"""Small programs that fail, each with the name that carried the graph, in as many shapes as people write."""
+"""Programs that fail, by the rule that names what carried the graph: some under it, and a near miss beyond it."""
 
 from dataclasses import dataclass
 
@@ -13,24 +13,30 @@ class Program:
     other: str = ""  # a second module, `parts.py`
 
 
-_HEAD = """\
-import torch
-from torch import nn
-from torch.nn import functional as F
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule in a sentence, programs that it names, and near misses, which it must leave to another rule."""
 
-torch.manual_seed(0)
-"""
+    sentence: str
+    under: tuple[Program, ...]
+    beyond: tuple[Program, ...]
+
+
+_IMPORTS = "import torch\nfrom torch import nn\n"
 
 
 def _program(title: str, names: str, main: str, other: str = "") -> Program:
-    return Program(title, frozenset(names.split(" | ")), _HEAD + main, _HEAD + other if other else "")
+    return Program(title, frozenset(names.split(" | ")), main, _IMPORTS + other if other else "")
 
 
-PROGRAMS = (
-    _program(
-        "hidden state of a cell",
-        "h",
-        """
+RULES = (
+    Rule(
+        "The variable was stored before the graph was freed, and is read after it.",
+        under=(
+            _program(
+                "hidden state of a cell",
+                "h",
+                """
 def main():
     cell, head = nn.GRUCell(3, 4), nn.Linear(4, 1)
     opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
@@ -45,389 +51,11 @@ def main():
 
 main()
 """,
-    ),
-    _program(
-        "the new state is renamed at the end of the step",
-        "h",
-        """
-cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
-h = torch.zeros(2, 4)
-for step in range(3):
-    x = torch.randn(2, 3)
-    new_h = cell(x, h)
-    loss = head(new_h).pow(2).mean()
-    loss.backward()
-    h = new_h
-""",
-    ),
-    _program(
-        "an attribute two objects away",
-        "self.state.value | agent.memory.state.value | self.memory.state.value",
-        """
-from parts import Memory
-
-class Agent:
-    def __init__(self):
-        self.memory = Memory()
-        self.head = nn.Linear(4, 1)
-
-    def act(self, x):
-        return self.head(self.memory.advance(x))
-
-def main():
-    agent = Agent()
-    for _ in range(3):
-        loss = agent.act(torch.randn(1, 4)).sum()
-        loss.backward()
-
-main()
-""",
-        """
-class State:
-    def __init__(self, width):
-        self.value = torch.zeros(1, width)
-
-class Memory:
-    def __init__(self, width=4):
-        self.state = State(width)
-        self.mix = nn.Linear(width, width)
-
-    def advance(self, x):
-        updated = torch.tanh(self.mix(x) + self.mix(self.state.value))
-        self.state.value = updated
-        return updated
-""",
-    ),
-    _program(
-        "a registered buffer that is assigned",
-        "self.running",
-        """
-class Norm(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.scale = nn.Parameter(torch.ones(4))
-        self.register_buffer("running", torch.zeros(4))
-
-    def forward(self, x):
-        y = x * self.scale
-        self.running = 0.9 * self.running + 0.1 * y.mean(0)
-        return y - self.running
-
-def main():
-    norm, head = Norm(), nn.Linear(4, 1)
-    for _ in range(3):
-        loss = head(norm(torch.randn(5, 4))).pow(2).mean()
-        loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "a list of states, the last one read",
-        "states[-1] | states",
-        """
-def main():
-    cell = nn.RNNCell(3, 4)
-    states = [torch.zeros(1, 4)]
-    for _ in range(3):
-        out = cell(torch.randn(1, 3), states[-1])
-        states.append(out)
-        loss = out.pow(2).sum()
-        loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "a dict of states",
-        'state["h"] | state',
-        """
-def step(cell, x, state):
-    state["h"] = torch.tanh(cell(x) + state["h"])
-    return state["h"]
-
-def main():
-    cell = nn.Linear(3, 4)
-    state = {"h": torch.zeros(1, 4), "steps": 0}
-    for _ in range(3):
-        loss = step(cell, torch.randn(1, 3), state).pow(2).sum()
-        state["steps"] += 1
-        loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "a dataclass that is replaced in every step",
-        "carry.hidden | carry",
-        """
-from dataclasses import dataclass, replace
-
-@dataclass
-class Carry:
-    hidden: torch.Tensor
-    step: int
-
-def advance(net, x, carry):
-    hidden = torch.tanh(net(x) * (1 + carry.hidden))
-    return Carry(hidden=hidden, step=carry.step + 1)
-
-def main():
-    net = nn.Linear(3, 4)
-    carry = Carry(torch.zeros(1, 4), 0)
-    for _ in range(3):
-        carry = advance(net, torch.randn(1, 3), carry)
-        loss = carry.hidden.pow(2).sum()
-        loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "a nonlocal of a closure",
-        "previous",
-        """
-def make_step(net):
-    previous = torch.zeros(1, 4)
-
-    def step(x):
-        nonlocal previous
-        out = torch.sigmoid(net(x)) + 0.5 * previous ** 2
-        previous = out
-        return out
-
-    return step
-
-def main():
-    step = make_step(nn.Linear(3, 4))
-    for _ in range(3):
-        step(torch.randn(1, 3)).sum().backward()
-
-main()
-""",
-    ),
-    _program(
-        "a global of another module",
-        "HISTORY | parts.HISTORY | HISTORY[-1]",
-        """
-import parts
-
-def main():
-    net = nn.Linear(3, 3)
-    for _ in range(3):
-        loss = parts.smooth(net(torch.randn(1, 3)).exp()).sum()
-        loss.backward()
-
-main()
-""",
-        """
-HISTORY = []
-
-def smooth(value):
-    HISTORY.append(value)
-    return torch.stack(HISTORY[-2:]).prod(0)
-""",
-    ),
-    _program(
-        "a global that a function sets",
-        "baseline",
-        """
-baseline = torch.zeros(())
-
-def advantage(value):
-    global baseline
-    result = value * (1 + baseline)
-    baseline = 0.9 * baseline + 0.1 * value
-    return result
-
-net = nn.Linear(3, 1)
-for _ in range(3):
-    loss = advantage(net(torch.randn(4, 3)).exp().mean())
-    loss.backward()
-""",
-    ),
-    _program(
-        "the pair of an LSTM in one attribute",
-        "self.state | self.state[0] | self.state[1]",
-        """
-class Tracker(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.lstm = nn.LSTM(3, 4)
-        self.out = nn.Linear(4, 1)
-        self.state = None
-
-    def forward(self, x):
-        y, self.state = self.lstm(x, self.state)
-        return self.out(y)
-
-def main():
-    model = Tracker()
-    for _ in range(3):
-        loss = model(torch.randn(2, 1, 3)).pow(2).mean()
-        loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "only one of a pair is detached",
-        "c | state[1] | state",
-        """
-def main():
-    cell = nn.LSTMCell(3, 4)
-    h, c = torch.zeros(1, 4), torch.zeros(1, 4)
-    for _ in range(3):
-        h, c = cell(torch.randn(1, 3), (h.detach(), c))
-        loss = h.pow(2).sum()
-        loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "computed once, handed out by zip",
-        "targets",
-        """
-def main():
-    teacher, student = nn.Linear(3, 2), nn.Linear(3, 2)
-    inputs = torch.randn(6, 3)
-    targets = torch.tanh(teacher(inputs))
-    opt = torch.optim.SGD(student.parameters(), lr=0.1)
-    for x, y in zip(inputs.split(2), targets.split(2)):
-        loss = F.mse_loss(student(x), y)
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-
-main()
-""",
-    ),
-    _program(
-        "computed once, handed out by a DataLoader",
-        "features | dataset",
-        """
-from torch.utils.data import DataLoader, TensorDataset
-
-class Collate:
-    def __call__(self, batch):
-        return torch.stack([x for x, _ in batch]), torch.stack([y for _, y in batch])
-
-def main():
-    encoder, head = nn.Linear(3, 4), nn.Linear(4, 1)
-    raw, labels = torch.randn(8, 3), torch.randn(8, 1)
-    features = torch.relu(encoder(raw))
-    dataset = TensorDataset(features, labels)
-    loader = DataLoader(dataset, batch_size=4, collate_fn=Collate())
-    opt = torch.optim.SGD(head.parameters(), lr=0.1)
-    for x, y in loader:
-        loss = F.mse_loss(head(x), y)
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-
-main()
-""",
-    ),
-    _program(
-        "a running total through a helper that sums a dict",
-        "total",
-        """
-def combined(losses, weights):
-    return sum(weights[name] * loss for name, loss in losses.items())
-
-def main():
-    net = nn.Linear(3, 2)
-    total = 0.0
-    for _ in range(3):
-        out = net(torch.randn(4, 3))
-        losses = {"fit": out.pow(2).mean(), "size": out.abs().mean()}
-        total = total + combined(losses, {"fit": 1.0, "size": 0.1})
-        total.backward()
-
-main()
-""",
-    ),
-    _program(
-        "two losses of one encoder, summed from a dict",
-        "z",
-        """
-def losses_of(model, x):
-    z = model["enc"](x).relu()
-    return {"a": model["a"](z).pow(2).mean(), "b": model["b"](z).abs().mean()}
-
-def main():
-    model = nn.ModuleDict({"enc": nn.Linear(3, 4), "a": nn.Linear(4, 1), "b": nn.Linear(4, 1)})
-    losses = losses_of(model, torch.randn(5, 3))
-    for loss in losses.values():
-        loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "a generator that keeps its own state",
-        "h",
-        """
-def rollout(cell, xs):
-    h = torch.zeros(1, 4)
-    for x in xs:
-        h = cell(x, h)
-        yield h
-
-def main():
-    cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
-    for h_t in rollout(cell, torch.randn(5, 1, 3)):
-        loss = head(h_t).pow(2).sum()
-        loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "a library's distribution made once",
-        "policy | scale | logits",
-        """
-def main():
-    logits = nn.Parameter(torch.zeros(4))
-    scale = logits.exp()
-    policy = torch.distributions.Categorical(probs=scale)
-    for _ in range(3):
-        action = policy.sample()
-        loss = -policy.log_prob(action)
-        loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "a deque of past outputs",
-        "self.recent | agent.recent",
-        """
-from collections import deque
-
-class Smoother(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.net = nn.Linear(3, 3)
-        self.recent = deque(maxlen=3)
-
-    def forward(self, x):
-        self.recent.append(self.net(x).tanh())
-        return torch.stack(list(self.recent)).mean(0)
-
-def main():
-    model = Smoother()
-    for _ in range(3):
-        model(torch.randn(1, 3)).pow(2).sum().backward()
-
-main()
-""",
-    ),
-    _program(
-        "a generator network's output in both losses",
-        "fake",
-        """
+            ),
+            _program(
+                "a generator network's output in both losses",
+                "fake",
+                """
 class Trainer:
     def __init__(self):
         self.gen, self.disc = nn.Linear(2, 3), nn.Linear(3, 1)
@@ -455,259 +83,440 @@ def main():
 
 main()
 """,
-    ),
-    _program(
-        "the same loss, in a wrapper",
-        "loss",
-        """
-class Engine:
-    def backward(self, value):
-        value.backward()
-
+            ),
+            _program(
+                "values collected for a critic that already learnt",
+                "value | values",
+                """
 def main():
-    net, engine = nn.Linear(3, 1), Engine()
-    loss = net(torch.randn(4, 3)).pow(2).mean()
-    for _ in range(2):
-        engine.backward(loss)
+    actor, critic = nn.Linear(3, 2), nn.Linear(3, 1)
+    opt_c = torch.optim.SGD(critic.parameters(), lr=0.1)
+    opt_a = torch.optim.SGD(actor.parameters(), lr=0.1)
+    states = torch.randn(5, 3)
+    values = critic(states).sigmoid().squeeze(1)
+    returns = torch.randn(5)
+    critic_loss = F.mse_loss(values, returns)
+    opt_c.zero_grad()
+    critic_loss.backward()
+    opt_c.step()
+    logp = F.log_softmax(actor(states), dim=1)[:, 0]
+    actor_loss = -(logp * (returns - values)).mean()
+    opt_a.zero_grad()
+    actor_loss.backward()
 
 main()
 """,
-    ),
-    _program(
-        "the losses of an episode, kept over episodes",
-        "self.losses | learner.losses",
-        """
-class Learner:
-    def __init__(self):
-        self.policy = nn.Linear(3, 2)
-        self.opt = torch.optim.SGD(self.policy.parameters(), lr=0.1)
-        self.losses = []
-
-    def remember(self, x):
-        self.losses.append(-F.log_softmax(self.policy(x), dim=-1)[0])
-
-    def learn(self):
-        loss = torch.stack(self.losses).sum()
-        self.opt.zero_grad()
-        loss.backward()
-        self.opt.step()
-
+            ),
+            _program(
+                "the last batch's output where this one was skipped",
+                "loss | out",
+                """
 def main():
-    learner = Learner()
-    for _ in range(2):
-        for _ in range(3):
-            learner.remember(torch.randn(3))
-        learner.learn()
-
-main()
-""",
-    ),
-    _program(
-        "a cache filled on first use",
-        'self._cache | self._cache["freqs"] | self._cache[8]',
-        """
-class Rotary(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.log_base = nn.Parameter(torch.zeros(4))
-        self._cache = {}
-
-    def table(self, length):
-        if length not in self._cache:
-            angles = torch.arange(length).unsqueeze(1) * self.log_base.exp()
-            self._cache[length] = angles.cos()
-        return self._cache[length]
-
-    def forward(self, x):
-        return x * self.table(x.shape[0])
-
-def main():
-    rotary, proj = Rotary(), nn.Linear(4, 4)
-    for _ in range(2):
-        rotary(proj(torch.randn(8, 4))).pow(2).mean().backward()
-
-main()
-""",
-    ),
-    _program(
-        "a memoised function",
-        "kernel",
-        """
-from functools import lru_cache
-
-log_width = nn.Parameter(torch.zeros(()))
-
-@lru_cache(maxsize=None)
-def kernel(n):
-    points = torch.arange(n, dtype=torch.float32)
-    return torch.exp(-points ** 2 / log_width.exp())
-
-def main():
-    net = nn.Linear(3, 5)
-    for _ in range(2):
-        loss = (net(torch.randn(2, 3)) * kernel(5)).pow(2).mean()
+    net = nn.Linear(3, 1)
+    batches = [torch.randn(4, 3), torch.randn(0, 3), torch.randn(4, 3)]
+    for x in batches:
+        if len(x):
+            out = net(x).exp()
+        loss = out.pow(2).mean()
         loss.backward()
 
 main()
 """,
+            ),
+        ),
+        beyond=(
+            _program(
+                "what was computed from it after the pass is only on the path",
+                "z",
+                """
+def main():
+    encoder, first, second = nn.Linear(3, 4), nn.Linear(4, 1), nn.Linear(4, 1)
+    z = torch.tanh(encoder(torch.randn(5, 3)))
+    first(z).pow(2).mean().backward()
+    scaled = z * 2
+    second(scaled).pow(2).mean().backward()
+
+main()
+""",
+            ),
+        ),
     ),
-    _program(
-        "a tensor edited in place over steps",
-        "memory",
-        """
+    Rule(
+        "A loop carried it on: it is stored further down than it is read, be it after the pass.",
+        under=(
+            _program(
+                "the new state is renamed at the end of the step",
+                "h",
+                """
+cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
+h = torch.zeros(2, 4)
+for step in range(3):
+    x = torch.randn(2, 3)
+    new_h = cell(x, h)
+    loss = head(new_h).pow(2).mean()
+    loss.backward()
+    h = new_h
+""",
+            ),
+            _program(
+                "a message that two networks exchange",
+                "message",
+                """
+def main():
+    a, b = nn.Linear(3, 3), nn.Linear(3, 3)
+    oa, ob = torch.optim.SGD(a.parameters(), 0.1), torch.optim.SGD(b.parameters(), 0.1)
+    message = torch.zeros(2, 3)
+    for turn in range(4):
+        if turn % 2 == 0:
+            speaker, opt = a, oa
+        else:
+            speaker, opt = b, ob
+        reply = torch.tanh(speaker(message))
+        loss = reply.pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        message = reply
+main()
+""",
+            ),
+            _program(
+                "two variables that are swapped at the end",
+                "cur | old",
+                """
+def main():
+    net = nn.Linear(3, 3)
+    old, cur = torch.zeros(3), torch.zeros(3)
+    for _ in range(4):
+        nxt = torch.tanh(net(cur)) + torch.sigmoid(old)
+        nxt.pow(2).sum().backward()
+        old, cur = cur, nxt
+main()
+""",
+            ),
+            _program(
+                "state given as a keyword, kept after the pass",
+                "kept",
+                """
+def forward(net, x, **extra):
+    memory = extra.get("memory")
+    y = net(x)
+    if memory is not None:
+        y = y * torch.sigmoid(memory)
+    return y
+
+def main():
+    net = nn.Linear(3, 3)
+    kept = None
+    for _ in range(3):
+        y = forward(net, torch.randn(2, 3), memory=kept)
+        y.pow(2).sum().backward()
+        kept = y
+main()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "a copy that is read below, in the same iteration",
+                "y",
+                """
+def main():
+    net, head = nn.Linear(3, 3), nn.Linear(3, 1)
+    for x in torch.randn(2, 4, 3):
+        y = torch.tanh(net(x))
+        y.sum().backward()
+        copy = y
+        head(copy).sum().backward()
+
+main()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "Where the variable holds it inside an object, the variable in there is named, if it still has it.",
+        under=(
+            _program(
+                "computed once, handed out by a DataLoader",
+                "dataset | features",
+                """
+from torch.utils.data import DataLoader, TensorDataset
+
+class Collate:
+    def __call__(self, batch):
+        return torch.stack([x for x, _ in batch]), torch.stack([y for _, y in batch])
+
+def main():
+    encoder, head = nn.Linear(3, 4), nn.Linear(4, 1)
+    raw, labels = torch.randn(8, 3), torch.randn(8, 1)
+    features = torch.relu(encoder(raw))
+    dataset = TensorDataset(features, labels)
+    loader = DataLoader(dataset, batch_size=4, collate_fn=Collate())
+    opt = torch.optim.SGD(head.parameters(), lr=0.1)
+    for x, y in loader:
+        loss = F.mse_loss(head(x), y)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+main()
+""",
+            ),
+            _program(
+                "functools.partial over a computed kernel",
+                "kernel | smooth",
+                """
+from functools import partial
+
+def apply(kernel, x):
+    return x @ kernel
+
+def main():
+    raw, net = nn.Parameter(torch.randn(3, 3)), nn.Linear(3, 3)
+    kernel = torch.softmax(raw, dim=0)
+    smooth = partial(apply, kernel)
+    for _ in range(3):
+        loss = smooth(net(torch.randn(2, 3))).pow(2).mean()
+        loss.backward()
+
+main()
+""",
+            ),
+            _program(
+                "a dataset that is read by index",
+                "features | pairs",
+                """
+from torch.utils.data import TensorDataset
+
+def main():
+    encoder, head = nn.Linear(3, 4), nn.Linear(4, 1)
+    features = torch.relu(encoder(torch.randn(6, 3)))
+    pairs = TensorDataset(features, torch.randn(6, 1))
+    for i in range(3):
+        x, y = pairs[i]
+        F.mse_loss(head(x), y).backward()
+
+main()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "the variable in there is gone: its function has returned",
+                "carry | carry.hidden",
+                """
+from dataclasses import dataclass, replace
+
+@dataclass
+class Carry:
+    hidden: torch.Tensor
+    step: int
+
+def advance(net, x, carry):
+    hidden = torch.tanh(net(x) * (1 + carry.hidden))
+    return Carry(hidden=hidden, step=carry.step + 1)
+
 def main():
     net = nn.Linear(3, 4)
-    memory = torch.zeros(4, 4)
-    for step in range(3):
-        memory[step] = torch.tanh(net(torch.randn(3)))
-        loss = (memory * memory).sum()
+    carry = Carry(torch.zeros(1, 4), 0)
+    for _ in range(3):
+        carry = advance(net, torch.randn(1, 3), carry)
+        loss = carry.hidden.pow(2).sum()
         loss.backward()
 
 main()
 """,
+            ),
+        ),
     ),
-    _program(
-        "the previous output as input, through a tuple",
-        "prev | state | state[0]",
-        """
-class Net(nn.Module):
+    Rule(
+        "Where all of it was there before the graph was freed, it is the variable that was kept longest.",
+        under=(
+            _program(
+                "two losses of one encoder, summed from a dict",
+                "z",
+                """
+def losses_of(model, x):
+    z = model["enc"](x).relu()
+    return {"a": model["a"](z).pow(2).mean(), "b": model["b"](z).abs().mean()}
+
+def main():
+    model = nn.ModuleDict({"enc": nn.Linear(3, 4), "a": nn.Linear(4, 1), "b": nn.Linear(4, 1)})
+    losses = losses_of(model, torch.randn(5, 3))
+    for loss in losses.values():
+        loss.backward()
+
+main()
+""",
+            ),
+            _program(
+                "features in a dict of outputs",
+                'features | out | out["features"]',
+                """
+def forward(body, head_a, head_b, x):
+    features = body(x).tanh()
+    return {"features": features, "a": head_a(features), "b": head_b(features)}
+def main():
+    body, head_a, head_b = nn.Linear(3, 3), nn.Linear(3, 1), nn.Linear(3, 1)
+    out = forward(body, head_a, head_b, torch.randn(4, 3))
+    out["a"].pow(2).mean().backward()
+    out["b"].pow(2).mean().backward()
+main()
+""",
+            ),
+            _program(
+                "two heads, both losses computed before the first pass",
+                "features",
+                """
+def main():
+    body, first, second = nn.Linear(3, 4), nn.Linear(4, 1), nn.Linear(4, 1)
+    features = torch.sigmoid(body(torch.randn(5, 3)))
+    one, two = first(features).mean(), second(features).mean()
+    one.backward()
+    two.backward()
+
+main()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "one that lasts longer, and is not on the path",
+                "features",
+                """
+def main():
+    body, first, second = nn.Linear(3, 4), nn.Linear(4, 1), nn.Linear(4, 1)
+    kept = torch.randn(5, 3)
+    features = torch.sigmoid(body(kept))
+    one, two = first(features).mean(), second(features).mean()
+    one.backward()
+    two.backward()
+    print(kept.mean())
+
+main()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "An attribute is found by its name, whatever its object is called there; the newest store counts most.",
+        under=(
+            _program(
+                "an attribute two objects away",
+                "agent.memory.state.value | self.memory.state.value | self.state.value",
+                """
+from parts import Memory
+
+class Agent:
     def __init__(self):
-        super().__init__()
-        self.a = nn.Linear(3, 3)
+        self.memory = Memory()
+        self.head = nn.Linear(4, 1)
 
-    def forward(self, x, state):
-        prev, count = state
-        out = torch.tanh(self.a(x) + self.a(prev))
-        return out, (out, count + 1)
+    def act(self, x):
+        return self.head(self.memory.advance(x))
 
 def main():
-    net = Net()
-    state = (torch.zeros(1, 3), 0)
+    agent = Agent()
     for _ in range(3):
-        out, state = net(torch.randn(1, 3), state)
-        F.mse_loss(out, torch.ones_like(out)).backward()
+        loss = agent.act(torch.randn(1, 4)).sum()
+        loss.backward()
 
 main()
 """,
-    ),
-    _program(
-        "gradient penalty that frees the critic's graph",
-        "scores",
-        """
-def penalty(scores, x):
-    (grad,) = torch.autograd.grad(scores.sum(), x)
-    return grad.norm()
+                """
+class State:
+    def __init__(self, width):
+        self.value = torch.zeros(1, width)
 
-def main():
-    critic = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
-    x = torch.randn(5, 3, requires_grad=True)
-    scores = critic(x)
-    size = penalty(scores, x)
-    loss = -scores.mean() + 0.1 * size
-    loss.backward()
+class Memory:
+    def __init__(self, width=4):
+        self.state = State(width)
+        self.mix = nn.Linear(width, width)
 
-main()
+    def advance(self, x):
+        updated = torch.tanh(self.mix(x) + self.mix(self.state.value))
+        self.state.value = updated
+        return updated
 """,
-    ),
-    _program(
-        "layers of a model each keep their state",
-        "self.memory",
-        """
-class Layer(nn.Module):
+            ),
+            _program(
+                "setattr in a loop over layers",
+                "block.previous",
+                """
+class Block(nn.Module):
     def __init__(self):
         super().__init__()
         self.lin = nn.Linear(3, 3)
-        self.memory = torch.zeros(1, 3)
+        self.previous = None
 
-    def forward(self, x):
-        out = torch.tanh(self.lin(x) + self.memory)
-        self.memory = out
-        return out
+def run(blocks, x):
+    for block in blocks:
+        y = torch.tanh(block.lin(x))
+        if block.previous is not None:
+            y = y * block.previous
+        setattr(block, "previous", y)
+        x = y
+    return x
 
 def main():
-    model = nn.Sequential(Layer(), nn.ReLU(), Layer())
+    blocks = nn.ModuleList([Block(), Block()])
     for _ in range(3):
-        loss = model(torch.randn(1, 3)).pow(2).sum()
-        loss.backward()
+        run(blocks, torch.randn(1, 3)).sum().backward()
 
 main()
 """,
-    ),
-    _program(
-        "propagated once an epoch, looked up by index",
-        "users | items | user_emb | item_emb",
-        """
-class Graph(nn.Module):
+            ),
+            _program(
+                "a mixin's method stores, a subclass reads",
+                "self._last",
+                """
+class Remembers:
+    _last = None
+
+    def remember(self, value):
+        self._last = value
+        return value
+
+class Net(Remembers, nn.Module):
     def __init__(self):
         super().__init__()
-        self.emb = nn.Embedding(7, 4)
-        self.adj = torch.rand(7, 7).softmax(1)
+        self.lin = nn.Linear(3, 3)
 
-    def propagate(self):
-        layers = [self.emb.weight]
-        for _ in range(2):
-            layers.append(torch.tanh(self.adj @ layers[-1]))
-        return torch.stack(layers).mean(0).split([3, 4])
+    def forward(self, x):
+        bias = 0 if self._last is None else self._last
+        return self.remember(torch.tanh(self.lin(x) + bias))
 
-def main():
-    model = Graph()
-    opt = torch.optim.Adam(model.parameters(), lr=0.1)
-    for epoch in range(1):
-        users, items = model.propagate()
-        for batch in torch.randint(0, 3, (4, 5)):
-            scores = (users[batch] * items[batch]).sum(1)
-            loss = F.softplus(-scores).mean()
-            opt.zero_grad()
-            loss.backward()
-            opt.step()
-
-main()
+net = Net()
+for _ in range(3):
+    net(torch.randn(1, 3)).sum().backward()
 """,
-    ),
-    _program(
-        "an object that is called, beside a library's",
-        "self.value",
-        """
-class Smoother:
+            ),
+            _program(
+                "a class attribute",
+                "Pool.shared | cls.shared | pool.shared | self.shared",
+                """
+class Pool(nn.Module):
+    shared = torch.zeros(3)
+
     def __init__(self):
-        self.value = None
+        super().__init__()
+        self.lin = nn.Linear(3, 3)
 
-    def __call__(self, loss):
-        self.value = loss if self.value is None else 0.9 * self.value + 0.1 * loss
-        return self.value
+    def forward(self, x):
+        out = torch.tanh(self.lin(x)) + Pool.shared
+        Pool.shared = out.mean(0).exp()
+        return out * Pool.shared
 
-def main():
-    model, smooth = nn.Sequential(nn.Linear(3, 1), nn.Tanh()), Smoother()
-    for _ in range(3):
-        loss = smooth(F.mse_loss(model(torch.ones(2, 3)), torch.zeros(2, 1)))
-        loss.backward()
-
-main()
+pool = Pool()
+for _ in range(3):
+    pool(torch.randn(2, 3)).sum().backward()
 """,
-    ),
-    _program(
-        "an optimizer's closure that keeps the features",
-        "phi",
-        """
-def fit(encoder, head, x, y):
-    phi = torch.tanh(encoder(x))
-    opt = torch.optim.LBFGS(head.parameters(), max_iter=3)
-
-    def closure():
-        opt.zero_grad()
-        loss = F.mse_loss(head(phi), y)
-        loss.backward()
-        return loss
-
-    opt.step(closure)
-
-fit(nn.Linear(3, 4), nn.Linear(4, 1), torch.randn(6, 3), torch.randn(6, 1))
-""",
-    ),
-    _program(
-        "a named tuple in an attribute",
-        "self.carry.h | self.carry | model.carry.h",
-        """
+            ),
+            _program(
+                "a named tuple in an attribute",
+                "model.carry.h | self.carry | self.carry.h",
+                """
 from typing import NamedTuple
 
 class Carry(NamedTuple):
@@ -732,83 +541,88 @@ def main():
 
 main()
 """,
-    ),
-    _program(
-        "enumerate over a list that was computed before",
-        "anchors | center",
-        """
+            ),
+            _program(
+                "set from outside, read inside",
+                "self.context",
+                """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 3)
+        self.context = torch.zeros(3)
+    def forward(self, x):
+        return torch.tanh(self.lin(x) + self.context)
+
+def train(model, data):
+    for x in data:
+        out = model(x)
+        out.pow(2).sum().backward()
+        model.context = out.mean(0)
+
+train(Net(), torch.randn(3, 2, 3))
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "stored by a hook",
+                "previous",
+                """
+class Features:
+    def __init__(self, module):
+        self.found = {}
+        module.register_forward_hook(self.keep)
+
+    def keep(self, module, args, output):
+        self.found["body"] = output
+
 def main():
-    embed, head = nn.Embedding(4, 3), nn.Linear(3, 1)
-    anchors = [embed(torch.tensor(i)).sigmoid() for i in range(4)]
-    center = torch.stack(anchors).mean(0)
-    for i, anchor in enumerate(anchors):
-        loss = (head(anchor) * (anchor - center).pow(2).sum()).mean()
+    body = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+    features, previous = Features(body), None
+    for _ in range(2):
+        loss = body(torch.ones(2, 3)).sum()
+        if previous is not None:
+            loss = loss + (features.found["body"] - previous).pow(2).mean()
+        previous = features.found["body"]
         loss.backward()
 
 main()
 """,
+            ),
+        ),
     ),
-    _program(
-        "a property that gives the graph back",
-        "self._mean | stats._mean | self.total | stats.mean",
-        """
-class Stats:
+    Rule(
+        "A parameter is what the caller gave; where a library calls, something that the statement behind it reads.",
+        under=(
+            _program(
+                "the previous output as input, through a tuple",
+                "prev | state | state[0]",
+                """
+class Net(nn.Module):
     def __init__(self):
-        self._mean = torch.zeros(3)
+        super().__init__()
+        self.a = nn.Linear(3, 3)
 
-    @property
-    def mean(self):
-        return self._mean
-
-    def add(self, batch):
-        self._mean = self._mean * 0.9 + batch.mean(0).exp() * 0.1
+    def forward(self, x, state):
+        prev, count = state
+        out = torch.tanh(self.a(x) + self.a(prev))
+        return out, (out, count + 1)
 
 def main():
-    net, stats = nn.Linear(3, 3), Stats()
+    net = Net()
+    state = (torch.zeros(1, 3), 0)
     for _ in range(3):
-        out = net(torch.randn(4, 3))
-        loss = (out - stats.mean).pow(2).mean()
-        stats.add(out)
-        loss = loss + stats.mean.sum()
-        loss.backward()
+        out, state = net(torch.randn(1, 3), state)
+        F.mse_loss(out, torch.ones_like(out)).backward()
 
 main()
 """,
-    ),
-    _program(
-        "a callback object that a user's trainer calls",
-        "self.ema",
-        """
-class Ema:
-    def __init__(self):
-        self.ema = None
-
-    def on_output(self, out):
-        self.ema = out if self.ema is None else torch.lerp(self.ema, out, 0.5)
-        return self.ema
-
-class Trainer:
-    def __init__(self, model, callbacks):
-        self.model, self.callbacks = model, callbacks
-
-    def step(self, x):
-        out = self.model(x).tanh()
-        for callback in self.callbacks:
-            out = callback.on_output(out)
-        out.pow(2).mean().backward()
-
-def main():
-    trainer = Trainer(nn.Linear(3, 3), [Ema()])
-    for _ in range(3):
-        trainer.step(torch.randn(2, 3))
-
-main()
-""",
-    ),
-    _program(
-        "state passed through keyword arguments",
-        "hidden",
-        """
+            ),
+            _program(
+                "state passed through keyword arguments",
+                "hidden",
+                """
 def forward(net, *, x, hidden=None):
     mixed = net(x) if hidden is None else net(x) * hidden
     return {"out": mixed.sum(), "hidden": torch.tanh(mixed)}
@@ -823,280 +637,11 @@ def main():
 
 main()
 """,
-    ),
-    _program(
-        "a detach whose result is dropped",
-        "hidden",
-        """
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rnn = nn.GRU(3, 4, batch_first=True)
-        self.fc = nn.Linear(4, 1)
-
-    def forward(self, x, hidden):
-        out, hidden = self.rnn(x, hidden)
-        return self.fc(out[:, -1]), hidden
-
-def train(model, data):
-    opt = torch.optim.Adam(model.parameters())
-    hidden = torch.zeros(1, 2, 4)
-    for x, y in data:
-        hidden.detach()
-        pred, hidden = model(x, hidden)
-        loss = F.mse_loss(pred, y)
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-
-train(Net(), [(torch.randn(2, 5, 3), torch.randn(2, 1)) for _ in range(3)])
-""",
-    ),
-    _program(
-        "messages between agents in a queue",
-        "self.inbox | agent.inbox",
-        """
-from parts import Agent
-
-def main():
-    agents = [Agent(i) for i in range(2)]
-    opt = torch.optim.SGD([p for a in agents for p in a.net.parameters()], lr=0.1)
-    for _ in range(3):
-        loss = 0
-        for i, agent in enumerate(agents):
-            out = agent.act(torch.randn(1, 3))
-            agents[1 - i].receive(out)
-            loss = loss + out.pow(2).sum()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-
-main()
-""",
-        """
-class Agent:
-    def __init__(self, number):
-        self.number = number
-        self.net = nn.Linear(3, 3)
-        self.inbox = []
-
-    def receive(self, message):
-        self.inbox.append(message)
-
-    def act(self, x):
-        if self.inbox:
-            x = x + self.inbox.pop()
-        return torch.tanh(self.net(x))
-""",
-    ),
-    _program(
-        "values collected for a critic that already learnt",
-        "values | value",
-        """
-def main():
-    actor, critic = nn.Linear(3, 2), nn.Linear(3, 1)
-    opt_c = torch.optim.SGD(critic.parameters(), lr=0.1)
-    opt_a = torch.optim.SGD(actor.parameters(), lr=0.1)
-    states = torch.randn(5, 3)
-    values = critic(states).sigmoid().squeeze(1)
-    returns = torch.randn(5)
-    critic_loss = F.mse_loss(values, returns)
-    opt_c.zero_grad()
-    critic_loss.backward()
-    opt_c.step()
-    logp = F.log_softmax(actor(states), dim=1)[:, 0]
-    actor_loss = -(logp * (returns - values)).mean()
-    opt_a.zero_grad()
-    actor_loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "a class attribute",
-        "Pool.shared | self.shared | cls.shared | pool.shared",
-        """
-class Pool(nn.Module):
-    shared = torch.zeros(3)
-
-    def __init__(self):
-        super().__init__()
-        self.lin = nn.Linear(3, 3)
-
-    def forward(self, x):
-        out = torch.tanh(self.lin(x)) + Pool.shared
-        Pool.shared = out.mean(0).exp()
-        return out * Pool.shared
-
-pool = Pool()
-for _ in range(3):
-    pool(torch.randn(2, 3)).sum().backward()
-""",
-    ),
-    _program(
-        "setattr in a loop over layers",
-        "block.previous",
-        """
-class Block(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.lin = nn.Linear(3, 3)
-        self.previous = None
-
-def run(blocks, x):
-    for block in blocks:
-        y = torch.tanh(block.lin(x))
-        if block.previous is not None:
-            y = y * block.previous
-        setattr(block, "previous", y)
-        x = y
-    return x
-
-def main():
-    blocks = nn.ModuleList([Block(), Block()])
-    for _ in range(3):
-        run(blocks, torch.randn(1, 3)).sum().backward()
-
-main()
-""",
-    ),
-    _program(
-        "a lambda that closes over the features",
-        "features",
-        """
-def objectives(encoder, heads, x):
-    features = encoder(x).exp()
-    return [lambda head=head: head(features).pow(2).mean() for head in heads]
-
-def main():
-    encoder, heads = nn.Linear(3, 4), [nn.Linear(4, 1), nn.Linear(4, 1)]
-    for objective in objectives(encoder, heads, torch.randn(5, 3)):
-        objective().backward()
-
-main()
-""",
-    ),
-    _program(
-        "functools.partial over a computed kernel",
-        "kernel | smooth",
-        """
-from functools import partial
-
-def apply(kernel, x):
-    return x @ kernel
-
-def main():
-    raw, net = nn.Parameter(torch.randn(3, 3)), nn.Linear(3, 3)
-    kernel = torch.softmax(raw, dim=0)
-    smooth = partial(apply, kernel)
-    for _ in range(3):
-        loss = smooth(net(torch.randn(2, 3))).pow(2).mean()
-        loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "several lines, a walrus and a conditional expression",
-        "carry",
-        """
-def main():
-    net = nn.Linear(4, 4)
-    carry = None
-    for step in range(3):
-        x = torch.randn(1, 4)
-        if (y := net(x)) is not None:
-            mixed = torch.cat(
-                [
-                    y,
-                    y if carry is None else carry,
-                ],
-                dim=0,
-            )
-            carry = torch.tanh(
-                mixed.mean(0, keepdim=True)
-            )
-        loss = carry.pow(2).sum()
-        loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "a while loop and an unpacked star",
-        "rest | window",
-        """
-def main():
-    net = nn.Linear(2, 2)
-    window = [torch.zeros(2), torch.zeros(2), torch.zeros(2)]
-    step = 0
-    while step < 3:
-        _, *rest = window
-        new = torch.sigmoid(net(torch.randn(2)) + sum(rest))
-        window = [*rest, new]
-        new.sum().backward()
-        step += 1
-
-main()
-""",
-    ),
-    _program(
-        "the teacher's moving average of weights with its graph",
-        "self.shadow",
-        """
-class Teacher:
-    def __init__(self, student):
-        self.shadow = [p.detach().clone() for p in student.parameters()]
-
-    def update(self, student):
-        self.shadow = [0.9 * s + 0.1 * p.exp() for s, p in zip(self.shadow, student.parameters())]
-
-    def predict(self, x):
-        weight, bias = self.shadow
-        return x @ weight.t() + bias
-
-def main():
-    student = nn.Linear(3, 2)
-    teacher = Teacher(student)
-    for _ in range(3):
-        x = torch.randn(4, 3)
-        loss = F.mse_loss(student(x), teacher.predict(x))
-        teacher.update(student)
-        loss = loss + teacher.predict(x).pow(2).mean()
-        loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "a mixin's method stores, a subclass reads",
-        "self._last",
-        """
-class Remembers:
-    _last = None
-
-    def remember(self, value):
-        self._last = value
-        return value
-
-class Net(Remembers, nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.lin = nn.Linear(3, 3)
-
-    def forward(self, x):
-        bias = 0 if self._last is None else self._last
-        return self.remember(torch.tanh(self.lin(x) + bias))
-
-net = Net()
-for _ in range(3):
-    net(torch.randn(1, 3)).sum().backward()
-""",
-    ),
-    _program(
-        "a decorated step that a scheduler calls",
-        "self.context",
-        """
+            ),
+            _program(
+                "a decorated step that a scheduler calls",
+                "self.context",
+                """
 from functools import wraps
 
 def timed(function):
@@ -1126,11 +671,371 @@ def main():
 
 main()
 """,
+            ),
+            _program(
+                "given by functools.reduce",
+                "h",
+                """
+from functools import reduce
+def main():
+    cell = nn.GRUCell(2, 3)
+    h = torch.zeros(1, 3)
+    for _ in range(3):
+        h = reduce(lambda s, x: cell(x, s), torch.randn(4, 1, 2), h)
+        h.pow(2).sum().backward()
+main()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "of two that are given, the one that is not detached",
+                "cov | covariance | state",
+                """
+def predict(model, mean, cov):
+    f = model["f"]
+    return f @ mean, f @ cov @ f.t()
+
+def correct(model, mean, cov, z):
+    gain = cov / (cov + model["r"].exp())
+    residual = z - mean
+    return mean + gain @ residual, cov - gain @ cov, residual
+
+def main():
+    model = {"f": nn.Parameter(torch.eye(2)), "r": nn.Parameter(torch.zeros(2, 2))}
+    mean, cov = torch.zeros(2), torch.eye(2)
+    for _ in range(3):
+        mean, cov = predict(model, mean.detach(), cov)
+        mean, cov, residual = correct(model, mean, cov, torch.randn(2))
+        loss = residual.pow(2).sum() + cov.trace()
+        loss.backward()
+
+main()
+""",
+            ),
+        ),
     ),
-    _program(
-        "a bank of features by class, read with a computed key",
-        "bank | self.bank",
-        """
+    Rule(
+        "A call gives back what the function returned, a generator what it yielded, a property what it answered.",
+        under=(
+            _program(
+                "a running total through a helper that sums a dict",
+                "total",
+                """
+def combined(losses, weights):
+    return sum(weights[name] * loss for name, loss in losses.items())
+
+def main():
+    net = nn.Linear(3, 2)
+    total = 0.0
+    for _ in range(3):
+        out = net(torch.randn(4, 3))
+        losses = {"fit": out.pow(2).mean(), "size": out.abs().mean()}
+        total = total + combined(losses, {"fit": 1.0, "size": 0.1})
+        total.backward()
+
+main()
+""",
+            ),
+            _program(
+                "a generator that keeps its own state",
+                "h",
+                """
+def rollout(cell, xs):
+    h = torch.zeros(1, 4)
+    for x in xs:
+        h = cell(x, h)
+        yield h
+
+def main():
+    cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
+    for h_t in rollout(cell, torch.randn(5, 1, 3)):
+        loss = head(h_t).pow(2).sum()
+        loss.backward()
+
+main()
+""",
+            ),
+            _program(
+                "a property that gives the graph back",
+                "self._mean | self.total | stats._mean | stats.mean",
+                """
+class Stats:
+    def __init__(self):
+        self._mean = torch.zeros(3)
+
+    @property
+    def mean(self):
+        return self._mean
+
+    def add(self, batch):
+        self._mean = self._mean * 0.9 + batch.mean(0).exp() * 0.1
+
+def main():
+    net, stats = nn.Linear(3, 3), Stats()
+    for _ in range(3):
+        out = net(torch.randn(4, 3))
+        loss = (out - stats.mean).pow(2).mean()
+        stats.add(out)
+        loss = loss + stats.mean.sum()
+        loss.backward()
+
+main()
+""",
+            ),
+            _program(
+                "a term that an object keeps and hands out",
+                "self.value",
+                """
+class Penalty:
+    def __init__(self, module):
+        self.module, self.value = module, None
+
+    def __call__(self):
+        if self.value is None:
+            self.value = sum(each.square().sum() for each in self.module.parameters())
+        return self.value
+
+def main():
+    net = nn.Linear(3, 1)
+    penalty = Penalty(net)
+    for _ in range(3):
+        loss = nn.functional.mse_loss(net(torch.randn(4, 3)), torch.zeros(4, 1)) + 0.1 * penalty()
+        loss.backward()
+
+main()
+""",
+            ),
+            _program(
+                "a coroutine that is sent its input",
+                "h",
+                """
+def recurrent(cell):
+    h = torch.zeros(1, 3)
+    x = yield
+    while True:
+        h = cell(x, h)
+        x = yield h
+
+def main():
+    cell = nn.GRUCell(2, 3)
+    co = recurrent(cell)
+    next(co)
+    for x in torch.randn(3, 1, 2):
+        out = co.send(x)
+        out.sum().backward()
+main()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "only one of a pair is detached",
+                "c | state | state[1]",
+                """
+def main():
+    cell = nn.LSTMCell(3, 4)
+    h, c = torch.zeros(1, 4), torch.zeros(1, 4)
+    for _ in range(3):
+        h, c = cell(torch.randn(1, 3), (h.detach(), c))
+        loss = h.pow(2).sum()
+        loss.backward()
+
+main()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A variable of a function around, or of a module, is what was stored to it last, by whomever.",
+        under=(
+            _program(
+                "a nonlocal of a closure",
+                "previous",
+                """
+def make_step(net):
+    previous = torch.zeros(1, 4)
+
+    def step(x):
+        nonlocal previous
+        out = torch.sigmoid(net(x)) + 0.5 * previous ** 2
+        previous = out
+        return out
+
+    return step
+
+def main():
+    step = make_step(nn.Linear(3, 4))
+    for _ in range(3):
+        step(torch.randn(1, 3)).sum().backward()
+
+main()
+""",
+            ),
+            _program(
+                "a global that a function sets",
+                "baseline",
+                """
+baseline = torch.zeros(())
+
+def advantage(value):
+    global baseline
+    result = value * (1 + baseline)
+    baseline = 0.9 * baseline + 0.1 * value
+    return result
+
+net = nn.Linear(3, 1)
+for _ in range(3):
+    loss = advantage(net(torch.randn(4, 3)).exp().mean())
+    loss.backward()
+""",
+            ),
+            _program(
+                "a lambda that closes over the features",
+                "features",
+                """
+def objectives(encoder, heads, x):
+    features = encoder(x).exp()
+    return [lambda head=head: head(features).pow(2).mean() for head in heads]
+
+def main():
+    encoder, heads = nn.Linear(3, 4), [nn.Linear(4, 1), nn.Linear(4, 1)]
+    for objective in objectives(encoder, heads, torch.randn(5, 3)):
+        objective().backward()
+
+main()
+""",
+            ),
+            _program(
+                "an optimizer's closure that keeps the features",
+                "phi",
+                """
+def fit(encoder, head, x, y):
+    phi = torch.tanh(encoder(x))
+    opt = torch.optim.LBFGS(head.parameters(), max_iter=3)
+
+    def closure():
+        opt.zero_grad()
+        loss = F.mse_loss(head(phi), y)
+        loss.backward()
+        return loss
+
+    opt.step(closure)
+
+fit(nn.Linear(3, 4), nn.Linear(4, 1), torch.randn(6, 3), torch.randn(6, 1))
+""",
+            ),
+            _program(
+                "a global of another module",
+                "HISTORY | HISTORY[-1] | parts.HISTORY",
+                """
+import parts
+
+def main():
+    net = nn.Linear(3, 3)
+    for _ in range(3):
+        loss = parts.smooth(net(torch.randn(1, 3)).exp()).sum()
+        loss.backward()
+
+main()
+""",
+                """
+HISTORY = []
+
+def smooth(value):
+    HISTORY.append(value)
+    return torch.stack(HISTORY[-2:]).prod(0)
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "a parameter that hides the global of its name",
+                "kept",
+                """
+baseline = torch.zeros(())
+
+def advantage(value, baseline):
+    return value * (1 + baseline)
+
+def main():
+    net, kept = nn.Linear(3, 1), torch.zeros(())
+    for _ in range(3):
+        value = net(torch.randn(4, 3)).exp().mean()
+        advantage(value, kept).backward()
+        kept = 0.9 * kept + 0.1 * value
+
+main()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "What is taken out of a container was put into it: under which key is not asked where it is not a constant.",
+        under=(
+            _program(
+                "a list of states, the last one read",
+                "states | states[-1]",
+                """
+def main():
+    cell = nn.RNNCell(3, 4)
+    states = [torch.zeros(1, 4)]
+    for _ in range(3):
+        out = cell(torch.randn(1, 3), states[-1])
+        states.append(out)
+        loss = out.pow(2).sum()
+        loss.backward()
+
+main()
+""",
+            ),
+            _program(
+                "a dict of states",
+                'state | state["h"]',
+                """
+def step(cell, x, state):
+    state["h"] = torch.tanh(cell(x) + state["h"])
+    return state["h"]
+
+def main():
+    cell = nn.Linear(3, 4)
+    state = {"h": torch.zeros(1, 4), "steps": 0}
+    for _ in range(3):
+        loss = step(cell, torch.randn(1, 3), state).pow(2).sum()
+        state["steps"] += 1
+        loss.backward()
+
+main()
+""",
+            ),
+            _program(
+                "a deque of past outputs",
+                "agent.recent | self.recent",
+                """
+from collections import deque
+
+class Smoother(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(3, 3)
+        self.recent = deque(maxlen=3)
+
+    def forward(self, x):
+        self.recent.append(self.net(x).tanh())
+        return torch.stack(list(self.recent)).mean(0)
+
+def main():
+    model = Smoother()
+    for _ in range(3):
+        model(torch.randn(1, 3)).pow(2).sum().backward()
+
+main()
+""",
+            ),
+            _program(
+                "a bank of features by class, read with a computed key",
+                "bank | self.bank",
+                """
 class Prototypes:
     def __init__(self):
         self.bank = {}
@@ -1154,174 +1059,11 @@ def main():
 
 main()
 """,
-    ),
-    _program(
-        "two forward passes, one encoder output kept in self",
-        "self.code | model.code",
-        """
-class AutoEncoder(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.enc, self.dec = nn.Linear(4, 2), nn.Linear(2, 4)
-        self.code = None
-
-    def forward(self, x):
-        self.code = torch.tanh(self.enc(x))
-        return self.dec(self.code)
-
-    def sparsity(self):
-        return self.code.abs().mean()
-
-def main():
-    model = AutoEncoder()
-    opt = torch.optim.SGD(model.parameters(), lr=0.1)
-    x = torch.randn(5, 4)
-    loss = F.mse_loss(model(x), x)
-    loss.backward()
-    opt.step()
-    penalty = model.sparsity()
-    penalty.backward()
-
-main()
-""",
-    ),
-    _program(
-        "the noise estimate of a kalman-like filter, over functions",
-        "cov | covariance | state",
-        """
-def predict(model, mean, cov):
-    f = model["f"]
-    return f @ mean, f @ cov @ f.t()
-
-def correct(model, mean, cov, z):
-    gain = cov / (cov + model["r"].exp())
-    residual = z - mean
-    return mean + gain @ residual, cov - gain @ cov, residual
-
-def main():
-    model = {"f": nn.Parameter(torch.eye(2)), "r": nn.Parameter(torch.zeros(2, 2))}
-    mean, cov = torch.zeros(2), torch.eye(2)
-    for _ in range(3):
-        mean, cov = predict(model, mean.detach(), cov)
-        mean, cov, residual = correct(model, mean, cov, torch.randn(2))
-        loss = residual.pow(2).sum() + cov.trace()
-        loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "an accumulated penalty in a module, summed by a helper",
-        "self.penalties | layer.penalties",
-        """
-class Gate(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.logit = nn.Parameter(torch.zeros(3))
-        self.penalties = []
-
-    def forward(self, x):
-        gate = torch.sigmoid(self.logit)
-        self.penalties.append(gate.sum())
-        return x * gate
-
-def penalty(model):
-    total = 0
-    for layer in model.modules():
-        if isinstance(layer, Gate):
-            total = total + sum(layer.penalties)
-    return total
-
-def main():
-    model = nn.Sequential(nn.Linear(3, 3), Gate(), nn.Linear(3, 1))
-    for _ in range(3):
-        loss = model(torch.randn(4, 3)).pow(2).mean() + 0.1 * penalty(model)
-        loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "gradients by autograd.grad, then the inner loss again",
-        "inner",
-        """
-def adapt(weight, inner):
-    (grad,) = torch.autograd.grad(inner, weight)
-    return weight - 0.1 * grad
-
-def main():
-    weight = torch.randn(3, requires_grad=True)
-    x = torch.randn(5, 3)
-    inner = (x @ weight).pow(2).mean()
-    fast = adapt(weight, inner)
-    outer = (x @ fast).abs().mean() + inner
-    outer.backward()
-
-main()
-""",
-    ),
-    _program(
-        "the last batch's output where this one was skipped",
-        "out | loss",
-        """
-def main():
-    net = nn.Linear(3, 1)
-    batches = [torch.randn(4, 3), torch.randn(0, 3), torch.randn(4, 3)]
-    for x in batches:
-        if len(x):
-            out = net(x).exp()
-        loss = out.pow(2).mean()
-        loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "an iterator of precomputed contexts",
-        "contexts | chunks",
-        """
-def main():
-    encoder, decoder = nn.Linear(3, 4), nn.Linear(4, 1)
-    contexts = torch.tanh(encoder(torch.randn(6, 3)))
-    chunks = iter(contexts.chunk(3))
-    opt = torch.optim.SGD(decoder.parameters(), lr=0.1)
-    for _ in range(3):
-        context = next(chunks)
-        loss = decoder(context).pow(2).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-
-main()
-""",
-    ),
-    _program(
-        "a term that an object keeps and hands out",
-        "self.value",
-        """
-class Penalty:
-    def __init__(self, module):
-        self.module, self.value = module, None
-
-    def __call__(self):
-        if self.value is None:
-            self.value = sum(each.square().sum() for each in self.module.parameters())
-        return self.value
-
-def main():
-    net = nn.Linear(3, 1)
-    penalty = Penalty(net)
-    for _ in range(3):
-        loss = nn.functional.mse_loss(net(torch.randn(4, 3)), torch.zeros(4, 1)) + 0.1 * penalty()
-        loss.backward()
-
-main()
-""",
-    ),
-    _program(
-        "a list of an object's that was long before it was used again",
-        "policy.saved",
-        """
+            ),
+            _program(
+                "a list of an object's that was long before it was used again",
+                "policy.saved",
+                """
 class Policy(nn.Module):
     def __init__(self):
         super().__init__()
@@ -1343,33 +1085,402 @@ for _ in range(3):
         act()
     learn()
 """,
-    ),
-    _program(
-        "a slotted node in a linked list",
-        "node.value | self.head.value | self.head | self.value | head.value",
-        """
-class Node:
-    __slots__ = ("next", "value")
-
-    def __init__(self, value, next):
-        self.value = value
-        self.next = next
-
-def total(node):
-    result = 0
-    while node is not None:
-        result = result + node.value
-        node = node.next
-    return result
-
+            ),
+            _program(
+                "computed once, handed out by zip",
+                "targets",
+                """
 def main():
-    net, head = nn.Linear(3, 1), None
+    teacher, student = nn.Linear(3, 2), nn.Linear(3, 2)
+    inputs = torch.randn(6, 3)
+    targets = torch.tanh(teacher(inputs))
+    opt = torch.optim.SGD(student.parameters(), lr=0.1)
+    for x, y in zip(inputs.split(2), targets.split(2)):
+        loss = F.mse_loss(student(x), y)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+main()
+""",
+            ),
+            _program(
+                "an iterator of precomputed contexts",
+                "chunks | contexts",
+                """
+def main():
+    encoder, decoder = nn.Linear(3, 4), nn.Linear(4, 1)
+    contexts = torch.tanh(encoder(torch.randn(6, 3)))
+    chunks = iter(contexts.chunk(3))
+    opt = torch.optim.SGD(decoder.parameters(), lr=0.1)
     for _ in range(3):
-        head = Node(net(torch.randn(3)).exp(), head)
-        loss = total(head).sum()
+        context = next(chunks)
+        loss = decoder(context).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+main()
+""",
+            ),
+            _program(
+                "a while loop and an unpacked star",
+                "rest | window",
+                """
+def main():
+    net = nn.Linear(2, 2)
+    window = [torch.zeros(2), torch.zeros(2), torch.zeros(2)]
+    step = 0
+    while step < 3:
+        _, *rest = window
+        new = torch.sigmoid(net(torch.randn(2)) + sum(rest))
+        window = [*rest, new]
+        new.sum().backward()
+        step += 1
+
+main()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "under another constant key, it is another value",
+                'state["c"] | state',
+                """
+def main():
+    cell = nn.LSTMCell(3, 4)
+    state = {"h": torch.zeros(1, 4), "c": torch.zeros(1, 4)}
+    for _ in range(3):
+        h, c = cell(torch.randn(1, 3), (state["h"], state["c"]))
+        state["h"], state["c"] = h.detach(), c
+        h.pow(2).sum().backward()
+
+main()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A write in place gives the variable the history of what is written.",
+        under=(
+            _program(
+                "a tensor edited in place over steps",
+                "memory",
+                """
+def main():
+    net = nn.Linear(3, 4)
+    memory = torch.zeros(4, 4)
+    for step in range(3):
+        memory[step] = torch.tanh(net(torch.randn(3)))
+        loss = (memory * memory).sum()
         loss.backward()
 
 main()
 """,
+            ),
+            _program(
+                "a buffer, by copy_",
+                "self.memory",
+                """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__(); self.lin = nn.Linear(3, 3); self.register_buffer("memory", torch.zeros(2, 3))
+    def forward(self, x):
+        y = torch.tanh(self.lin(x) + self.memory)
+        self.memory = self.memory.clone()
+        self.memory.copy_(y)
+        return y
+net = Net()
+for _ in range(3):
+    net(torch.randn(2, 3)).sum().backward()
+""",
+            ),
+            _program(
+                "a row of a table",
+                "table",
+                """
+def main():
+    net = nn.Linear(3, 3)
+    table = torch.zeros(4, 3)
+    for i in range(3):
+        code = torch.sigmoid(net(torch.randn(3)))
+        table = table.clone()
+        table[i] = code
+        (table.sum(0) * code).sum().backward()
+main()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "what is written has no history",
+                "previous",
+                """
+def main():
+    net = nn.Linear(3, 3)
+    table, previous = torch.zeros(4, 3), torch.zeros(3)
+    for i in range(3):
+        code = torch.sigmoid(net(torch.randn(3)) + previous)
+        table[i] = code.detach()
+        (table.sum(0) * code).sum().backward()
+        previous = code
+
+main()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "The object that one statement calls both times, where only the first call created the op: a cache has it.",
+        under=(
+            _program(
+                "a memoised function",
+                "kernel",
+                """
+from functools import lru_cache
+
+log_width = nn.Parameter(torch.zeros(()))
+
+@lru_cache(maxsize=None)
+def kernel(n):
+    points = torch.arange(n, dtype=torch.float32)
+    return torch.exp(-points ** 2 / log_width.exp())
+
+def main():
+    net = nn.Linear(3, 5)
+    for _ in range(2):
+        loss = (net(torch.randn(2, 3)) * kernel(5)).pow(2).mean()
+        loss.backward()
+
+main()
+""",
+            ),
+            _program(
+                "a method that is cached",
+                "self.kernel | kernels.kernel",
+                """
+from functools import lru_cache
+
+class Kernels:
+    def __init__(self):
+        self.log_width = nn.Parameter(torch.zeros(()))
+
+    @lru_cache(maxsize=None)
+    def kernel(self, n):
+        return torch.exp(-torch.arange(n, dtype=torch.float32) ** 2 / self.log_width.exp())
+
+    def smooth(self, x):
+        return x * self.kernel(5)
+
+def main():
+    net, kernels = nn.Linear(3, 5), Kernels()
+    for _ in range(2):
+        kernels.smooth(net(torch.randn(2, 3))).pow(2).mean().backward()
+
+main()
+""",
+            ),
+            _program(
+                "a library's parametrization that is cached",
+                "self.layer | layer | self.layer.weight",
+                """
+from torch.nn.utils import parametrize
+
+class Positive(nn.Module):
+    def forward(self, weight):
+        return weight.exp()
+
+def main():
+    layer = nn.Linear(3, 1)
+    parametrize.register_parametrization(layer, "weight", Positive())
+    with parametrize.cached():
+        for _ in range(2):
+            loss = layer(torch.randn(2, 3)).pow(2).mean()
+            loss.backward()
+
+main()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "an object that is entered both times keeps it itself",
+                "self.value",
+                """
+class Smoother:
+    def __init__(self):
+        self.value = None
+
+    def __call__(self, loss):
+        self.value = loss if self.value is None else 0.9 * self.value + 0.1 * loss
+        return self.value
+
+def main():
+    model, smooth = nn.Sequential(nn.Linear(3, 1), nn.Tanh()), Smoother()
+    for _ in range(3):
+        loss = smooth(F.mse_loss(model(torch.ones(2, 3)), torch.zeros(2, 1)))
+        loss.backward()
+
+main()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "What one statement calls and hands on at once is named by the call: no variable ever held it.",
+        under=(
+            _program(
+                "handed on at once",
+                "self.hidden",
+                """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.out = nn.Sequential(nn.Linear(3, 3), nn.Tanh()), nn.Linear(3, 1)
+        self.hidden.register_forward_hook(lambda module, args, output: output.abs().mean().backward())
+
+    def forward(self, x):
+        return self.out(self.hidden(x))
+
+Net()(torch.ones(2, 3)).sum().backward()
+""",
+            ),
+            _program(
+                "a body whose hook asks for a pass",
+                "body",
+                """
+def main():
+    body, head = nn.Sequential(nn.Linear(3, 4), nn.Tanh()), nn.Linear(4, 1)
+    body.register_forward_hook(lambda module, args, output: output.mean().backward())
+    loss = head(body(torch.randn(2, 3))).mean()
+    loss.backward()
+
+main()
+""",
+            ),
+            _program(
+                "handed to a loss function",
+                "model",
+                """
+model = nn.Sequential(nn.Linear(3, 1), nn.Sigmoid())
+model.register_forward_hook(lambda module, args, output: output.sum().backward())
+loss = F.mse_loss(model(torch.randn(2, 3)), torch.zeros(2, 1))
+loss.backward()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "held by a variable in between",
+                "code",
+                """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.out = nn.Sequential(nn.Linear(3, 3), nn.Tanh()), nn.Linear(3, 1)
+        self.hidden.register_forward_hook(lambda module, args, output: output.abs().mean().backward())
+
+    def forward(self, x):
+        code = self.hidden(x)
+        return self.out(code)
+
+Net()(torch.ones(2, 3)).sum().backward()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "Where the lines do not tell, it is the live holder of the very op that the entering line reads.",
+        under=(
+            _program(
+                "a library's distribution made once",
+                "logits | policy | scale",
+                """
+def main():
+    logits = nn.Parameter(torch.zeros(4))
+    scale = logits.exp()
+    policy = torch.distributions.Categorical(probs=scale)
+    for _ in range(3):
+        action = policy.sample()
+        loss = -policy.log_prob(action)
+        loss.backward()
+
+main()
+""",
+            ),
+            _program(
+                "a partial that holds what it was given",
+                "scorer | weights",
+                """
+from functools import partial
+def score(weights, x):
+    return (weights * x).sum()
+def main():
+    raw = nn.Parameter(torch.zeros(3))
+    weights = torch.softmax(raw, 0)
+    scorer = partial(score, weights)
+    for x in torch.randn(2, 3):
+        scorer(x).backward()
+main()
+""",
+            ),
+            _program(
+                "stored by a hook of a library's module",
+                "previous",
+                """
+def main():
+    net = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 1))
+    seen, previous = {}, None
+    net[1].register_forward_hook(lambda m, i, o: seen.__setitem__("act", o))
+    for x in torch.randn(3, 2, 3):
+        loss = net(x).pow(2).mean()
+        if previous is not None:
+            loss = loss + (seen["act"] - previous).pow(2).mean()
+        loss.backward()
+        previous = seen["act"]
+main()
+""",
+            ),
+            _program(
+                "a property that is cached",
+                "self.precision | metric.precision",
+                """
+from functools import cached_property
+
+class Metric(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.factor = nn.Parameter(torch.eye(3))
+
+    @cached_property
+    def precision(self):
+        return self.factor @ self.factor.T
+
+    def forward(self, x):
+        return (x @ self.precision * x).sum()
+
+metric = Metric()
+for _ in range(2):
+    metric(torch.randn(2, 3)).backward()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "a holder that the line does not read",
+                "policy | scale",
+                """
+def main():
+    scale = nn.Parameter(torch.zeros(4)).exp()
+    policy = torch.distributions.Categorical(probs=scale)
+    shelf = {"policy": policy}
+    for _ in range(2):
+        (-policy.log_prob(policy.sample())).backward()
+    print(shelf)
+
+main()
+""",
+            ),
+        ),
     ),
 )

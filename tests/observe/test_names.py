@@ -1,19 +1,43 @@
-"""The name through which a consumed graph survived, on programs that really fail."""
+"""The name through which a freed graph survived, on programs that really fail: every rule, and its near misses."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from observe.crossings import at, run_program
-from observe.names_programs import PROGRAMS, Program
+from observe.names_programs import RULES, Program, Rule
+from observe.stories import diagnosis_of
+
+UNDER = [pytest.param(rule.sentence, each, id=each.title) for rule in RULES for each in rule.under]
+BEYOND = [pytest.param(rule.sentence, each, id=each.title) for rule in RULES for each in rule.beyond]
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda each: each.title)
-def test_the_carrier_has_the_name_that_the_user_wrote(program: Program, tmp_path: Path) -> None:
+def _name(program: Program, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str | None:
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(sys.modules, "parts", raising=False)
+    (folder / "parts.py").write_text(program.other, encoding="utf-8")
+    culprit = diagnosis_of(folder, program.main).culprit
+    return None if culprit is None else culprit.name
+
+
+@pytest.mark.parametrize(("rule", "program"), UNDER)
+def test_program_under_a_rule_is_named(
+    rule: str, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The name is one that a reader of the program would point at."""
-    watch = run_program(tmp_path, {"main.py": program.main, "parts.py": program.other})
+    assert _name(program, tmp_path, monkeypatch) in program.names, rule
 
-    assert watch.crossing is not None
-    where = f"made {at(watch.crossing.made)}; enters {at(watch.crossing.enters)}"
-    assert watch.carrier is not None, where
-    assert watch.carrier.name in program.names, where
+
+@pytest.mark.parametrize(("rule", "program"), BEYOND)
+def test_near_miss_goes_the_other_way(
+    rule: str, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It looks as if the rule applied, and another name is right."""
+    assert _name(program, tmp_path, monkeypatch) in program.names, rule
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.sentence)
+def test_rule_has_paid_its_entrance_fee(rule: Rule) -> None:
+    """Three programs under it, and a near miss that goes the other way."""
+    assert len(rule.under) >= 3  # what a rule costs
+    assert rule.beyond

@@ -55,8 +55,7 @@ def named(incident: Incident, witness: Witness) -> tuple[Incident, Named | None]
 
 def _carrier(incident: SecondPass | Edited, witness: Witness) -> Named | None:
     """What carried old ops into the failing pass."""
-    is_itself = incident.enters is None or (isinstance(incident, SecondPass) and incident.kinship == "same")
-    if is_itself and (subject := witness.subject()) is not None and subject.is_seen:
+    if incident.enters is None and (subject := witness.subject()) is not None and subject.is_seen:
         return _named(subject)
     crossing = _crossing(incident)
     found = None if crossing is None else carrier(crossing, witness.frames[::-1], witness.lines, owns=witness.owns)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from gradsan.knowledge.tensors import operation
-from gradsan.observe.naming.calling import Matched, is_named, match
+from gradsan.observe.naming.calling import Matched, is_library, is_named, match
 from gradsan.observe.naming.demands import Binding, Demand, Kind
 from gradsan.observe.naming.following import Follower
 from gradsan.observe.naming.operands import operands
@@ -71,7 +71,7 @@ def handed_on(makers: tuple[Execution, ...], entering: tuple[Execution, ...]) ->
     if here is None or here not in makers:
         return None
     arguments = (given for statement in here.statements for call in calls(statement) for given in call.args)
-    nested = [given for given in arguments if isinstance(given, ast.Call)]
+    nested = [given for given in arguments if isinstance(given, ast.Call) and not is_library(given)]
     name = text(nested[0].func) if len(nested) == 1 else None
     if name is None:
         return None
@@ -116,10 +116,11 @@ class _Search(Follower):
         return self.find(demands)
 
     def _gave_back(self, statement: ast.stmt, entering: Execution) -> list[ast.Call]:
-        """The calls in a statement of functions of the user's that it has run: what they gave back is read too."""
+        """The calls of functions of the user's: what those gave back that ran, or that ran before, is read too."""
         matched = [self._stores.match(call) for call in entering.called]
         entered = [each.node for each in matched if each is not None]
-        return [each for each in calls(statement) if each in entered]
+        before = [each.call.scope for each in self._makers if each.call.scope is not None]
+        return [each for each in calls(statement) if each in entered or any(is_named(each, scope) for scope in before)]
 
     def find(self, demands: Iterable[Demand]) -> Demand | None:
         """The same, for demands of the caller's own."""

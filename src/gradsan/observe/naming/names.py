@@ -1,12 +1,11 @@
-"""The name through which a freed graph survived: five questions, in this order, until one is answered.
+"""The name through which a freed graph survived: four questions, in this order, until one is answered.
 
 1. On the path that the value took, which variable was stored before the graph was freed, and read after it?
 2. Which object did one statement call both times, so that the second call gave back what the first had created?
 3. What does one statement call and hand on at once, so that no variable ever held it?
 4. Which live holder of the very op does a line read on which the graph enters again?
-5. Which is the only live holder of it that outlasts a call?
 
-The first three are asked of the lines that ran, the others of the live objects.
+The first three are asked of the lines that ran, the last one of the live objects.
 """
 
 import re
@@ -22,14 +21,13 @@ from gradsan.observe.naming.dataflow import called_twice, flow, handed_on
 from gradsan.observe.naming.demands import Binding
 from gradsan.observe.naming.holders import Held
 from gradsan.observe.naming.living_tensors import held
-from gradsan.observe.naming.survivors import boundary, is_pass, survivor
+from gradsan.observe.naming.survivors import boundary, survivor
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.ownership import Ownership
 from gradsan.source.scopes import scope_of
 from gradsan.source.stores import buffers, loads, text
 
 _ITEMS = re.compile(r"(?:\[(?:\d+|\"[^\"]*\")\])+$")  # `["decoder.0"][1]` at the end of a name
-_PASSING = frozenset({"local", "argument"})  # holders that are gone when their call ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ def carrier(
     binding = None if lines is None else _of_lines(crossing, stack, lines)
     if binding is not None:
         return _confirmed(binding, live)
-    return _read_live(live, stack) or _only_lasting(live)
+    return _read_live(live, stack)
 
 
 # From the lines that ran.
@@ -87,18 +85,14 @@ def _of_lines(crossing: Crossing, stack: Sequence[Frame], lines: Lines) -> Bindi
     makers = trace.at.get(made, ())
     entering = trace.at.get(-1 if enters is None else enters) or _failing(trace, stack)
     path = flow(trace, makers, entering, crossing.enters_op)
-    if path is not None:
-        return survivor(path, boundary(trace, path, crossing.freed_number))
-    return called_twice(makers, entering) or handed_on(makers, entering)
+    spanning = None if path is None else survivor(path, boundary(trace, path, crossing.freed_number))
+    return spanning or called_twice(makers, entering) or handed_on(makers, entering)
 
 
 def _failing(trace: Trace, stack: Sequence[Frame]) -> tuple[Execution, ...]:
     """What was running when the pass failed. The log may have gone on since."""
     found = (trace.last_at(each.file, each.function, each.line) for each in stack)
-    failing = next((execution for execution in found if execution is not None), None)
-    if failing is not None and not is_pass(failing):
-        failing = trace.handed_back(failing) or failing
-    return () if failing is None else failing.stack
+    return next((execution.stack for execution in found if execution is not None), ())
 
 
 def _confirmed(binding: Binding, live: list[Held]) -> Carrier:
@@ -136,12 +130,6 @@ def _read_live(live: list[Held], stack: Sequence[Frame]) -> Carrier | None:
             if name is not None:
                 return Carrier(name, each.holder, "certain")
     return None
-
-
-def _only_lasting(live: list[Held]) -> Carrier | None:
-    """Question 5."""
-    lasting = {(_container(each.name), each.holder) for each in live if each.holder not in _PASSING}
-    return Carrier(*lasting.pop(), "likely") if len(lasting) == 1 else None
 
 
 def _container(name: str) -> str:

@@ -30,13 +30,12 @@ def boundary(trace: Trace, path: Flow, freed: int | None) -> int:
     for execution in reversed(trace.executions[first:last]):
         is_over = freed is not None and execution.number > freed
         is_before = freed is not None and execution.number < freed
-        if is_before or (is_pass(execution) and not is_over):
+        if is_before or (_is_pass(execution) and not is_over):
             return execution.index
     return last + 1
 
 
-def is_pass(execution: Execution) -> bool:
-    """Whether a statement asks for a backward pass."""
+def _is_pass(execution: Execution) -> bool:
     return any(map(asks_for_pass, execution.statements))
 
 
