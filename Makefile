@@ -32,7 +32,7 @@ test: check $(LATER:%=test-%)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --dist worksteal
 
 # One that is not found is named and left out.
-test-3.%:
+$(LATER:%=test-%): test-3.%:
 	@if [ -n "$(call later,$*)" ]; then $(MAKE) --no-print-directory .venv-3.$*/stamp && \
 		.venv-3.$*/bin/python -m pytest --quiet --without-torch -m "not cold" --numprocesses logical --dist worksteal $(PURE); \
 	else echo 'Python 3.$* is not found: what needs no torch is not tested with it'; fi

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from forking.starting import REAL_PYTHON
+from forking.starting import CAN_FORK, REAL_PYTHON
+
+pytestmark = pytest.mark.skipif(not CAN_FORK, reason="there is no fork server")
 
 SELF = """\
 import __main__, os, signal, sys, threading, warnings
