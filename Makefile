@@ -1,5 +1,5 @@
 # make run     see gradsan explain an error, on a fresh machine, within a minute
-# make test    everything that CI checks
+# make test    everything that CI checks; what needs no torch also on Python 3.12 and 3.13, where they are found
 # make prove   100,000 random programs, in PyTorch and in the model; thousands of faults, signals and kills, none of them felt
 # make explore other random programs for the line log; CI always takes the same
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, mended, trained, in a few minutes
@@ -11,18 +11,39 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 QUIET_PIP := python -m pip --disable-pip-version-check --quiet
 PIP := $(BIN)/$(QUIET_PIP)
+LATER := 3.12 3.13
+# Tests of what needs no torch: they are run by these too, and the line log by their `sys.monitoring`.
+PURE = $(wildcard $(addprefix tests/,check causes facts fix knowledge show source lifecycle \
+	observe/test_line_log.py observe/test_recorder.py observe/test_parsing.py observe/test_loops.py))
+# A Python of this minor version that starts: by its name, or among those that pyenv keeps.
+later = $(shell for each in python3.$(1) $$(pyenv root 2>/dev/null)/versions/3.$(1).*/bin/python; \
+	do $$each -c '' 2>/dev/null && echo $$each && break; done)
 PROGRAMS ?= 100000
 FAULTS ?= 10000
 SIGNALS ?= 1000
 
-.PHONY: run test check prove explore lightgcn bench test-all golden clean
+.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn bench test-all golden clean
 
 run: .venv/run.stamp
 	@echo '$$ gradsan run examples/own_cell/broken.py'
 	@$(BIN)/gradsan run examples/own_cell/broken.py; test $$? -eq 1
 
-test: check
+test: check $(LATER:%=test-%)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --dist worksteal
+
+# One that is not found is named and left out.
+$(LATER:%=test-%): test-3.%:
+	@if [ -n "$(call later,$*)" ]; then $(MAKE) --no-print-directory .venv-3.$*/stamp && \
+		.venv-3.$*/bin/python -m pytest --quiet --without-torch -m "not cold" --numprocesses logical --dist worksteal $(PURE); \
+	else echo 'Python 3.$* is not found: what needs no torch is not tested with it'; fi
+
+.venv-3.%/stamp: requirements/run.txt requirements/test.txt pyproject.toml
+	@echo 'installing into .venv-3.$* (once)'
+	@test -x .venv-3.$*/bin/python || $(call later,$*) -m venv .venv-3.$*
+	@sed '/^-r/d; /^torch==/d' requirements/run.txt requirements/test.txt > .venv-3.$*/requirements.txt
+	@.venv-3.$*/bin/$(QUIET_PIP) install -r .venv-3.$*/requirements.txt
+	@.venv-3.$*/bin/$(QUIET_PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
 
 check: .venv/test.stamp
 	$(BIN)/ruff check
@@ -31,6 +52,7 @@ check: .venv/test.stamp
 
 prove: .venv/test.stamp
 	cd tests && ../$(BIN)/python -W error -m lifecycle.proof $(PROGRAMS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --hypothesis-profile prove tests/lifecycle/test_replay_agrees_with_pytorch.py
 	cd tests && ../$(BIN)/python -W error -m fix.chaos 100
 	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m observe.injection $(FAULTS)
 	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m observe.injection.signals $(SIGNALS)
@@ -53,10 +75,10 @@ test-all: .venv/test.stamp
 	$(BIN)/nox
 
 golden: .venv/test.stamp
-	$(BIN)/python -m pytest --update-golden -k 'golden or page or schema or text or shown or picture'
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --update-golden
 
 clean:
-	rm -rf .venv .venv-pyg .venv-dgl .nox .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* .nox .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/run.stamp: requirements/run.txt pyproject.toml
 	@echo 'installing into .venv (once)'

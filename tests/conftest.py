@@ -1,15 +1,24 @@
 """What tests of every room share."""
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from golden_files import Golden
+import golden_files
+import without_torch
+from forking.starting import REAL_PYTHON, fork_server
+from golden_files import golden
 
-# What lands must not depend on luck: the same examples every time. `make explore` looks for others.
+__all__ = ["golden"]
+
+# What lands must not depend on luck: the same examples every time. `make explore` looks for others, and `make prove` at
+# so many more.
 settings.register_profile("same", derandomize=True)
 settings.register_profile("explore", derandomize=False)
+settings.register_profile("prove", derandomize=True, max_examples=3_000)
 settings.load_profile("same")
 
 
@@ -21,12 +30,38 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _fork_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What tests start with `sys.executable` need not wait for torch."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYTHONUNBUFFERED", raising=False)  # which is settled when an interpreter starts
+        patch.setenv(
+            "OMP_NUM_THREADS", "1"
+        )  # likewise, when torch is imported; and what is small is slowed down by more
+        with fork_server(tmp_path_factory.mktemp("forking")) as python:
+            patch.setattr(sys, "executable", str(python))
+            yield
+
+
+@pytest.fixture(autouse=True)
+def _cold_start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests marked `cold` have the real interpreter."""
+    if request.node.get_closest_marker("cold"):
+        monkeypatch.setattr(sys, "executable", REAL_PYTHON)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Read in review what `pytest --update-golden` changed."""
-    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with what is rendered now")
+    """What the Makefile asks for."""
+    golden_files.pytest_addoption(parser)
+    without_torch.add_option(parser)
 
 
-@pytest.fixture
-def golden(request: pytest.FixtureRequest) -> Golden:
-    """Golden files under `tests/golden`."""
-    return Golden(update=request.config.getoption("--update-golden"))
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not asked for."""
+    golden_files.pytest_collection_modifyitems(config, items)
+    without_torch.leave_out(config, items)
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    """Where torch is missing and that is meant."""
+    return without_torch.module_of(module_path, parent)

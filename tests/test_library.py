@@ -70,6 +70,7 @@ def test_public_names_are_these() -> None:
         gradsan.nonsense  # noqa: B018 # asking is the point
 
 
+@pytest.mark.cold  # what is loaded is not there before
 def test_importing_gradsan_loads_nothing() -> None:
     """Neither torch nor anything else of weight."""
     loaded = run("import sys; before = set(sys.modules); import gradsan; print(set(sys.modules) - before)")
@@ -77,6 +78,7 @@ def test_importing_gradsan_loads_nothing() -> None:
     assert loaded == "{'gradsan'}\n"
 
 
+@pytest.mark.cold  # what is loaded is not there before
 def test_installed_guest_loads_the_standard_library_alone_until_there_is_something_to_show() -> None:
     """Not even after steps of training; then it loads what shows."""
     code = """

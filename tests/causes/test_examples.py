@@ -5,6 +5,8 @@ import pytest
 from documents.press import Printed, run
 from gradsan.causes import Cause, all_causes
 
+pytestmark = pytest.mark.torch
+
 EVERY_CAUSE = pytest.mark.parametrize("cause", all_causes(), ids=lambda each: each.code)
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from cli.conftest import Workshop
 
+pytestmark = pytest.mark.cold  # the real start is what they are about, and few need torch
+
 FACTS = """
 import sys
 import __main__

@@ -85,7 +85,7 @@ def test_summary_begins_a_line_of_its_own(tmp_path: Path, ending: str) -> None:
     """A progress display that ended within its line is not run on, and no empty line is left behind another."""
     (tmp_path / "train.py").write_text(
         PROGRAM.format(comment="").replace("retain_graph=True", "")
-        + f"import sys\nprint('\\repoch 5/5', end={ending!r}, file=sys.stderr, flush=True)\n"
+        + f"import sys\nsys.stdout.flush()\nprint('\\repoch 5/5', end={ending!r}, file=sys.stderr, flush=True)\n"
     )
     command = [sys.executable, "-m", "gradsan", "run", "train.py"]
 

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from documents.press import run
+from golden_files import Golden
 
 PROJECT = Path(__file__).parents[2]
 # What a page shows is what a command of gradsan or a program prints, or that program itself.
@@ -25,7 +26,7 @@ DOCUMENTS += sorted(each.relative_to(PROJECT).as_posix() for each in (PROJECT / 
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/getting-started.md", "docs/myths.md"])
-def test_shown_output_is_what_the_command_prints(document: str, request: pytest.FixtureRequest) -> None:
+def test_shown_output_is_what_the_command_prints(document: str, golden: Golden) -> None:
     """A reader who types the command sees what the page shows; `make golden` rewrites the page."""
     text = (PROJECT / document).read_text(encoding="utf-8")
     assert SHOWN.search(text)
@@ -33,11 +34,7 @@ def test_shown_output_is_what_the_command_prints(document: str, request: pytest.
     def printed(shown: re.Match[str]) -> str:
         return f"<!-- from: {shown['source']} -->\n```{shown['language']}\n{_content(shown['source'])}```"
 
-    renewed = SHOWN.sub(printed, text)
-
-    if request.config.getoption("--update-golden"):
-        (PROJECT / document).write_text(renewed, encoding="utf-8")
-    assert renewed == text or request.config.getoption("--update-golden")
+    golden.check(PROJECT / document, SHOWN.sub(printed, text))
 
 
 def test_every_program_about_a_myth_is_shown_with_what_it_prints() -> None:
@@ -51,7 +48,7 @@ def test_every_program_about_a_myth_is_shown_with_what_it_prints() -> None:
         assert {f"python {name}", f"gradsan run {name}"} & sources
 
 
-def test_picture_is_what_the_command_prints(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_picture_is_what_the_command_prints(tmp_path: Path, golden: Golden) -> None:
     """The colours of `gradsan explain`, letter by letter."""
     report = str(tmp_path / "report.json")
     _gradsan("run", "--format", "json", "--output", report, "examples/own_cell/broken.py")
@@ -61,9 +58,7 @@ def test_picture_is_what_the_command_prints(tmp_path: Path, request: pytest.Fixt
     console.print(Text("$ gradsan explain report.json\n").append_text(Text.from_ansi(story)))
     drawn = console.export_svg(title="gradsan", unique_id="gradsan")
 
-    if request.config.getoption("--update-golden"):
-        PICTURE.write_text(drawn, encoding="utf-8")
-    assert drawn == PICTURE.read_text(encoding="utf-8")
+    golden.check(PICTURE, drawn)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

@@ -15,6 +15,8 @@ from gradsan.report import Fix
 from warm import Warm
 from written import ends_of, write_without_a_run
 
+pytestmark = pytest.mark.torch
+
 
 @pytest.fixture(scope="module")
 def warm() -> Warm:

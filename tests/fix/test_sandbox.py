@@ -19,6 +19,7 @@ from gradsan.fix.sandbox.plans import Plan
 from gradsan.fix.sandbox.supervised import TrialError, can_have_layers, new_folder, supervised
 from gradsan.fix.sandbox.unsupervised import unsupervised
 
+pytestmark = pytest.mark.cold  # what a program leaves running is told by who started it
 needs_layers = pytest.mark.skipif(not can_have_layers(), reason="this system lets nobody have a file system")
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no supervisor")
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lifecycle.proof.programs import try_one
 
-PROGRAMS = 1_200
+PROGRAMS = 3 * settings().max_examples  # a share of the 100,000 of `make prove`
 
 
 @settings(

@@ -10,7 +10,7 @@ from lifecycle.rehearsal import changing
 from lifecycle.rehearsal.changing import Changer
 from lifecycle.rehearsal.trial import try_one
 
-PROGRAMS = 300  # for every kind of change
+PROGRAMS = settings().max_examples // 2  # for every kind of change; 1,500 in `make prove`
 
 
 @pytest.mark.parametrize(

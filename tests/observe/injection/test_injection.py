@@ -8,7 +8,7 @@ from observe.injection.programs import PROGRAMS
 from observe.injection.signals import lost
 from observe.injection.trying import Fault, Host, faults, felt
 
-SHARE = 60  # of several thousand faults, evenly
+SHARE = 30  # of several thousand faults, evenly
 SIGNALS = 100
 
 

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -12,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from forking.starting import REAL_PYTHON
 from observe.injection.programs import INSTALLED, PARTS, PROGRAMS
 from observe.injection.striking import KINDS
 
@@ -54,7 +54,7 @@ class Host(AbstractContextManager["Host"]):
             "PYTHONHASHSEED": "0",
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "observe.injection.host"],
+            [REAL_PYTHON, "-m", "observe.injection.host"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={name: value for name, value in environment.items() if name != "GRADSAN"},
