@@ -98,6 +98,11 @@ def recorder_for(ops: Ops, **options: Any) -> LineRecorder:  # noqa: ANN401 # wh
     return LineRecorder(exclude=[HERE], op_counter=ops.stacks.__len__, **options)
 
 
+def compiled(recorder: LineRecorder, source: str, file: Path) -> CodeType:
+    """A program as an entry point compiles it: no import hook sees a main script."""
+    return recorder.marked(compile(source, str(file), "exec", dont_inherit=True))
+
+
 def outcome(code: CodeType, ops: Ops, run: Callable[[Callable[[], None]], None] = lambda call: call()) -> str:
     """Everything a program shows: its output, its traceback, the names it leaves behind."""
     namespace: dict[str, Any] = {"probe": ops.probe, "__name__": "program"}

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from gradsan.facts.location import Frame
 from gradsan.observe.log.iterations import BEFORE, Repeats, Rounds
 from gradsan.observe.log.lines import Lines, Unknown
-from observe.programs import PRELUDE, Ops, outcome, programs, recorder_for
+from observe.programs import PRELUDE, Ops, compiled, outcome, programs, recorder_for
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def run(source: str, file: Path, ops: Ops, **options: int) -> tuple[str, Lines |
     recorder = recorder_for(ops, **options)
     recorder.start()
     try:
-        shown = outcome(recorder.compile_user(source, str(file)), ops)
+        shown = outcome(compiled(recorder, source, file), ops)
         return shown, recorder.lines()
     finally:
         recorder.stop()
@@ -127,7 +127,7 @@ def rounds_asked_for(source: str, file: Path) -> list[Rounds]:
         found.extend(lines.rounds(sys._getframe(1)))  # noqa: SLF001
 
     try:
-        exec(recorder.compile_user(source, str(file)), {"probe": ops.probe, "ask": ask})  # noqa: S102 # the program under test
+        exec(compiled(recorder, source, file), {"probe": ops.probe, "ask": ask})  # noqa: S102 # the program under test
     finally:
         recorder.stop()
     return found
@@ -192,7 +192,7 @@ def test_function_that_a_library_calls_again_and_again_is_a_loop(file: Path) -> 
         return ops.probe(value)
 
     try:
-        exec(recorder.compile_user(CLOSURE, str(file)), {"probe": probe, "optimize": optimize})  # noqa: S102 # the program under test
+        exec(compiled(recorder, CLOSURE, file), {"probe": probe, "optimize": optimize})  # noqa: S102 # the program under test
     finally:
         recorder.stop()
 
@@ -234,7 +234,7 @@ def test_a_long_run_is_thinned_and_says_so(file: Path) -> None:
         found.append((lines, lines.rounds(sys._getframe(1))))  # noqa: SLF001
 
     try:
-        exec(recorder.compile_user(LONG, str(file)), {"probe": ops.probe, "ask": ask})  # noqa: S102 # the program under test
+        exec(compiled(recorder, LONG, file), {"probe": ops.probe, "ask": ask})  # noqa: S102 # the program under test
     finally:
         recorder.stop()
 
@@ -270,7 +270,7 @@ def rounds_throughout(source: str, file: Path) -> list[tuple[Rounds, ...]]:
 
     try:
         with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
-            exec(recorder.compile_user(source, str(file)), {"probe": probe, "__name__": "program"})  # noqa: S102 # the program under test
+            exec(compiled(recorder, source, file), {"probe": probe, "__name__": "program"})  # noqa: S102 # the program under test
     finally:
         recorder.stop()
     return found
@@ -335,7 +335,7 @@ def test_each_thread_has_a_log_of_its_own(file: Path) -> None:
 
     recorder.start()
     try:
-        exec(recorder.compile_user(THREADS, str(file)), {"probe": probe})  # noqa: S102 # the program under test
+        exec(compiled(recorder, THREADS, file), {"probe": probe})  # noqa: S102 # the program under test
     finally:
         recorder.stop()
 

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from gradsan.facts.location import Frame
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.private import BYTECODE_MODULE, BYTECODE_READER, creation_number
-from observe.programs import HERE, Ops, outcome, programs, recorder_for
+from observe.programs import HERE, Ops, compiled, outcome, programs, recorder_for
 
 HAS_MONITORING = sys.version_info >= (3, 12)
 only_monitoring = pytest.mark.skipif(not HAS_MONITORING, reason="sys.monitoring came with 3.12")
@@ -211,7 +211,7 @@ def test_error_of_our_own_ends_recording_and_says_one_line(tmp_path: Path) -> No
     recorder = LineRecorder(exclude=[HERE], tell=told.append, op_counter=broken)
     recorder.start()
 
-    shown = outcome(recorder.compile_user(source, str(file)), Ops())
+    shown = outcome(compiled(recorder, source, file), Ops())
 
     assert shown.startswith("4950\n")
     assert told == ["recording of lines ended early: OSError: the counter broke"]
@@ -249,7 +249,7 @@ def test_program_near_its_recursion_limit_ends_by_its_own_error(tmp_path: Path) 
     recorder = recorder_for(ops)
     recorder.start()
 
-    shown = outcome(recorder.compile_user(source, str(file)), ops)
+    shown = outcome(compiled(recorder, source, file), ops)
 
     assert shown.startswith("maximum recursion depth exceeded")
     lines = recorder.lines()

@@ -10,6 +10,7 @@ from gradsan.check.reading import Checked
 
 FOLDER = ".gradsan_cache"
 _IGNORE_ALL = "*\n"
+_ROOMS = ("knowledge", "source", "facts", "lifecycle", "causes", "check")  # of which findings are made
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,6 @@ def version_digest() -> str:
     """A name for this version of the checker: made of its own source, so that a changed checker starts anew."""
     import hashlib
 
-    folders = (Path(__file__).parent, Path(__file__).parent.parent / "causes")
-    files = sorted(each for folder in folders for each in folder.rglob("*.py"))
+    house = Path(__file__).parent.parent
+    files = sorted(each for room in _ROOMS for each in (house / room).rglob("*.py"))
     return hashlib.blake2b(b"".join(each.read_bytes() for each in files), digest_size=8).hexdigest()

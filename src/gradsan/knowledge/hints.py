@@ -12,8 +12,6 @@ OPTIMIZER_WORDS = ("opt", "optim", "solver")
 NOT_OPTIMIZER_WORDS = ("sched", "option", "opts", "lr_")
 # `receiver.backward(loss)`: what such receivers are called.
 PASS_RECEIVERS = ("accelerator", "fabric", "engine", "scaler", "amp", "optim", "strategy", "trainer", "backend")
-# `engine.step()` updates the parameters and clears their gradients.
-ENGINES = ("engine",)
 # Functions that only look, log or draw: they keep nothing and walk nothing.
 HARMLESS = frozenset(
     """

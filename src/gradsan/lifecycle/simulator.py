@@ -33,11 +33,6 @@ class Consequences:
     # the forward may compute other values; or because the program is handed other gradients to compute with.
     changed: tuple[str, ...] | None
 
-    @property
-    def same_gradients(self) -> bool:
-        """Whether every leaf provably receives what the program meant it to receive."""
-        return self.failure is None and not self.lost and self.changed == ()
-
 
 def play(life: Life, *, caught: bool = False, lenient: bool = False) -> Outcome:
     """The outcome of a life.

@@ -9,7 +9,6 @@ from gradsan.observe.deep_graphs import make_room
 from gradsan.observe.private import NO_NUMBER
 
 Node = Any  # autograd's ops have no public type
-Ranges = "array[int]"  # start, stop, start, stop, …: rising, half open
 
 
 def roots_of(tensors: Iterable[Any]) -> list[Node]:

@@ -46,11 +46,6 @@ def creation_number(node: Any) -> int | None:  # noqa: ANN401 # autograd's ops h
     return None if number == NO_NUMBER else int(number)
 
 
-def saved_names(node: Any) -> tuple[str, ...]:  # noqa: ANN401 # as above
-    """The names under which an op shows its saved values. Reading one may run the user's hooks, or raise."""
-    return tuple(name for name in dir(node) if name.startswith("_saved_"))
-
-
 def compiler_switch() -> Callable[[object], object]:
     """Switches the compiler of frames in this thread to another (`None`: off), and answers with what it was."""
     import torch

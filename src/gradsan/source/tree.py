@@ -167,10 +167,6 @@ class Tree:
         """The statement that a node is part of."""
         return next(each for each in (node, *self.above(node)) if isinstance(each, Statement))
 
-    def within(self, statement: ast.AST, outer: ast.AST) -> bool:
-        """Whether a statement stands inside another node."""
-        return outer in self.above(statement)
-
 
 def _statements(owner: ast.AST) -> Iterator[Statement]:
     for block in (*_BLOCKS[:1], "handlers", *_BLOCKS[1:], "cases"):

@@ -51,11 +51,6 @@ class Lines:
         return self._journal.thread
 
     @property
-    def thread_name(self) -> str:
-        """The thread's name when recording began there."""
-        return self._journal.name
-
-    @property
     def thinned(self) -> tuple[int, int] | None:
         """The op numbers (start, stop) of which, in a long run, only the first runs of each line are known."""
         return self._journal.lost

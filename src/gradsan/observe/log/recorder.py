@@ -1,7 +1,6 @@
 """Switches the line log on and off, the way that this Python allows, and hands out what it recorded."""
 
 import sys
-from ast import Module
 from collections.abc import Callable, Iterable
 from types import CodeType, FrameType
 from typing import Protocol
@@ -113,10 +112,6 @@ class LineRecorder:
         """On 3.11, take in the user's functions that were defined by code already running when recording began."""
         if self._way is not None:
             self._way.adopt()
-
-    def compile_user(self, source: str | bytes | Module, filename: str, mode: str = "exec") -> CodeType:
-        """`compile()` for a main script, whose code no import hook sees."""
-        return self.marked(compile(source, filename, mode, dont_inherit=True))
 
     def marked(self, code: CodeType) -> CodeType:
         """Code of the user's that no import hook sees, so that it can be recorded."""
