@@ -109,7 +109,8 @@ def _confirmed(binding: Binding, live: list[Held], stack: Sequence[Frame]) -> Ca
     """
     same = [each for each in live if _is_same(each, binding)]
     lasting = [each for each in live if each.holder not in _PASSING]
-    beside = None if same or binding.kind in _PASSING else _read_live(lasting, stack[:1])
+    here = [each for each in stack if (each.file, each.line) == (stack[0].file, stack[0].line)]  # a comprehension's too
+    beside = None if same or binding.kind in _PASSING else _read_live(lasting, here)
     return beside or Carrier(binding.name, _holder(binding, same), "certain" if same else "likely")
 
 
