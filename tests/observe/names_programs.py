@@ -590,6 +590,31 @@ def main():
 main()
 """,
             ),
+            _program(
+                "an attribute that has another value by now",
+                "self.log",
+                """
+class Memory(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.RNNCell(3, 3)
+        self.state = torch.zeros(1, 3)
+        self.log = []
+
+    def forward(self, x):
+        self.state = self.cell(x, self.state)
+        self.log.append(self.state)
+        return torch.stack(self.log).mean()
+
+    def cut(self):
+        self.state = self.state.detach()
+
+memory = Memory()
+for _ in range(2):
+    memory(torch.ones(1, 3)).backward()
+    memory.cut()
+""",
+            ),
         ),
     ),
     Rule(
@@ -1346,16 +1371,19 @@ Net()(torch.ones(2, 3)).sum().backward()
 """,
             ),
             _program(
-                "a body whose hook asks for a pass",
-                "body",
+                "a body that hands its output to a loss function",
+                "self.body",
                 """
-def main():
-    body, head = nn.Sequential(nn.Linear(3, 4), nn.Tanh()), nn.Linear(4, 1)
-    body.register_forward_hook(lambda module, args, output: output.mean().backward())
-    loss = head(body(torch.randn(2, 3))).mean()
-    loss.backward()
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(3, 1), nn.Tanh())
+        self.body.register_forward_hook(lambda module, args, output: output.mean().backward())
 
-main()
+    def loss(self, x, y):
+        return F.smooth_l1_loss(self.body(x), y)
+
+Model().loss(torch.ones(2, 3), torch.zeros(2, 1)).backward()
 """,
             ),
             _program(

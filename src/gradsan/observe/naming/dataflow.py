@@ -1,31 +1,29 @@
-"""The way of a value from the statement that made its op to the one where it entered the later forward."""
+"""The path of a value from the statement that created its op to the one where it entered the later forward."""
 
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
 
 from gradsan.knowledge.tensors import operation
-from gradsan.observe.naming.calling import Matched, is_library, is_named, match
-from gradsan.observe.naming.demands import Binding, Demand, Kind
+from gradsan.observe.naming.calling import is_named
+from gradsan.observe.naming.demands import Binding, Demand
 from gradsan.observe.naming.following import Follower
 from gradsan.observe.naming.operands import operands
 from gradsan.observe.naming.origins import OBJECT, PASSED_THROUGH, Step
 from gradsan.observe.naming.selection import HOP, inputs, last_name
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
-from gradsan.source.stores import assigned, calls, loads, text
+from gradsan.source.stores import calls, loads, text
 
-_NO_OPERAND = 0.6  # the statement reads it, but the op seems to be made of something else
+_NO_OPERAND = 0.6  # the statement reads it, but the op seems to be computed from something else
 _PART_READ = 0.5  # the statement reads an attribute of it
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """The way a value took, as variables, those nearest the entering statement first."""
+    """The path that a value took, as variables, those nearest the entering statement first."""
 
     bindings: tuple[Binding, ...]
-    cost: float  # the doubt in it: below 2 every step was seen or is ordinary
     makers: tuple[Execution, ...]
     entering: tuple[Execution, ...]
 
@@ -33,66 +31,19 @@ class Flow:
 def flow(
     trace: Trace, makers: tuple[Execution, ...], entering: tuple[Execution, ...], enters: str | None = None
 ) -> Flow | None:
-    """The cheapest way from the entering statement back to the one that made the op.
+    """The least doubtful path from the entering statement back to the one that created the op.
 
     Both are what was running then, outermost first. `enters`: PyTorch's name of the op that it entered with.
     """
-    if not makers or not entering:
-        return None
     search = _Search(Stores(trace), makers)
     goal = search.run(entering[-1], enters)
-    return None if goal is None else Flow(tuple(goal.bindings()), goal.cost, makers, entering)
+    return None if goal is None else Flow(tuple(goal.bindings()), makers, entering)
 
 
 def doubt_of(stores: Stores, makers: tuple[Execution, ...], node: ast.expr, at: Execution) -> float | None:
-    """How doubtful it is that an expression's value is what the last of `makers` made; None: no way leads there."""
+    """How doubtful it is that an expression's value is what the last of `makers` created; None: no path leads there."""
     goal = _Search(stores, makers).find([Demand(node, (), at)]) if makers else None
     return None if goal is None else goal.cost
-
-
-def called_twice(makers: tuple[Execution, ...], entering: tuple[Execution, ...]) -> Binding | None:
-    """The object that one statement calls both times, where the first call created the op and the second reused it.
-
-    What it keeps, and where, is its library's business.
-    """
-    here = entering[-1] if entering else None
-    for maker, inner in pairwise(makers):
-        is_again = here is not None and maker is not here and here.statements and maker.statements == here.statements
-        matched = match(inner.call, ()) if is_again else None
-        name = None if matched is None else _object_of(matched)
-        if here is not None and name is not None and name != "self":
-            return Binding(name, _kind_of(name, here), maker, here, by_object=False)
-    return None
-
-
-def handed_on(makers: tuple[Execution, ...], entering: tuple[Execution, ...]) -> Binding | None:
-    """What one statement calls and hands on at once, as in `self.head(self.body(x))`: no variable ever held it."""
-    here = entering[-1] if entering else None
-    if here is None or here not in makers:
-        return None
-    arguments = (given for statement in here.statements for call in calls(statement) for given in call.args)
-    nested = [given for given in arguments if isinstance(given, ast.Call) and not is_library(given)]
-    name = text(nested[0].func) if len(nested) == 1 else None
-    if name is None:
-        return None
-    entered = [call for call in here.called if (found := match(call, ())) is not None and found.node is nested[0]]
-    if entered and not any(each.call in entered for each in makers):
-        return None  # it created something else
-    return Binding(name, _kind_of(name, here), here, here, by_object=False)
-
-
-def _object_of(matched: Matched) -> str | None:
-    """What is called: an object whose `forward` ran, else the one whose method it is, else the function."""
-    func = matched.node.func
-    is_method = matched.scope.name != "forward" and isinstance(func, ast.Attribute)
-    return text(func.value if is_method and isinstance(func, ast.Attribute) else func)
-
-
-def _kind_of(name: str, at: Execution) -> Kind:
-    if "." in name:
-        return "attribute"
-    scope = at.call.scope
-    return "local" if scope is not None and name in assigned(scope) else "global"
 
 
 class _Search(Follower):
@@ -103,7 +54,7 @@ class _Search(Follower):
         self._makers = makers
 
     def run(self, entering: Execution, op: str | None) -> Demand | None:
-        """The cheapest demand that is answered by the op itself."""
+        """The least doubtful demand that is answered by the op itself."""
         demands = []
         for statement in entering.statements:
             read = [*loads(statement), *self._gave_back(statement, entering)]
@@ -128,7 +79,7 @@ class _Search(Follower):
 
     def _resolve(self, demand: Demand) -> None:
         if isinstance(demand.node, ast.Subscript) and demand.at is self._makers[-1]:
-            self._reach(demand, PASSED_THROUGH)  # to take an item of a tensor makes an op
+            self._reach(demand, PASSED_THROUGH)  # to take an item of a tensor creates an op
         super()._resolve(demand)
 
     def _created(self, demand: Demand, step: Step) -> None:
@@ -136,7 +87,7 @@ class _Search(Follower):
             self._reach(demand, step.doubt, step.binding)
 
     def _not_entered(self, demand: Demand, node: ast.Call) -> bool:
-        """One that made the op when it was called before, and was not entered this time: a cache has it."""
+        """One that created the op when it was called before, and was not entered this time: a cache has it."""
         name, at = text(node.func), demand.at
         for maker in self._makers:
             scope = maker.call.scope
@@ -149,8 +100,6 @@ class _Search(Follower):
     def _library(self, demand: Demand, node: ast.Call) -> None:
         name, is_maker = last_name(node), demand.at is self._makers[-1]
         if isinstance(node.func, ast.Attribute) and operation(name).rearranges:
-            if is_maker:
-                self._reach(demand, PASSED_THROUGH)
             self._follow(demand, node.func.value, (), HOP * 2, is_last=is_maker)
         elif name[:1].isupper():
             self._object(demand, node)
@@ -165,7 +114,7 @@ class _Search(Follower):
             self._follow(demand, each, demand.path[1:], PASSED_THROUGH, is_within=not demand.path)
 
     def _operation(self, demand: Demand, given: Iterable[ast.expr]) -> None:
-        """Where no op was made, what comes out is what went in."""
+        """Where no op was created, what comes out is what went in."""
         at, makers = demand.at, self._makers
         if at is makers[-1]:
             self._reach(demand, 0.0)

@@ -88,13 +88,11 @@ class Follower(ABC):
                 self._parts(demand, node)
 
     def _call(self, demand: Demand, node: ast.Call) -> None:
-        """What a function of the user's gave back; of a class that, and what it was given; else a library's call."""
+        """What a function of the user's gave back; else what a library's call made of what it was given."""
         entered = self._origins.entered(demand.at, node)
         for call in entered:
             self._take(demand, self._origins.returned(demand, call, demand.path, HOP))
-        is_function = any(call.scope is None or call.scope.name != "__init__" for call in entered)
-        is_answered = is_function if entered else self._not_entered(demand, node)
-        if not is_answered and not self._parts(demand, node):
+        if not entered and not self._not_entered(demand, node) and not self._parts(demand, node):
             self._library(demand, node)
 
     def _parts(self, demand: Demand, node: ast.expr) -> bool:

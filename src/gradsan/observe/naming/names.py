@@ -1,11 +1,12 @@
-"""The name through which a freed graph survived: four questions, in this order, until one is answered.
+"""The name through which a freed graph survived: five questions, in this order, until one is answered.
 
 1. On the path that the value took, which variable was stored before the graph was freed, and read after it?
 2. Which object did one statement call both times, so that the second call gave back what the first had created?
 3. What does one statement call and hand on at once, so that no variable ever held it?
 4. Which live holder of the very op does a line read on which the graph enters again?
+5. Which is the only live holder of it that outlasts a call?
 
-The first three are asked of the lines that ran, the last one of the live objects.
+The first three are asked of the lines that ran, the others of the live objects.
 """
 
 import re
@@ -17,16 +18,18 @@ from typing import Literal
 from gradsan.facts.culprit import Holder
 from gradsan.facts.location import Frame
 from gradsan.observe.log.lines import Lines
-from gradsan.observe.naming.dataflow import called_twice, flow, handed_on
+from gradsan.observe.naming.dataflow import flow
 from gradsan.observe.naming.demands import Binding
 from gradsan.observe.naming.holders import Held
 from gradsan.observe.naming.living_tensors import held
 from gradsan.observe.naming.survivors import boundary, survivor
 from gradsan.observe.naming.trace import Execution, Trace
+from gradsan.observe.naming.unheld import called_twice, handed_on
 from gradsan.observe.ownership import Ownership
 from gradsan.source.scopes import scope_of
 from gradsan.source.stores import buffers, loads, text
 
+_PASSING = frozenset({"local", "argument"})  # holders that are gone when their call ends
 _ITEMS = re.compile(r"(?:\[(?:\d+|\"[^\"]*\")\])+$")  # `["decoder.0"][1]` at the end of a name
 
 
@@ -71,8 +74,8 @@ def carrier(
     ]
     binding = None if lines is None else _of_lines(crossing, stack, lines)
     if binding is not None:
-        return _confirmed(binding, live)
-    return _read_live(live, stack)
+        return _confirmed(binding, live, stack)
+    return _read_live(live, stack) or _only_lasting(live)
 
 
 # From the lines that ran.
@@ -84,9 +87,12 @@ def _of_lines(crossing: Crossing, stack: Sequence[Frame], lines: Lines) -> Bindi
     trace = Trace(lines, made, enters, (made,) if enters is None else (made, enters))
     makers = trace.at.get(made, ())
     entering = trace.at.get(-1 if enters is None else enters) or _failing(trace, stack)
+    if not makers or not entering:
+        return None
     path = flow(trace, makers, entering, crossing.enters_op)
-    spanning = None if path is None else survivor(path, boundary(trace, path, crossing.freed_number))
-    return spanning or called_twice(makers, entering) or handed_on(makers, entering)
+    if path is None:
+        return called_twice(makers, entering) or handed_on(makers, entering)
+    return survivor(path, boundary(trace, path, crossing.freed_number))
 
 
 def _failing(trace: Trace, stack: Sequence[Frame]) -> tuple[Execution, ...]:
@@ -95,10 +101,17 @@ def _failing(trace: Trace, stack: Sequence[Frame]) -> tuple[Execution, ...]:
     return next((execution.stack for execution in found if execution is not None), ())
 
 
-def _confirmed(binding: Binding, live: list[Held]) -> Carrier:
-    """The variable; certain if it is also seen live."""
+def _confirmed(binding: Binding, live: list[Held], stack: Sequence[Frame]) -> Carrier:
+    """The variable; certain if it is also seen live.
+
+    What lasts should have been seen. If it was not, it has another value by now, and what the line reads beside it may
+    have the old one.
+    """
     same = [each for each in live if _is_same(each, binding)]
-    return Carrier(binding.name, _holder(binding, same), "certain" if same else "likely")
+    lasting = [each for each in live if each.holder not in _PASSING]
+    here = [each for each in stack if (each.file, each.line) == (stack[0].file, stack[0].line)]  # a comprehension's too
+    beside = None if same or binding.kind in _PASSING else _read_live(lasting, here)
+    return beside or Carrier(binding.name, _holder(binding, same), "certain" if same else "likely")
 
 
 def _holder(binding: Binding, same: list[Held]) -> Holder:
@@ -130,6 +143,12 @@ def _read_live(live: list[Held], stack: Sequence[Frame]) -> Carrier | None:
             if name is not None:
                 return Carrier(name, each.holder, "certain")
     return None
+
+
+def _only_lasting(live: list[Held]) -> Carrier | None:
+    """Question 5."""
+    lasting = {(_container(each.name), each.holder) for each in live if each.holder not in _PASSING}
+    return Carrier(*lasting.pop(), "likely") if len(lasting) == 1 else None
 
 
 def _container(name: str) -> str:

@@ -149,12 +149,11 @@ class Origins:
         for call in demand.at.called:
             if call.scope is not None and call.scope.name == node.attr:
                 yield from self.returned(demand, call, demand.path, HOP)
-        age = 0
-        for each in self._newest(self._stores.attribute(node.attr, demand.at)):
-            doubt = 0.0 if each[0] in self._wanted else _OLDER * age
-            steps = list(self._through(demand, text(node), each, each[1].attribute_path, "attribute", HOP + doubt))
-            yield from steps
-            age += bool(steps)
+        stored = self._newest(self._stores.attribute(node.attr, demand.at))
+        matching = [each for each in stored if _rest(each[1].attribute_path, demand.path) is not None]
+        for age, each in enumerate(matching):
+            doubt = HOP + _OLDER * min(age, _STORES_AT_MOST)
+            yield from self._through(demand, text(node), each, each[1].attribute_path, "attribute", doubt)
         if row.attribute and row.rearranges:
             yield Step(node.value, demand.path, HOP, demand.at)
         elif text(node.value) != "self":

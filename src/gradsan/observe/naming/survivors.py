@@ -16,8 +16,8 @@ def survivor(path: Flow, freed: int) -> Binding | None:
     spanning = [each for each in path.bindings if each.written.index < freed <= each.read.index or _went_on(each, path)]
     if not spanning:
         return max(path.bindings, key=lambda each: each.read.index - each.written.index, default=None)
-    nearest = spanning[0]
-    inside = (each for each in path.bindings if each.by_object and not nearest.by_object)
+    inside = (each for each in path.bindings if each.by_object)
+    nearest = _kept_since(path, spanning[0], freed) or spanning[0]
     return next((each for each in inside if _is_alive(each, path)), nearest)
 
 
@@ -42,17 +42,27 @@ def _is_pass(execution: Execution) -> bool:
 def _went_on(binding: Binding, path: Flow) -> bool:
     """Whether a loop carried it from one iteration to the next: it is stored further down than it is read."""
     written, read = binding.written, binding.read
-    is_read_on_entering = read in path.entering and written.call is read.call
-    return is_read_on_entering and written.index < read.index and written.line >= read.line
+    return read in path.entering and written.index < read.index and written.line >= read.line
+
+
+def _kept_since(path: Flow, binding: Binding, freed: int) -> Binding | None:
+    """What lasts, and the variable was put into once the graph was freed, if it has another value itself by now."""
+    nearer = path.bindings[: path.bindings.index(binding)] if _is_rebound(binding, path) else ()
+    lasting = (each for each in nearer if each.kind not in {"local", "argument"})
+    return next((each for each in lasting if each.written.index > freed), None)
 
 
 def _is_alive(binding: Binding, path: Flow) -> bool:
     """Whether a variable still has that value where the graph enters again."""
     if binding.kind not in {"local", "argument"}:
         return True
-    call, until = binding.written.call, path.entering[-1].index
-    is_rebound = any(
+    return any(each.call is binding.written.call for each in path.entering) and not _is_rebound(binding, path)
+
+
+def _is_rebound(binding: Binding, path: Flow) -> bool:
+    """Whether a variable was given another value before the graph enters again."""
+    until = path.entering[-1].index
+    return any(
         store.replaces and not store.path and binding.written.index < execution.index < until
-        for execution, store in call.stores_to(binding.name)
+        for execution, store in binding.written.call.stores_to(binding.name)
     )
-    return not is_rebound and any(each.call is call for each in path.entering)
