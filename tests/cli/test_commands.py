@@ -35,6 +35,7 @@ NOTHING = "set()"
         ("explain GS9", None),
     ],
 )
+@pytest.mark.cold  # what is loaded is what this is about
 def test_command_imports_only_what_it_needs(command: str, imported: str | None, workshop: Workshop) -> None:
     """`gradsan explain` and `gradsan check` work, and start fast, where torch is not installed."""
     workshop.write("empty.py", "")

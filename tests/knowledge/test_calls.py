@@ -16,7 +16,9 @@ from torch.utils import checkpoint
 
 from gradsan.knowledge.call import Call, Effect
 from gradsan.knowledge.effects import CALLS, accumulates, asks_for_pass, does, may_ask_for_pass, named
+from gradsan.knowledge.framework_calls import FRAMEWORK_CALLS
 
+PROVED_OF_FRAMEWORKS: tuple[Effect, ...] = ("optimizes",)
 ROWS = [(each, effect) for each in CALLS for effect in each.effects]
 
 
@@ -159,9 +161,11 @@ def draws(path: str) -> bool:
 
 def optimizes(path: str) -> bool:
     """It is a class of optimizers."""
-    if not hasattr(torch.optim, path.rpartition(".")[2]):
-        pytest.skip(f"this torch has no `{path}`")
-    return issubclass(found(path), torch.optim.Optimizer)
+    try:
+        optimizer = found(path)
+    except AttributeError:
+        pytest.skip(f"this version has no `{path}`")
+    return issubclass(optimizer, torch.optim.Optimizer)
 
 
 def loads_data(path: str) -> bool:
@@ -309,6 +313,8 @@ def test_call_does_what_its_row_says(row: Call, effect: Effect) -> None:
     """Not run: a library that is not installed, and what people call so by custom."""
     if row.library == "?":
         pytest.skip(f"`{row.name}` is what people call it, in classes of their own")
+    if row in FRAMEWORK_CALLS and effect not in PROVED_OF_FRAMEWORKS:
+        pytest.skip(f"`{row.path}` is not run: it needs an object of {row.library}, and no proof is written yet")
     pytest.importorskip(row.library, reason=f"`{row.path}` is not run: {row.library} is not installed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

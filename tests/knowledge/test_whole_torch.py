@@ -61,6 +61,7 @@ def is_as_assumed(run: Run) -> bool:
     return run.keeps_graph and not run.shares_memory and run.saves
 
 
+@pytest.mark.skipif(tuple(map(int, torch.__version__.split(".")[:2])) < (2, 13), reason="the rows are those of 2.13")
 def test_operations_without_a_row_are_what_is_assumed_of_them() -> None:
     """A missing row is no gap where nothing would stand in it."""
     found = {name for name, run in unlisted() if not is_as_assumed(run)}

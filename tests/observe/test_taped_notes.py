@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch.utils.checkpoint import checkpoint
 
+from gradsan.explanation.explainer import Explainer
 from gradsan.observe import passes as passes_module
 from gradsan.observe.sanitizer import Sanitizer
 from gradsan.observe.tape import PASS, STEP, WORDS, Record, Tape
@@ -20,7 +21,7 @@ class Watched:
     """A sanitizer at work, with what it keeps."""
 
     def __init__(self, *, lines: bool) -> None:
-        self.sanitizer = Sanitizer(lines=lines)
+        self.sanitizer = Sanitizer(lines=lines, explain=Explainer().explain)
         self.sanitizer.start()
         passes, steps = self.sanitizer._passes, self.sanitizer._steps  # noqa: SLF001 # the notes themselves
         assert passes is not None
