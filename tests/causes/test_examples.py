@@ -10,21 +10,15 @@ pytestmark = pytest.mark.torch
 EVERY_CAUSE = pytest.mark.parametrize("cause", all_causes(), ids=lambda each: each.code)
 
 
-@pytest.fixture(scope="module")
-def printed() -> dict[str, Printed]:
-    """What each program of each page leaves behind, by code and kind of program."""
-    programs = {}
-    for each in all_causes():
-        programs[f"{each.code}-program"] = each.example.program
-        programs[f"{each.code}-fixed"] = each.example.fixed
-        programs[f"{each.code}-tempting"] = each.tempting.program
-    return run(programs)
+def printed(program: str) -> Printed:
+    """What a program of a page leaves behind."""
+    return run({"shown": program})["shown"]
 
 
 @EVERY_CAUSE
-def test_example_shows_what_its_page_says(cause: type[Cause], printed: dict[str, Printed]) -> None:
+def test_example_shows_what_its_page_says(cause: type[Cause]) -> None:
     """An error cause raises the error it quotes; a silent one ends well and prints what the page shows."""
-    done = printed[f"{cause.code}-program"]
+    done = printed(cause.example.program)
 
     if cause.severity == "error":
         assert done.err.strip().splitlines()[-1].startswith(cause.example.shows)
@@ -33,15 +27,15 @@ def test_example_shows_what_its_page_says(cause: type[Cause], printed: dict[str,
 
 
 @EVERY_CAUSE
-def test_mended_example_runs(cause: type[Cause], printed: dict[str, Printed]) -> None:
+def test_mended_example_runs(cause: type[Cause]) -> None:
     """What the page offers as the fix ends without an error and prints what the page shows."""
-    assert printed[f"{cause.code}-fixed"] == Printed(0, cause.example.fixed_shows, "")
+    assert printed(cause.example.fixed) == Printed(0, cause.example.fixed_shows, "")
 
 
 @EVERY_CAUSE
-def test_wrong_fix_shows_what_it_costs(cause: type[Cause], printed: dict[str, Printed]) -> None:
+def test_wrong_fix_shows_what_it_costs(cause: type[Cause]) -> None:
     """It raises the error that the page quotes, or ends well and prints what the page shows."""
-    done = printed[f"{cause.code}-tempting"]
+    done = printed(cause.tempting.program)
 
     if done.status:
         assert done.err.strip().splitlines()[-1].startswith(cause.tempting.shows)
