@@ -6,7 +6,7 @@ import pytest
 
 from fix.programs import Case
 from gradsan.fix.program import Program
-from gradsan.fix.ranking import ranked
+from gradsan.fix.signs import ranked
 from gradsan.report import Diagnosis, Fix
 
 SOURCE = """\

@@ -12,6 +12,7 @@ from typing import TextIO
 
 import click
 
+from gradsan.causes.choosing import is_sure
 from gradsan.cli.codes import selection
 from gradsan.cli.output import ColorChoice, wants_color, width, write
 from gradsan.cli.progress import Progress
@@ -28,7 +29,6 @@ from gradsan.fix.proving import Proof, Prover, kind_of
 from gradsan.fix.sandbox.copies import listed
 from gradsan.fix.snapshot import Snapshot
 from gradsan.fix.trials import Trial, Workshop
-from gradsan.fix.trusting import is_sure
 from gradsan.fix.writing import write as write_files
 from gradsan.report import Diagnosis, Fix, Report
 from gradsan.source.disk import parsed

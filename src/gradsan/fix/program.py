@@ -5,10 +5,12 @@ from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 
+from gradsan.causes import cause
+from gradsan.causes.remedy import USUAL
 from gradsan.facts.location import Frame, Location
 from gradsan.fix.crossings import others
 from gradsan.fix.meaning import meant
-from gradsan.report import Diagnosis
+from gradsan.report import Diagnosis, FixKind
 from gradsan.source.disk import load, parsed
 from gradsan.source.file import Source
 from gradsan.source.tree import Statement, Tree
@@ -38,12 +40,19 @@ class Program:
         changed: Mapping[str, bytes] | None = None,
     ) -> None:
         self.diagnosis = diagnosis
+        self.remedy = USUAL["advice"]  # what is to be written down: nothing, until it is asked for a kind of fix
         self._changed = changed or {}
         self._root = root.resolve()
         self._not_after = not_after
         self._sources: dict[str, Source | None] = {}
         self._trees: dict[str, Tree | None] = {}
         self._others = others(diagnosis)
+
+    def asked_for(self, kind: FixKind) -> "Program":
+        """The same program, with what its cause asks for by that kind of fix: the same trees."""
+        asked = copy(self)
+        asked.remedy = cause(self.diagnosis.code).remedy(kind, self.diagnosis.evidence)
+        return asked
 
     def others(self) -> list["Program"]:
         """The same program as the other edges tell of it over which the pass reaches what is old: the same trees."""
@@ -90,8 +99,9 @@ class Program:
         """The lines of a file that took part in making the graph: on the way into it, and in all that was consumed."""
         path = Path(place.tree.source.path)
         lines = {line for file, line in self._graph_lines() if (self._root / file).resolve() == path}
+        is_live = cause(self.diagnosis.code).old_part_is_live
         for op in self.diagnosis.path:
-            if op.location is not None and (op.state == "freed" or self.diagnosis.code == "GS201"):
+            if op.location is not None and (is_live or op.state == "freed"):
                 lines |= {frame.line for frame in frames(op.location) if frame.file == place.frame.file}
         return lines
 

@@ -1,17 +1,18 @@
 """A diagnosis with its edits: for every fix, the first that can be made with reason."""
 
-import importlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gradsan.causes.choosing import last
 from gradsan.fix.crossings import all_known, were_looked_for
 from gradsan.fix.drafting import Draft
 from gradsan.fix.editing import edited, unified_diff
+from gradsan.fix.kinds import drafts
 from gradsan.fix.paths import keeps_every_path
 from gradsan.fix.program import Program
-from gradsan.fix.ranking import ranked
+from gradsan.fix.signs import ranked
 from gradsan.fix.tried import built_on
 from gradsan.report import Diagnosis, Edit, Effects, Fix, FixKind
 from gradsan.source.file import compiles
@@ -36,9 +37,9 @@ def with_edits(diagnosis: Diagnosis, root: Path, not_after: float | None = None)
     """
     program = Program(diagnosis, root, not_after)
     filled = [_filled(fix, program) for fix in ranked(diagnosis.fixes, program)]
+    partly = {fix.kind for fix, is_whole in filled if fix.edits and not is_whole}
     some_are_whole = any(fix.edits and is_whole for fix, is_whole in filled)
-    fixes = sorted(filled, key=lambda each: some_are_whole and bool(each[0].edits) and not each[1])
-    return replace(diagnosis, fixes=tuple(fix for fix, _ in fixes))
+    return replace(diagnosis, fixes=last(tuple(fix for fix, _ in filled), partly if some_are_whole else ()))
 
 
 def candidates(kind: FixKind, program: Program) -> Iterator[Edits]:
@@ -72,7 +73,7 @@ def _drafts(kind: FixKind, program: Program) -> Iterator[tuple[Draft, bool]]:
         left = [each for each in others if each.diagnosis.culprit and each.diagnosis.culprit.name not in built.names]
         whole = _with_others(built.draft, kind, left)
         yield (built.draft, False) if whole is None else (whole, known)
-    for draft in _of_kind(kind, program):
+    for draft in drafts(kind, program):
         whole = _with_others(draft, kind, others)
         yield (draft, False) if whole is None else (whole, known)
 
@@ -83,18 +84,11 @@ def _reaches_some(edits: Edits, diagnosis: Diagnosis) -> bool:
     return "reached_some" in diagnosis.evidence and any(named in each.new for each in edits)
 
 
-def _of_kind(kind: FixKind, program: Program) -> Iterator[Draft]:
-    if kind == "advice":
-        return
-    module = importlib.import_module(f"gradsan.fix.kinds.{kind.replace('-', '_')}")
-    yield from module.drafts(program)
-
-
 def _with_others(draft: Draft, kind: FixKind, others: list[Program]) -> Draft | None:
     """With the same kind of fix for the other edges; None where one of them cannot be treated so."""
     whole: Draft | None = draft
     for program in others:
-        joined = (each for one in _of_kind(kind, program) if whole is not None and (each := whole.joined(one)))
+        joined = (each for one in drafts(kind, program) if whole is not None and (each := whole.joined(one)))
         whole = next(joined, None)
     return whole
 

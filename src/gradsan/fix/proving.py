@@ -13,7 +13,7 @@ from gradsan.fix.gradients import completed
 from gradsan.fix.judging import Stage, Verdict, judge
 from gradsan.fix.program import Program
 from gradsan.fix.proposing import candidates
-from gradsan.fix.ranking import ranked
+from gradsan.fix.signs import ranked
 from gradsan.fix.trials import Trial, Workshop
 from gradsan.report import Diagnosis, Effects, Fix, FixKind
 

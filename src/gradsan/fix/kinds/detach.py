@@ -10,43 +10,13 @@ from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import bracketed, is_only_given, method, written_out
 from gradsan.fix.flow import constants, reads
 from gradsan.fix.keeping import added_at, as_tensor, kept_by
-from gradsan.fix.kinds.remove_retain import without_retaining
+from gradsan.fix.kinds import Places, named
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.receivers import seen_from
 from gradsan.fix.revealing import held_above, held_below, was_seen
 from gradsan.fix.uses import common_frames, cut_code, cut_statements, cut_value, detach_here, loads, use_of
 from gradsan.source.names import assigns, call_of, called_name, targets
 from gradsan.source.tree import Function, Statement, Tree, same_as
-
-_MADE_ONCE = ("GS104", "GS109", "GS308")
-_BETWEEN_STEPS = ("GS103", "GS105", "GS201", "GS305")  # there is a boundary at which nobody needs the history
-
-
-def drafts(program: Program) -> Iterator[Draft]:
-    """Where it is made, if that happens once; where it is used, if that happens once a step; else at the boundary."""
-    diagnosis = program.diagnosis
-    if diagnosis.culprit is None:
-        return
-    name = diagnosis.culprit.name
-    if diagnosis.code == "GS301":
-        yield from _where_kept(program, name)
-        return
-    if diagnosis.code in _MADE_ONCE:
-        yield from _where_made(program, name)
-    if diagnosis.code == "GS106" and diagnosis.evidence.get("earlier_pass_trains") == "others":
-        yield from _in_one_loss(program, name, earlier=True)
-        return
-    if diagnosis.code == "GS106":
-        yield from _where_handed_over(program, name)
-    use = use_of(program, name)
-    if diagnosis.code == "GS106" and use is None:
-        yield from _in_one_loss(program, name, earlier=False)
-    at_use = [] if use is None else list(_where_used(program, name, use))
-    at_boundary = list(_at_the_boundary(program, name)) if diagnosis.code in _BETWEEN_STEPS else []
-    if use is not None and diagnosis.code in _BETWEEN_STEPS:
-        at_boundary += _before_the_loop(program, name, use)
-    once = not at_boundary or (use is not None and _once_a_step(program, name, use))
-    yield from [*at_use, *at_boundary] if once else [*at_boundary, *at_use]
 
 
 def _where_kept(program: Program, name: str) -> Iterator[Draft]:
@@ -94,6 +64,17 @@ def _where_handed_over(program: Program, name: str) -> Iterator[Draft]:
                 if cut_value(program, place.tree, value, draft, held=held):
                     yield draft
                 return
+
+
+def _in_the_earlier_loss(program: Program, name: str) -> Iterator[Draft]:
+    """What the earlier pass is asked of is for others: it does without the history."""
+    yield from _in_one_loss(program, name, earlier=True)
+
+
+def _in_the_later_loss(program: Program, name: str) -> Iterator[Draft]:
+    """What the later pass is asked of does without it, where no statement of a later forward reads it."""
+    if use_of(program, name) is None:
+        yield from _in_one_loss(program, name, earlier=False)
 
 
 def _in_one_loss(program: Program, name: str, *, earlier: bool) -> Iterator[Draft]:
@@ -145,8 +126,18 @@ def _at(places: list[Place | None], index: int) -> Place | None:
     return places[index] if index < len(places) else None
 
 
-def _where_used(program: Program, name: str, use: Place) -> Iterator[Draft]:
+def _where_used_alone(program: Program, name: str) -> Iterator[Draft]:
+    """Where it is used, if a step reads it there alone, and once: nothing of the step's own history is cut."""
+    use = use_of(program, name)
+    if use is not None and _once_a_step(program, name, use):
+        yield from _where_used(program, name)
+
+
+def _where_used(program: Program, name: str) -> Iterator[Draft]:
     """`name.detach()` in place of `name`; the other halves of a state that are carried together go along."""
+    use = use_of(program, name)
+    if use is None:
+        return
     draft = Draft()
     added = use.statement
     if isinstance(added, ast.AugAssign) and same_as(added.target, name):
@@ -161,7 +152,7 @@ def _where_used(program: Program, name: str, use: Place) -> Iterator[Draft]:
             for load in loads(use.statement, each):
                 if not detach_here(program, use, load, draft, like if each != name else NOTHING):
                     return
-    yield without_retaining(program, draft)
+    yield draft
 
 
 def _unseen(program: Program, name: str, use: Place) -> Held:
@@ -173,7 +164,8 @@ def _siblings(program: Program, name: str, use: Place) -> list[str]:
     """The names that the making statement assigns together with it, and that are read beside it."""
     for place in program.places(program.diagnosis.made):
         if place is not None and place.frame.function == use.frame.function:
-            if program.diagnosis.code == "GS201" and place.tree.line(place.statement) < use.tree.line(use.statement):
+            is_above = place.tree.line(place.statement) < use.tree.line(use.statement)
+            if is_above and not program.remedy.with_siblings:
                 return []  # no state that is carried on, but several outputs of this step
             together = [place.tree.text(each) for each in targets(place.statement)]
             if name in together:
@@ -213,6 +205,12 @@ def _read_elsewhere(use: Place, name: str) -> bool:
 
 
 def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
+    """Between two steps nothing needs the history: below the pass, or above the loop in which a step reads it."""
+    yield from _below_the_pass(program, name)
+    yield from _before_the_loop(program, name)
+
+
+def _below_the_pass(program: Program, name: str) -> Iterator[Draft]:
     """Once the pass is done, nothing needs the history any more."""
     evidence = program.diagnosis.evidence
     for place in program.boundaries():
@@ -235,7 +233,7 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
         draft = Draft()
         if statements := cut_statements(program, place.tree, [reached, *beside], held, draft):
             draft.insert_after(place.tree, above, *statements)
-            yield without_retaining(program, draft)
+            yield draft
         return
 
 
@@ -255,9 +253,11 @@ def _last_writing(program: Program, place: Place, name: str) -> Statement:
     return next(filter(writes, reversed(place.tree.below(place.statement))), place.statement)
 
 
-def _before_the_loop(program: Program, name: str, use: Place) -> Iterator[Draft]:
+def _before_the_loop(program: Program, name: str) -> Iterator[Draft]:
     """Where a function that each step calls reads it in a loop: once, above that loop."""
-    used = program.diagnosis.used
+    use, used = use_of(program, name), program.diagnosis.used
+    if use is None:
+        return
     here = {(frame.file, frame.function) for frame in frames(used)} if used is not None else set()
     loops = use.tree.loops(use.statement)
     if not loops or (use.frame.file, use.frame.function) in here:
@@ -266,7 +266,7 @@ def _before_the_loop(program: Program, name: str, use: Place) -> Iterator[Draft]
     held = held_above(program, use.tree, loops[-1], name)
     if statements := cut_statements(program, use.tree, [name], held, draft):
         draft.insert_before(use.tree, loops[-1], *statements)
-        yield without_retaining(program, draft)
+        yield draft
 
 
 def _knows(program: Program, place: Place, name: str) -> bool:
@@ -288,3 +288,17 @@ def _seen_from(program: Program, place: Place, name: str) -> str | None:
     places = program.places(enters)
     here = [n for n, each in enumerate(places) if each is not None and each.frame.function == place.frame.function]
     return seen_from(places[here[-1] : places.index(use) + 1], name) if here and use in places else None
+
+
+PLACES: Places = named(
+    {
+        "kept": _where_kept,
+        "creation": _where_made,
+        "hand-over": _where_handed_over,
+        "earlier loss": _in_the_earlier_loss,
+        "later loss": _in_the_later_loss,
+        "single use": _where_used_alone,
+        "use": _where_used,
+        "boundary": _at_the_boundary,
+    }
+)

@@ -1,14 +1,14 @@
 """Compute it anew in every round: move the existing lines from before the loop into it, above their first use."""
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.facts.location import Location
 from gradsan.fix.calls import asks_for_pass
 from gradsan.fix.creating import creates_trained, holds_trained
 from gradsan.fix.drafting import Draft
-from gradsan.fix.kinds.remove_retain import without_retaining
+from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program, frames
 from gradsan.knowledge.effects import touches_gradients
 from gradsan.knowledge.tensors import operation
@@ -17,13 +17,9 @@ from gradsan.source.placing import code_of, header, nested
 from gradsan.source.tree import For, Function, Loop, Statement, Tree
 
 
-def drafts(program: Program) -> Iterator[Draft]:
-    """The line that makes it, and the lines before the loop that use what it makes."""
-    diagnosis = program.diagnosis
-    if diagnosis.code in _OTHERWISE:
-        yield from _OTHERWISE[diagnosis.code](program)
-        return
-    made, used = diagnosis.made, diagnosis.used
+def _creation_into_the_loop(program: Program) -> Iterator[Draft]:
+    """The line that creates it, and the lines before the loop that use what it creates."""
+    made, used = program.diagnosis.made, program.diagnosis.used
     apart = program.apart(made, used)
     if apart is None:
         return
@@ -45,7 +41,7 @@ def drafts(program: Program) -> Iterator[Draft]:
         if not assigned_names(each) & below:  # else it stays, too: the loop may not run at all
             draft.remove(making.tree, each)
     draft.insert_before(making.tree, uses, *(code_of(making.tree, each) for each in moved))
-    yield without_retaining(program, draft)
+    yield draft
 
 
 def _update_into_the_loop(program: Program) -> Iterator[Draft]:
@@ -231,8 +227,9 @@ def _swapped(tree: Tree, context: ast.With, loop: Loop) -> str:
     return nested(tree, header(tree, loop), inside)
 
 
-_OTHERWISE: dict[str, Callable[[Program], Iterator[Draft]]] = {
-    "GS103": _buffer_into_the_loop,
-    "GS109": _context_into_the_loop,
-    "GS304": _update_into_the_loop,
+PLACES: Places = {
+    "creation": _creation_into_the_loop,
+    "buffer": _buffer_into_the_loop,
+    "context": _context_into_the_loop,
+    "update": _update_into_the_loop,
 }

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from gradsan.facts.location import Location
 from gradsan.fix.drafting import Draft
+from gradsan.fix.kinds import Places
 from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
 from gradsan.source.names import call_of, called_name
@@ -15,24 +16,25 @@ from gradsan.source.placing import code_of
 from gradsan.source.tree import Statement, is_simple
 
 
-def drafts(program: Program) -> Iterator[Draft]:
-    """GS108 reads too late; elsewhere the optimizer steps too early."""
-    diagnosis = program.diagnosis
-    if diagnosis.code == "GS108":
-        pair = _side_by_side(program, diagnosis.used, diagnosis.freed)
-        if pair is not None:
-            reading, passing = pair
-            draft = Draft()
-            draft.remove(reading.tree, reading.statement)
-            draft.insert_before(passing.tree, passing.statement, code_of(reading.tree, reading.statement))
-            yield draft
-        return
-    pair = _side_by_side(program, diagnosis.changed, diagnosis.used)
+def _above_the_earlier_pass(program: Program) -> Iterator[Draft]:
+    """What reads too late: above the pass that freed it."""
+    pair = _side_by_side(program, program.diagnosis.used, program.diagnosis.freed)
     if pair is not None:
-        yield from _step_moved(diagnosis.code, *pair)
+        reading, passing = pair
+        draft = Draft()
+        draft.remove(reading.tree, reading.statement)
+        draft.insert_before(passing.tree, passing.statement, code_of(reading.tree, reading.statement))
+        yield draft
 
 
-def _step_moved(code: str, stepping: Place, passing: Place) -> Iterator[Draft]:
+def _below_the_later_pass(program: Program) -> Iterator[Draft]:
+    """What changes too early: below the pass that needs the old values."""
+    pair = _side_by_side(program, program.diagnosis.changed, program.diagnosis.used)
+    if pair is not None:
+        yield from _step_moved(*pair, guards_gradients=program.remedy.guards_gradients)
+
+
+def _step_moved(stepping: Place, passing: Place, *, guards_gradients: bool) -> Iterator[Draft]:
     """The step below the pass, or not at all where it is made there anyway."""
     block = list(stepping.tree.block(stepping.statement))
     step, later = block.index(stepping.statement), block.index(passing.statement)
@@ -42,7 +44,7 @@ def _step_moved(code: str, stepping: Place, passing: Place) -> Iterator[Draft]:
     if any(pass_call(each) is not None for each in between):
         return  # it would take the gradients of that pass, too
     # Only a step that is to have both gradients anyway may go: nothing is cleared in between, and it is made again.
-    if code == "GS201" and _gives_gradients(passing) and (clearings or not is_made_there):
+    if guards_gradients and _gives_gradients(passing) and (clearings or not is_made_there):
         return
     draft = Draft()
     for each in [stepping.statement, *clearings]:
@@ -90,3 +92,6 @@ def _side_by_side(program: Program, one: Location | None, other: Location | None
     if ours is None or theirs is None or not is_simple(ours.statement):
         return None
     return (ours, theirs) if theirs.statement in ours.tree.block(ours.statement) else None
+
+
+PLACES: Places = {"earlier pass": _above_the_earlier_pass, "later pass": _below_the_later_pass}

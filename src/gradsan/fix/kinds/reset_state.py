@@ -7,22 +7,14 @@ from collections.abc import Iterator
 from gradsan.facts.location import Location
 from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
+from gradsan.fix.kinds import Places, named
 from gradsan.fix.program import Place, Program, frames
 from gradsan.source.names import assigned_names, assigns, calls, loaded, targets
 from gradsan.source.tree import For, Loop, Statement, Tree, same_as
 
 
-def drafts(program: Program) -> Iterator[Draft]:
-    """Below the pass: what the program itself gave it in the beginning."""
-    diagnosis = program.diagnosis
-    if diagnosis.code == "GS101":
-        yield from _emptied(program)
-        return
-    if diagnosis.culprit is None or diagnosis.enters is None:
-        return
-    if diagnosis.code == "GS105":
-        yield from _where_the_iteration_begins(program, diagnosis.culprit.name)
-        return
+def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
+    """Beside what the program empties there; else by the class's own method, or with what it was in the beginning."""
     if (forgotten := emptied_beside(program)) is not None:
         where, emptying, code = forgotten
         draft = Draft()
@@ -30,17 +22,23 @@ def drafts(program: Program) -> Iterator[Draft]:
         yield draft
         return
     yield from _by_its_own_method(program)
-    name = diagnosis.culprit.name
+    yield from _as_in_the_beginning(program, name)
+
+
+def _as_in_the_beginning(program: Program, name: str) -> Iterator[Draft]:
+    """Below the pass: what the program itself gave it first."""
+    diagnosis = program.diagnosis
+    enters = diagnosis.enters
+    source = None if enters is None else program.source(enters.file)
+    if enters is None or source is None:
+        return
     for place in program.boundaries():
         if isinstance(place.statement, ast.Return):
             continue
         reached_here = diagnosis.evidence.get("reached_in") == place.frame.function
         reached = str(diagnosis.evidence["reached_as"]) if reached_here else name
-        source = program.source(diagnosis.enters.file)
-        initial = (
-            None if source is None else _initial(source.tree, name, here=place.frame.file == diagnosis.enters.file)
-        )
-        if initial is None or (not reached_here and place.frame.function != diagnosis.enters.function):
+        initial = _initial(source.tree, name, here=place.frame.file == enters.file)
+        if initial is None or (not reached_here and place.frame.function != enters.function):
             continue
         if reached != name and "self" in initial:
             initial = initial.replace("self.", f"{reached.rpartition('.')[0]}.")
@@ -315,3 +313,9 @@ def _bound(tree: ast.Module) -> Iterator[str]:
             yield from ((each.asname or each.name).partition(".")[0] for each in node.names)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name
+
+
+PLACES: Places = {
+    "store": _emptied,
+    **named({"iteration": _where_the_iteration_begins, "boundary": _at_the_boundary}),
+}

@@ -1,11 +1,13 @@
-"""What the source tells about which remedy is meant, where the run alone could not."""
+"""What the source shows about which remedy is meant: the answers to what a cause asks where the run does not tell."""
 
 import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-from gradsan.causes import cause
-from gradsan.causes.diagnosing import fix_of
+from gradsan.causes import choosing
+from gradsan.causes.remedy import Sign
 from gradsan.fix.flow import dependents
-from gradsan.fix.kinds import clone, move_into_loop, no_grad, recompute, reorder, reset_state
+from gradsan.fix.kinds import can_be_written
 from gradsan.fix.kinds.reset_state import emptied_beside, resetting_method
 from gradsan.fix.program import Place, Program
 from gradsan.fix.tried import built_on
@@ -15,43 +17,26 @@ from gradsan.source.tree import For, is_simple
 
 
 def ranked(fixes: tuple[Fix, ...], program: Program) -> tuple[Fix, ...]:
-    """The fixes, the one that the source speaks for first."""
-    fixes = tuple(fix for fix in fixes if not _does_harm(fix, program))
-    kinds = {fix.kind for fix in fixes}
-    first: FixKind | None = next((kind for kind in _ordered(fixes) if next(built_on(kind, program), None)), None)
-    if first is not None:  # what was tried tells what is meant
-        return tuple(sorted(fixes, key=lambda fix: fix.kind != first))
-    match program.diagnosis.code:
-        case "GS101" if "retain-graph" in kinds and next(recompute.drafts(program), None) is None:
-            first = "retain-graph"
-        case "GS103" if "reset-state" in kinds and (_belongs_to_its_batch(program) or emptied_beside(program)):
-            first = "reset-state"
-        case "GS105" if next(reset_state.drafts(program), None) is not None and _adds_several(program):
-            first = "reset-state"
-            fixes = fixes if first in kinds else (fix_of(first, cause("GS105")), *fixes)
-        case "GS107" if {"create-graph", "retain-graph"} <= kinds:
-            first = "create-graph" if _gradient_enters_the_loss(program) else "retain-graph"
-        case "GS301" if "no-grad" in kinds and next(no_grad.drafts(program), None) is not None:
-            first = "no-grad"  # what only measures needs no graph at all
-        case "GS103" | "GS109" as code if next(move_into_loop.drafts(program), None) is not None:
-            # A buffer, or a cache, that is to begin anew with every round: only the source tells.
-            first = "move-into-loop"
-            fixes = fixes if first in kinds else (fix_of(first, cause(code)), *fixes)
-        case "GS202" if {"clone", "reorder"} <= kinds and next(clone.drafts(program), None) is None:
-            first = "reorder"  # what has a name for one line only cannot be exchanged for a copy
-        case "GS304" if {"combine-losses", "move-into-loop"} <= kinds and _takes_batches(program):
-            first = "move-into-loop"
-    return fixes if first is None else tuple(sorted(fixes, key=lambda fix: fix.kind != first))
+    """The fixes in the order of their cause, which asks the source of the program."""
+    return choosing.ranked(fixes, program.diagnosis, _Signs(program))
 
 
-def _does_harm(fix: Fix, program: Program) -> bool:
-    """Whether a step would be moved past a pass whose gradients it was not to be given."""
-    is_moved = program.diagnosis.code == "GS201" and fix.kind == "reorder"
-    return is_moved and next(reorder.drafts(program), None) is None
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    program: Program
+
+    def can_be_written(self, kind: FixKind) -> bool:
+        return can_be_written(kind, self.program)
+
+    def was_tried(self, kind: FixKind) -> bool:
+        return next(built_on(kind, self.program), None) is not None
+
+    def shows(self, sign: Sign, kind: FixKind) -> bool:
+        return SIGNS[sign](self.program.asked_for(kind))
 
 
-def _ordered(fixes: tuple[Fix, ...]) -> list[FixKind]:
-    return [fix.kind for fix in fixes]
+def _is_writable(program: Program) -> bool:
+    return can_be_written(program.remedy.kind, program)
 
 
 def _adds_several(program: Program) -> bool:
@@ -59,7 +44,7 @@ def _adds_several(program: Program) -> bool:
     enters, used = program.diagnosis.enters, program.diagnosis.used
     apart = program.apart(enters, used)
     adding, passing = (None, None) if apart is None else (program.places(enters)[apart], program.places(used)[apart])
-    if adding is None or passing is None:
+    if adding is None or passing is None or not _is_writable(program):
         return False
     around = passing.tree.loops(passing.statement)
     return any(each not in around for each in adding.tree.loops(adding.statement))
@@ -101,7 +86,7 @@ def _takes_batches(program: Program) -> bool:
     """
     for place in reversed(program.places(program.diagnosis.made)):
         loops = [] if place is None else place.tree.loops(place.statement)
-        if place is None or not loops or next(move_into_loop.drafts(program), None) is None:
+        if place is None or not loops or not _is_writable(program):
             continue
         around = loops[1:2]
         step = assigned_names(around[0]) - assigned_names(loops[0]) if around else set()
@@ -144,3 +129,15 @@ def _hands_out(statement: ast.AST) -> bool:
         case ast.Assign(targets=targets):
             return any(not isinstance(each, ast.Name | ast.Tuple) for each in targets)
     return False
+
+
+SIGNS: Mapping[Sign, Callable[[Program], bool]] = {
+    "it can be written": _is_writable,
+    "a gradient enters the loss": _gradient_enters_the_loss,
+    "no gradient enters the loss": lambda program: not _gradient_enters_the_loss(program),
+    "the state belongs to its batch": lambda program: (
+        _belongs_to_its_batch(program) or emptied_beside(program) is not None
+    ),
+    "several terms are added": _adds_several,
+    "the loop takes batches": _takes_batches,
+}
