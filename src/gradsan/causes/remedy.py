@@ -61,7 +61,7 @@ Sign = Literal[
     "it can be written",
     "a gradient enters the loss",  # what the earlier call returned is used on the path to the later pass
     "no gradient enters the loss",
-    "the state belongs to its batch",  # or is emptied beside others that are: it means nothing to the next one
+    "others are emptied beside it",  # below the pass: it was forgotten, and means nothing to the next iteration
     "several terms are added",  # in a loop of their own, below which the total is back-propagated
     "the loop takes batches",  # of its own, and is no part of one step
 ]

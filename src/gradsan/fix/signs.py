@@ -8,12 +8,12 @@ from gradsan.causes import choosing
 from gradsan.causes.remedy import Sign
 from gradsan.fix.flow import dependents
 from gradsan.fix.kinds import can_be_written
-from gradsan.fix.kinds.reset_state import emptied_beside, resetting_method
+from gradsan.fix.kinds.reset_state import emptied_beside
 from gradsan.fix.program import Place, Program
 from gradsan.fix.tried import built_on
 from gradsan.report import Fix, FixKind
 from gradsan.source.names import assigned_names, loaded_names
-from gradsan.source.tree import For, is_simple
+from gradsan.source.tree import is_simple
 
 
 def ranked(fixes: tuple[Fix, ...], program: Program) -> tuple[Fix, ...]:
@@ -48,35 +48,6 @@ def _adds_several(program: Program) -> bool:
         return False
     around = passing.tree.loops(passing.statement)
     return any(each not in around for each in adding.tree.loops(adding.statement))
-
-
-def _belongs_to_its_batch(program: Program) -> bool:
-    """Whether a layer's state means nothing to the next batch: they come shuffled, and its class knows how to reset it.
-
-    A memory outlives the batch too, but is no part of the forward itself: something else writes it.
-    """
-    made = program.diagnosis.made
-    if made is None or not (made.function or "").endswith(".forward") or resetting_method(program) is None:
-        return False
-    for place in reversed(program.places(program.diagnosis.used)):
-        loops = [] if place is None else place.tree.loops(place.statement)
-        if place is not None and loops:
-            taken = loaded_names(loops[0].iter) if isinstance(loops[0], For) else set()
-            return bool(taken & _shuffled(place.tree.source.tree))
-    return False
-
-
-def _shuffled(tree: ast.Module) -> set[str]:
-    """The names of what is made with `shuffle=True`."""
-    return {
-        target.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
-        for keyword in node.value.keywords
-        if keyword.arg == "shuffle" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
 
 
 def _takes_batches(program: Program) -> bool:
@@ -135,9 +106,7 @@ SIGNS: Mapping[Sign, Callable[[Program], bool]] = {
     "it can be written": _is_writable,
     "a gradient enters the loss": _gradient_enters_the_loss,
     "no gradient enters the loss": lambda program: not _gradient_enters_the_loss(program),
-    "the state belongs to its batch": lambda program: (
-        _belongs_to_its_batch(program) or emptied_beside(program) is not None
-    ),
+    "others are emptied beside it": lambda program: emptied_beside(program) is not None,
     "several terms are added": _adds_several,
     "the loop takes batches": _takes_batches,
 }

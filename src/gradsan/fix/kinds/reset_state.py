@@ -236,7 +236,7 @@ def _emptying(statement: Statement, name: str) -> str | None:
 def _by_its_own_method(program: Program) -> Iterator[Draft]:
     """Below the pass, `layer.reset()`: what the class itself has for that, for every layer that carries."""
     diagnosis = program.diagnosis
-    method = resetting_method(program)
+    method = _resetting_method(program)
     for place in program.boundaries():
         if method is None or diagnosis.evidence.get("reached_in") != place.frame.function:
             continue
@@ -252,7 +252,7 @@ def _by_its_own_method(program: Program) -> Iterator[Draft]:
         return
 
 
-def resetting_method(program: Program) -> str | None:
+def _resetting_method(program: Program) -> str | None:
     """The method of the state's class that gives it a new value, and needs nothing for it."""
     diagnosis = program.diagnosis
     enters, culprit = diagnosis.enters, diagnosis.culprit
