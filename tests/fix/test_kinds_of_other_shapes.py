@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fix.programs import Case
-from gradsan.fix.program import Program
+from fix.programs import Case, live
 from gradsan.fix.signs import ranked
 from gradsan.report import Fix
 
@@ -187,7 +186,7 @@ def test_loop_that_only_measures_needs_no_graph(tmp_path: Path) -> None:
     found = case.diagnosis("GS301", "total", held=case.at("total +="), made=case.at("total +="))
     fixes = (Fix("item", "", "same-gradients"), Fix("no-grad", "", "same-gradients"))
 
-    first = ranked(fixes, Program(replace(found, fixes=fixes), tmp_path))[0]
+    first = ranked(fixes, case.program(replace(found, fixes=fixes)))[0]
 
     assert first.kind == "no-grad"
     assert case.mended("no-grad", found) == MEASURED.replace(
@@ -210,7 +209,7 @@ def test_loop_over_batches_trains_on_each_and_one_within_a_step_on_their_sum(
     fixes = (Fix("combine-losses", "", "changes-gradients"), Fix("move-into-loop", "", "changes-gradients"))
     found = replace(case.diagnosis("GS304", "loss", made=case.at("loss = f")), fixes=fixes)
 
-    assert ranked(fixes, Program(found, tmp_path))[0].kind == first
+    assert ranked(fixes, case.program(found))[0].kind == first
 
 
 def test_output_that_a_call_has_trained_on_already_is_detached_where_it_is_handed_over(tmp_path: Path) -> None:
@@ -282,7 +281,7 @@ def test_buffer_that_every_round_writes_to_is_made_in_every_round(tmp_path: Path
     found = case.diagnosis("GS103", "est", enters=case.at("unroll"), used=case.at("backward"))
     fixes = (Fix("detach", "", "changes-gradients"),)
 
-    first = ranked(fixes, Program(replace(found, fixes=fixes), tmp_path))[0]
+    first = ranked(fixes, case.program(replace(found, fixes=fixes)))[0]
 
     assert first.kind == "move-into-loop"
     assert case.mended("move-into-loop", found) == source.replace("    est = torch.zeros(9)\n", "").replace(
@@ -324,10 +323,11 @@ def main():
 """
     case = Case(tmp_path, source)
     passing = case.at("loss.backward")
-    evidence = {"reached_in": "main", "reached_as": "theta", "holds": "tensor"}
-    found = case.diagnosis("GS103", "theta", made=case.at("learned"), freed=passing, used=passing, evidence=evidence)
+    found = case.diagnosis("GS103", "theta", made=case.at("learned"), freed=passing, used=passing)
 
-    assert case.mended("detach", found) == f"{source}        theta = theta.detach().requires_grad_()\n"
+    mended = case.mended("detach", found, live(reached_as="theta"))
+
+    assert mended == f"{source}        theta = theta.detach().requires_grad_()\n"
 
 
 def test_state_is_detached_below_what_moves_it_on(tmp_path: Path) -> None:
@@ -336,10 +336,11 @@ def test_state_is_detached_below_what_moves_it_on(tmp_path: Path) -> None:
     source += "        opt.step()\n        probe.advance()\n"
     case = Case(tmp_path, source)
     passing = case.at("loss.backward")
-    evidence = {"reached_in": "main", "reached_as": "probe.old", "holds": "tensor"}
-    found = case.diagnosis("GS103", "probe.old", made=case.at("net(x)"), freed=passing, used=passing, evidence=evidence)
+    found = case.diagnosis("GS103", "probe.old", made=case.at("net(x)"), freed=passing, used=passing)
 
-    assert case.mended("detach", found) == f"{source}        probe.old = probe.old.detach()\n"
+    mended = case.mended("detach", found, live(reached_as="probe.old"))
+
+    assert mended == f"{source}        probe.old = probe.old.detach()\n"
 
 
 def test_forward_is_not_run_again_for_both_passes_at_once(tmp_path: Path) -> None:
@@ -366,9 +367,9 @@ def test_record_that_was_made_once_is_detached_field_by_field(tmp_path: Path) ->
     source = "def main():\n    rollout = collect(agent)\n    for _ in range(3):\n        learn(rollout).backward()\n"
     case = Case(tmp_path, source)
     passing = case.at("backward")
-    found = case.diagnosis(
-        "GS104", "rollout", made=case.at("collect"), freed=passing, used=passing, evidence={"holds": "record values"}
-    )
+    found = case.diagnosis("GS104", "rollout", made=case.at("collect"), freed=passing, used=passing)
+
+    mended = case.mended("detach", found, live("record values"))
 
     line = "    rollout = collect(agent)\n"
-    assert case.mended("detach", found) == source.replace(line, f"{line}    rollout.values = rollout.values.detach()\n")
+    assert mended == source.replace(line, f"{line}    rollout.values = rollout.values.detach()\n")

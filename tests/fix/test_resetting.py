@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fix.programs import Case
-from gradsan.fix.program import Program
+from fix.programs import Case, live
 from gradsan.fix.signs import ranked
 from gradsan.report import Diagnosis, Fix
 
@@ -20,26 +19,21 @@ def main():
         loss = upper(lower(x))
         loss.backward()
 """
+TWO = live(reached_as="lower.charge", beside=["upper.charge"])
 FIXES = (Fix("detach", "cut", "changes-gradients"), Fix("reset-state", "reset", "changes-gradients"))
 
 
 def carried(case: Case) -> Diagnosis:
     """The charge of two layers, from one batch to the next."""
     place = case.at("upper(lower", "leak(", inner="Layer.forward")
-    evidence = {
-        "holds": "tensor",
-        "reached_as": "lower.charge",
-        "reached_beside": "upper.charge",
-        "reached_in": "main",
-    }
-    return case.diagnosis("GS103", "self.charge", made=place, enters=place, used=case.at("backward"), evidence=evidence)
+    return case.diagnosis("GS103", "self.charge", made=place, enters=place, used=case.at("backward"))
 
 
 def test_class_is_asked_to_reset_its_own_state(tmp_path: Path) -> None:
     """That of every layer that carries some."""
     case = Case(tmp_path, SOURCE)
 
-    assert case.mended("reset-state", carried(case)) == SOURCE + "        lower.reset()\n        upper.reset()\n"
+    assert case.mended("reset-state", carried(case), TWO) == SOURCE + "        lower.reset()\n        upper.reset()\n"
 
 
 @pytest.mark.parametrize(
@@ -53,12 +47,14 @@ def test_method_that_needs_something_or_keeps_the_graph_resets_nothing(tmp_path:
     """Nobody can say what to give it."""
     case = Case(tmp_path, SOURCE.replace(old, new))
 
-    assert "reset()" not in str(case.mended("reset-state", carried(case)))
+    assert "reset()" not in str(case.mended("reset-state", carried(case), TWO))
 
 
 def test_state_that_its_class_can_reset_is_detached_first(tmp_path: Path) -> None:
     """Whether the next batch has anything to do with it, nothing in the source shows."""
-    best, _ = ranked(FIXES, Program(carried(Case(tmp_path, SOURCE)), tmp_path))
+    case = Case(tmp_path, SOURCE)
+
+    best, _ = ranked(FIXES, case.program(carried(case), TWO))
 
     assert best.kind == "detach"
 
@@ -94,7 +90,7 @@ def test_list_that_was_forgotten_is_emptied_as_the_others_are(
     made = case.at("        select(policy)", "append", inner="select")
     diagnosis = case.diagnosis("GS103", "policy.chosen", made=made, enters=case.at("sum("), used=case.at("backward"))
 
-    best, _ = ranked(FIXES, Program(diagnosis, tmp_path))
+    best, _ = ranked(FIXES, case.program(diagnosis))
 
     assert best.kind == ("detach" if expected is None else "reset-state")
     if expected is not None:

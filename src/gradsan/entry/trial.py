@@ -108,11 +108,14 @@ class Trial:
             say(f"the trial leaves no report: {error}")
 
     def _report(self) -> None:
+        import msgspec
+
         from gradsan.causes.silence import folded
 
         errors, concluded = list(self.session.uncaught), self.session.conclude()
         self._write("report", folded(errors, concluded.silent) if errors else concluded.silent)
         self._write("caught", self.session.explainer.diagnoses)
+        self._file("live").write_bytes(msgspec.json.encode(self.session.explainer.live))
         self._given.ending()
         rank = os.environ.get("RANK", "")
         record = {

@@ -212,12 +212,10 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
 
 def _below_the_pass(program: Program, name: str) -> Iterator[Draft]:
     """Once the pass is done, nothing needs the history any more."""
-    evidence = program.diagnosis.evidence
     for place in program.boundaries():
-        beside: list[str] = []
-        if evidence.get("reached_in") == place.frame.function:
-            reached = str(evidence["reached_as"])
-            beside = str(evidence.get("reached_beside", "")).splitlines()
+        beside: tuple[str, ...] = ()
+        if (access := program.reached_in(place.frame.function)) is not None:
+            reached, beside = access.written, access.beside
         elif is_only_given(place.tree.scope(place.statement), name):
             continue
         elif _knows(program, place, name):

@@ -72,7 +72,7 @@ def _constructs(made: Location, index: int) -> bool:
 
 def _create(program: Program, making: Place, moved: list[Statement]) -> bool:
     """Whether they create what is trained: moved into the loop, every iteration would begin with an untrained model."""
-    if any(holds_trained(program.diagnosis, making.frame.function, assigned_names(each)) for each in moved):
+    if any(holds_trained(program.live, making.frame.function, assigned_names(each)) for each in moved):
         return True
     return any(creates_trained(making.tree.text(each), making.tree.source) for each in moved)
 

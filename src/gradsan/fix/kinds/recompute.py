@@ -171,7 +171,7 @@ def _inlined(program: Program, place: Place, making: Place) -> Iterator[Draft]:
 
 def _creates(program: Program, making: Place, name: str, value: ast.expr) -> bool:
     """Whether writing it out would create again what is trained."""
-    if holds_trained(program.diagnosis, making.frame.function, {name}):
+    if holds_trained(program.live, making.frame.function, {name}):
         return True
     return creates_trained(making.tree.text(value), making.tree.source)
 

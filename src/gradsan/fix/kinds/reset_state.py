@@ -27,18 +27,17 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
 
 def _as_in_the_beginning(program: Program, name: str) -> Iterator[Draft]:
     """Below the pass: what the program itself gave it first."""
-    diagnosis = program.diagnosis
-    enters = diagnosis.enters
+    enters = program.diagnosis.enters
     source = None if enters is None else program.source(enters.file)
     if enters is None or source is None:
         return
     for place in program.boundaries():
         if isinstance(place.statement, ast.Return):
             continue
-        reached_here = diagnosis.evidence.get("reached_in") == place.frame.function
-        reached = str(diagnosis.evidence["reached_as"]) if reached_here else name
+        access = program.reached_in(place.frame.function)
+        reached = name if access is None else access.written
         initial = _initial(source.tree, name, here=place.frame.file == enters.file)
-        if initial is None or (not reached_here and place.frame.function != enters.function):
+        if initial is None or (access is None and place.frame.function != enters.function):
             continue
         if reached != name and "self" in initial:
             initial = initial.replace("self.", f"{reached.rpartition('.')[0]}.")
@@ -113,13 +112,13 @@ def _begun_where_it_is_added_to(place: Place | None, name: str) -> Iterator[Draf
 
 def _written_in(program: Program, place: Place, name: str) -> str | None:
     """How a function writes the total: by the same name where it adds to it or shares its object."""
-    diagnosis = program.diagnosis
-    enters = diagnosis.enters
+    enters = program.diagnosis.enters
     here, there = place.frame.function, "" if enters is None else enters.function or ""
     owns = here.rpartition(".")[0] == there.rpartition(".")[0]
     if here == there or (name.startswith("self.") and owns):
         return name
-    return str(diagnosis.evidence["reached_as"]) if diagnosis.evidence.get("reached_in") == here else None
+    access = program.reached_in(here)
+    return None if access is None else access.written
 
 
 def _begun_with(program: Program, adding: Place, name: str) -> str | None:
@@ -235,19 +234,17 @@ def _emptying(statement: Statement, name: str) -> str | None:
 
 def _by_its_own_method(program: Program) -> Iterator[Draft]:
     """Below the pass, `layer.reset()`: what the class itself has for that, for every layer that carries."""
-    diagnosis = program.diagnosis
     method = _resetting_method(program)
     for place in program.boundaries():
-        if method is None or diagnosis.evidence.get("reached_in") != place.frame.function:
+        access = program.reached_in(place.frame.function)
+        if method is None or access is None:
             continue
-        beside = str(diagnosis.evidence.get("reached_beside", "")).splitlines()
-        states = [str(diagnosis.evidence["reached_as"]), *beside]
 
         def call(state: str) -> list[str]:
             return [f"{state.rpartition('.')[0]}.{method}()"]
 
         draft = Draft()
-        draft.insert_after(place.tree, place.statement, *for_each(states, place.tree.source, call))
+        draft.insert_after(place.tree, place.statement, *for_each(access.every, place.tree.source, call))
         yield draft
         return
 
