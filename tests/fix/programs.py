@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gradsan.facts.held import parsed
+from gradsan.facts.held import TENSOR, Held
 from gradsan.facts.live_evidence import Access, Alive, LiveEvidence
 from gradsan.facts.location import Frame, Location
 from gradsan.fix.editing import edited
@@ -15,11 +15,11 @@ MAIN = "train.py"
 
 
 def live(
-    holds: str = "tensor", reached_as: str = "", beside: Sequence[str] = (), reached_in: str = "main"
+    held: Held = TENSOR, reached_as: str = "", beside: Sequence[str] = (), reached_in: str = "main"
 ) -> LiveEvidence:
     """What a run has seen under the name, and how a function would write it."""
     access = Access(reached_as, reached_in, tuple(beside)) if reached_as else None
-    return LiveEvidence(Alive(parsed(holds), access))
+    return LiveEvidence(Alive(held, access))
 
 
 A_TENSOR = live()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from fix.programs import MAIN, Case, live
+from gradsan.facts.held import SOMETHING, TENSOR, Held, container, record
 from gradsan.facts.live_evidence import GraphLine, LiveEvidence
 from gradsan.fix.proposing import candidates
 from gradsan.fix.signs import ranked
@@ -74,7 +75,7 @@ def main():
         used=case.at("backward"),
     )
 
-    mended = case.mended("detach", found, live("tuple of tensor", "state"))
+    mended = case.mended("detach", found, live(container("tuple", [TENSOR]), "state"))
 
     assert mended == source + "        state = tuple(each.detach() for each in state)\n"
 
@@ -507,19 +508,23 @@ def test_gradient_that_is_merely_looked_at_needs_no_graph_of_its_own(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("holds", "statements"),
+    ("held", "statements"),
     [
-        ("list of tuple of tensor", "s = [tuple(inner_each.detach() for inner_each in each) for each in s]"),
-        ("dict of tensor", "s = {key: value.detach() for key, value in s.items()}"),
-        ("named tuple", "s = s._make(each.detach() for each in s)"),
-        ("record h c", "s.h = s.h.detach()\n        s.c = s.c.detach()"),
-        ("frozen record h", "s = replace(s, h=s.h.detach())"),
-        ("deque of tensor", "for index, each in enumerate(s):\n            s[index] = each.detach()"),
-        ("something", None),
+        (
+            container("list", [container("tuple", [TENSOR])]),
+            "s = [tuple(inner_each.detach() for inner_each in each) for each in s]",
+        ),
+        (container("dict", [TENSOR]), "s = {key: value.detach() for key, value in s.items()}"),
+        (container("named tuple", [TENSOR]), "s = s._make(each.detach() for each in s)"),
+        (record(["h", "c"]), "s.h = s.h.detach()\n        s.c = s.c.detach()"),
+        (record(["h"], frozen=True), "s = replace(s, h=s.h.detach())"),
+        (container("deque", [TENSOR]), "for index, each in enumerate(s):\n            s[index] = each.detach()"),
+        (SOMETHING, None),
     ],
+    ids=str,
 )
 def test_whatever_holds_the_tensors_all_of_them_are_detached(
-    tmp_path: Path, holds: str, statements: str | None
+    tmp_path: Path, held: Held, statements: str | None
 ) -> None:
     """Below the pass, by the name that the function has for it."""
     source = (
@@ -529,7 +534,7 @@ def test_whatever_holds_the_tensors_all_of_them_are_detached(
     enters = case.at("f(x, s)")
     found = case.diagnosis("GS103", "s", made=enters, enters=enters, used=case.at("backward"))
 
-    mended = case.mended("detach", found, live(holds, "s"))
+    mended = case.mended("detach", found, live(held, "s"))
 
     assert mended == (None if statements is None else f"{source}        {statements}\n")
 
@@ -613,7 +618,7 @@ def make_queue():
     places = {"made": case.at("compare"), "enters": enters, "used": case.at("backward")}
     found = case.diagnosis("GS103", "queue", evidence={}, **places)
 
-    mended = case.mended("detach", found, live("deque of tensor"))
+    mended = case.mended("detach", found, live(container("deque", [TENSOR])))
 
     assert mended == source.replace("list(queue)", "list([each.detach() for each in queue])")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case, live
+from gradsan.facts.held import record
 from gradsan.fix.signs import ranked
 from gradsan.report import Fix
 
@@ -369,7 +370,7 @@ def test_record_that_was_made_once_is_detached_field_by_field(tmp_path: Path) ->
     passing = case.at("backward")
     found = case.diagnosis("GS104", "rollout", made=case.at("collect"), freed=passing, used=passing)
 
-    mended = case.mended("detach", found, live("record values"))
+    mended = case.mended("detach", found, live(record(["values"])))
 
     line = "    rollout = collect(agent)\n"
     assert mended == source.replace(line, f"{line}    rollout.values = rollout.values.detach()\n")

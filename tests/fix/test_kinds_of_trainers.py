@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case, live
+from gradsan.facts.held import TENSOR, Held, container
 from gradsan.report import FixKind
 
 HANDED_OVER = """\
@@ -22,26 +23,26 @@ class Memory:
 """
 
 
-def _mended(case: Case, kind: FixKind = "detach", holds: str = "tensor") -> str | None:
+def _mended(case: Case, kind: FixKind = "detach", held: Held = TENSOR) -> str | None:
     """`self.h` is carried from step to step, and one call of the user's asked for all of them."""
     enters, used = case.at("trainer.fit", "self.cell"), case.at("trainer.fit")
     found = case.diagnosis("GS103", "self.h", made=enters, enters=enters, used=used)
-    return case.mended(kind, found, replace(live(holds), is_one_call=True))
+    return case.mended(kind, found, replace(live(held), is_one_call=True))
 
 
 @pytest.mark.parametrize(
-    ("holds", "cut"),
+    ("held", "cut"),
     [
-        ("tensor", "None if self.h is None else self.h.detach()"),
-        ("tuple of tensor", "None if self.h is None else tuple(each.detach() for each in self.h)"),
+        (TENSOR, "None if self.h is None else self.h.detach()"),
+        (container("tuple", [TENSOR]), "None if self.h is None else tuple(each.detach() for each in self.h)"),
     ],
 )
-def test_state_of_a_librarys_loop_is_cut_where_it_is_read(tmp_path: Path, holds: str, cut: str) -> None:
+def test_state_of_a_librarys_loop_is_cut_where_it_is_read(tmp_path: Path, held: Held, cut: str) -> None:
     """It may be None there, in the first step."""
     case = Case(tmp_path, HANDED_OVER)
 
-    assert _mended(case, holds=holds) == HANDED_OVER.replace("(x, self.h)", f"(x, {cut})")
-    assert _mended(case, "reset-state", holds) is None
+    assert _mended(case, held=held) == HANDED_OVER.replace("(x, self.h)", f"(x, {cut})")
+    assert _mended(case, "reset-state", held) is None
 
 
 def test_state_is_cut_where_it_gets_the_name_that_the_forward_uses(tmp_path: Path) -> None:

@@ -190,6 +190,12 @@ def frames(location: Location) -> tuple[Frame, ...]:
     return location.stack or (Frame(location.file, location.line, location.function or "<module>"),)
 
 
+def callee(location: Location | None, index: int) -> str | None:
+    """What one frame of a stack has called: the name of the next one's function."""
+    called = () if location is None else frames(location)[index + 1 : index + 2]
+    return called[0].function.rpartition(".")[2] if called else None
+
+
 def parting(one: Location, other: Location) -> int | None:
     """The index of the outermost frame in which two stacks stand at different lines of one function."""
     for index, (ours, theirs) in enumerate(zip(frames(one), frames(other), strict=False)):

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from itertools import product
 
 from gradsan.facts.held import NOTHING, TENSOR, Held, any_of
-from gradsan.facts.location import Location
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import bracketed, is_only_given, method, written_out
 from gradsan.fix.flow import constants, reads
 from gradsan.fix.keeping import added_at, as_tensor, kept_by
 from gradsan.fix.kinds import Places, named
-from gradsan.fix.program import Place, Program, frames
+from gradsan.fix.program import Place, Program, callee, frames
 from gradsan.fix.receivers import seen_from
 from gradsan.fix.revealing import held_above, held_below, was_seen
 from gradsan.fix.uses import common_frames, cut_code, cut_statements, cut_value, detach_here, loads, use_of
@@ -98,7 +97,7 @@ def _in_one_loss(program: Program, name: str, *, earlier: bool) -> Iterator[Draf
         for statement, each in product(lines, names):
             readings = loads(statement, each)
             if statement is passing.statement:  # it may make both passes: `train_critic(fake), train_maker(fake)`
-                readings = _given_to(_callee(later, apart), readings, tree)
+                readings = _given_to(callee(later, apart), readings, tree)
             for load in readings:
                 found = cut_value(program, tree, load, draft, like=like) or found
         if found:
@@ -106,18 +105,12 @@ def _in_one_loss(program: Program, name: str, *, earlier: bool) -> Iterator[Draf
             return
 
 
-def _callee(place: Location | None, index: int) -> str | None:
-    """What one frame of a stack has called: the name of the next one's function."""
-    called = () if place is None else frames(place)[index + 1 : index + 2]
-    return called[0].function.rpartition(".")[2] if called else None
-
-
-def _given_to(callee: str | None, loads: list[ast.expr], tree: Tree) -> list[ast.expr]:
+def _given_to(called: str | None, loads: list[ast.expr], tree: Tree) -> list[ast.expr]:
     """Those of some readings that are arguments of one call, or all of them where it is not called by its name."""
 
     def is_given(load: ast.expr) -> bool:
         calls = (each for each in tree.above(load) if isinstance(each, ast.Call))
-        return any(called_name(each) == callee for each in calls)
+        return any(called_name(each) == called for each in calls)
 
     return [load for load in loads if is_given(load)] or loads
 
