@@ -7,6 +7,7 @@ import pytest
 
 from fix.programs import Case
 from gradsan.fix.program import Program
+from gradsan.fix.proposing import candidates
 from gradsan.fix.ranking import ranked
 from gradsan.report import Fix
 
@@ -372,3 +373,58 @@ def test_record_that_was_made_once_is_detached_field_by_field(tmp_path: Path) ->
 
     line = "    rollout = collect(agent)\n"
     assert case.mended("detach", found) == source.replace(line, f"{line}    rollout.values = rollout.values.detach()\n")
+
+
+CLOSURE = """\
+def main():
+    step = inner_0()
+    for x in data:
+        loss = step(x).sum()
+        loss.backward()
+
+def inner_0():
+    state = zeros(3)
+
+    def inner_1(x):
+        nonlocal state
+        state = cell(x, state)
+        return state
+
+    return inner_1
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "holds", "cut"),
+    [
+        (CLOSURE, "tensor", "state.detach()"),
+        (CLOSURE, "named tuple", "state._make(each.detach() for each in state)"),
+        (CLOSURE.replace("nonlocal", "global"), "tuple of tensor", "tuple(each.detach() for each in state)"),
+    ],
+)
+def test_state_that_only_inner_functions_can_name_is_cut_where_one_declares_it(
+    tmp_path: Path, source: str, holds: str, cut: str
+) -> None:
+    """The function that asks for the pass has no name for it; the one that binds it again begins with the old one."""
+    case = Case(tmp_path, source)
+    moves = case.at("step(x)", "cell(x")
+    used = case.at("backward")
+    found = case.diagnosis("GS103", "state", made=moves, enters=moves, used=used, evidence={"holds": holds})
+
+    declared = next(line for line in source.splitlines(keepends=True) if line.endswith("al state\n"))
+    edits = [case.applied(each) for each in candidates("detach", Program(found, tmp_path))]
+    assert source.replace(declared, f"{declared}        state = {cut}\n") in edits
+
+
+def test_state_of_a_closure_that_runs_several_times_a_step_is_not_cut_at_its_head(tmp_path: Path) -> None:
+    """What one call hands to the next within a step is to be trained through."""
+    source = CLOSURE.replace(
+        "        loss = step(x).sum()",
+        "        loss = sum(x)\n        for part in x:\n            loss = loss + step(part)",
+    )
+    case = Case(tmp_path, source)
+    moves = case.at("step(part)", "cell(x")
+    found = case.diagnosis("GS103", "state", made=moves, enters=moves, used=case.at("backward"))
+
+    edits = [case.applied(each) for each in candidates("detach", Program(found, tmp_path))]
+    assert not any("nonlocal state\n        state = state.detach()" in each for each in edits)
