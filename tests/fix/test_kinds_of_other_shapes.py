@@ -428,3 +428,46 @@ def test_state_of_a_closure_that_runs_several_times_a_step_is_not_cut_at_its_hea
 
     edits = [case.applied(each) for each in candidates("detach", Program(found, tmp_path))]
     assert not any("nonlocal state\n        state = state.detach()" in each for each in edits)
+
+
+ADAPTED = """\
+def main():
+    fast = {first}
+    for step in range(9):
+        for task in tasks:
+            fast = adapt(net, fast, task)
+            loss = measure(net, fast, task)
+            loss.backward()
+        opt.step()
+"""
+
+
+def _adapted(folder: Path, first: str) -> str | None:
+    """The program after the weights were moved into a loop."""
+    case = Case(folder, ADAPTED.format(first=first))
+    made = case.at("fast = adapt")
+    used = case.at("backward")
+    return case.mended("move-into-loop", case.diagnosis("GS102", "fast", made=made, enters=made, freed=used, used=used))
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "dict(net.named_parameters())",
+        "list(net.parameters())",
+        "{name: each.clone() for name, each in net.named_parameters()}",
+    ],
+)
+def test_adapted_weights_begin_again_as_the_parameters_for_every_task(tmp_path: Path, first: str) -> None:
+    """To carry trained weights on is the optimizer's work."""
+    source = ADAPTED.format(first=first)
+    line = f"    fast = {first}\n"
+
+    moved = source.replace(line, "").replace("            fast = adapt", f"        {line}            fast = adapt")
+    assert _adapted(tmp_path, first) == moved
+
+
+@pytest.mark.parametrize("first", ["net.first_state", "sum(each.norm() for each in net.parameters())"])
+def test_state_that_begins_with_something_learned_is_carried_on(tmp_path: Path, first: str) -> None:
+    """It is computed from parameters, and is no weight."""
+    assert _adapted(tmp_path, first) is None

@@ -33,7 +33,7 @@ def ranked(fixes: tuple[Fix, ...], program: Program) -> tuple[Fix, ...]:
             first = "create-graph" if _gradient_enters_the_loss(program) else "retain-graph"
         case "GS301" if "no-grad" in kinds and next(no_grad.drafts(program), None) is not None:
             first = "no-grad"  # what only measures needs no graph at all
-        case "GS103" | "GS109" as code if next(move_into_loop.drafts(program), None) is not None:
+        case "GS102" | "GS103" | "GS109" as code if next(move_into_loop.drafts(program), None) is not None:
             # A buffer, or a cache, that is to begin anew with every round: only the source tells.
             first = "move-into-loop"
             fixes = fixes if first in kinds else (fix_of(first, cause(code)), *fixes)
