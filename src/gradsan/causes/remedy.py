@@ -44,6 +44,7 @@ Where = Literal[
     "buffer",  # what a loop writes into, allocated before it
     "context",  # a caching context around the loop
     "update",  # clearing, pass and step, below the loop that computes the losses
+    "guard",  # the branch that computes it
     "later pass",
     "earlier pass",
     "program",  # where it begins, or wherever the setting is written

@@ -7,6 +7,7 @@ _GUESSES: frozenset[FixKind] = frozenset({"remove-backward", "reset-state", "re-
 _GUESSES_IN: frozenset[tuple[str, FixKind]] = frozenset(
     {
         ("GS105", "item"),
+        ("GS110", "reorder"),
         ("GS109", "recompute"),
         ("GS304", "combine-losses"),
         ("GS308", "move-into-loop"),  # values may be meant to stay as they are, or not to
