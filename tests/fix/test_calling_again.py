@@ -80,10 +80,13 @@ def test_call_is_made_again_above_the_loss_that_reads_it(tmp_path: Path, source:
         CRITIC.replace(
             "            real_score, fake_score =", "            if step:\n                real_score, fake_score ="
         ),
+        CRITIC.replace("        loss.backward", "        opt_critic.step()\n        loss.backward").replace(
+            "            opt_critic.step()\n", ""
+        ),
     ],
 )
 def test_call_is_not_made_again_of_what_has_another_value_now(tmp_path: Path, source: str) -> None:
-    """Nor where a branch may have left the call out: the value may be an earlier iteration's."""
+    """Nor where a branch may have left the call out (it may be an earlier iteration's), or the step comes later."""
     assert not any(
         "fake_score = critic(fake)\n        loss" in each for each in _edited(tmp_path, source, "critic(real)")
     )

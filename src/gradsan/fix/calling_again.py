@@ -21,7 +21,7 @@ def call_again(program: Program) -> Iterator[Draft]:
     """
     culprit = program.diagnosis.culprit
     use = None if culprit is None else use_of(program, culprit.name)
-    if culprit is None or use is None:
+    if culprit is None or use is None or _is_above_the_step(program, use):
         return
     for binding in _bindings(use, culprit.name):
         call = _value(binding, culprit.name)
@@ -33,6 +33,15 @@ def call_again(program: Program) -> Iterator[Draft]:
                 draft.insert_before(use.tree, use.statement, f"{culprit.name} = {code}")
                 yield draft
         return
+
+
+def _is_above_the_step(program: Program, use: Place) -> bool:
+    """Whether the parameters change further down in the same function: what is computed here is as old."""
+    stepping = [
+        each for each in program.places(program.diagnosis.changed) if each is not None and each.tree is use.tree
+    ]
+    here = [each for each in stepping if each.frame.function == use.frame.function]
+    return any(use.tree.line(each.statement) > use.tree.line(use.statement) for each in here)
 
 
 def _bindings(use: Place, name: str) -> list[Statement]:
