@@ -164,6 +164,13 @@ def optimizes(path: str) -> bool:
     return issubclass(found(path), torch.optim.Optimizer)
 
 
+def lists_parameters(path: str) -> bool:
+    """All of them, by themselves or with their names."""
+    layer = Training().layer
+    listed = list(getattr(layer, path.rpartition(".")[2])())
+    return [each[1] if isinstance(each, tuple) else each for each in listed] == [layer.weight]
+
+
 def loads_data(path: str) -> bool:
     """It goes over what it is given."""
     return len(list(found(path)([1, 2, 3]))) == 3
@@ -292,6 +299,7 @@ PROOFS: dict[Effect, Callable[[str], bool]] = {
     "checkpoints": checkpoints,
     "draws": draws,
     "optimizes": optimizes,
+    "lists parameters": lists_parameters,
     "loads data": loads_data,
     "converts": converts,
     "tells": tells,

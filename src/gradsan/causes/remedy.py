@@ -51,6 +51,7 @@ Where = Literal[
     "change",  # the statement that edits it in place
     "saving",  # the statement that saves it for backward
     "cut",  # the statement or the block that cuts the graph
+    "guard",  # the branch that computes it
     "later pass",
     "earlier pass",
     "program",  # where it begins, or wherever the setting is written

@@ -90,7 +90,8 @@ class Trial:
         self._ending.stepping()
         if self._reference is not None and self._given.is_full:
             sys.exit(0)  # nobody asks for more of it
-        self._given.stepping(optimizer)
+        if self._reference is None or not self._reference.skips_steps:
+            self._given.stepping(optimizer)
         if self._reference is not None:
             self._reference.before_step(optimizer)
 

@@ -14,7 +14,7 @@ from gradsan.fix.program import Place, Program, callee, frames
 from gradsan.fix.receivers import seen_from
 from gradsan.fix.revealing import held_above, held_below, was_seen
 from gradsan.fix.uses import common_frames, cut_code, cut_statements, cut_value, detach_here, loads, use_of
-from gradsan.source.names import assigns, call_of, called_name, targets
+from gradsan.source.names import assigns, call_of, called_name, nodes, targets
 from gradsan.source.tree import Function, Statement, Tree, same_as
 
 
@@ -174,19 +174,24 @@ def _once_a_step(program: Program, name: str, use: Place) -> bool:
     held = held_above(program, use.tree, use.statement, name)
     if held.is_known and not held.is_tensor:
         return False
-    shared = common_frames(enters, used)
-    for index, place in enumerate(program.places(enters)):
-        if place is None or index < shared:
-            continue
-        outside = program.places(used)[index] if index == shared else None
-        around = [] if outside is None else outside.tree.loops(outside.statement)
-        if any(loop not in around for loop in place.tree.loops(place.statement)):
-            return False
-        if place == use:
-            break
+    places = program.places(enters)
+    if not _without_a_loop(program, places[: places.index(use) + 1] if use in places else places):
+        return False
     if constants(use.tree.source, name):
         return False
     return "." not in name or not _read_elsewhere(use, name)
+
+
+def _without_a_loop(program: Program, places: list[Place | None]) -> bool:
+    """Whether no loop within a step leads through these places, the outer ones of the later forward."""
+    enters, used = program.diagnosis.enters, program.diagnosis.used
+    if enters is None or used is None:
+        return False
+    shared = common_frames(enters, used)
+    outside = _at(program.places(used), shared)
+    around = [] if outside is None else outside.tree.loops(outside.statement)
+    inner = [each for each in places[shared:] if each is not None]
+    return all(loop in around for each in inner for loop in each.tree.loops(each.statement))
 
 
 def _read_elsewhere(use: Place, name: str) -> bool:
@@ -226,6 +231,29 @@ def _below_the_pass(program: Program, name: str) -> Iterator[Draft]:
             draft.insert_after(place.tree, above, *statements)
             yield draft
         return
+    yield from _where_declared(program, name)
+
+
+def _where_declared(program: Program, name: str) -> Iterator[Draft]:
+    """A variable that only inner functions can name is cut where the one that binds it again, once a step, says so."""
+    places = program.places(program.diagnosis.enters)
+    for index, place in enumerate(places):
+        declaration = None if place is None else _declaration(place, name)
+        if place is None or declaration is None:
+            continue
+        draft = Draft()
+        held = held_below(program, place.tree, declaration, name)
+        statements = cut_statements(program, place.tree, [name], held, draft)
+        if statements and _without_a_loop(program, places[:index]):
+            draft.insert_after(place.tree, declaration, *statements)
+            yield draft
+        return
+
+
+def _declaration(place: Place, name: str) -> Statement | None:
+    """`nonlocal name`, or `global name`, in the function of a place."""
+    inside = nodes(place.tree.scope(place.statement), into_functions=False)
+    return next((each for each in inside if isinstance(each, ast.Nonlocal | ast.Global) and name in each.names), None)
 
 
 def _last_writing(program: Program, place: Place, name: str) -> Statement:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.facts.location import Location
+from gradsan.fix.calling_again import call_again
 from gradsan.fix.creating import creates_trained, holds_trained
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import bracketed
@@ -34,7 +35,13 @@ def _loops(place: Place) -> list[Loop]:
 
 
 def _written_anew(program: Program) -> Iterator[Draft]:
-    """The later pass gets the expression in place of its old result."""
+    """The later loss with old names written out; the call that computed one, where a step has come in between."""
+    yield from _names_written_out(program)
+    if program.diagnosis.changed is not None:
+        yield from call_again(program)
+
+
+def _names_written_out(program: Program) -> Iterator[Draft]:
     made, freed, used = program.diagnosis.made, program.diagnosis.freed, program.diagnosis.used
     apart = program.apart(made, used)
     if apart is None:

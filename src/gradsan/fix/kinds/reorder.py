@@ -11,7 +11,8 @@ from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
 from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
-from gradsan.source.names import call_of, called_name
+from gradsan.knowledge.effects import does, touches_gradients
+from gradsan.source.names import assigned_names, call_of, called_name, calls, loaded_names
 from gradsan.source.placing import code_of
 from gradsan.source.tree import Statement, is_simple
 
@@ -25,6 +26,48 @@ def _above_the_earlier_pass(program: Program) -> Iterator[Draft]:
         draft.remove(reading.tree, reading.statement)
         draft.insert_before(passing.tree, passing.statement, code_of(reading.tree, reading.statement))
         yield draft
+
+
+def _under_the_guard(program: Program) -> Iterator[Draft]:
+    """The pass, its step and whatever reads the loss run where the loss is computed: in the branch that does so."""
+    made, used = program.diagnosis.made, program.diagnosis.used
+    apart = program.apart(made, used)
+    making, passing = (None, None) if apart is None else (program.places(made)[apart], program.places(used)[apart])
+    if making is None or passing is None:
+        return
+    tree, block = making.tree, list(making.tree.block(passing.statement))
+    guard = next((each for each in tree.above(making.statement) if each in block), None)
+    if not isinstance(guard, ast.If) or guard.orelse or making.statement not in guard.body:
+        return
+    below = block[block.index(guard) + 1 :]
+    moved = below[: _last_of_the_step(guard, below, passing.statement) + 1]
+    if passing.statement not in moved or any(map(_belongs_to_others, moved)):
+        return
+    draft = Draft()
+    for each in moved:
+        draft.remove(tree, each)
+    draft.insert_after(tree, guard.body[-1], *(code_of(tree, each) for each in moved))
+    yield draft
+
+
+def _last_of_the_step(guard: ast.If, below: list[Statement], passing: Statement) -> int:
+    """The index of the last statement that takes what the guard computes, or is the first to step after the pass."""
+    computed = assigned_names(guard.body)
+    last = -1
+    for index, each in enumerate(below):
+        if loaded_names(each) & computed:
+            last = index
+            computed |= assigned_names(each) if isinstance(each, ast.Assign) else set()
+    after = below[below.index(passing) :] if passing in below else []
+    stepping = next((each for each in after if any(does(called_name(call), "steps") for call in calls(each))), None)
+    return last if stepping is None else max(last, below.index(stepping))
+
+
+def _belongs_to_others(statement: Statement) -> bool:
+    """Whether it may not be left out: a step that several iterations share, what the caller is given."""
+    if is_simple(statement):
+        return isinstance(statement, ast.Return)
+    return any(touches_gradients(called_name(each)) for each in calls(statement))
 
 
 def _below_the_later_pass(program: Program) -> Iterator[Draft]:
@@ -94,4 +137,8 @@ def _side_by_side(program: Program, one: Location | None, other: Location | None
     return (ours, theirs) if theirs.statement in ours.tree.block(ours.statement) else None
 
 
-PLACES: Places = {"earlier pass": _above_the_earlier_pass, "later pass": _below_the_later_pass}
+PLACES: Places = {
+    "earlier pass": _above_the_earlier_pass,
+    "later pass": _below_the_later_pass,
+    "guard": _under_the_guard,
+}

@@ -25,7 +25,7 @@ from gradsan.observe.naming.survivors import boundary, survivor
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.ownership import Ownership
 from gradsan.source.scopes import scope_of
-from gradsan.source.stores import buffers, loads, text
+from gradsan.source.stores import buffers, loads, stores, text
 
 _ITEMS = re.compile(r"(?:\[(?:\d+|\"[^\"]*\")\])+$")  # `["decoder.0"][1]` at the end of a name
 
@@ -98,7 +98,18 @@ def _failing(trace: Trace, stack: Sequence[Frame]) -> tuple[Execution, ...]:
 def _confirmed(binding: Binding, live: list[Held]) -> Carrier:
     """The variable; certain if it is also seen live."""
     same = [each for each in live if _is_same(each, binding)]
+    beside = None if same else _stored_beside(binding, live)
+    if beside is not None:
+        return Carrier(beside.name, beside.holder, "certain")
     return Carrier(binding.name, _holder(binding, same), "certain" if same else "likely")
+
+
+def _stored_beside(binding: Binding, live: list[Held]) -> Held | None:
+    """Another variable that the same statement stores, and that is seen to lead to the op: `a, b = f(x), g(x)`."""
+    written = binding.written
+    names = {store.name for each in written.statements for store in stores(each) if store.attribute is None}
+    here = [each for each in live if each.function == written.call.code.function]
+    return next((each for each in here if each.name in names), None)
 
 
 def _holder(binding: Binding, same: list[Held]) -> Holder:
