@@ -1,8 +1,10 @@
 """Small programs in a folder, and diagnoses of them made by hand."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from gradsan.facts.held import TENSOR, Held
+from gradsan.facts.live_evidence import Access, Alive, LiveEvidence
 from gradsan.facts.location import Frame, Location
 from gradsan.fix.editing import edited
 from gradsan.fix.program import Program
@@ -10,6 +12,17 @@ from gradsan.fix.proposing import Edits, candidates
 from gradsan.report import Culprit, Diagnosis, FixKind
 
 MAIN = "train.py"
+
+
+def live(
+    held: Held = TENSOR, reached_as: str = "", beside: Sequence[str] = (), reached_in: str = "main"
+) -> LiveEvidence:
+    """What a run has seen under the name, and how a function would write it."""
+    access = Access(reached_as, reached_in, tuple(beside)) if reached_as else None
+    return LiveEvidence(Alive(held, access))
+
+
+A_TENSOR = live()
 
 
 class Case:
@@ -36,7 +49,7 @@ class Case:
         evidence: Mapping[str, int | float | str] | None = None,
         **places: Location,
     ) -> Diagnosis:
-        """A diagnosis of an error in this program, whose run has seen a tensor under the name."""
+        """A diagnosis of an error in this program."""
         return Diagnosis(
             code=code,
             name="made-by-hand",
@@ -45,13 +58,17 @@ class Case:
             confidence="certain",
             message="",
             culprit=None if name is None else Culprit(name, "local"),
-            evidence={"holds": "tensor", **(evidence or {})},
+            evidence=evidence or {},
             **places,  # type: ignore[arg-type] # roles only
         )
 
-    def mended(self, kind: FixKind, diagnosis: Diagnosis) -> str | None:
+    def program(self, diagnosis: Diagnosis, seen: LiveEvidence = A_TENSOR) -> Program:
+        """As the diagnosis tells of it; its run has seen a tensor under the name, or what is said."""
+        return Program(diagnosis, self.folder, live=seen)
+
+    def mended(self, kind: FixKind, diagnosis: Diagnosis, seen: LiveEvidence = A_TENSOR) -> str | None:
         """The program after the first edit of that kind; None where there is none."""
-        edits = next(candidates(kind, Program(diagnosis, self.folder)), None)
+        edits = next(candidates(kind, self.program(diagnosis, seen)), None)
         return None if edits is None else self.applied(edits)
 
     def applied(self, edits: Edits) -> str:

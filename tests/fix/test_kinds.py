@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from fix.programs import Case
-from gradsan.fix.program import Program
+from fix.programs import MAIN, Case, live
+from gradsan.facts.held import SOMETHING, TENSOR, Held, container, record
+from gradsan.facts.live_evidence import GraphLine, LiveEvidence
 from gradsan.fix.proposing import candidates
-from gradsan.fix.ranking import ranked
+from gradsan.fix.signs import ranked
 from gradsan.report import Fix, FixKind
 
 LSTM = """\
@@ -72,10 +73,9 @@ def main():
         made=enters,
         enters=enters,
         used=case.at("backward"),
-        evidence={"holds": "tuple of tensor", "reached_as": "state", "reached_in": "main"},
     )
 
-    mended = case.mended("detach", found)
+    mended = case.mended("detach", found, live(container("tuple", [TENSOR]), "state"))
 
     assert mended == source + "        state = tuple(each.detach() for each in state)\n"
 
@@ -323,10 +323,10 @@ def main():
         made=case.at("criterion"),
         freed=case.at("loss.backward"),
         used=used,
-        evidence={"graph_lines": "train.py:2\ntrain.py:3"},
     )
+    seen = LiveEvidence(graph_lines=(GraphLine(MAIN, 2, 1), GraphLine(MAIN, 3, 1)))
 
-    assert case.mended("recompute", found) == source.replace(
+    assert case.mended("recompute", found, seen) == source.replace(
         "    loss.backward()  # at", "    criterion(model(inputs), targets).backward()  # at"
     )
 
@@ -382,7 +382,7 @@ def test_what_is_written_into_a_copy_is_read_from_another(tmp_path: Path, before
     case = Case(tmp_path, f"def main(h):\n    {before}\n    return h\n")
     found = case.diagnosis("GS202", "h", changed=case.at(before), made=case.at(before))
 
-    every = [case.applied(edits) for edits in candidates("clone", Program(found, case.folder))]
+    every = [case.applied(edits) for edits in candidates("clone", case.program(found))]
 
     copied = "def main(h):\n    h = h.clone()\n    {}\n    return h\n"
     assert every[:2] == [copied.format(before), copied.format(after)]
@@ -504,23 +504,27 @@ def test_gradient_that_is_merely_looked_at_needs_no_graph_of_its_own(tmp_path: P
     found = case.diagnosis("GS107", "loss", freed=case.at("grad(loss"), used=case.at("backward"))
     fixes = (Fix("retain-graph", "", "same-gradients"), Fix("create-graph", "", "changes-gradients"))
 
-    assert ranked(fixes, Program(found, tmp_path))[0].kind == first
+    assert ranked(fixes, case.program(found))[0].kind == first
 
 
 @pytest.mark.parametrize(
-    ("holds", "statements"),
+    ("held", "statements"),
     [
-        ("list of tuple of tensor", "s = [tuple(inner_each.detach() for inner_each in each) for each in s]"),
-        ("dict of tensor", "s = {key: value.detach() for key, value in s.items()}"),
-        ("named tuple", "s = s._make(each.detach() for each in s)"),
-        ("record h c", "s.h = s.h.detach()\n        s.c = s.c.detach()"),
-        ("frozen record h", "s = replace(s, h=s.h.detach())"),
-        ("deque of tensor", "for index, each in enumerate(s):\n            s[index] = each.detach()"),
-        ("something", None),
+        (
+            container("list", [container("tuple", [TENSOR])]),
+            "s = [tuple(inner_each.detach() for inner_each in each) for each in s]",
+        ),
+        (container("dict", [TENSOR]), "s = {key: value.detach() for key, value in s.items()}"),
+        (container("named tuple", [TENSOR]), "s = s._make(each.detach() for each in s)"),
+        (record(["h", "c"]), "s.h = s.h.detach()\n        s.c = s.c.detach()"),
+        (record(["h"], frozen=True), "s = replace(s, h=s.h.detach())"),
+        (container("deque", [TENSOR]), "for index, each in enumerate(s):\n            s[index] = each.detach()"),
+        (SOMETHING, None),
     ],
+    ids=str,
 )
 def test_whatever_holds_the_tensors_all_of_them_are_detached(
-    tmp_path: Path, holds: str, statements: str | None
+    tmp_path: Path, held: Held, statements: str | None
 ) -> None:
     """Below the pass, by the name that the function has for it."""
     source = (
@@ -528,10 +532,11 @@ def test_whatever_holds_the_tensors_all_of_them_are_detached(
     )
     case = Case(tmp_path, source)
     enters = case.at("f(x, s)")
-    evidence = {"holds": holds, "reached_as": "s", "reached_in": "main"}
-    found = case.diagnosis("GS103", "s", made=enters, enters=enters, used=case.at("backward"), evidence=evidence)
+    found = case.diagnosis("GS103", "s", made=enters, enters=enters, used=case.at("backward"))
 
-    assert case.mended("detach", found) == (None if statements is None else f"{source}        {statements}\n")
+    mended = case.mended("detach", found, live(held, "s"))
+
+    assert mended == (None if statements is None else f"{source}        {statements}\n")
 
 
 @pytest.mark.parametrize(
@@ -553,10 +558,9 @@ def test_state_of_every_layer_is_detached(tmp_path: Path, states: tuple[str, str
     source = "def main():\n    for x in data:\n        loss = net(x)\n        loss.backward()\n"
     case = Case(tmp_path, source)
     enters = case.at("net(x)")
-    evidence = {"holds": "tensor", "reached_as": states[0], "reached_beside": states[1], "reached_in": "main"}
-    found = case.diagnosis("GS103", "self.h", made=enters, enters=enters, used=case.at("backward"), evidence=evidence)
+    found = case.diagnosis("GS103", "self.h", made=enters, enters=enters, used=case.at("backward"))
 
-    assert case.mended("detach", found) == source + added
+    assert case.mended("detach", found, live(reached_as=states[0], beside=states[1:])) == source + added
 
 
 READ, DONE = "self.cell(x, self.h)", "        loss.backward()\n"
@@ -612,9 +616,11 @@ def make_queue():
     case = Case(tmp_path, source)
     enters = case.at("negatives()", "torch.cat", inner="make_queue.<locals>.negatives")
     places = {"made": case.at("compare"), "enters": enters, "used": case.at("backward")}
-    found = case.diagnosis("GS103", "queue", evidence={"holds": "deque of tensor"}, **places)
+    found = case.diagnosis("GS103", "queue", evidence={}, **places)
 
-    assert case.mended("detach", found) == source.replace("list(queue)", "list([each.detach() for each in queue])")
+    mended = case.mended("detach", found, live(container("deque", [TENSOR])))
+
+    assert mended == source.replace("list(queue)", "list([each.detach() for each in queue])")
 
 
 def test_state_of_a_closure_is_detached_above_the_loop_that_reads_it(tmp_path: Path) -> None:
@@ -725,10 +731,9 @@ def main():
         made=case.at("bank.update", "mix"),
         enters=case.at("bank(net"),
         used=case.at("backward"),
-        evidence={"reached_as": "bank.vectors", "reached_in": "main", "holds": "tensor"},
     )
 
-    assert case.mended("detach", found) == source.replace(
+    assert case.mended("detach", found, live(reached_as="bank.vectors")) == source.replace(
         "        log()", "        bank.vectors = bank.vectors.detach()\n        log()"
     )
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from fix.programs import Case
-from gradsan.fix.program import Program
-from gradsan.fix.ranking import ranked
+from fix.programs import Case, live
+from gradsan.facts.held import TENSOR, Held, container, record
+from gradsan.fix.proposing import candidates
+from gradsan.fix.signs import ranked
 from gradsan.report import Fix
 
 ONE_LINE = """\
@@ -187,7 +188,7 @@ def test_loop_that_only_measures_needs_no_graph(tmp_path: Path) -> None:
     found = case.diagnosis("GS301", "total", held=case.at("total +="), made=case.at("total +="))
     fixes = (Fix("item", "", "same-gradients"), Fix("no-grad", "", "same-gradients"))
 
-    first = ranked(fixes, Program(replace(found, fixes=fixes), tmp_path))[0]
+    first = ranked(fixes, case.program(replace(found, fixes=fixes)))[0]
 
     assert first.kind == "no-grad"
     assert case.mended("no-grad", found) == MEASURED.replace(
@@ -210,7 +211,7 @@ def test_loop_over_batches_trains_on_each_and_one_within_a_step_on_their_sum(
     fixes = (Fix("combine-losses", "", "changes-gradients"), Fix("move-into-loop", "", "changes-gradients"))
     found = replace(case.diagnosis("GS304", "loss", made=case.at("loss = f")), fixes=fixes)
 
-    assert ranked(fixes, Program(found, tmp_path))[0].kind == first
+    assert ranked(fixes, case.program(found))[0].kind == first
 
 
 def test_output_that_a_call_has_trained_on_already_is_detached_where_it_is_handed_over(tmp_path: Path) -> None:
@@ -282,7 +283,7 @@ def test_buffer_that_every_round_writes_to_is_made_in_every_round(tmp_path: Path
     found = case.diagnosis("GS103", "est", enters=case.at("unroll"), used=case.at("backward"))
     fixes = (Fix("detach", "", "changes-gradients"),)
 
-    first = ranked(fixes, Program(replace(found, fixes=fixes), tmp_path))[0]
+    first = ranked(fixes, case.program(replace(found, fixes=fixes)))[0]
 
     assert first.kind == "move-into-loop"
     assert case.mended("move-into-loop", found) == source.replace("    est = torch.zeros(9)\n", "").replace(
@@ -324,10 +325,11 @@ def main():
 """
     case = Case(tmp_path, source)
     passing = case.at("loss.backward")
-    evidence = {"reached_in": "main", "reached_as": "theta", "holds": "tensor"}
-    found = case.diagnosis("GS103", "theta", made=case.at("learned"), freed=passing, used=passing, evidence=evidence)
+    found = case.diagnosis("GS103", "theta", made=case.at("learned"), freed=passing, used=passing)
 
-    assert case.mended("detach", found) == f"{source}        theta = theta.detach().requires_grad_()\n"
+    mended = case.mended("detach", found, live(reached_as="theta"))
+
+    assert mended == f"{source}        theta = theta.detach().requires_grad_()\n"
 
 
 def test_state_is_detached_below_what_moves_it_on(tmp_path: Path) -> None:
@@ -336,10 +338,11 @@ def test_state_is_detached_below_what_moves_it_on(tmp_path: Path) -> None:
     source += "        opt.step()\n        probe.advance()\n"
     case = Case(tmp_path, source)
     passing = case.at("loss.backward")
-    evidence = {"reached_in": "main", "reached_as": "probe.old", "holds": "tensor"}
-    found = case.diagnosis("GS103", "probe.old", made=case.at("net(x)"), freed=passing, used=passing, evidence=evidence)
+    found = case.diagnosis("GS103", "probe.old", made=case.at("net(x)"), freed=passing, used=passing)
 
-    assert case.mended("detach", found) == f"{source}        probe.old = probe.old.detach()\n"
+    mended = case.mended("detach", found, live(reached_as="probe.old"))
+
+    assert mended == f"{source}        probe.old = probe.old.detach()\n"
 
 
 def test_forward_is_not_run_again_for_both_passes_at_once(tmp_path: Path) -> None:
@@ -366,9 +369,107 @@ def test_record_that_was_made_once_is_detached_field_by_field(tmp_path: Path) ->
     source = "def main():\n    rollout = collect(agent)\n    for _ in range(3):\n        learn(rollout).backward()\n"
     case = Case(tmp_path, source)
     passing = case.at("backward")
-    found = case.diagnosis(
-        "GS104", "rollout", made=case.at("collect"), freed=passing, used=passing, evidence={"holds": "record values"}
-    )
+    found = case.diagnosis("GS104", "rollout", made=case.at("collect"), freed=passing, used=passing)
+
+    mended = case.mended("detach", found, live(record(["values"])))
 
     line = "    rollout = collect(agent)\n"
-    assert case.mended("detach", found) == source.replace(line, f"{line}    rollout.values = rollout.values.detach()\n")
+    assert mended == source.replace(line, f"{line}    rollout.values = rollout.values.detach()\n")
+
+
+CLOSURE = """\
+def main():
+    step = inner_0()
+    for x in data:
+        loss = step(x).sum()
+        loss.backward()
+
+def inner_0():
+    state = zeros(3)
+
+    def inner_1(x):
+        nonlocal state
+        state = cell(x, state)
+        return state
+
+    return inner_1
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "held", "cut"),
+    [
+        (CLOSURE, TENSOR, "state.detach()"),
+        (CLOSURE, container("named tuple", [TENSOR]), "state._make(each.detach() for each in state)"),
+        (CLOSURE.replace("nonlocal", "global"), container("tuple", [TENSOR]), "tuple(each.detach() for each in state)"),
+    ],
+)
+def test_state_that_only_inner_functions_can_name_is_cut_where_one_declares_it(
+    tmp_path: Path, source: str, held: Held, cut: str
+) -> None:
+    """The function that asks for the pass has no name for it; the one that binds it again begins with the old one."""
+    case = Case(tmp_path, source)
+    moves = case.at("step(x)", "cell(x")
+    used = case.at("backward")
+    found = case.diagnosis("GS103", "state", made=moves, enters=moves, used=used)
+
+    declared = next(line for line in source.splitlines(keepends=True) if line.endswith("al state\n"))
+    edits = [case.applied(each) for each in candidates("detach", case.program(found, live(held)))]
+    assert source.replace(declared, f"{declared}        state = {cut}\n") in edits
+
+
+def test_state_of_a_closure_that_runs_several_times_a_step_is_not_cut_at_its_head(tmp_path: Path) -> None:
+    """What one call hands to the next within a step is to be trained through."""
+    source = CLOSURE.replace(
+        "        loss = step(x).sum()",
+        "        loss = sum(x)\n        for part in x:\n            loss = loss + step(part)",
+    )
+    case = Case(tmp_path, source)
+    moves = case.at("step(part)", "cell(x")
+    found = case.diagnosis("GS103", "state", made=moves, enters=moves, used=case.at("backward"))
+
+    edits = [case.applied(each) for each in candidates("detach", case.program(found))]
+    assert not any("nonlocal state\n        state = state.detach()" in each for each in edits)
+
+
+ADAPTED = """\
+def main():
+    fast = {first}
+    for step in range(9):
+        for task in tasks:
+            fast = adapt(net, fast, task)
+            loss = measure(net, fast, task)
+            loss.backward()
+        opt.step()
+"""
+
+
+def _adapted(folder: Path, first: str) -> str | None:
+    """The program after the weights were moved into a loop."""
+    case = Case(folder, ADAPTED.format(first=first))
+    made = case.at("fast = adapt")
+    used = case.at("backward")
+    return case.mended("move-into-loop", case.diagnosis("GS102", "fast", made=made, enters=made, freed=used, used=used))
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "dict(net.named_parameters())",
+        "list(net.parameters())",
+        "{name: each.clone() for name, each in net.named_parameters()}",
+    ],
+)
+def test_adapted_weights_begin_again_as_the_parameters_for_every_task(tmp_path: Path, first: str) -> None:
+    """To carry trained weights on is the optimizer's work."""
+    source = ADAPTED.format(first=first)
+    line = f"    fast = {first}\n"
+
+    moved = source.replace(line, "").replace("            fast = adapt", f"        {line}            fast = adapt")
+    assert _adapted(tmp_path, first) == moved
+
+
+@pytest.mark.parametrize("first", ["net.first_state", "sum(each.norm() for each in net.parameters())"])
+def test_state_that_begins_with_something_learned_is_carried_on(tmp_path: Path, first: str) -> None:
+    """It is computed from parameters, and is no weight."""
+    assert _adapted(tmp_path, first) is None

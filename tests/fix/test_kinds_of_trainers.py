@@ -1,11 +1,13 @@
 """Fixes where a library runs the steps, and the program has only the forward."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fix.programs import Case
-from gradsan.report import Diagnosis
+from fix.programs import Case, live
+from gradsan.facts.held import TENSOR, Held, container
+from gradsan.report import FixKind
 
 HANDED_OVER = """\
 def main():
@@ -21,27 +23,26 @@ class Memory:
 """
 
 
-def _carried(case: Case, **evidence: str) -> Diagnosis:
+def _mended(case: Case, kind: FixKind = "detach", held: Held = TENSOR) -> str | None:
     """`self.h` is carried from step to step, and one call of the user's asked for all of them."""
     enters, used = case.at("trainer.fit", "self.cell"), case.at("trainer.fit")
-    evidence = {"passes_of_one_call": "yes", **evidence}
-    return case.diagnosis("GS103", "self.h", made=enters, enters=enters, used=used, evidence=evidence)
+    found = case.diagnosis("GS103", "self.h", made=enters, enters=enters, used=used)
+    return case.mended(kind, found, replace(live(held), is_one_call=True))
 
 
 @pytest.mark.parametrize(
-    ("holds", "cut"),
+    ("held", "cut"),
     [
-        ("tensor", "None if self.h is None else self.h.detach()"),
-        ("tuple of tensor", "None if self.h is None else tuple(each.detach() for each in self.h)"),
+        (TENSOR, "None if self.h is None else self.h.detach()"),
+        (container("tuple", [TENSOR]), "None if self.h is None else tuple(each.detach() for each in self.h)"),
     ],
 )
-def test_state_of_a_librarys_loop_is_cut_where_it_is_read(tmp_path: Path, holds: str, cut: str) -> None:
+def test_state_of_a_librarys_loop_is_cut_where_it_is_read(tmp_path: Path, held: Held, cut: str) -> None:
     """It may be None there, in the first step."""
     case = Case(tmp_path, HANDED_OVER)
-    found = _carried(case, holds=holds)
 
-    assert case.mended("detach", found) == HANDED_OVER.replace("(x, self.h)", f"(x, {cut})")
-    assert case.mended("reset-state", found) is None
+    assert _mended(case, held=held) == HANDED_OVER.replace("(x, self.h)", f"(x, {cut})")
+    assert _mended(case, "reset-state", held) is None
 
 
 def test_state_is_cut_where_it_gets_the_name_that_the_forward_uses(tmp_path: Path) -> None:
@@ -51,7 +52,7 @@ def test_state_is_cut_where_it_gets_the_name_that_the_forward_uses(tmp_path: Pat
     )
     case = Case(tmp_path, source)
 
-    assert case.mended("detach", _carried(case)) == source.replace("h = self.h if", "h = self.h.detach() if")
+    assert _mended(case) == source.replace("h = self.h if", "h = self.h.detach() if")
 
 
 def test_state_that_was_seen_to_be_there_is_cut_without_a_question(tmp_path: Path) -> None:
@@ -61,4 +62,4 @@ def test_state_that_was_seen_to_be_there_is_cut_without_a_question(tmp_path: Pat
     )
     case = Case(tmp_path, source)
 
-    assert case.mended("detach", _carried(case)) == source.replace("(x, self.h)", "(x, self.h.detach())")
+    assert _mended(case) == source.replace("(x, self.h)", "(x, self.h.detach())")

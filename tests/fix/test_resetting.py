@@ -1,12 +1,11 @@
-"""State that belongs to its own batch is reset; state that is to go on is detached."""
+"""State is reset as its own class or the lines beside do it; which of the two is meant, the cause asks the source."""
 
 from pathlib import Path
 
 import pytest
 
-from fix.programs import Case
-from gradsan.fix.program import Program
-from gradsan.fix.ranking import ranked
+from fix.programs import Case, live
+from gradsan.fix.signs import ranked
 from gradsan.report import Diagnosis, Fix
 
 SOURCE = """\
@@ -16,52 +15,48 @@ class Layer:
     def reset(self):
         self.charge = torch.zeros(self.size)
 def main():
-    loader = DataLoader(samples, batch_size=4, shuffle=True)
     for x in loader:
         loss = upper(lower(x))
         loss.backward()
 """
+TWO = live(reached_as="lower.charge", beside=["upper.charge"])
 FIXES = (Fix("detach", "cut", "changes-gradients"), Fix("reset-state", "reset", "changes-gradients"))
 
 
-def carried(case: Case, function: str = "Layer.forward") -> Diagnosis:
+def carried(case: Case) -> Diagnosis:
     """The charge of two layers, from one batch to the next."""
-    place = case.at("upper(lower", "leak(", inner=function)
-    evidence = {
-        "holds": "tensor",
-        "reached_as": "lower.charge",
-        "reached_beside": "upper.charge",
-        "reached_in": "main",
-    }
-    return case.diagnosis("GS103", "self.charge", made=place, enters=place, used=case.at("backward"), evidence=evidence)
+    place = case.at("upper(lower", "leak(", inner="Layer.forward")
+    return case.diagnosis("GS103", "self.charge", made=place, enters=place, used=case.at("backward"))
 
 
 def test_class_is_asked_to_reset_its_own_state(tmp_path: Path) -> None:
     """That of every layer that carries some."""
     case = Case(tmp_path, SOURCE)
 
-    assert case.mended("reset-state", carried(case)) == SOURCE + "        lower.reset()\n        upper.reset()\n"
+    assert case.mended("reset-state", carried(case), TWO) == SOURCE + "        lower.reset()\n        upper.reset()\n"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "function", "first"),
+    ("old", "new"),
     [
-        ("", "", "Layer.forward", "reset-state"),
-        (", shuffle=True", "", "Layer.forward", "detach"),  # a text, chunk after chunk
-        ("def reset(self)", "def reset(self, size)", "Layer.forward", "detach"),
-        ("def forward(self, x)", "def remember(self, x)", "Layer.remember", "detach"),  # a memory is to stay
-        ("torch.zeros(self.size)", "0 * self.charge", "Layer.forward", "detach"),  # the history would stay
+        ("def reset(self)", "def reset(self, size)"),
+        ("torch.zeros(self.size)", "0 * self.charge"),  # the graph would stay
     ],
 )
-def test_state_is_reset_where_the_next_batch_has_nothing_to_do_with_it(
-    tmp_path: Path, old: str, new: str, function: str, first: str
-) -> None:
-    """The batches come shuffled, and the layer has a method for it."""
-    case = Case(tmp_path, SOURCE.replace(old, new) if old else SOURCE)
+def test_method_that_needs_something_or_keeps_the_graph_resets_nothing(tmp_path: Path, old: str, new: str) -> None:
+    """Nobody can say what to give it."""
+    case = Case(tmp_path, SOURCE.replace(old, new))
 
-    best, _ = ranked(FIXES, Program(carried(case, function), tmp_path))
+    assert "reset()" not in str(case.mended("reset-state", carried(case), TWO))
 
-    assert best.kind == first
+
+def test_state_that_its_class_can_reset_is_detached_first(tmp_path: Path) -> None:
+    """Whether the next batch has anything to do with it, nothing in the source shows."""
+    case = Case(tmp_path, SOURCE)
+
+    best, _ = ranked(FIXES, case.program(carried(case), TWO))
+
+    assert best.kind == "detach"
 
 
 COLLECTED = """\
@@ -95,7 +90,7 @@ def test_list_that_was_forgotten_is_emptied_as_the_others_are(
     made = case.at("        select(policy)", "append", inner="select")
     diagnosis = case.diagnosis("GS103", "policy.chosen", made=made, enters=case.at("sum("), used=case.at("backward"))
 
-    best, _ = ranked(FIXES, Program(diagnosis, tmp_path))
+    best, _ = ranked(FIXES, case.program(diagnosis))
 
     assert best.kind == ("detach" if expected is None else "reset-state")
     if expected is not None:

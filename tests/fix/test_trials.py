@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 import gradsan
+from gradsan.facts.held import TENSOR
+from gradsan.facts.live_evidence import Access, Alive
 from gradsan.fix.arrangement import Arrangement
 from gradsan.fix.commands import UnusableCommandError, command_of
 from gradsan.fix.environment import environment
+from gradsan.fix.trials import Workshop
 
 
 @pytest.mark.parametrize(
@@ -58,3 +61,37 @@ def test_python_without_the_start_up_file_finds_it_all_the_same(
     )
 
     assert done.stdout.splitlines() == ["of the user", "True []"]
+
+
+STATEFUL = """\
+import torch
+
+
+class Memory(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.state = torch.nn.RNNCell(2, 2), torch.zeros(1, 2)
+
+    def forward(self, x):
+        self.state = self.cell(x, self.state)
+        return self.state
+
+
+memory = Memory()
+for x in torch.ones(2, 1, 2):
+    memory(x).sum().backward()
+"""
+
+
+def test_trial_leaves_what_the_live_program_told_beside_its_report(tmp_path: Path) -> None:
+    """Typed, by the fingerprint of the error; the report itself has nothing of it."""
+    (tmp_path / "train.py").write_text(STATEFUL, encoding="utf-8")
+
+    trial = Workshop(tmp_path, command_of("python train.py", tmp_path), seconds=60, layers=False).run({})
+
+    (found,) = trial.diagnoses
+    live = trial.live[found.fingerprint]
+    assert live.alive == Alive(TENSOR, Access("memory.state", "<module>"))
+    assert live.crossings == ()
+    assert {each.file for each in live.graph_lines} == {"train.py"}
+    assert set(found.evidence) == {"freed_ops", "saved_bytes"}

@@ -168,6 +168,13 @@ def optimizes(path: str) -> bool:
     return issubclass(optimizer, torch.optim.Optimizer)
 
 
+def lists_parameters(path: str) -> bool:
+    """All of them, by themselves or with their names."""
+    layer = Training().layer
+    listed = list(getattr(layer, path.rpartition(".")[2])())
+    return [each[1] if isinstance(each, tuple) else each for each in listed] == [layer.weight]
+
+
 def loads_data(path: str) -> bool:
     """It goes over what it is given."""
     return len(list(found(path)([1, 2, 3]))) == 3
@@ -296,6 +303,7 @@ PROOFS: dict[Effect, Callable[[str], bool]] = {
     "checkpoints": checkpoints,
     "draws": draws,
     "optimizes": optimizes,
+    "lists parameters": lists_parameters,
     "loads data": loads_data,
     "converts": converts,
     "tells": tells,

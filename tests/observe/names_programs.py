@@ -1511,4 +1511,107 @@ main()
             ),
         ),
     ),
+    Rule(
+        "Of several variables that one statement stores, the one that is seen to lead to the op is meant.",
+        under=(
+            _program(
+                "two students that teach each other",
+                "out_a",
+                """
+def student():
+    return nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+
+def distance(own, peer):
+    return (own.log_softmax(1) - peer.softmax(1)).square().mean()
+
+def update(a, b, opt_a, opt_b, x):
+    out_a, out_b = a(x), b(x)
+    loss_a = out_a.square().mean() + distance(out_a, out_b)
+    loss_b = out_b.square().mean() + distance(out_b, out_a)
+    opt_a.zero_grad()
+    loss_a.backward(retain_graph=True)
+    opt_a.step()
+    opt_b.zero_grad()
+    loss_b.backward()
+    opt_b.step()
+
+def main():
+    a, b = student(), student()
+    opts = [torch.optim.SGD(each.parameters(), lr=0.1) for each in (a, b)]
+    for _ in range(3):
+        update(a, b, *opts, torch.randn(2, 3))
+
+main()
+""",
+            ),
+            _program(
+                "two critics, one of which learns from the other",
+                "q1",
+                """
+class Critics(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q1 = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+        self.q2 = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+
+def gap(one, other):
+    return torch.minimum(one, other).square().mean()
+
+def main():
+    critics = Critics()
+    first = torch.optim.Adam(critics.q1.parameters())
+    second = torch.optim.Adam(critics.q2.parameters())
+    for _ in range(3):
+        s = torch.randn(2, 3)
+        q2, q1 = critics.q2(s), critics.q1(s)
+        loss1 = q1.square().mean()
+        loss2 = q2.square().mean() + gap(q2, q1)
+        first.zero_grad()
+        loss1.backward(retain_graph=True)
+        first.step()
+        second.zero_grad()
+        loss2.backward()
+        second.step()
+
+main()
+""",
+            ),
+            _program(
+                "two views, of which one was back-propagated already",
+                "left",
+                """
+def contrast(one, other):
+    return (one.softmax(1) * other.log_softmax(1)).sum()
+
+def main():
+    f, g = nn.Linear(3, 4), nn.Linear(3, 4)
+    x = torch.randn(2, 3)
+    right, left = g(x).tanh(), f(x).tanh()
+    first = left.square().mean()
+    second = right.square().mean() + contrast(right, left)
+    first.backward()
+    second.backward()
+
+main()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "both lead to it, and one is read",
+                "right | both",
+                """
+def main():
+    trunk = nn.Linear(3, 4)
+    both = trunk(torch.randn(2, 3)).tanh()
+    left, right = both[:, :2], both[:, 2:]
+    left.square().mean().backward()
+    loss = right.pow(3).sum()
+    loss.backward()
+
+main()
+""",
+            ),
+        ),
+    ),
 )

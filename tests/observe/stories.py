@@ -8,6 +8,7 @@ import pytest
 
 from gradsan.entry import session as sessions
 from gradsan.entry.session import Session
+from gradsan.facts.live_evidence import LiveEvidence
 from gradsan.facts.location import Location
 from gradsan.report import Diagnosis
 
@@ -22,6 +23,11 @@ torch.manual_seed(0)
 
 def diagnosis_of(folder: Path, program: str, library: str = "") -> Diagnosis:
     """What gradsan says about the error that ends a program. `library`: a module `library` that is not the user's."""
+    return explained(folder, program, library)[0]
+
+
+def explained(folder: Path, program: str, library: str = "") -> tuple[Diagnosis, LiveEvidence]:
+    """The same, with what the live program told beside it."""
     script, installed = folder / "main.py", folder / "site-packages"
     installed.mkdir()
     (installed / "library.py").write_text(library, encoding="utf-8")
@@ -42,7 +48,7 @@ def diagnosis_of(folder: Path, program: str, library: str = "") -> Diagnosis:
         sys.modules.pop("library", None)
     assert not complaints
     assert found is not None
-    return found
+    return found, session.explainer.live[found.fingerprint]
 
 
 def marked(program: str, mark: str) -> int | None:

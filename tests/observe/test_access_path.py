@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from observe.stories import diagnosis_of
+from observe.stories import explained
 
 LAYER = """
 class Layer(nn.Module):
@@ -47,10 +47,11 @@ def test_state_is_written_as_the_training_function_sees_it(
     """That of every layer: cut in one of them, the pass would walk into the past through the other."""
     program = f"{LAYER}\ndef train(x):\n    {made}\n    for _ in range(3):\n        {called}.sum().backward()\n"
 
-    evidence = diagnosis_of(tmp_path, f"{program}\ntrain(torch.ones(2, 3))\n").evidence
+    _, live = explained(tmp_path, f"{program}\ntrain(torch.ones(2, 3))\n")
 
-    assert evidence["reached_in"] == "train"
-    assert [evidence["reached_as"], *str(evidence.get("reached_beside", "")).splitlines()] == written
+    assert live.alive.access is not None
+    assert live.alive.access.function == "train"
+    assert live.alive.access.every == written
 
 
 TRAINER = """
@@ -83,11 +84,11 @@ main()
 
 def test_step_of_a_librarys_loop_has_no_boundary_in_the_program(tmp_path: Path) -> None:
     """What the library hides is not for the program to write, and below its call all steps are over."""
-    evidence = diagnosis_of(tmp_path, HANDED_OVER, TRAINER).evidence
+    _, live = explained(tmp_path, HANDED_OVER, TRAINER)
 
-    assert evidence["passes_of_one_call"] == "yes"
-    assert evidence["holds"] == "tuple of tensor"
-    assert "reached_as" not in evidence
+    assert live.is_one_call
+    assert str(live.alive.held) == "tuple of tensor"
+    assert live.alive.access is None
 
 
 def test_step_of_the_programs_own_loop_has_one(tmp_path: Path) -> None:
@@ -97,7 +98,8 @@ def test_step_of_the_programs_own_loop_has_one(tmp_path: Path) -> None:
         "    model = Memory()\n    for x in torch.ones(3, 1, 2, 3):\n        trainer.fit(model, x)\n",
     )
 
-    evidence = diagnosis_of(tmp_path, program, TRAINER).evidence
+    _, live = explained(tmp_path, program, TRAINER)
 
-    assert "passes_of_one_call" not in evidence
-    assert evidence["reached_as"] == "model.state"
+    assert not live.is_one_call
+    assert live.alive.access is not None
+    assert live.alive.access.written == "model.state"

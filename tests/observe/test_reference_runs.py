@@ -42,6 +42,33 @@ for n, x in enumerate(data):
         ("else h)",),
         ("else h.detach())",),
     ),
+    "forward that a guard skips": (
+        "skipped",
+        """\
+net = nn.Linear(3, 2)
+opt = torch.optim.Adam(net.parameters(), 0.1)
+for n, x in enumerate([*data, *data]):
+    if n % 3 != 2:
+        loss = net(x).square().mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""",
+        ("    opt.zero_grad(); loss",),
+        ("    else:\n        continue\n    opt.zero_grad(); loss",),
+    ),
+    "guard around a part of the forward, with momentum": (
+        "skipped",
+        """\
+net, head = nn.Linear(3, 2), nn.Linear(2, 1)
+opt = torch.optim.SGD([*net.parameters(), *head.parameters()], 0.1, momentum=0.9)
+for n, x in enumerate([*data, *data]):
+    if n % 4 != 3:
+        features = net(x).tanh()
+    loss = head(features).square().mean()
+    loss.backward(); opt.step(); opt.zero_grad()
+""",
+        ("    loss = head",),
+        ("    else:\n        continue\n    loss = head",),
+    ),
     "queue of keys": (
         "cut",
         """\
@@ -300,6 +327,7 @@ def test_reference_gives_what_the_repaired_program_gives(name: str, tmp_path: Pa
 
 # What a beginner may well write instead, which ends the error and trains something else.
 WRONG = {
+    "forward that a guard skips": ("if n % 3 != 2:", "if True:"),
     "state of an lstm": ("out, state = net(x[:, None], state)", "out, _ = net(x[:, None], None)"),
     "total of several terms": ("total = total + net(part).square().mean()", "total = net(part).square().mean()"),
     "gan": (

@@ -248,7 +248,7 @@ spread.backward()
     "loss that a guard did not make anew": (
         "GS110",
         "loss",
-        "advice",
+        "reorder",
         """
 net = nn.Linear(3, 1)
 opt = torch.optim.SGD(net.parameters(), 0.1)

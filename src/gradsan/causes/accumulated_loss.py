@@ -27,7 +27,7 @@ class AccumulatedLoss(Cause):
     summary = "a running total of losses is itself back-propagated in every step"
     own_remedies = table(
         Remedy("item", where=("total",), trusted=False),
-        Remedy("detach", where=("use", "boundary")),
+        Remedy("detach", where=("single use", "boundary", "use")),
         Remedy("combine-losses", where=("block", "total")),
         Remedy(
             "reset-state",

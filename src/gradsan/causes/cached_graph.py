@@ -34,7 +34,6 @@ class CachedGraph(Cause):
     )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "constant", "no-grad": "constant"}
     asked = 41
-    reads_whole_graph = True
     example = Example(
         program="""\
 import torch

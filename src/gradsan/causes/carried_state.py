@@ -25,8 +25,8 @@ class CarriedState(Cause):
     severity = "error"
     summary = "a tensor from an earlier step still carries that step's graph"
     own_remedies = table(
-        Remedy("detach", where=("use", "boundary"), unless="nothing is left to train"),
-        Remedy("reset-state", where=("boundary",), first_if="the state belongs to its batch", trusted=False),
+        Remedy("detach", where=("single use", "boundary", "use"), unless="nothing is left to train"),
+        Remedy("reset-state", where=("boundary",), first_if="others are emptied beside it", trusted=False),
         Remedy("move-into-loop", where=("buffer",), first_if="it can be written", only_if_shown=True),
     )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reset-state": "again"}  # it begins as in the first iteration

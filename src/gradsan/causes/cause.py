@@ -86,9 +86,7 @@ class Cause:
 
     # What a kind of fix is here, where it is not what it is elsewhere: see `causes/remedy.py`.
     own_remedies: ClassVar[Mapping[FixKind, Remedy]] = {}
-    # For whoever reads the source to fix it: what is old may be created by any line of the graph, and not only by those
-    # of the diagnosis (a cache on the path to another one); and the old part of the path was not freed, but is live.
-    reads_whole_graph: ClassVar[bool] = False
+    # For whoever reads the source to fix it: the old part of the path was not freed, but is live.
     old_part_is_live: ClassVar[bool] = False
 
     # Its place among the questions that tell the causes of an error apart: contexts that change the answer come first.

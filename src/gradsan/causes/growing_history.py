@@ -30,7 +30,7 @@ class GrowingHistory(Cause):
     severity = "warning"
     summary = "every backward walks all earlier steps, each step slower and larger than the last"
     own_remedies = table(
-        Remedy("detach", where=("use", "boundary"), drops_retain=True),
+        Remedy("detach", where=("single use", "boundary", "use"), drops_retain=True),
     )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "beside"}
     roles = Cause.roles | {"enters": "carried on", "used": "walks all earlier steps too"}

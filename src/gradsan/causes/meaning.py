@@ -15,6 +15,7 @@ from gradsan.report import FixKind
 # copied: as if every saved value were a copy.
 # created: as if gradients that are asked for were part of the graph.
 # cleared: each step is given what came since the one before it.
+# skipped: as if a pass into what an earlier one freed were not made, nor the steps before the next pass.
 # same: as in the program as it is.
 # open: the program does not say; only what it did before it failed must stay.
 Meaning = Literal[
@@ -28,6 +29,7 @@ Meaning = Literal[
     "copied",
     "created",
     "cleared",
+    "skipped",
     "same",
     "open",
 ]

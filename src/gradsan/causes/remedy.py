@@ -27,6 +27,8 @@ Target = Literal[
 Where = Literal[
     "creation",  # the statement that creates it, before the loop
     "use",  # the statement of the later forward that builds on it
+    "single use",  # the same, where a step reads it there alone, and once
+    "use in the loop",  # the same, where it was created before the loop
     "boundary",  # below the pass, where a step is over; or above a loop that reads it, in a function that a step calls
     "kept",  # the statement that puts it into its holder
     "total",  # the statement that adds to a total, together with the pass that is asked of it
@@ -36,14 +38,20 @@ Where = Literal[
     "measuring",  # around the function or the loop that only measures
     "iteration",  # the top of what runs once for every pass
     "store",  # what still holds losses of an earlier iteration
-    "block",  # the block in which both passes stand, or below the loop that asks for both
+    "block",  # the block in which both passes stand
+    "losses",  # the loop that asks for a pass over each of its losses
     "loop",  # the loop that computes the terms
     "cache",  # what answers without computing
     "attribute",  # what keeps it on an object
-    "after the step",  # below the step that changed the parameters
+    "lines after the step",  # below the step that changed the parameters: all that leads to the loss
+    "line after the step",  # the same, where that is one line
     "buffer",  # what a loop writes into, allocated before it
     "context",  # a caching context around the loop
     "update",  # clearing, pass and step, below the loop that computes the losses
+    "change",  # the statement that edits it in place
+    "saving",  # the statement that saves it for backward
+    "cut",  # the statement or the block that cuts the graph
+    "guard",  # the branch that computes it
     "later pass",
     "earlier pass",
     "program",  # where it begins, or wherever the setting is written
@@ -54,7 +62,7 @@ Sign = Literal[
     "it can be written",
     "a gradient enters the loss",  # what the earlier call returned is used on the path to the later pass
     "no gradient enters the loss",
-    "the state belongs to its batch",  # or is emptied beside others that are: it means nothing to the next one
+    "others are emptied beside it",  # below the pass: it was forgotten, and means nothing to the next iteration
     "several terms are added",  # in a loop of their own, below which the total is back-propagated
     "the loop takes batches",  # of its own, and is no part of one step
 ]
@@ -76,7 +84,7 @@ class Remedy:
     unless: Loss | None = None  # it comes last where a replay of the graph shows this
     first_if: Sign | None = None  # it comes first where the source shows this
     instead_of: FixKind | None = None  # it comes before this one where no edit of that kind can be written
-    only_if_shown: bool = False  # it is no fix of this cause but where the source shows the sign
+    only_if_shown: bool = False  # what ran does not ask for it: it is a fix where the source shows the sign
     trusted: bool = True  # certain, it may be written without a run that proves it: it cannot be meant otherwise
     drops_retain: bool = False  # a retained graph led here, which nobody needs after the edit: the argument goes, too
     cuts_later_pass: bool = True  # what it cuts off, the failing pass loses; False: the earlier one may lose it instead
@@ -92,7 +100,7 @@ def table(*remedies: Remedy) -> Mapping[FixKind, Remedy]:
 
 USUAL: Mapping[FixKind, Remedy] = table(
     Remedy("recompute", where=("attribute", "use")),
-    Remedy("combine-losses", where=("block",)),
+    Remedy("combine-losses", where=("block", "losses")),
     Remedy("detach", where=("use",)),
     Remedy("reset-state", where=("boundary",), trusted=False),
     Remedy("no-grad", where=("creation",)),
@@ -104,8 +112,8 @@ USUAL: Mapping[FixKind, Remedy] = table(
     Remedy("create-graph", target="earlier pass", where=("earlier pass",)),
     Remedy("remove-retain", target="later pass", where=("later pass",)),
     Remedy("zero-grad", target="optimizer", where=("later pass",)),
-    Remedy("clone", where=("use",)),
-    Remedy("re-attach", target="cut", where=("use",), trusted=False),
+    Remedy("clone", where=("change", "saving")),
+    Remedy("re-attach", target="cut", where=("cut",), trusted=False),
     Remedy("setting", target="nothing"),
     Remedy("advice", target="nothing"),
 )

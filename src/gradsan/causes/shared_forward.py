@@ -1,4 +1,5 @@
 from gradsan.causes.cause import Cause, Example, Tempting
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -21,6 +22,8 @@ class SharedForward(Cause):
     name = "shared-forward"
     severity = "error"
     summary = "two losses of one forward pass; the first backward freed the part they share"
+    # Weights that are adapted for one task begin again for the next: only the source shows that.
+    own_remedies = table(Remedy("move-into-loop", where=("buffer",), first_if="it can be written", only_if_shown=True))
     asked = 60
     example = Example(
         program="""\

@@ -34,7 +34,7 @@ class StaleGraph(Cause):
     own_remedies = table(
         Remedy("detach", where=("creation", "use"), drops_retain=True, trusted=False),
         Remedy("move-into-loop", where=("creation",), drops_retain=True, trusted=False),
-        Remedy("recompute", where=("cache", "attribute", "use"), drops_retain=True, trusted=False),
+        Remedy("recompute", where=("cache", "attribute", "use in the loop"), drops_retain=True, trusted=False),
     )
     roles = Cause.roles | {
         "made": "computed from older parameters",

@@ -1,6 +1,9 @@
+from collections.abc import Mapping
 from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
+from gradsan.causes.meaning import Meaning
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Incident, SecondPass
 from gradsan.report import FixKind
 
@@ -25,8 +28,10 @@ class StaleStep(Cause):
     summary = "a guard skipped this step's forward, and the update ran on what the previous step left"
     asked = 42
     titles: ClassVar[dict[FixKind, str]] = {
-        "advice": "let the guard skip the whole step: forward, backward and `step()` run together or not at all"
+        "reorder": "let the guard skip the whole step: forward, backward and `step()` run together or not at all"
     }
+    own_remedies = table(Remedy("reorder", target="later pass", where=("guard",), trusted=False))
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reorder": "skipped"}
     example = Example(
         program="""\
 import torch
@@ -109,4 +114,4 @@ for batch in torch.ones(10, 3).split(4):
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
         """The best first."""
-        return ("advice", "recompute")
+        return ("reorder", "recompute")

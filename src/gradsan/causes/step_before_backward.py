@@ -33,12 +33,12 @@ class StepBeforeBackward(Cause):
     own_remedies = table(
         Remedy(
             "detach",
-            where=("use", "boundary"),
+            where=("single use", "boundary", "use"),
             unless="a parameter is lost",
             drops_retain=True,
             with_siblings=False,
         ),
-        Remedy("recompute", where=("after the step", "attribute", "use")),
+        Remedy("recompute", where=("lines after the step", "attribute", "use", "line after the step")),
         Remedy("move-into-loop", where=("creation",), drops_retain=True),
         Remedy("reorder", target="step", where=("later pass",), guards_gradients=True),
     )

@@ -12,6 +12,7 @@ from typing import TextIO
 
 import click
 
+from gradsan.causes.choosing import is_sure
 from gradsan.cli.codes import selection
 from gradsan.cli.output import ColorChoice, wants_color, width, write
 from gradsan.cli.progress import Progress
@@ -25,17 +26,16 @@ from gradsan.fix.judging import Stage
 from gradsan.fix.proofs import keep, kept, name_of
 from gradsan.fix.proposing import with_edits
 from gradsan.fix.proving import Proof, Prover, kind_of
+from gradsan.fix.refusing import no_edit
 from gradsan.fix.sandbox.copies import listed
 from gradsan.fix.snapshot import Snapshot
 from gradsan.fix.trials import Trial, Workshop
-from gradsan.fix.trusting import is_sure
 from gradsan.fix.writing import write as write_files
 from gradsan.report import Diagnosis, Fix, Report
 from gradsan.source.disk import parsed
 
 _GONE = "gone with it"
 _CERTAIN = "certain: the source shows the problem, and with the edit none"
-_NO_EDIT = "no edit can be made with reason: see its fixes"
 _NO_LAYERS = (
     "this system does not let a trial have a file system of its own: the program runs in a copy of this directory, and"
     " what it writes elsewhere (by absolute paths, or by `..`) is written"
@@ -164,7 +164,7 @@ class Fixing:
             trusted = [one for one in offered if is_sure(diagnosis, one)]
             tried = [self._beside(told, diagnosis, one) for one in (*trusted, *offered[:1])]
             best = next((one for one in tried if one.changed is not None), None) or next(iter(tried), None)
-            told.append(best or _Told(diagnosis, None, None, _NO_EDIT))
+            told.append(best or _Told(diagnosis, None, None, no_edit(diagnosis)))
         return told
 
     def _beside(self, told: Sequence[_Told], diagnosis: Diagnosis, fix: Fix) -> _Told:
@@ -271,7 +271,7 @@ class Fixing:
         if proof is None:
             shown = prover.otherwise[0] if prover.otherwise else None
             fix = None if shown is None else self._with_diff(shown, stage)
-            return _Told(prover.marked(diagnosis, fix), fix, None, _refusal(prover)), stage
+            return _Told(prover.marked(diagnosis, fix), fix, None, _refusal(prover, diagnosis)), stage
         fix = self._with_diff(proof, stage)
         told = _Told(prover.marked(diagnosis, fix), fix, dict(proof.changed), words)
         return told, Stage(proof.ran, proof.changed, workshop)
@@ -365,13 +365,13 @@ class _Proving:
         return next((each for each in self.stage.ran.diagnoses if kind_of(each) not in self._tried), None)
 
 
-def _refusal(prover: Prover) -> str:
+def _refusal(prover: Prover, diagnosis: Diagnosis) -> str:
     """Why nothing is written, of the first fix that came closest."""
     if prover.otherwise:
         return f"not verified: the problem is gone, but {prover.otherwise[0].verdict.why}; --unsafe takes it"
     if prover.failed:
         return f"no fix ends it: {'; '.join(prover.failed[:3])}"
-    return _NO_EDIT
+    return no_edit(diagnosis)
 
 
 def _proof_in_words(proof: Proof) -> str:

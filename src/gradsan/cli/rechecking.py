@@ -104,7 +104,7 @@ def _obstacles(diagnosis: Diagnosis, before: Reading, after: Reading) -> Iterato
     for misfit in _new_misfits(before, after):
         if misfit.sure:
             yield Obstacle(f"`{misfit.call}` would fail: it is not called on a tensor in every case", fatal=True)
-        elif "holds" not in diagnosis.evidence:
+        else:
             yield Obstacle(f"the source does not show what `{misfit.call}` is called on", fatal=False)
 
 

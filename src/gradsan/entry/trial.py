@@ -90,7 +90,8 @@ class Trial:
         self._ending.stepping()
         if self._reference is not None and self._given.is_full:
             sys.exit(0)  # nobody asks for more of it
-        self._given.stepping(optimizer)
+        if self._reference is None or not self._reference.skips_steps:
+            self._given.stepping(optimizer)
         if self._reference is not None:
             self._reference.before_step(optimizer)
 
@@ -108,11 +109,14 @@ class Trial:
             say(f"the trial leaves no report: {error}")
 
     def _report(self) -> None:
+        import msgspec
+
         from gradsan.causes.silence import folded
 
         errors, concluded = list(self.session.uncaught), self.session.conclude()
         self._write("report", folded(errors, concluded.silent) if errors else concluded.silent)
         self._write("caught", self.session.explainer.diagnoses)
+        self._file("live").write_bytes(msgspec.json.encode(self.session.explainer.live))
         self._given.ending()
         rank = os.environ.get("RANK", "")
         record = {

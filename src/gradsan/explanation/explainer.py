@@ -15,6 +15,7 @@ from gradsan.report import Diagnosis
 
 if TYPE_CHECKING:
     from gradsan.facts.course import Course
+    from gradsan.facts.live_evidence import LiveEvidence
 
 _OURS = "__gradsan__"  # where an exception keeps its diagnosis
 
@@ -31,6 +32,7 @@ class Explainer:
     def __init__(self, wants: Callable[[str], bool] = lambda _: True) -> None:
         self._wants = wants
         self._found = Findings()
+        self.live: dict[str, LiveEvidence] = {}  # what was read from the live program, by the fingerprint of its error
         self.listeners = [self._found]  # each is given every diagnosis
         self._patience = Patience()
         self._began = time.time()
@@ -62,7 +64,9 @@ class Explainer:
             return None
         from gradsan.explanation.pipeline import diagnosed
 
-        return diagnosed(observed, raised.complain, self._began)
+        diagnosis, live = diagnosed(observed, raised.complain, self._began)
+        self.live.setdefault(diagnosis.fingerprint, live)
+        return diagnosis
 
     def _attach(self, error: RuntimeError, diagnosis: Diagnosis) -> None:
         from gradsan.show.text import story

@@ -6,17 +6,17 @@ diagnosis stays as it was.
 
 import linecache
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from gradsan.causes.diagnosing import diagnose
 from gradsan.causes.silence import places_of, silent_diagnoses
 from gradsan.check.suppressions import silenced
-from gradsan.explanation.evidence import of_live, of_tried
 from gradsan.explanation.findings import Conclusion
 from gradsan.explanation.from_source import completed_from_source
+from gradsan.explanation.reported_files import as_reported
 from gradsan.facts.course import Course
+from gradsan.facts.live_evidence import NOTHING_READ, LiveEvidence
 from gradsan.lifecycle.recording import Recording
 from gradsan.observe.guarding import attempt
 from gradsan.observe.observed import Observed
@@ -25,18 +25,21 @@ from gradsan.report import Diagnosis, RaisedError, Summary
 from gradsan.source.comments import comments_in
 
 
-def diagnosed(observed: Observed, complain: Complain, began: float) -> Diagnosis:
-    """The diagnosis of an error. `began`: when the run did; a file that changed since is not what runs."""
+def diagnosed(observed: Observed, complain: Complain, began: float) -> tuple[Diagnosis, LiveEvidence]:
+    """The diagnosis of an error, and what its edits depend on besides.
+
+    `began`: when the run did; a file that changed since is not what runs.
+    """
     beliefs = tuple(dict.fromkeys(each.sentence for each in observed.tried))
     found = diagnose(observed.incident, RaisedError(*observed.error), observed.named, beliefs)
-    found, live = _with_evidence(found, of_tried(observed.tried)), observed.live
+    live = observed.live
     if observed.unrecorded is not None:
         found = completed_from_source(found, observed.unrecorded)
         live = observed.live_of(found.culprit)
-    found = _with_evidence(found, of_live(live))
+    live = as_reported(live, observed.tried)
     if observed.recording is not None:
         found = _foretold(found, observed.recording, complain)
-    return edited(found, complain, began)
+    return edited(found, complain, began, live), live
 
 
 def concluded(course: Course, wants: Callable[[str], bool], complain: Complain, began: float) -> Conclusion:
@@ -55,13 +58,13 @@ def concluded(course: Course, wants: Callable[[str], bool], complain: Complain, 
     return Conclusion(summary, tuple(edited(each, complain, began) for each in reported))
 
 
-def edited(diagnosis: Diagnosis, complain: Complain, began: float) -> Diagnosis:
+def edited(diagnosis: Diagnosis, complain: Complain, began: float, live: LiveEvidence = NOTHING_READ) -> Diagnosis:
     """With the edits that fix it; a fix without one still has its title."""
 
     def act() -> Diagnosis:
         from gradsan.fix.proposing import with_edits
 
-        return with_edits(diagnosis, Path.cwd(), not_after=began)
+        return with_edits(diagnosis, Path.cwd(), not_after=began, live=live)
 
     return attempt(act, partial(complain, "no edit was made")) or diagnosis
 
@@ -75,7 +78,3 @@ def _foretold(diagnosis: Diagnosis, recording: Recording, complain: Complain) ->
         return foretell(diagnosis, recording)
 
     return attempt(act, partial(complain, "no fix was rehearsed")) or diagnosis
-
-
-def _with_evidence(diagnosis: Diagnosis, found: dict[str, str | int]) -> Diagnosis:
-    return replace(diagnosis, evidence={**diagnosis.evidence, **found})

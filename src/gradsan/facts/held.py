@@ -1,11 +1,10 @@
 """What a name may hold, as far as an edit has to know: a tensor, a container of tensors, a number, None.
 
-Both entry points fill it: a run from the live value, `check` from the values that it follows. As text it stands in the
-evidence of a report: "tensor", "tuple of tensor", "record h c", "tensor or None", "list of (number or tensor)".
+Both entry points fill it: a run from the live value, `check` from the values that it follows. In words it is "tensor",
+"tuple of tensor", "record h c", "tensor or None", "list of (number or tensor)".
 """
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,10 +21,7 @@ Kind = Literal[
     "frozen record",
     "something",
 ]
-_CONTAINERS: tuple[Kind, ...] = ("tuple", "list", "deque", "dict", "named tuple")
 _RECORDS: tuple[Kind, ...] = ("frozen record", "record")
-_PLAIN: tuple[Kind, ...] = ("tensor", "number", "None")
-_OF = re.compile(rf"({'|'.join(_CONTAINERS)})(?: of (.*))?")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -122,35 +118,3 @@ def record(fields: Iterable[str], *, frozen: bool = False) -> Held:
     """An object whose attributes of these names are tensors; of a frozen one, none can be set."""
     names = tuple(fields)
     return Held((Shape("frozen record" if frozen else "record", None, names),)) if names else SOMETHING
-
-
-def parsed(text: str) -> Held:
-    """What a text of the evidence says; something, where it says nothing that is known here."""
-    return any_of(map(_shape, _alternatives(text)))
-
-
-def _alternatives(text: str) -> Iterator[str]:
-    """The parts between the `or`s that stand in no brackets."""
-    depth, begin = 0, 0
-    for at, sign in enumerate(text):
-        depth += (sign == "(") - (sign == ")")
-        if depth == 0 and text.startswith(" or ", at):
-            yield text[begin:at]
-            begin = at + len(" or ")
-    yield text[begin:]
-
-
-def _shape(text: str) -> Held:
-    for plain in _PLAIN:
-        if text == plain:
-            return Held((Shape(plain),))
-    for kind in _RECORDS:
-        if text.startswith(f"{kind} "):
-            return record(text.removeprefix(f"{kind} ").split(), frozen=kind == "frozen record")
-    found = _OF.fullmatch(text)
-    if found is None:
-        return SOMETHING
-    items = (found[2] or "").removeprefix("(").removesuffix(")") if (found[2] or "").startswith("(") else found[2]
-    if items is None:
-        return container(found[1], [TENSOR] if found[1] == "named tuple" else [])  # type: ignore[arg-type] # a container
-    return container(found[1], [parsed(items)])  # type: ignore[arg-type] # one of the containers

@@ -33,6 +33,11 @@ class Access:
     beside: tuple[str, ...] = ()  # the same of other objects of the class, where that has a graph too
     is_partial: bool = False  # the run has more such objects than that function can name
 
+    @property
+    def every(self) -> list[str]:
+        """The same of all objects that have it."""
+        return [self.written, *self.beside]
+
 
 @dataclass(frozen=True, slots=True)
 class Alive:
@@ -72,7 +77,10 @@ class TrainedName:
 
 @dataclass(frozen=True, slots=True)
 class LiveEvidence:
-    """All that was read from the live program when a pass had failed."""
+    """All that was read from the live program when a pass had failed.
+
+    It is no part of a report: whoever makes edits is given it beside the diagnosis.
+    """
 
     alive: Alive = Alive()  # of the name that the explanation is about
     freeing_places: int | None = None  # that asked for passes which freed what is needed; None: nothing was freed
@@ -80,6 +88,7 @@ class LiveEvidence:
     is_one_call: bool = False  # one run of a statement asked for both passes: the loop between them is a library's
     trained_names: tuple[TrainedName, ...] = ()
     crossings: tuple[Crossed, ...] | None = None  # beside the one that the explanation is about; None: not looked for
+    tried: tuple[Tried, ...] = ()
 
 
 NOTHING_READ = LiveEvidence()

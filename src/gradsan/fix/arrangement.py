@@ -24,8 +24,8 @@ class Arrangement:
     """How a process of a trial is to run, and where it leaves its notes.
 
     Each process writes files of its own there: `report-N.json`, what ended it and what never raised; `caught-N.json`,
-    errors that its program caught; `steps-N.json`, what each optimizer was given; `outside-N.json`, what it wrote
-    outside of a copy.
+    errors that its program caught; `live-N.json`, what the live program told at each error; `steps-N.json`, what each
+    optimizer was given; `outside-N.json`, what it wrote outside of a copy.
     """
 
     notes: Path

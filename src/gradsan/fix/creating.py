@@ -7,10 +7,10 @@ once. So no edit runs again what creates one, whatever else it computes on the w
 import ast
 from collections.abc import Iterator
 
+from gradsan.facts.live_evidence import LiveEvidence
 from gradsan.knowledge.effects import paths
 from gradsan.knowledge.libraries import OPTIMIZER_PACKAGES
 from gradsan.knowledge.module_classes import BASES, creates_parameters
-from gradsan.report import Diagnosis
 from gradsan.source.file import Source, tree_of
 
 Callable = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -21,10 +21,9 @@ def creates_trained(code: str, source: Source) -> bool:
     return _Reader(source.tree).creates(tree_of(code))
 
 
-def holds_trained(diagnosis: Diagnosis, function: str, names: set[str]) -> bool:
+def holds_trained(live: LiveEvidence, function: str, names: set[str]) -> bool:
     """Whether the run has seen one of a function's variables hold such a thing."""
-    told = str(diagnosis.evidence.get("trained_names", "")).splitlines()
-    return any(f"{function}:{name}" in told for name in names)
+    return any(each.function == function and each.name in names for each in live.trained_names)
 
 
 class _Reader:

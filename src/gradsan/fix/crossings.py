@@ -1,72 +1,34 @@
 """The other edges over which a failing pass reaches what is old: an edit that treats one of them ends nothing."""
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from gradsan.facts.location import Frame, Location
-from gradsan.report import Culprit, Diagnosis
-
-_KEY = "crossings"
-_OF_ONE_NAME = frozenset({_KEY, "holds", "reached_as", "reached_in", "reached_beside", "reached_some"})
+from gradsan.facts.incident import OpFact
+from gradsan.facts.live_evidence import Crossed, LiveEvidence
+from gradsan.facts.location import Location
+from gradsan.report import Diagnosis
 
 
-@dataclass(frozen=True, slots=True)
-class _Crossing:
-    """One of the edges: what carried the old part over it, and what the run tells of that name."""
-
-    culprit: Culprit
-    made: Location
-    enters: Location
-    live: Mapping[str, str]
+def others(diagnosis: Diagnosis, live: LiveEvidence) -> tuple[tuple[Diagnosis, LiveEvidence], ...]:
+    """What would be said of each of the other edges that can be treated as the diagnosis's own is."""
+    return tuple(_about(each, diagnosis, live) for each in live.crossings or () if _is_treatable(each))
 
 
-def others(diagnosis: Diagnosis) -> tuple[Diagnosis, ...]:
-    """The diagnosis as it would be told of each of the other edges that can be treated as its own is."""
-    return tuple(_about(each, diagnosis) for each in _told(diagnosis) if each is not None)
-
-
-def all_known(diagnosis: Diagnosis) -> bool:
+def all_known(live: LiveEvidence) -> bool:
     """Whether every edge has a name, and came about as the one that the diagnosis is about did."""
-    return None not in _told(diagnosis)
+    return all(map(_is_treatable, live.crossings or ()))
 
 
-def were_looked_for(diagnosis: Diagnosis) -> bool:
-    """Whether the run was asked for all edges."""
-    return _KEY in diagnosis.evidence
+def _is_treatable(crossed: Crossed) -> bool:
+    """What was created once and what every iteration creates are not to be treated in the same manner."""
+    return crossed.culprit is not None and crossed.is_alike and bool(crossed.made.stack and crossed.enters.stack)
 
 
-def _told(diagnosis: Diagnosis) -> list[_Crossing | None]:
-    """All of them; None for each that cannot be treated, as for what a report says in a manner of its own."""
-    try:
-        return [_read(each) for each in json.loads(str(diagnosis.evidence.get(_KEY, "[]")))]
-    except (ValueError, TypeError, KeyError):
-        return [None]
+def _about(crossed: Crossed, diagnosis: Diagnosis, live: LiveEvidence) -> tuple[Diagnosis, LiveEvidence]:
+    made, enters = _location(crossed.made), _location(crossed.enters)
+    told = replace(diagnosis, culprit=crossed.culprit, made=made, enters=enters, path=())
+    return told, replace(live, alive=crossed.alive, crossings=None)
 
 
-def _read(crossing: Mapping[str, Any]) -> _Crossing | None:
-    """What was made once and what every iteration makes are not to be treated in the same manner."""
-    if crossing["name"] is None or not crossing["alike"] or not crossing["made"] or not crossing["enters"]:
-        return None
-    culprit = Culprit(str(crossing["name"]), crossing["holder"])
-    live = {str(key): str(value) for key, value in dict(crossing["live"]).items()}
-    return _Crossing(culprit, _location(crossing["made"]), _location(crossing["enters"]), live)
-
-
-def _about(crossing: _Crossing, diagnosis: Diagnosis) -> Diagnosis:
-    shared = {key: value for key, value in diagnosis.evidence.items() if key not in _OF_ONE_NAME}
-    return replace(
-        diagnosis,
-        culprit=crossing.culprit,
-        made=crossing.made,
-        enters=crossing.enters,
-        evidence={**shared, **crossing.live},
-        path=(),
-    )
-
-
-def _location(stack: Sequence[tuple[str, int, str]]) -> Location:
-    frames = tuple(Frame(str(file), int(line), str(function)) for file, line, function in stack)
-    last = frames[-1]
-    return Location(last.file, last.line, function=last.function, stack=frames)
+def _location(op: OpFact) -> Location:
+    last = op.stack[-1]
+    return Location(last.file, last.line, function=last.function, stack=op.stack)

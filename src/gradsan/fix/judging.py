@@ -20,6 +20,7 @@ _AGREES: dict[Meaning, str] = {
     "copied": "every optimizer is given the same gradients as with a copy of each edited value",
     "created": "every optimizer is given the gradients that flow through the gradient itself, too",
     "cleared": "every step is given the gradients of its own iteration alone",
+    "skipped": "every optimizer is given the same gradients as where the stale step is left out",
     "same": "every optimizer is given the same gradients as before",
     "open": "every parameter that was trained still is",
 }

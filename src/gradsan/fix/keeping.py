@@ -171,7 +171,7 @@ def added_at(program: Program, place: Place, name: str) -> Added | None:
         case ast.Assign(value=ast.BinOp(left=left, right=right)) if is_it(right):
             return Added(left, text(right))
         case ast.Assign(targets=[target], value=value) if is_it(target) and (
-            isinstance(target, ast.Subscript) or program.diagnosis.code == "GS301"
+            isinstance(target, ast.Subscript) or program.remedy.by_assignment
         ):
             return Added(value, text(target))
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr=method_name)) as call) if is_it(base):

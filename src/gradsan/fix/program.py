@@ -5,10 +5,13 @@ from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 
+from gradsan.causes import cause
+from gradsan.causes.remedy import USUAL
+from gradsan.facts.live_evidence import NOTHING_READ, Access, LiveEvidence
 from gradsan.facts.location import Frame, Location
 from gradsan.fix.crossings import others
 from gradsan.fix.meaning import meant
-from gradsan.report import Diagnosis
+from gradsan.report import Diagnosis, FixKind
 from gradsan.source.disk import load, parsed
 from gradsan.source.file import Source
 from gradsan.source.tree import Statement, Tree
@@ -27,7 +30,7 @@ class Program:
     """Reads the files that a diagnosis names, and never runs them.
 
     Files outside `root` are left alone. `not_after`, a time, is when the program was started: what changed later is not
-    what ran. `changed` has files that read otherwise than on disk.
+    what ran. `changed` has files that read otherwise than on disk; `live`, what the program told when it failed.
     """
 
     def __init__(
@@ -36,21 +39,29 @@ class Program:
         root: Path,
         not_after: float | None = None,
         changed: Mapping[str, bytes] | None = None,
+        live: LiveEvidence = NOTHING_READ,
     ) -> None:
         self.diagnosis = diagnosis
+        self.live = live
+        self.remedy = USUAL["advice"]  # what is to be written down: nothing, until it is asked for a kind of fix
         self._changed = changed or {}
         self._root = root.resolve()
         self._not_after = not_after
         self._sources: dict[str, Source | None] = {}
         self._trees: dict[str, Tree | None] = {}
-        self._others = others(diagnosis)
+
+    def asked_for(self, kind: FixKind) -> "Program":
+        """The same program, with what its cause asks for by that kind of fix: the same trees."""
+        asked = copy(self)
+        asked.remedy = cause(self.diagnosis.code).remedy(kind, self.diagnosis.evidence)
+        return asked
 
     def others(self) -> list["Program"]:
         """The same program as the other edges tell of it over which the pass reaches what is old: the same trees."""
         found = []
-        for each in self._others:
+        for diagnosis, live in others(self.diagnosis, self.live):
             other = copy(self)
-            other.diagnosis = each
+            other.diagnosis, other.live = diagnosis, live
             found.append(other)
         return found
 
@@ -90,8 +101,9 @@ class Program:
         """The lines of a file that took part in making the graph: on the way into it, and in all that was consumed."""
         path = Path(place.tree.source.path)
         lines = {line for file, line in self._graph_lines() if (self._root / file).resolve() == path}
+        is_live = cause(self.diagnosis.code).old_part_is_live
         for op in self.diagnosis.path:
-            if op.location is not None and (op.state == "freed" or self.diagnosis.code == "GS201"):
+            if op.location is not None and (is_live or op.state == "freed"):
                 lines |= {frame.line for frame in frames(op.location) if frame.file == place.frame.file}
         return lines
 
@@ -107,18 +119,21 @@ class Program:
 
     def leaves_some(self, place: "Place", lines: set[int]) -> bool:
         """Whether some of what was consumed was made elsewhere than at these lines of one function, as a run tells."""
-        made = dict(zip(self._graph_lines(), self._graph_ops(), strict=False))
         path, total = Path(place.tree.source.path), self.diagnosis.evidence.get("freed_ops", 0)
-        here = [ops for (file, line), ops in made.items() if line in lines and (self._root / file).resolve() == path]
-        return bool(made) and sum(here) < int(total)
+        made = [each for each in self.live.graph_lines if each.line in lines]
+        here = [each.ops for each in made if (self._root / each.file).resolve() == path]
+        return bool(self.live.graph_lines) and sum(here) < int(total)
 
-    def _graph_ops(self) -> list[int]:
-        """How many of the consumed ops each of the lines took part in making."""
-        return [int(each) for each in str(self.diagnosis.evidence.get("graph_ops", "")).split()]
+    def reached_in(self, function: str) -> Access | None:
+        """How a function would write what the diagnosis is about, as the live program told; None: it did not."""
+        access = self.live.alive.access
+        return access if access is not None and access.function == function else None
 
     def _graph_lines(self) -> list[tuple[str, int]]:
-        told = [line.rpartition(":") for line in str(self.diagnosis.evidence.get("graph_lines", "")).splitlines()]
-        return [(file, int(line)) for file, _, line in told]
+        """As the live program told, or as a silent cause names them for its reader."""
+        named = [line.rpartition(":") for line in str(self.diagnosis.evidence.get("graph_lines", "")).splitlines()]
+        seen = [(each.file, each.line) for each in self.live.graph_lines]
+        return seen or [(file, int(line)) for file, _, line in named]
 
     def places(self, location: Location | None) -> list[Place | None]:
         """The statements of a stack, outermost first; None for a frame whose file is not to be edited."""
@@ -133,7 +148,7 @@ class Program:
 
         None where one call asks for the passes of many steps, as a library's trainer does.
         """
-        if "passes_of_one_call" in self.diagnosis.evidence:
+        if self.live.is_one_call:
             return []
         return [each for each in reversed(self.places(self.diagnosis.used)) if each is not None]
 
@@ -173,6 +188,12 @@ class Program:
 def frames(location: Location) -> tuple[Frame, ...]:
     """The calls that led to a place, the place itself last."""
     return location.stack or (Frame(location.file, location.line, location.function or "<module>"),)
+
+
+def callee(location: Location | None, index: int) -> str | None:
+    """What one frame of a stack has called: the name of the next one's function."""
+    called = () if location is None else frames(location)[index + 1 : index + 2]
+    return called[0].function.rpartition(".")[2] if called else None
 
 
 def parting(one: Location, other: Location) -> int | None:

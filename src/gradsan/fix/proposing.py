@@ -1,17 +1,19 @@
 """A diagnosis with its edits: for every fix, the first that can be made with reason."""
 
-import importlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gradsan.fix.crossings import all_known, were_looked_for
+from gradsan.causes.choosing import last
+from gradsan.facts.live_evidence import NOTHING_READ, LiveEvidence
+from gradsan.fix.crossings import all_known
 from gradsan.fix.drafting import Draft
 from gradsan.fix.editing import edited, unified_diff
+from gradsan.fix.kinds import drafts
 from gradsan.fix.paths import keeps_every_path
 from gradsan.fix.program import Program
-from gradsan.fix.ranking import ranked
+from gradsan.fix.signs import ranked
 from gradsan.fix.tried import built_on
 from gradsan.report import Diagnosis, Edit, Effects, Fix, FixKind
 from gradsan.source.file import compiles
@@ -29,16 +31,18 @@ class Proposal:
     is_whole: bool  # it treats every holder that the run has: every layer's cache, both halves of a state
 
 
-def with_edits(diagnosis: Diagnosis, root: Path, not_after: float | None = None) -> Diagnosis:
+def with_edits(
+    diagnosis: Diagnosis, root: Path, not_after: float | None = None, live: LiveEvidence = NOTHING_READ
+) -> Diagnosis:
     """The diagnosis, each of its fixes with the edit that makes it, where there is one.
 
-    What treats some holders only comes behind what treats all.
+    What treats some holders only comes behind what treats all. `live`: what the program told when it failed.
     """
-    program = Program(diagnosis, root, not_after)
+    program = Program(diagnosis, root, not_after, live=live)
     filled = [_filled(fix, program) for fix in ranked(diagnosis.fixes, program)]
+    partly = {fix.kind for fix, is_whole in filled if fix.edits and not is_whole}
     some_are_whole = any(fix.edits and is_whole for fix, is_whole in filled)
-    fixes = sorted(filled, key=lambda each: some_are_whole and bool(each[0].edits) and not each[1])
-    return replace(diagnosis, fixes=tuple(fix for fix, _ in fixes))
+    return replace(diagnosis, fixes=last(tuple(fix for fix, _ in filled), partly if some_are_whole else ()))
 
 
 def candidates(kind: FixKind, program: Program) -> Iterator[Edits]:
@@ -55,7 +59,7 @@ def proposals(kind: FixKind, program: Program) -> Iterator[Proposal]:
         if not edits or edits in seen or not _is_sound(edits, program):
             continue
         seen.add(edits)
-        is_whole = treats_all and not draft.is_partial and not _reaches_some(edits, program.diagnosis)
+        is_whole = treats_all and not draft.is_partial and not _reaches_some(edits, program.live)
         found = Proposal(edits, is_whole)
         if is_whole:
             yield found
@@ -67,34 +71,27 @@ def proposals(kind: FixKind, program: Program) -> Iterator[Proposal]:
 def _drafts(kind: FixKind, program: Program) -> Iterator[tuple[Draft, bool]]:
     """The changes, and whether each treats every edge over which the pass reaches what is old."""
     others = program.others() if kind in _OF_AN_EDGE else []
-    known = kind not in _OF_AN_EDGE or all_known(program.diagnosis)
+    known = kind not in _OF_AN_EDGE or all_known(program.live)
     for built in built_on(kind, program):
         left = [each for each in others if each.diagnosis.culprit and each.diagnosis.culprit.name not in built.names]
         whole = _with_others(built.draft, kind, left)
         yield (built.draft, False) if whole is None else (whole, known)
-    for draft in _of_kind(kind, program):
+    for draft in drafts(kind, program):
         whole = _with_others(draft, kind, others)
         yield (draft, False) if whole is None else (whole, known)
 
 
-def _reaches_some(edits: Edits, diagnosis: Diagnosis) -> bool:
+def _reaches_some(edits: Edits, live: LiveEvidence) -> bool:
     """Whether they treat the objects that a function can name, and the run has more of them."""
-    named = str(diagnosis.evidence.get("reached_as", ""))
-    return "reached_some" in diagnosis.evidence and any(named in each.new for each in edits)
-
-
-def _of_kind(kind: FixKind, program: Program) -> Iterator[Draft]:
-    if kind == "advice":
-        return
-    module = importlib.import_module(f"gradsan.fix.kinds.{kind.replace('-', '_')}")
-    yield from module.drafts(program)
+    access = live.alive.access
+    return access is not None and access.is_partial and any(access.written in each.new for each in edits)
 
 
 def _with_others(draft: Draft, kind: FixKind, others: list[Program]) -> Draft | None:
     """With the same kind of fix for the other edges; None where one of them cannot be treated so."""
     whole: Draft | None = draft
     for program in others:
-        joined = (each for one in _of_kind(kind, program) if whole is not None and (each := whole.joined(one)))
+        joined = (each for one in drafts(kind, program) if whole is not None and (each := whole.joined(one)))
         whole = next(joined, None)
     return whole
 
@@ -115,18 +112,18 @@ def _filled(fix: Fix, program: Program) -> tuple[Fix, bool]:
     found = next(proposals(fix.kind, program), None)
     if found is None:
         return replace(fix, edits=(), diff="", effects=Effects()), False
-    is_it = found.is_whole and _is_what_was_foretold(fix.kind, program.diagnosis)
+    is_it = found.is_whole and _is_what_was_foretold(fix.kind, program.live)
     effects = fix.effects if is_it else Effects()
     return replace(fix, edits=found.edits, diff=diff(found.edits, program), effects=effects), found.is_whole
 
 
-def _is_what_was_foretold(kind: FixKind, diagnosis: Diagnosis) -> bool:
+def _is_what_was_foretold(kind: FixKind, live: LiveEvidence) -> bool:
     """Whether an edit that treats all that is known makes the change that was simulated, in every place.
 
     All edges into what is old are cut or led elsewhere by a fix of an edge; of several passes that freed some of it, a
     fix that changes one line changes one.
     """
-    return were_looked_for(diagnosis) if kind in _OF_AN_EDGE else diagnosis.evidence.get("freeing_places") == 1
+    return live.crossings is not None if kind in _OF_AN_EDGE else live.freeing_places == 1
 
 
 def _is_sound(edits: Edits, program: Program) -> bool:

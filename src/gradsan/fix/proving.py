@@ -8,12 +8,13 @@ from pathlib import PurePath
 from gradsan.causes import cause
 from gradsan.causes.meaning import Meaning
 from gradsan.causes.silence import places_of
+from gradsan.facts.live_evidence import NOTHING_READ
 from gradsan.fix.applying import mended
 from gradsan.fix.gradients import completed
 from gradsan.fix.judging import Stage, Verdict, judge
 from gradsan.fix.program import Program
 from gradsan.fix.proposing import candidates
-from gradsan.fix.ranking import ranked
+from gradsan.fix.signs import ranked
 from gradsan.fix.trials import Trial, Workshop
 from gradsan.report import Diagnosis, Effects, Fix, FixKind
 
@@ -66,7 +67,7 @@ class Prover:
     def prove(self, diagnosis: Diagnosis) -> Proof | None:
         """The first path that ends this problem and trains as meant, where there is one."""
         self._known = tuple(each for each in self.stage.ran.diagnoses if each is not diagnosis)
-        fixes = ranked(diagnosis.fixes, Program(diagnosis, self.workshop.root, changed=self.stage.changed))
+        fixes = ranked(diagnosis.fixes, self._program(diagnosis, self.stage))
         if fixes:
             self._meaning = cause(diagnosis.code).meaning(fixes[0].kind)
         return next(self._paths(diagnosis, self.stage, ()), None)
@@ -87,7 +88,7 @@ class Prover:
         What stops the program at the same place gets the same kind of fix first, as the other half of a state does;
         others are tried on top of it only where no kind ends well by itself.
         """
-        program = Program(diagnosis, self.workshop.root, changed=stage.changed)
+        program = self._program(diagnosis, stage)
         uncovered: list[tuple[Diagnosis, Stage, tuple[Fix, ...]]] = []
         for fix in ranked(diagnosis.fixes, program):
             if only is not None and diagnosis.severity == "error" and fix.kind != only:
@@ -108,6 +109,11 @@ class Prover:
         if only is None:
             for left, reached, so_far in uncovered:
                 yield from self._paths(left, reached, so_far)
+
+    def _program(self, diagnosis: Diagnosis, stage: Stage) -> Program:
+        """The program of a stage, as a diagnosis tells of it and as it was when it failed there."""
+        live = stage.ran.live.get(diagnosis.fingerprint, NOTHING_READ)
+        return Program(diagnosis, self.workshop.root, changed=stage.changed, live=live)
 
     def _ends(self, attempt: _Attempt, diagnosis: Diagnosis) -> bool:
         """Whether the problem is gone, and the program came further than before; what is found then lay behind it."""

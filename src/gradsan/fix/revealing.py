@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 from gradsan.check.rereading import REVEALING, revealed
-from gradsan.facts.held import NOTHING, SOMETHING, Held, parsed
+from gradsan.facts.held import NOTHING, SOMETHING, Held
 from gradsan.fix.drafting import Draft
 from gradsan.fix.editing import edited
 from gradsan.fix.program import Program
@@ -38,20 +38,18 @@ def held_below(
 
 def was_seen(program: Program, expression: str) -> bool:
     """Whether the run looked at the value of an expression."""
-    evidence, culprit = program.diagnosis.evidence, program.diagnosis.culprit
-    names = {str(evidence.get("reached_as", "")), *str(evidence.get("reached_beside", "")).splitlines()}
-    names |= {culprit.name} if culprit is not None else set()
-    if "holds" not in evidence:
-        return False
+    alive, culprit = program.live.alive, program.diagnosis.culprit
+    names = [culprit.name] if culprit is not None else []
+    names += [] if alive.access is None else alive.access.every
     written = parsed_expression(expression)
-    return written is not None and any(name and same_as(written, name) for name in names)
+    return alive.held is not None and written is not None and any(same_as(written, name) for name in names)
 
 
 def _joined(program: Program, expression: str, shown: Held) -> Held:
     """What the run has seen, and what the source shows besides: None in the first step, another branch."""
-    if not was_seen(program, expression):
+    seen = program.live.alive.held
+    if seen is None or not was_seen(program, expression):
         return shown or SOMETHING
-    seen = parsed(str(program.diagnosis.evidence["holds"]))
     if seen.is_known:
         return seen | shown.known_forms()
     return shown if shown and shown.is_known else seen

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from gradsan.facts.live_evidence import LiveEvidence
 from gradsan.fix.arrangement import Arrangement, Limit
 from gradsan.fix.environment import environment
 from gradsan.fix.gradients import Steps
@@ -42,6 +43,7 @@ class Trial:
     passes: int = 0  # backward passes, likewise
     ended_early: bool = False  # at the limit of its steps
     outside: tuple[str, ...] = ()  # files that it wrote outside of the copy it ran in
+    live: Mapping[str, LiveEvidence] = field(default_factory=dict)  # by the fingerprint of the error
 
 
 class Workshop:
@@ -136,6 +138,7 @@ def _read(told: Arrangement, ended: Ended, wants: Callable[[str], bool]) -> Tria
         passes=max((each["passes"] for each in records), default=0),
         ended_early=any(each["ended_early"] for each in records),
         outside=_outside(told.notes),
+        live=_live(told),
     )
 
 
@@ -149,15 +152,24 @@ def _diagnoses(reports: Iterable[Path], told: Arrangement) -> tuple[Diagnosis, .
             known = found.setdefault(each.fingerprint, each)
             if known is not each:  # another rank ran into the same
                 found[each.fingerprint] = replace(known, count=known.count + each.count)
-    return tuple(at_home(each, (told.scratch, told.root)) for each in found.values())
+    text = msgspec.json.encode(tuple(found.values())).decode()
+    return msgspec.json.decode(_at_home(text, told), type=tuple[Diagnosis, ...])
 
 
-def at_home(diagnosis: Diagnosis, homes: Iterable[Path]) -> Diagnosis:
+def _live(told: Arrangement) -> dict[str, LiveEvidence]:
+    """What they read from the live program; of ranks that ran into the same, the first."""
+    found: dict[str, LiveEvidence] = {}
+    for file in sorted(told.notes.glob("live-*.json"), reverse=True):
+        text = _at_home(file.read_text(encoding="utf-8"), told)
+        found |= msgspec.json.decode(text, type=dict[str, LiveEvidence]) if _is_whole(file) else {}
+    return found
+
+
+def _at_home(text: str, told: Arrangement) -> str:
     """With the files named from the working directory, be it that a copy was read, or a link."""
-    text = msgspec.json.encode(diagnosis).decode()
-    for home in homes:
+    for home in (told.scratch, told.root):
         text = text.replace(json.dumps(f"{home}{os.sep}", ensure_ascii=False)[1:-1], "")
-    return msgspec.json.decode(text, type=Diagnosis)
+    return text
 
 
 def _records(notes: Path) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from gradsan.fix.attempts import Attempt, attempts
+from gradsan.facts.live_evidence import Tried
 from gradsan.fix.carried import detaching
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import is_only_given, method
@@ -31,7 +31,7 @@ class _Line:
     program: Program
     tree: Tree
     statement: Statement
-    attempt: Attempt
+    attempt: Tried
 
     def text(self, node: ast.AST) -> str:
         """As the file has it."""
@@ -47,8 +47,8 @@ def built_on(kind: FixKind, program: Program) -> Iterator[Built]:
 def _built(kind: FixKind, program: Program, ways: Mapping[str, "_Way"]) -> Iterator[Built]:
     whole: Draft | None = Draft()
     names: set[str] = set()
-    for attempt in attempts(program.diagnosis):
-        of_kind, building = ways.get(attempt.what, (None, _taken_back))
+    for attempt in program.live.tried:
+        of_kind, building = ways.get(attempt.what or "", (None, _taken_back))
         tree = program.tree(attempt.file)
         statement = None if tree is None else tree.statement_at(attempt.line)
         if of_kind != kind or tree is None or statement is None or whole is None:
@@ -65,7 +65,7 @@ def _built(kind: FixKind, program: Program, ways: Mapping[str, "_Way"]) -> Itera
 def _treats(program: Program, names: set[str]) -> bool:
     """Whether what the story is about is among them: itself, its other half, or what it was put together of."""
     culprit = program.diagnosis.culprit
-    parts = {each.name for each in attempts(program.diagnosis) if each.what in ("part-detached", "half-detached")}
+    parts = {each.name for each in program.live.tried if each.what in ("part-detached", "half-detached")}
     return culprit is not None and bool({culprit.name, culprit.name.partition("[")[0]} & names or parts & names)
 
 

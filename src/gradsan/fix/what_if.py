@@ -1,9 +1,13 @@
 """What each remedy would do to the program, replayed in the simulator on the life that was recorded."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
+from gradsan.causes import choosing
+from gradsan.causes.diagnosing import remedies_of
+from gradsan.causes.remedy import Loss, Remedy
+from gradsan.causes.step_before_backward import StepBeforeBackward
 from gradsan.lifecycle import changes
 from gradsan.lifecycle.events import Made, Stepped, Walked
 from gradsan.lifecycle.recording import Recording
@@ -47,17 +51,19 @@ def foretell(diagnosis: Diagnosis, recording: Recording) -> Diagnosis:
     What is foretold is a change of the graph. Whoever makes the edits keeps it only where an edit is that very change.
     """
     told = {fix.kind: _consequences(fix.kind, recording) for fix in diagnosis.fixes}
-    # A network's output that another one's loss is given may be cut in the earlier loss, and not in the failing pass.
-    starved = () if diagnosis.code == "GS106" else _starved(recording)
-    is_in_vain = diagnosis.code == "GS103" and not _reached(recording, cut=True)
-    cuts_off = is_in_vain or (diagnosis.code == "GS201" and bool(starved))
-    fixes = sorted(
-        (_with_effects(fix, told[fix.kind], starved if fix.kind in _CUTS else ()) for fix in diagnosis.fixes),
-        key=lambda fix: _fails(told[fix.kind]) or (fix.kind == "detach" and cuts_off),
-    )
+    remedies = remedies_of(diagnosis)
+    starved, cutting = _starved(recording), {each.kind for each in remedies if _cuts(each)}
+    fixes = tuple(_with_effects(fix, told[fix.kind], starved if fix.kind in cutting else ()) for fix in diagnosis.fixes)
+    spoiling = {each.kind for each in remedies if each.unless is not None and LOSSES[each.unless](recording)}
+    fixes = choosing.last(fixes, spoiling | {kind for kind, each in told.items() if _fails(each)})
     notes = tuple(each for each in diagnosis.notes if not each.startswith(_NOT_RETAINING))
     because = _against_retaining(recording) if len(notes) < len(diagnosis.notes) else None
-    return replace(diagnosis, fixes=tuple(fixes), notes=(*notes, because) if because is not None else diagnosis.notes)
+    return replace(diagnosis, fixes=fixes, notes=(*notes, because) if because is not None else diagnosis.notes)
+
+
+def _cuts(remedy: Remedy) -> bool:
+    """Whether the failing pass loses what it reaches; the earlier loss may be what is cut instead."""
+    return remedy.kind in _CUTS and remedy.cuts_later_pass
 
 
 def _consequences(kind: FixKind, recording: Recording) -> Consequences | None:
@@ -119,8 +125,8 @@ def _against_retaining(recording: Recording) -> str | None:
         return None
     if told.failure is not None and told.failure.reason == "edited":
         return (
-            f"{_NOT_RETAINING}: this very pass would then stop with the in-place error (GS201), because the old graph "
-            "saved parameters that the optimizer has changed"
+            f"{_NOT_RETAINING}: this very pass would then stop with the in-place error "
+            f"({StepBeforeBackward.code}), because the old graph saved parameters that the optimizer has changed"
         )
     if told.failure is not None or not recording.complete:
         return None
@@ -131,3 +137,9 @@ def _against_retaining(recording: Recording) -> str | None:
         f"{_NOT_RETAINING}: nothing would raise, but this pass would walk {walked} ops where {fresh} are its own, and "
         "every step adds to that"
     )
+
+
+LOSSES: Mapping[Loss, Callable[[Recording], bool]] = {
+    "nothing is left to train": lambda it: not _reached(it, cut=True),
+    "a parameter is lost": lambda it: bool(_starved(it)),
+}

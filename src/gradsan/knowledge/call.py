@@ -18,6 +18,7 @@ Effect = Literal[
     "caches",  # gives back what it gave before
     "draws",  # from a distribution, without a graph
     "optimizes",  # creates an optimizer
+    "lists parameters",
     "loads data",
     "converts",  # gives a number that was a tensor's value
     "tells",  # shows or counts something, and keeps nothing

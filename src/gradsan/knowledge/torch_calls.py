@@ -30,5 +30,6 @@ TORCH_CALLS = (
         SGD Adam AdamW Adagrad Adadelta RMSprop Rprop LBFGS NAdam RAdam Adamax ASGD SparseAdam Adafactor Muon
         """,
     ),
+    *calls("lists parameters", of="torch.nn.Module", names="parameters named_parameters"),
     *calls("loads data", of="torch.utils.data", names="DataLoader"),
 )

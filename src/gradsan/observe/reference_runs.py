@@ -51,6 +51,7 @@ class Kept:
 
     def __init__(self) -> None:
         self.is_stale = False  # a pass walked ops that are older than the last change of what they were computed from
+        self.skips_steps = False  # until the next pass: they are those of a pass that was not to be made
         self._changed: dict[int, int] = {}  # id of a parameter → the op counter at its last step
 
     def asks(self, tensors: Any, args: list[Any], pass_: Asked) -> Any:  # noqa: ANN401, ARG002 # references differ in it
@@ -283,6 +284,45 @@ class Apart(Cut):
         self._before, self._after, self._stepped = {}, {}, set()
 
 
+class Skipped(Cut):
+    """A pass that leads into what an earlier one freed is not made, nor are the steps before the next pass."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._gradients: list[tuple[Any, Any]] = []  # leaves, with what they are to have when it is over
+
+    def before(self, pass_: Asked) -> None:
+        """See whether it is to be made: what it gives is taken back if not."""
+        reached = self._reached(pass_)
+        self.skips_steps = any(reached[node] >= 0 for node in pass_.runs)
+        if self.skips_steps:
+            self._gradients = [(each, _copy(each.grad)) for each in leaves_of(pass_.below)]
+
+    def after(self, pass_: Asked) -> None:
+        """Note what it walked, where it was to be made."""
+        self._give_back()
+        if not self.skips_steps:
+            super().after(pass_)
+
+    def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """Without gradients, an optimizer leaves everything as it is."""
+        super().before_step(optimizer)
+        if self.skips_steps:
+            self._gradients = [(each, each.grad) for each in parameters_of(optimizer)]
+            for each, _ in self._gradients:
+                each.grad = None
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """They are there again."""
+        super().after_step(optimizer)
+        self._give_back()
+
+    def _give_back(self) -> None:
+        for each, gradient in self._gradients:
+            each.grad = gradient
+        self._gradients = []
+
+
 class Copied(Kept):
     """Every saved value is a copy: an edit in place changes what comes after it, and nothing that was saved before."""
 
@@ -323,6 +363,7 @@ _REFERENCES: dict[str, Callable[[], Kept]] = {
     "beside": Beside,
     "term": Term,
     "apart": Apart,
+    "skipped": Skipped,
     "copied": Copied,
     "created": Created,
     "cleared": Cleared,

@@ -1,5 +1,47 @@
-"""One file a kind of fix: where an expert would make the edit, best place first.
+"""One file a kind of fix: where an expert would make the edit.
 
-Each has `drafts(program)`. A kind that finds no place it has reason for offers nothing: the fix keeps its title, and
-whoever reads it makes the edit by hand.
+Each has `PLACES`: how the edit is made in a place that a cause may name. A place for which there is no reason in the
+source offers nothing: the fix keeps its title, and whoever reads it makes the edit by hand.
 """
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+
+from gradsan.causes.remedy import Where
+from gradsan.fix.drafting import Draft
+from gradsan.fix.program import Program
+from gradsan.fix.retaining import without_retaining
+from gradsan.report import FixKind
+
+Places = Mapping[Where, Callable[[Program], Iterator[Draft]]]
+
+
+def drafts(kind: FixKind, program: Program) -> Iterator[Draft]:
+    """Every edit of a kind, in the order of the places that the cause names."""
+    asked = program.asked_for(kind)
+    for where in asked.remedy.where:
+        yield from (without_retaining(asked, draft) for draft in places(kind)[where](asked))
+
+
+def can_be_written(kind: FixKind, program: Program) -> bool:
+    """Whether there is such an edit."""
+    return next(drafts(kind, program), None) is not None
+
+
+def named(table: Mapping[Where, Callable[[Program, str], Iterator[Draft]]]) -> Places:
+    """The places of an edit that is about a name: without one, there is nothing to write."""
+
+    def of_the_name(place: Callable[[Program, str], Iterator[Draft]]) -> Callable[[Program], Iterator[Draft]]:
+        def drafted(program: Program) -> Iterator[Draft]:
+            culprit = program.diagnosis.culprit
+            return iter(()) if culprit is None else place(program, culprit.name)
+
+        return drafted
+
+    return {where: of_the_name(place) for where, place in table.items()}
+
+
+def places(kind: FixKind) -> Places:
+    """How a kind of fix is made, place by place."""
+    found: Places = importlib.import_module(f"{__name__}.{kind.replace('-', '_')}").PLACES
+    return found

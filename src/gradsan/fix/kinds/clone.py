@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from gradsan.fix.calls import argument
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import method, written_out
+from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program
 from gradsan.fix.revealing import held_above, held_at
 from gradsan.knowledge.tensors import has_twin
@@ -14,16 +15,15 @@ from gradsan.source.names import assigned_names, given, loaded, loaded_names, no
 from gradsan.source.tree import For, is_simple
 
 
-def drafts(program: Program) -> Iterator[Draft]:
-    """The line that edits it; else the line that saved it, which then saves a copy."""
-    for place in reversed(program.places(program.diagnosis.changed)):
-        if place is not None:
-            yield from _out_of_place(program, place)
-            break
-    yield from _saving_a_copy(program)
+def _where_it_is_edited(program: Program) -> Iterator[Draft]:
+    """The innermost line of the user's that edits it."""
+    place = next((each for each in reversed(program.places(program.diagnosis.changed)) if each is not None), None)
+    if place is not None:
+        yield from _out_of_place(program, place)
 
 
 def _saving_a_copy(program: Program) -> Iterator[Draft]:
+    """The line that saved it saves a copy instead."""
     culprit = program.diagnosis.culprit
     for place in reversed(program.places(program.diagnosis.made)):
         loads = [] if place is None or culprit is None else loaded(_read_in(place.statement), culprit.name)
@@ -122,3 +122,6 @@ def _is_of_use(base: ast.expr, place: Place) -> bool:
         if is_simple(each) and each is not place.statement
         if tree.scope(each) is scope and first <= tree.line(each) <= last
     )
+
+
+PLACES: Places = {"change": _where_it_is_edited, "saving": _saving_a_copy}

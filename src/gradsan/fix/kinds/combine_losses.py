@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import bracketed
 from gradsan.fix.flow import between
+from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program, frames
 from gradsan.knowledge.effects import accumulates, touches_gradients
 from gradsan.source.arguments import without_argument
@@ -15,27 +16,13 @@ from gradsan.source.tree import For, Statement, Tree, same
 _NAMES = ("total_loss", "loss_sum", "summed_loss")
 
 
-def drafts(program: Program) -> Iterator[Draft]:
-    """Two calls in one block become one; a loop that calls backward on every term adds the terms up."""
-    diagnosis = program.diagnosis
-    if diagnosis.code == "GS304":
-        if "parameters_alone" not in diagnosis.evidence:  # else it is not overwritten, but left out of the sum
-            yield from _keep_every_term(program)
+def _in_one_block(program: Program) -> Iterator[Draft]:
+    """Calls in one block become one."""
+    freed, used = program.diagnosis.freed, program.diagnosis.used
+    apart = program.apart(freed, used)
+    first, last = (None, None) if apart is None else (program.places(freed)[apart], program.places(used)[apart])
+    if first is None or last is None:
         return
-    if diagnosis.freed is None or diagnosis.used is None:
-        return
-    apart = program.apart(diagnosis.freed, diagnosis.used)
-    if apart is None:
-        if frames(diagnosis.freed) == frames(diagnosis.used):
-            is_total = diagnosis.code == "GS105"
-            yield from (_below if is_total else _after_the_loop)(program.places(diagnosis.used)[-1])
-        return
-    first, last = program.places(diagnosis.freed)[apart], program.places(diagnosis.used)[apart]
-    if first is not None and last is not None:
-        yield from _in_one_block(first, last)
-
-
-def _in_one_block(first: Place, last: Place) -> Iterator[Draft]:
     tree = first.tree
     block = tree.block(first.statement)
     if last.statement not in block or list(block).index(last.statement) < list(block).index(first.statement):
@@ -68,8 +55,17 @@ def _passes_until_a_step(statements: Sequence[Statement]) -> list[Statement]:
     return found
 
 
-def _after_the_loop(place: Place | None) -> Iterator[Draft]:
-    """Both passes are one line of a loop over losses."""
+def _asking_for_both(program: Program) -> Place | None:
+    """The statement of a loop that asks for both passes."""
+    freed, used = program.diagnosis.freed, program.diagnosis.used
+    if freed is None or used is None or frames(freed) != frames(used) or program.apart(freed, used) is not None:
+        return None
+    return program.places(used)[-1]
+
+
+def _after_the_loop(program: Program) -> Iterator[Draft]:
+    """Both passes are one line of a loop over losses: it adds them up instead."""
+    place = _asking_for_both(program)
     loops = [] if place is None else place.tree.loops(place.statement)
     if place is None or not loops or place.statement not in place.tree.block(place.statement):
         return
@@ -90,8 +86,9 @@ def _after_the_loop(place: Place | None) -> Iterator[Draft]:
     yield draft
 
 
-def _below(place: Place | None) -> Iterator[Draft]:
-    """What is back-propagated in every round adds up already: once, when the loop is done."""
+def _below(program: Program) -> Iterator[Draft]:
+    """What is back-propagated in every iteration adds up already: once, when the loop is done."""
+    place = _asking_for_both(program)
     loops = [] if place is None else place.tree.loops(place.statement)
     call = None if place is None else call_of(place.statement)
     if place is None or call is None or not loops or _steps(loops[0]):
@@ -165,3 +162,11 @@ def _steps(statement: ast.AST) -> bool:
 def _free_name(tree: Tree) -> str:
     taken = {each.id for each in nodes(tree.module) if isinstance(each, ast.Name)}
     return next(each for each in (*_NAMES, *(f"total_loss_{n}" for n in range(2, 99))) if each not in taken)
+
+
+PLACES: Places = {
+    "block": _in_one_block,
+    "losses": _after_the_loop,
+    "total": _below,
+    "loop": _keep_every_term,
+}

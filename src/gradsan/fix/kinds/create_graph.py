@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 from gradsan.fix.calls import argument
 from gradsan.fix.drafting import Draft
+from gradsan.fix.kinds import Places
 from gradsan.fix.passes import asking_call
 from gradsan.fix.program import Program
 from gradsan.source.arguments import with_argument, without_argument
 
 
-def drafts(program: Program) -> Iterator[Draft]:
+def _recording_itself(program: Program) -> Iterator[Draft]:
     """The earlier call, asked to record itself."""
     asking = asking_call(program.places(program.diagnosis.freed or program.diagnosis.cut))
     if asking is None or argument(asking[1], "create_graph") is not None:
@@ -19,3 +20,6 @@ def drafts(program: Program) -> Iterator[Draft]:
     plain = without_argument(place.tree.text(call), "retain_graph")
     draft.replace(place.tree, call, with_argument(plain, "create_graph", "True"))
     yield draft
+
+
+PLACES: Places = {"earlier pass": _recording_itself}

@@ -5,48 +5,17 @@ from collections.abc import Iterator
 from itertools import product
 
 from gradsan.facts.held import NOTHING, TENSOR, Held, any_of
-from gradsan.facts.location import Location
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import bracketed, is_only_given, method, written_out
 from gradsan.fix.flow import constants, reads
 from gradsan.fix.keeping import added_at, as_tensor, kept_by
-from gradsan.fix.kinds.remove_retain import without_retaining
-from gradsan.fix.program import Place, Program, frames
+from gradsan.fix.kinds import Places, named
+from gradsan.fix.program import Place, Program, callee, frames
 from gradsan.fix.receivers import seen_from
 from gradsan.fix.revealing import held_above, held_below, was_seen
 from gradsan.fix.uses import common_frames, cut_code, cut_statements, cut_value, detach_here, loads, use_of
-from gradsan.source.names import assigns, call_of, called_name, targets
+from gradsan.source.names import assigns, call_of, called_name, nodes, targets
 from gradsan.source.tree import Function, Statement, Tree, same_as
-
-_MADE_ONCE = ("GS104", "GS109", "GS308")
-_BETWEEN_STEPS = ("GS103", "GS105", "GS201", "GS305")  # there is a boundary at which nobody needs the history
-
-
-def drafts(program: Program) -> Iterator[Draft]:
-    """Where it is made, if that happens once; where it is used, if that happens once a step; else at the boundary."""
-    diagnosis = program.diagnosis
-    if diagnosis.culprit is None:
-        return
-    name = diagnosis.culprit.name
-    if diagnosis.code == "GS301":
-        yield from _where_kept(program, name)
-        return
-    if diagnosis.code in _MADE_ONCE:
-        yield from _where_made(program, name)
-    if diagnosis.code == "GS106" and diagnosis.evidence.get("earlier_pass_trains") == "others":
-        yield from _in_one_loss(program, name, earlier=True)
-        return
-    if diagnosis.code == "GS106":
-        yield from _where_handed_over(program, name)
-    use = use_of(program, name)
-    if diagnosis.code == "GS106" and use is None:
-        yield from _in_one_loss(program, name, earlier=False)
-    at_use = [] if use is None else list(_where_used(program, name, use))
-    at_boundary = list(_at_the_boundary(program, name)) if diagnosis.code in _BETWEEN_STEPS else []
-    if use is not None and diagnosis.code in _BETWEEN_STEPS:
-        at_boundary += _before_the_loop(program, name, use)
-    once = not at_boundary or (use is not None and _once_a_step(program, name, use))
-    yield from [*at_use, *at_boundary] if once else [*at_boundary, *at_use]
 
 
 def _where_kept(program: Program, name: str) -> Iterator[Draft]:
@@ -96,6 +65,17 @@ def _where_handed_over(program: Program, name: str) -> Iterator[Draft]:
                 return
 
 
+def _in_the_earlier_loss(program: Program, name: str) -> Iterator[Draft]:
+    """What the earlier pass is asked of is for others: it does without the history."""
+    yield from _in_one_loss(program, name, earlier=True)
+
+
+def _in_the_later_loss(program: Program, name: str) -> Iterator[Draft]:
+    """What the later pass is asked of does without it, where no statement of a later forward reads it."""
+    if use_of(program, name) is None:
+        yield from _in_one_loss(program, name, earlier=False)
+
+
 def _in_one_loss(program: Program, name: str, *, earlier: bool) -> Iterator[Draft]:
     """What uses it above the earlier pass, or between the two, in the function that made it."""
     made, freed, used = program.diagnosis.made, program.diagnosis.freed, program.diagnosis.used
@@ -117,7 +97,7 @@ def _in_one_loss(program: Program, name: str, *, earlier: bool) -> Iterator[Draf
         for statement, each in product(lines, names):
             readings = loads(statement, each)
             if statement is passing.statement:  # it may make both passes: `train_critic(fake), train_maker(fake)`
-                readings = _given_to(_callee(later, apart), readings, tree)
+                readings = _given_to(callee(later, apart), readings, tree)
             for load in readings:
                 found = cut_value(program, tree, load, draft, like=like) or found
         if found:
@@ -125,18 +105,12 @@ def _in_one_loss(program: Program, name: str, *, earlier: bool) -> Iterator[Draf
             return
 
 
-def _callee(place: Location | None, index: int) -> str | None:
-    """What one frame of a stack has called: the name of the next one's function."""
-    called = () if place is None else frames(place)[index + 1 : index + 2]
-    return called[0].function.rpartition(".")[2] if called else None
-
-
-def _given_to(callee: str | None, loads: list[ast.expr], tree: Tree) -> list[ast.expr]:
+def _given_to(called: str | None, loads: list[ast.expr], tree: Tree) -> list[ast.expr]:
     """Those of some readings that are arguments of one call, or all of them where it is not called by its name."""
 
     def is_given(load: ast.expr) -> bool:
         calls = (each for each in tree.above(load) if isinstance(each, ast.Call))
-        return any(called_name(each) == callee for each in calls)
+        return any(called_name(each) == called for each in calls)
 
     return [load for load in loads if is_given(load)] or loads
 
@@ -145,8 +119,18 @@ def _at(places: list[Place | None], index: int) -> Place | None:
     return places[index] if index < len(places) else None
 
 
-def _where_used(program: Program, name: str, use: Place) -> Iterator[Draft]:
+def _where_used_alone(program: Program, name: str) -> Iterator[Draft]:
+    """Where it is used, if a step reads it there alone, and once: nothing of the step's own history is cut."""
+    use = use_of(program, name)
+    if use is not None and _once_a_step(program, name, use):
+        yield from _where_used(program, name)
+
+
+def _where_used(program: Program, name: str) -> Iterator[Draft]:
     """`name.detach()` in place of `name`; the other halves of a state that are carried together go along."""
+    use = use_of(program, name)
+    if use is None:
+        return
     draft = Draft()
     added = use.statement
     if isinstance(added, ast.AugAssign) and same_as(added.target, name):
@@ -161,7 +145,7 @@ def _where_used(program: Program, name: str, use: Place) -> Iterator[Draft]:
             for load in loads(use.statement, each):
                 if not detach_here(program, use, load, draft, like if each != name else NOTHING):
                     return
-    yield without_retaining(program, draft)
+    yield draft
 
 
 def _unseen(program: Program, name: str, use: Place) -> Held:
@@ -173,7 +157,8 @@ def _siblings(program: Program, name: str, use: Place) -> list[str]:
     """The names that the making statement assigns together with it, and that are read beside it."""
     for place in program.places(program.diagnosis.made):
         if place is not None and place.frame.function == use.frame.function:
-            if program.diagnosis.code == "GS201" and place.tree.line(place.statement) < use.tree.line(use.statement):
+            is_above = place.tree.line(place.statement) < use.tree.line(use.statement)
+            if is_above and not program.remedy.with_siblings:
                 return []  # no state that is carried on, but several outputs of this step
             together = [place.tree.text(each) for each in targets(place.statement)]
             if name in together:
@@ -189,19 +174,24 @@ def _once_a_step(program: Program, name: str, use: Place) -> bool:
     held = held_above(program, use.tree, use.statement, name)
     if held.is_known and not held.is_tensor:
         return False
-    shared = common_frames(enters, used)
-    for index, place in enumerate(program.places(enters)):
-        if place is None or index < shared:
-            continue
-        outside = program.places(used)[index] if index == shared else None
-        around = [] if outside is None else outside.tree.loops(outside.statement)
-        if any(loop not in around for loop in place.tree.loops(place.statement)):
-            return False
-        if place == use:
-            break
+    places = program.places(enters)
+    if not _without_a_loop(program, places[: places.index(use) + 1] if use in places else places):
+        return False
     if constants(use.tree.source, name):
         return False
     return "." not in name or not _read_elsewhere(use, name)
+
+
+def _without_a_loop(program: Program, places: list[Place | None]) -> bool:
+    """Whether no loop within a step leads through these places, the outer ones of the later forward."""
+    enters, used = program.diagnosis.enters, program.diagnosis.used
+    if enters is None or used is None:
+        return False
+    shared = common_frames(enters, used)
+    outside = _at(program.places(used), shared)
+    around = [] if outside is None else outside.tree.loops(outside.statement)
+    inner = [each for each in places[shared:] if each is not None]
+    return all(loop in around for each in inner for loop in each.tree.loops(each.statement))
 
 
 def _read_elsewhere(use: Place, name: str) -> bool:
@@ -213,13 +203,17 @@ def _read_elsewhere(use: Place, name: str) -> bool:
 
 
 def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
+    """Between two steps nothing needs the history: below the pass, or above the loop in which a step reads it."""
+    yield from _below_the_pass(program, name)
+    yield from _before_the_loop(program, name)
+
+
+def _below_the_pass(program: Program, name: str) -> Iterator[Draft]:
     """Once the pass is done, nothing needs the history any more."""
-    evidence = program.diagnosis.evidence
     for place in program.boundaries():
-        beside: list[str] = []
-        if evidence.get("reached_in") == place.frame.function:
-            reached = str(evidence["reached_as"])
-            beside = str(evidence.get("reached_beside", "")).splitlines()
+        beside: tuple[str, ...] = ()
+        if (access := program.reached_in(place.frame.function)) is not None:
+            reached, beside = access.written, access.beside
         elif is_only_given(place.tree.scope(place.statement), name):
             continue
         elif _knows(program, place, name):
@@ -235,8 +229,31 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
         draft = Draft()
         if statements := cut_statements(program, place.tree, [reached, *beside], held, draft):
             draft.insert_after(place.tree, above, *statements)
-            yield without_retaining(program, draft)
+            yield draft
         return
+    yield from _where_declared(program, name)
+
+
+def _where_declared(program: Program, name: str) -> Iterator[Draft]:
+    """A variable that only inner functions can name is cut where the one that binds it again, once a step, says so."""
+    places = program.places(program.diagnosis.enters)
+    for index, place in enumerate(places):
+        declaration = None if place is None else _declaration(place, name)
+        if place is None or declaration is None:
+            continue
+        draft = Draft()
+        held = held_below(program, place.tree, declaration, name)
+        statements = cut_statements(program, place.tree, [name], held, draft)
+        if statements and _without_a_loop(program, places[:index]):
+            draft.insert_after(place.tree, declaration, *statements)
+            yield draft
+        return
+
+
+def _declaration(place: Place, name: str) -> Statement | None:
+    """`nonlocal name`, or `global name`, in the function of a place."""
+    inside = nodes(place.tree.scope(place.statement), into_functions=False)
+    return next((each for each in inside if isinstance(each, ast.Nonlocal | ast.Global) and name in each.names), None)
 
 
 def _last_writing(program: Program, place: Place, name: str) -> Statement:
@@ -255,9 +272,11 @@ def _last_writing(program: Program, place: Place, name: str) -> Statement:
     return next(filter(writes, reversed(place.tree.below(place.statement))), place.statement)
 
 
-def _before_the_loop(program: Program, name: str, use: Place) -> Iterator[Draft]:
+def _before_the_loop(program: Program, name: str) -> Iterator[Draft]:
     """Where a function that each step calls reads it in a loop: once, above that loop."""
-    used = program.diagnosis.used
+    use, used = use_of(program, name), program.diagnosis.used
+    if use is None:
+        return
     here = {(frame.file, frame.function) for frame in frames(used)} if used is not None else set()
     loops = use.tree.loops(use.statement)
     if not loops or (use.frame.file, use.frame.function) in here:
@@ -266,7 +285,7 @@ def _before_the_loop(program: Program, name: str, use: Place) -> Iterator[Draft]
     held = held_above(program, use.tree, loops[-1], name)
     if statements := cut_statements(program, use.tree, [name], held, draft):
         draft.insert_before(use.tree, loops[-1], *statements)
-        yield without_retaining(program, draft)
+        yield draft
 
 
 def _knows(program: Program, place: Place, name: str) -> bool:
@@ -288,3 +307,17 @@ def _seen_from(program: Program, place: Place, name: str) -> str | None:
     places = program.places(enters)
     here = [n for n, each in enumerate(places) if each is not None and each.frame.function == place.frame.function]
     return seen_from(places[here[-1] : places.index(use) + 1], name) if here and use in places else None
+
+
+PLACES: Places = named(
+    {
+        "kept": _where_kept,
+        "creation": _where_made,
+        "hand-over": _where_handed_over,
+        "earlier loss": _in_the_earlier_loss,
+        "later loss": _in_the_later_loss,
+        "single use": _where_used_alone,
+        "use": _where_used,
+        "boundary": _at_the_boundary,
+    }
+)

@@ -5,29 +5,36 @@ from collections.abc import Iterator
 
 from gradsan.fix.drafting import Draft
 from gradsan.fix.keeping import Added, added_at, as_number, kept_by, number
+from gradsan.fix.kinds import Places, named
 from gradsan.fix.metering import metered
 from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
 from gradsan.source.names import loaded, nodes
 
 
-def drafts(program: Program) -> Iterator[Draft]:
+def _where_kept(program: Program, name: str) -> Iterator[Draft]:
+    """The holder gets the number."""
+    adding = _adding(program, name)
+    if adding is not None:
+        yield from kept_by(as_number, program, *adding)
+
+
+def _where_added(program: Program, name: str) -> Iterator[Draft]:
     """The line that adds to the total, and the pass that was asked of it."""
+    adding = _adding(program, name)
+    if adding is not None:
+        yield from _number_and_loss(program, *adding)
+    yield from metered(program)
+
+
+def _adding(program: Program, name: str) -> tuple[Place, Added] | None:
+    """The innermost statement that adds to it, and what it adds."""
     diagnosis = program.diagnosis
-    if diagnosis.culprit is None:
-        return
-    name = diagnosis.culprit.name
     for place in reversed(program.places(diagnosis.held or diagnosis.enters or diagnosis.made)):
         added = None if place is None else added_at(program, place, name)
-        if place is None or added is None:
-            continue
-        if diagnosis.code == "GS105":
-            yield from _number_and_loss(program, place, added)
-        else:
-            yield from kept_by(as_number, program, place, added)
-        break
-    if diagnosis.code == "GS105":
-        yield from metered(program)
+        if place is not None and added is not None:
+            return place, added
+    return None
 
 
 def _number_and_loss(program: Program, place: Place, added: Added) -> Iterator[Draft]:
@@ -63,3 +70,6 @@ def _ask_of_the_loss(program: Program, place: Place, name: str, added: str, draf
 def _free_name(place: Place) -> str:
     taken = {each.id for each in nodes(place.tree.scope(place.statement)) if isinstance(each, ast.Name)}
     return next(name for name in ("loss", "step_loss", "this_loss", "loss_of_this_step") if name not in taken)
+
+
+PLACES: Places = named({"kept": _where_kept, "total": _where_added})

@@ -1,29 +1,25 @@
 """Compute it anew in every round: move the existing lines from before the loop into it, above their first use."""
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.facts.location import Location
 from gradsan.fix.calls import asks_for_pass
 from gradsan.fix.creating import creates_trained, holds_trained
 from gradsan.fix.drafting import Draft
-from gradsan.fix.kinds.remove_retain import without_retaining
+from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program, frames
-from gradsan.knowledge.effects import touches_gradients
+from gradsan.knowledge.effects import does, touches_gradients
 from gradsan.knowledge.tensors import operation
-from gradsan.source.names import assigned_names, call_of, called_name, loaded_names, targets
+from gradsan.source.names import assigned_names, call_of, called_name, loaded, loaded_names, targets
 from gradsan.source.placing import code_of, header, nested
 from gradsan.source.tree import For, Function, Loop, Statement, Tree
 
 
-def drafts(program: Program) -> Iterator[Draft]:
-    """The line that makes it, and the lines before the loop that use what it makes."""
-    diagnosis = program.diagnosis
-    if diagnosis.code in _OTHERWISE:
-        yield from _OTHERWISE[diagnosis.code](program)
-        return
-    made, used = diagnosis.made, diagnosis.used
+def _creation_into_the_loop(program: Program) -> Iterator[Draft]:
+    """The line that creates it, and the lines before the loop that use what it creates."""
+    made, used = program.diagnosis.made, program.diagnosis.used
     apart = program.apart(made, used)
     if apart is None:
         return
@@ -45,7 +41,7 @@ def drafts(program: Program) -> Iterator[Draft]:
         if not assigned_names(each) & below:  # else it stays, too: the loop may not run at all
             draft.remove(making.tree, each)
     draft.insert_before(making.tree, uses, *(code_of(making.tree, each) for each in moved))
-    yield without_retaining(program, draft)
+    yield draft
 
 
 def _update_into_the_loop(program: Program) -> Iterator[Draft]:
@@ -76,7 +72,7 @@ def _constructs(made: Location, index: int) -> bool:
 
 def _create(program: Program, making: Place, moved: list[Statement]) -> bool:
     """Whether they create what is trained: moved into the loop, every iteration would begin with an untrained model."""
-    if any(holds_trained(program.diagnosis, making.frame.function, assigned_names(each)) for each in moved):
+    if any(holds_trained(program.live, making.frame.function, assigned_names(each)) for each in moved):
         return True
     return any(creates_trained(making.tree.text(each), making.tree.source) for each in moved)
 
@@ -186,6 +182,7 @@ def _buffer_into_the_loop(program: Program) -> Iterator[Draft]:
         loops = [] if place is None else place.tree.loops(place.statement)
         if place is None or culprit is None or not loops:
             continue
+        yield from _weights_into_the_loop(place, culprit.name, loops)
         loop, block = loops[-1], list(place.tree.block(loops[-1]))
         above = block[: block.index(loop)] if loop in block else []
         making = [each for each in above if culprit.name in assigned_names(each)]
@@ -196,6 +193,47 @@ def _buffer_into_the_loop(program: Program) -> Iterator[Draft]:
             draft.insert_before(place.tree, loop.body[0], code_of(place.tree, making[0]))
             yield draft
         return
+
+
+def _weights_into_the_loop(place: Place, name: str, loops: Sequence[Loop]) -> Iterator[Draft]:
+    """Weights that begin as a network's parameters and are adapted in a loop begin again in each of its iterations.
+
+    To carry trained weights on is an optimizer's work; what an iteration adapts is for that iteration.
+    """
+    tree = place.tree
+    adapting = next((each for each in loops if name in assigned_names(each.body)), None)
+    block = tree.block(loops[-1])
+    making = [each for each in block[: block.index(loops[-1])] if name in assigned_names(each)]
+    if adapting is None or len(making) != 1 or not _lists_parameters(making[0]):
+        return
+    first = adapting.body[0]
+    if _may_move(making, adapting, first):
+        draft = Draft()
+        if len(loaded(tree.scope(place.statement), name)) == len(loaded(adapting, name)):
+            draft.remove(tree, making[0])  # else it stays, too: others read it
+        draft.insert_before(tree, first, code_of(tree, making[0], comments=False))
+        yield draft
+
+
+def _lists_parameters(statement: Statement) -> bool:
+    """Whether it assigns all parameters of a network, or copies of them."""
+    return isinstance(statement, ast.Assign) and _are_parameters(statement.value)
+
+
+def _are_parameters(value: ast.expr) -> bool:
+    match value:
+        case ast.Call() if does(called_name(value), "lists parameters"):
+            return True
+        case ast.Call(args=[inner]) if does(called_name(value), "collects"):
+            return _are_parameters(inner)
+        case (
+            ast.ListComp(elt=each, generators=[listing])
+            | ast.GeneratorExp(elt=each, generators=[listing])
+            | ast.DictComp(value=each, generators=[listing])
+        ):
+            is_itself = isinstance(each, ast.Name) or (isinstance(each, ast.Call) and called_name(each) == "clone")
+            return is_itself and _are_parameters(listing.iter)
+    return False
 
 
 def _allocates(statement: Statement) -> bool:
@@ -231,8 +269,9 @@ def _swapped(tree: Tree, context: ast.With, loop: Loop) -> str:
     return nested(tree, header(tree, loop), inside)
 
 
-_OTHERWISE: dict[str, Callable[[Program], Iterator[Draft]]] = {
-    "GS103": _buffer_into_the_loop,
-    "GS109": _context_into_the_loop,
-    "GS304": _update_into_the_loop,
+PLACES: Places = {
+    "creation": _creation_into_the_loop,
+    "buffer": _buffer_into_the_loop,
+    "context": _context_into_the_loop,
+    "update": _update_into_the_loop,
 }

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from gradsan.fix.carried import no_grad
 from gradsan.fix.drafting import Draft
+from gradsan.fix.kinds import Places
 from gradsan.fix.program import Program
 from gradsan.knowledge.effects import does, may_ask_for_pass
 from gradsan.source.names import called_name, nodes
@@ -12,13 +13,9 @@ from gradsan.source.placing import code_of, nested
 from gradsan.source.tree import Function, Statement, Tree, is_simple
 
 
-def drafts(program: Program) -> Iterator[Draft]:
-    """The statement that makes it; for a history that is only kept, the function that measures."""
-    diagnosis = program.diagnosis
-    if diagnosis.code == "GS301":
-        yield from _around_what_measures(program)
-        return
-    made, used = diagnosis.made, diagnosis.used
+def _around_what_creates_it(program: Program) -> Iterator[Draft]:
+    """The statement that creates it."""
+    made, used = program.diagnosis.made, program.diagnosis.used
     apart = program.apart(made, used)
     place = None if apart is None else program.places(made)[apart]
     word = None if place is None else no_grad(place.tree.source)
@@ -62,3 +59,6 @@ def _only_measures(node: ast.AST, where: Sequence[ast.AST]) -> bool:
     if isinstance(node, Function):
         return "eval" in modes
     return next((name for name in reversed(modes) if name in {"eval", "train"}), None) == "eval"
+
+
+PLACES: Places = {"creation": _around_what_creates_it, "measuring": _around_what_measures}

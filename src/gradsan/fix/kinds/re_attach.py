@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.fix.drafting import Draft
+from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
@@ -14,7 +15,7 @@ from gradsan.source.placing import code_of, nested
 from gradsan.source.tree import Tree
 
 
-def drafts(program: Program) -> Iterator[Draft]:
+def _where_it_is_cut(program: Program) -> Iterator[Draft]:
     """At the line that cut it: the innermost one that says so."""
     for place in reversed(program.places(program.diagnosis.cut)):
         if place is None:
@@ -175,3 +176,6 @@ def _switches_off(expression: ast.expr) -> bool:
     if does(written.partition("(")[0], "stops recording"):
         return True
     return isinstance(expression, ast.Call) and written.endswith("set_grad_enabled(False)")
+
+
+PLACES: Places = {"cut": _where_it_is_cut}

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.facts.location import Location
+from gradsan.fix.calling_again import call_again
 from gradsan.fix.creating import creates_trained, holds_trained
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import bracketed
 from gradsan.fix.flow import dependents
-from gradsan.fix.kinds.remove_retain import without_retaining
+from gradsan.fix.kinds import Places
 from gradsan.fix.paths import seen_at
 from gradsan.fix.program import Place, Program, frames
 from gradsan.knowledge.effects import does
@@ -20,26 +21,8 @@ from gradsan.source.placing import code_of
 from gradsan.source.tree import Function, Loop, Statement, Tree, is_simple, same_as
 
 
-def drafts(program: Program) -> Iterator[Draft]:
-    """A cache is no longer asked; elsewhere, the later pass gets the expression in place of its old result."""
-    if program.diagnosis.code == "GS109":
-        yield from _without_the_cache(program)
-        return
-    if program.diagnosis.code == "GS308":
-        yield from (without_retaining(program, each) for each in _in_every_step(program))
-        return
-    again = list(_after_the_step(program)) if program.diagnosis.code == "GS201" else []
-    if not any(len(each.renewed) == 1 for each in again):
-        yield from (each.draft for each in again)
-    yield from _attribute_written_out(program)
-    yield from _written_anew(program)
-    yield from (each.draft for each in again)
-
-
-def _in_every_step(program: Program) -> Iterator[Draft]:
-    """Without the cache or the attribute that keeps it; a local of before the loop is written out inside."""
-    yield from _without_the_cache(program)
-    yield from _attribute_written_out(program)
+def _written_out_in_the_loop(program: Program) -> Iterator[Draft]:
+    """A local of before the loop is written out inside."""
     made, used = program.diagnosis.made, program.diagnosis.used
     apart = program.apart(made, used)
     making, passing = (None, None) if apart is None else (program.places(made)[apart], program.places(used)[apart])
@@ -52,6 +35,13 @@ def _loops(place: Place) -> list[Loop]:
 
 
 def _written_anew(program: Program) -> Iterator[Draft]:
+    """The later loss with old names written out; the call that computed one, where a step has come in between."""
+    yield from _names_written_out(program)
+    if program.diagnosis.changed is not None:
+        yield from call_again(program)
+
+
+def _names_written_out(program: Program) -> Iterator[Draft]:
     made, freed, used = program.diagnosis.made, program.diagnosis.freed, program.diagnosis.used
     apart = program.apart(made, used)
     if apart is None:
@@ -73,6 +63,16 @@ def _runs_for_each(program: Program, place: Place, freed: Location | None, used:
     places = program.places(used)
     inner = places[places.index(place) + 1 :] if place in places else []
     return not any(each is not None and each.tree.loops(each.statement) for each in inner)
+
+
+def _lines_after_the_step(program: Program) -> Iterator[Draft]:
+    """Several lines lead to the loss: they are run again below the step, rather than written out in one."""
+    yield from (each.draft for each in _after_the_step(program) if len(each.renewed) > 1)
+
+
+def _line_after_the_step(program: Program) -> Iterator[Draft]:
+    """The one line from the network's output to the loss is run again below the step."""
+    yield from (each.draft for each in _after_the_step(program) if len(each.renewed) == 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def _inlined(program: Program, place: Place, making: Place) -> Iterator[Draft]:
 
 def _creates(program: Program, making: Place, name: str, value: ast.expr) -> bool:
     """Whether writing it out would create again what is trained."""
-    if holds_trained(program.diagnosis, making.frame.function, {name}):
+    if holds_trained(program.live, making.frame.function, {name}):
         return True
     return creates_trained(making.tree.text(value), making.tree.source)
 
@@ -276,3 +276,13 @@ def _undecorated(place: Place) -> Iterator[Draft]:
 def _decorator_name(decorator: ast.expr) -> str:
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
     return ast.unparse(called).rsplit(".", 1)[-1]
+
+
+PLACES: Places = {
+    "cache": _without_the_cache,
+    "attribute": _attribute_written_out,
+    "use": _written_anew,
+    "use in the loop": _written_out_in_the_loop,
+    "lines after the step": _lines_after_the_step,
+    "line after the step": _line_after_the_step,
+}

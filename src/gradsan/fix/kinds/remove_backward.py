@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 from gradsan.fix.drafting import Draft
+from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program, frames
 from gradsan.knowledge.effects import accumulates
 from gradsan.source.names import assigned_names, call_of, called_name, loaded_names
 from gradsan.source.placing import code_of
 
 
-def drafts(program: Program) -> Iterator[Draft]:
+def _without_the_pass(program: Program) -> Iterator[Draft]:
     """The statement of the later pass; where both passes are one line, the call that led to the later."""
     freed, used = program.diagnosis.freed, program.diagnosis.used
     if freed is None or used is None:
@@ -45,3 +46,6 @@ def _only_passes(place: Place) -> bool:
     """Whether the statement does nothing but ask for a pass."""
     call = call_of(place.statement)
     return call is not None and accumulates(called_name(call))
+
+
+PLACES: Places = {"later pass": _without_the_pass}

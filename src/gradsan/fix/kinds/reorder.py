@@ -8,31 +8,76 @@ from collections.abc import Iterator
 
 from gradsan.facts.location import Location
 from gradsan.fix.drafting import Draft
+from gradsan.fix.kinds import Places
 from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
-from gradsan.source.names import call_of, called_name
+from gradsan.knowledge.effects import does, touches_gradients
+from gradsan.source.names import assigned_names, call_of, called_name, calls, loaded_names
 from gradsan.source.placing import code_of
 from gradsan.source.tree import Statement, is_simple
 
 
-def drafts(program: Program) -> Iterator[Draft]:
-    """GS108 reads too late; elsewhere the optimizer steps too early."""
-    diagnosis = program.diagnosis
-    if diagnosis.code == "GS108":
-        pair = _side_by_side(program, diagnosis.used, diagnosis.freed)
-        if pair is not None:
-            reading, passing = pair
-            draft = Draft()
-            draft.remove(reading.tree, reading.statement)
-            draft.insert_before(passing.tree, passing.statement, code_of(reading.tree, reading.statement))
-            yield draft
-        return
-    pair = _side_by_side(program, diagnosis.changed, diagnosis.used)
+def _above_the_earlier_pass(program: Program) -> Iterator[Draft]:
+    """What reads too late: above the pass that freed it."""
+    pair = _side_by_side(program, program.diagnosis.used, program.diagnosis.freed)
     if pair is not None:
-        yield from _step_moved(diagnosis.code, *pair)
+        reading, passing = pair
+        draft = Draft()
+        draft.remove(reading.tree, reading.statement)
+        draft.insert_before(passing.tree, passing.statement, code_of(reading.tree, reading.statement))
+        yield draft
 
 
-def _step_moved(code: str, stepping: Place, passing: Place) -> Iterator[Draft]:
+def _under_the_guard(program: Program) -> Iterator[Draft]:
+    """The pass, its step and whatever reads the loss run where the loss is computed: in the branch that does so."""
+    made, used = program.diagnosis.made, program.diagnosis.used
+    apart = program.apart(made, used)
+    making, passing = (None, None) if apart is None else (program.places(made)[apart], program.places(used)[apart])
+    if making is None or passing is None:
+        return
+    tree, block = making.tree, list(making.tree.block(passing.statement))
+    guard = next((each for each in tree.above(making.statement) if each in block), None)
+    if not isinstance(guard, ast.If) or guard.orelse or making.statement not in guard.body:
+        return
+    below = block[block.index(guard) + 1 :]
+    moved = below[: _last_of_the_step(guard, below, passing.statement) + 1]
+    if passing.statement not in moved or any(map(_belongs_to_others, moved)):
+        return
+    draft = Draft()
+    for each in moved:
+        draft.remove(tree, each)
+    draft.insert_after(tree, guard.body[-1], *(code_of(tree, each) for each in moved))
+    yield draft
+
+
+def _last_of_the_step(guard: ast.If, below: list[Statement], passing: Statement) -> int:
+    """The index of the last statement that takes what the guard computes, or is the first to step after the pass."""
+    computed = assigned_names(guard.body)
+    last = -1
+    for index, each in enumerate(below):
+        if loaded_names(each) & computed:
+            last = index
+            computed |= assigned_names(each) if isinstance(each, ast.Assign) else set()
+    after = below[below.index(passing) :] if passing in below else []
+    stepping = next((each for each in after if any(does(called_name(call), "steps") for call in calls(each))), None)
+    return last if stepping is None else max(last, below.index(stepping))
+
+
+def _belongs_to_others(statement: Statement) -> bool:
+    """Whether it may not be left out: a step that several iterations share, what the caller is given."""
+    if is_simple(statement):
+        return isinstance(statement, ast.Return)
+    return any(touches_gradients(called_name(each)) for each in calls(statement))
+
+
+def _below_the_later_pass(program: Program) -> Iterator[Draft]:
+    """What changes too early: below the pass that needs the old values."""
+    pair = _side_by_side(program, program.diagnosis.changed, program.diagnosis.used)
+    if pair is not None:
+        yield from _step_moved(*pair, guards_gradients=program.remedy.guards_gradients)
+
+
+def _step_moved(stepping: Place, passing: Place, *, guards_gradients: bool) -> Iterator[Draft]:
     """The step below the pass, or not at all where it is made there anyway."""
     block = list(stepping.tree.block(stepping.statement))
     step, later = block.index(stepping.statement), block.index(passing.statement)
@@ -42,7 +87,7 @@ def _step_moved(code: str, stepping: Place, passing: Place) -> Iterator[Draft]:
     if any(pass_call(each) is not None for each in between):
         return  # it would take the gradients of that pass, too
     # Only a step that is to have both gradients anyway may go: nothing is cleared in between, and it is made again.
-    if code == "GS201" and _gives_gradients(passing) and (clearings or not is_made_there):
+    if guards_gradients and _gives_gradients(passing) and (clearings or not is_made_there):
         return
     draft = Draft()
     for each in [stepping.statement, *clearings]:
@@ -90,3 +135,10 @@ def _side_by_side(program: Program, one: Location | None, other: Location | None
     if ours is None or theirs is None or not is_simple(ours.statement):
         return None
     return (ours, theirs) if theirs.statement in ours.tree.block(ours.statement) else None
+
+
+PLACES: Places = {
+    "earlier pass": _above_the_earlier_pass,
+    "later pass": _below_the_later_pass,
+    "guard": _under_the_guard,
+}

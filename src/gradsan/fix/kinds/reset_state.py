@@ -7,22 +7,14 @@ from collections.abc import Iterator
 from gradsan.facts.location import Location
 from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
+from gradsan.fix.kinds import Places, named
 from gradsan.fix.program import Place, Program, frames
 from gradsan.source.names import assigned_names, assigns, calls, loaded, targets
 from gradsan.source.tree import For, Loop, Statement, Tree, same_as
 
 
-def drafts(program: Program) -> Iterator[Draft]:
-    """Below the pass: what the program itself gave it in the beginning."""
-    diagnosis = program.diagnosis
-    if diagnosis.code == "GS101":
-        yield from _emptied(program)
-        return
-    if diagnosis.culprit is None or diagnosis.enters is None:
-        return
-    if diagnosis.code == "GS105":
-        yield from _where_the_iteration_begins(program, diagnosis.culprit.name)
-        return
+def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
+    """Beside what the program empties there; else by the class's own method, or with what it was in the beginning."""
     if (forgotten := emptied_beside(program)) is not None:
         where, emptying, code = forgotten
         draft = Draft()
@@ -30,17 +22,22 @@ def drafts(program: Program) -> Iterator[Draft]:
         yield draft
         return
     yield from _by_its_own_method(program)
-    name = diagnosis.culprit.name
+    yield from _as_in_the_beginning(program, name)
+
+
+def _as_in_the_beginning(program: Program, name: str) -> Iterator[Draft]:
+    """Below the pass: what the program itself gave it first."""
+    enters = program.diagnosis.enters
+    source = None if enters is None else program.source(enters.file)
+    if enters is None or source is None:
+        return
     for place in program.boundaries():
         if isinstance(place.statement, ast.Return):
             continue
-        reached_here = diagnosis.evidence.get("reached_in") == place.frame.function
-        reached = str(diagnosis.evidence["reached_as"]) if reached_here else name
-        source = program.source(diagnosis.enters.file)
-        initial = (
-            None if source is None else _initial(source.tree, name, here=place.frame.file == diagnosis.enters.file)
-        )
-        if initial is None or (not reached_here and place.frame.function != diagnosis.enters.function):
+        access = program.reached_in(place.frame.function)
+        reached = name if access is None else access.written
+        initial = _initial(source.tree, name, here=place.frame.file == enters.file)
+        if initial is None or (access is None and place.frame.function != enters.function):
             continue
         if reached != name and "self" in initial:
             initial = initial.replace("self.", f"{reached.rpartition('.')[0]}.")
@@ -115,13 +112,13 @@ def _begun_where_it_is_added_to(place: Place | None, name: str) -> Iterator[Draf
 
 def _written_in(program: Program, place: Place, name: str) -> str | None:
     """How a function writes the total: by the same name where it adds to it or shares its object."""
-    diagnosis = program.diagnosis
-    enters = diagnosis.enters
+    enters = program.diagnosis.enters
     here, there = place.frame.function, "" if enters is None else enters.function or ""
     owns = here.rpartition(".")[0] == there.rpartition(".")[0]
     if here == there or (name.startswith("self.") and owns):
         return name
-    return str(diagnosis.evidence["reached_as"]) if diagnosis.evidence.get("reached_in") == here else None
+    access = program.reached_in(here)
+    return None if access is None else access.written
 
 
 def _begun_with(program: Program, adding: Place, name: str) -> str | None:
@@ -237,24 +234,22 @@ def _emptying(statement: Statement, name: str) -> str | None:
 
 def _by_its_own_method(program: Program) -> Iterator[Draft]:
     """Below the pass, `layer.reset()`: what the class itself has for that, for every layer that carries."""
-    diagnosis = program.diagnosis
-    method = resetting_method(program)
+    method = _resetting_method(program)
     for place in program.boundaries():
-        if method is None or diagnosis.evidence.get("reached_in") != place.frame.function:
+        access = program.reached_in(place.frame.function)
+        if method is None or access is None:
             continue
-        beside = str(diagnosis.evidence.get("reached_beside", "")).splitlines()
-        states = [str(diagnosis.evidence["reached_as"]), *beside]
 
         def call(state: str) -> list[str]:
             return [f"{state.rpartition('.')[0]}.{method}()"]
 
         draft = Draft()
-        draft.insert_after(place.tree, place.statement, *for_each(states, place.tree.source, call))
+        draft.insert_after(place.tree, place.statement, *for_each(access.every, place.tree.source, call))
         yield draft
         return
 
 
-def resetting_method(program: Program) -> str | None:
+def _resetting_method(program: Program) -> str | None:
     """The method of the state's class that gives it a new value, and needs nothing for it."""
     diagnosis = program.diagnosis
     enters, culprit = diagnosis.enters, diagnosis.culprit
@@ -315,3 +310,9 @@ def _bound(tree: ast.Module) -> Iterator[str]:
             yield from ((each.asname or each.name).partition(".")[0] for each in node.names)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name
+
+
+PLACES: Places = {
+    "store": _emptied,
+    **named({"iteration": _where_the_iteration_begins, "boundary": _at_the_boundary}),
+}

@@ -5,14 +5,15 @@ from collections.abc import Iterator
 
 from gradsan.fix.calls import argument
 from gradsan.fix.drafting import Draft
-from gradsan.fix.kinds.remove_retain import stop_retaining
+from gradsan.fix.kinds import Places
 from gradsan.fix.passes import asking_call
 from gradsan.fix.program import Place, Program, frames
+from gradsan.fix.retaining import stop_retaining
 from gradsan.source.arguments import with_argument
 from gradsan.source.tree import For
 
 
-def drafts(program: Program) -> Iterator[Draft]:
+def _retaining(program: Program) -> Iterator[Draft]:
     """On the call that freed it; where one line asks for all passes, on all but the last if they can be counted."""
     freed, used = program.diagnosis.freed, program.diagnosis.used
     if freed is None or used is None:
@@ -30,7 +31,7 @@ def drafts(program: Program) -> Iterator[Draft]:
             yield draft
     draft = _always(place, call)
     if frames(freed) != frames(used):  # where it stands now, it keeps a graph that nobody needs any more
-        any(stop_retaining(each, draft) for each in reversed(program.places(used)) if each != place)
+        stop_retaining(program, draft, but=place)
     yield draft
 
 
@@ -53,3 +54,6 @@ def _but_the_last(place: Place, call: ast.Call) -> Draft | None:
     draft.replace(tree, loop.iter, f"enumerate({losses}, start=1)")
     draft.replace(tree, call, with_argument(tree.text(call), "retain_graph", f"number < len({losses})"))
     return draft
+
+
+PLACES: Places = {"earlier pass": _retaining}

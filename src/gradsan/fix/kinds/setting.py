@@ -1,10 +1,12 @@
 """Change the option that the explanation names."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
+from gradsan.causes.remedy import Target
 from gradsan.fix.carried import is_import
 from gradsan.fix.drafting import Draft
+from gradsan.fix.kinds import Places
 from gradsan.fix.program import Program
 from gradsan.knowledge.effects import does
 from gradsan.source.arguments import with_argument
@@ -12,12 +14,9 @@ from gradsan.source.names import called_name, nodes
 from gradsan.source.tree import Tree
 
 
-def drafts(program: Program) -> Iterator[Draft]:
-    """What the cause's own setting is; other causes have none that could be written down."""
-    if program.diagnosis.code == "GS112":
-        yield from _not_reentrant(program)
-    elif program.diagnosis.code == "GS204":
-        yield from _keep_buffers(program)
+def _set(program: Program) -> Iterator[Draft]:
+    """The setting that the cause names."""
+    yield from SETTINGS[program.remedy.target](program)
 
 
 def _not_reentrant(program: Program) -> Iterator[Draft]:
@@ -51,3 +50,10 @@ def _trees(program: Program) -> list[Tree]:
     places = [each for where in (diagnosis.used, diagnosis.freed, diagnosis.made) for each in program.places(where)]
     places += [each for op in diagnosis.path for each in program.places(op.location)]
     return list({id(each.tree): each.tree for each in places if each is not None}.values())
+
+
+SETTINGS: Mapping[Target, Callable[[Program], Iterator[Draft]]] = {
+    "use_reentrant": _not_reentrant,
+    "donated_buffer": _keep_buffers,
+}
+PLACES: Places = {"program": _set}

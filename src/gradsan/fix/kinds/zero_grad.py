@@ -4,11 +4,12 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.fix.drafting import Draft
+from gradsan.fix.kinds import Places
 from gradsan.fix.program import Program
 from gradsan.source.names import call_of
 
 
-def drafts(program: Program) -> Iterator[Draft]:
+def _cleared_above(program: Program) -> Iterator[Draft]:
     """`optimizer.zero_grad()` above the pass, in the function that also makes the step."""
     used, changed = program.diagnosis.used, program.diagnosis.changed
     if used is None or changed is None:
@@ -24,3 +25,6 @@ def drafts(program: Program) -> Iterator[Draft]:
             draft = Draft()
             draft.insert_before(above.tree, above.statement, f"{stepping.tree.text(optimizer)}.zero_grad()")
             yield draft
+
+
+PLACES: Places = {"later pass": _cleared_above}

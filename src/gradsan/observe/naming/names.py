@@ -27,7 +27,7 @@ from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.naming.unheld import called_twice, handed_on
 from gradsan.observe.ownership import Ownership
 from gradsan.source.scopes import scope_of
-from gradsan.source.stores import buffers, loads, text
+from gradsan.source.stores import buffers, loads, stores, text
 
 _PASSING = frozenset({"local", "argument"})  # holders that are gone when their call ends
 _ITEMS = re.compile(r"(?:\[(?:\d+|\"[^\"]*\")\])+$")  # `["decoder.0"][1]` at the end of a name
@@ -108,10 +108,21 @@ def _confirmed(binding: Binding, live: list[Held], stack: Sequence[Frame]) -> Ca
     have the old one.
     """
     same = [each for each in live if _is_same(each, binding)]
+    stored = None if same else _stored_beside(binding, live)
+    if stored is not None:
+        return Carrier(stored.name, stored.holder, "certain")
     lasting = [each for each in live if each.holder not in _PASSING]
     here = [each for each in stack if (each.file, each.line) == (stack[0].file, stack[0].line)]  # a comprehension's too
     beside = None if same or binding.kind in _PASSING else _read_live(lasting, here)
     return beside or Carrier(binding.name, _holder(binding, same), "certain" if same else "likely")
+
+
+def _stored_beside(binding: Binding, live: list[Held]) -> Held | None:
+    """Another variable that the same statement stores, and that is seen to lead to the op: `a, b = f(x), g(x)`."""
+    written = binding.written
+    names = {store.name for each in written.statements for store in stores(each) if store.attribute is None}
+    here = [each for each in live if each.function == written.call.code.function]
+    return next((each for each in here if each.name in names), None)
 
 
 def _holder(binding: Binding, same: list[Held]) -> Holder:

@@ -40,7 +40,11 @@ def test_remedies_follow_the_fixes_of_a_diagnosis() -> None:
     """In their order; a state is cut where it is used, or at the boundary of the step."""
     cut, reset = remedies_of(diagnosis("GS103", "detach", "reset-state"))
 
-    assert (cut.kind, cut.where, cut.unless) == ("detach", ("use", "boundary"), "nothing is left to train")
+    assert (cut.kind, cut.where, cut.unless) == (
+        "detach",
+        ("single use", "boundary", "use"),
+        "nothing is left to train",
+    )
     assert (reset.kind, reset.where, reset.trusted) == ("reset-state", ("boundary",), False)
 
 

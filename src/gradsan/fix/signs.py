@@ -1,0 +1,112 @@
+"""What the source shows about which remedy is meant: the answers to what a cause asks where the run does not tell."""
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from gradsan.causes import choosing
+from gradsan.causes.remedy import Sign
+from gradsan.fix.flow import dependents
+from gradsan.fix.kinds import can_be_written
+from gradsan.fix.kinds.reset_state import emptied_beside
+from gradsan.fix.program import Place, Program
+from gradsan.fix.tried import built_on
+from gradsan.report import Fix, FixKind
+from gradsan.source.names import assigned_names, loaded_names
+from gradsan.source.tree import is_simple
+
+
+def ranked(fixes: tuple[Fix, ...], program: Program) -> tuple[Fix, ...]:
+    """The fixes in the order of their cause, which asks the source of the program."""
+    return choosing.ranked(fixes, program.diagnosis, _Signs(program))
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    program: Program
+
+    def can_be_written(self, kind: FixKind) -> bool:
+        return can_be_written(kind, self.program)
+
+    def was_tried(self, kind: FixKind) -> bool:
+        return next(built_on(kind, self.program), None) is not None
+
+    def shows(self, sign: Sign, kind: FixKind) -> bool:
+        return SIGNS[sign](self.program.asked_for(kind))
+
+
+def _is_writable(program: Program) -> bool:
+    return can_be_written(program.remedy.kind, program)
+
+
+def _adds_several(program: Program) -> bool:
+    """Whether a total is added to in a loop of its own, below which it is back-propagated: it is a sum of terms."""
+    enters, used = program.diagnosis.enters, program.diagnosis.used
+    apart = program.apart(enters, used)
+    adding, passing = (None, None) if apart is None else (program.places(enters)[apart], program.places(used)[apart])
+    if adding is None or passing is None or not _is_writable(program):
+        return False
+    around = passing.tree.loops(passing.statement)
+    return any(each not in around for each in adding.tree.loops(adding.statement))
+
+
+def _takes_batches(program: Program) -> bool:
+    """Whether the loop that overwrites its loss goes over batches, each to be trained on: the update stands below it.
+
+    Where the loop is part of a step, over views or heads of one batch, what it works on comes from that step.
+    """
+    for place in reversed(program.places(program.diagnosis.made)):
+        loops = [] if place is None else place.tree.loops(place.statement)
+        if place is None or not loops or not _is_writable(program):
+            continue
+        around = loops[1:2]
+        step = assigned_names(around[0]) - assigned_names(loops[0]) if around else set()
+        return not loaded_names(loops[0]) & step
+    return False
+
+
+def _gradient_enters_the_loss(program: Program) -> bool:
+    """Whether what the earlier call returned is used on the way to the later pass, and not merely looked at."""
+    freed, used = program.diagnosis.freed, program.diagnosis.used
+    apart = program.apart(freed, used)
+    if apart is None:
+        return False
+    taking, passing = program.places(freed)[apart], program.places(used)[apart]
+    if taking is None or passing is None or not assigned_names(taking.statement):
+        return False
+    if any(each is not None and not _leads_out(each) for each in program.places(freed)[apart + 1 :]):
+        return False
+    tree = taking.tree
+    first, last = tree.line(taking.statement), tree.line(passing.statement)
+    following = [each for each in tree.statements if first < tree.line(each) <= last and is_simple(each)]
+    following.sort(key=tree.line)
+    return passing.statement in dependents(taking.statement, following)
+
+
+def _leads_out(place: Place) -> bool:
+    """Whether what a statement computes may leave its function: it is returned, or kept in an object."""
+    tree = place.tree
+    first = tree.line(place.statement)
+    following = [each for each in tree.statements if tree.line(each) > first and is_simple(each)]
+    following = [each for each in following if tree.scope(each) is tree.scope(place.statement)]
+    following.sort(key=tree.line)
+    return any(_hands_out(each) for each in dependents(place.statement, following))
+
+
+def _hands_out(statement: ast.AST) -> bool:
+    match statement:
+        case ast.Return():
+            return True
+        case ast.Assign(targets=targets):
+            return any(not isinstance(each, ast.Name | ast.Tuple) for each in targets)
+    return False
+
+
+SIGNS: Mapping[Sign, Callable[[Program], bool]] = {
+    "it can be written": _is_writable,
+    "a gradient enters the loss": _gradient_enters_the_loss,
+    "no gradient enters the loss": lambda program: not _gradient_enters_the_loss(program),
+    "others are emptied beside it": lambda program: emptied_beside(program) is not None,
+    "several terms are added": _adds_several,
+    "the loop takes batches": _takes_batches,
+}
