@@ -81,7 +81,9 @@ def _brings_something(store: Store) -> bool:
             return False
         case ast.Call() as call:
             name = last_name(call)
-            return operation(name).graph not in ("creates", "builds") and not does(name, "collects")
+            if does(name, "collects"):  # put into another container, it brings what it was given
+                return not store.replaces and bool(call.args)
+            return operation(name).graph not in ("creates", "builds")
     return True
 
 
