@@ -1,4 +1,4 @@
-"""Programs modelled on public reports, run under the real command: right about every one, silent on the mended ones."""
+"""Programs modelled on public reports, run under the real command: right about every one, silent on the fixed ones."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> CorpusRuns:
 
 @pytest.mark.parametrize("label", RAISING, ids=lambda label: label["id"])
 def test_error_is_explained(label: dict[str, Any], ended: CorpusRuns) -> None:
-    """One diagnosis: the right cause, the failing call, the pass that freed the graph, and a fix that mends it."""
+    """One diagnosis: the right cause, the failing call, the pass that freed the graph, and a fix that fixes it."""
     outcome = ended[label["entry"]]
     diagnosis = outcome.diagnosis
 
@@ -48,7 +48,7 @@ def test_culprit_is_named(label: dict[str, Any], ended: CorpusRuns) -> None:
 
 @pytest.mark.parametrize("label", SILENT, ids=lambda label: label["id"])
 def test_silent_problem_is_found(label: dict[str, Any], ended: CorpusRuns) -> None:
-    """One diagnosis at exit: the right cause, the right name, a line that belongs to it, a fix that mends it."""
+    """One diagnosis at exit: the right cause, the right name, a line that belongs to it, a fix that fixes it."""
     outcome = ended[label["entry"]]
     diagnosis = outcome.diagnosis
 

@@ -200,7 +200,7 @@ def test_files_of_a_library_can_be_called_ones_own() -> None:
 
 
 def test_variable_switches_it_on(started: Started) -> None:
-    """The whole story, of a script that knows nothing of gradsan; off, the traceback is Python's."""
+    """The whole explanation, of a script that knows nothing of gradsan; off, the traceback is Python's."""
     plain, explained, off = started(FAILS), started(FAILS, GRADSAN="1"), started(FAILS, GRADSAN="0")
 
     assert off.stderr == plain.stderr
@@ -221,7 +221,7 @@ SPAWNS = FAILS.replace(
 
 
 def test_child_processes_inherit_it(started: Started) -> None:
-    """Also those that start anew; their main file is recorded too."""
+    """Also those that start again; their main file is recorded too."""
     ended = started(SPAWNS, GRADSAN="1")
 
     assert "GS103 carried-state" in ended.stderr

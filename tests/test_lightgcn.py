@@ -1,4 +1,4 @@
-"""LightGCN in plain torch, broken and mended. `make lightgcn` does the same with PyTorch Geometric and DGL."""
+"""LightGCN in plain torch, broken and fixed. `make lightgcn` does the same with PyTorch Geometric and DGL."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def body(program: Path) -> str:
 
 
 def test_embeddings_propagated_once_an_epoch_are_explained_and_moved(tmp_path: Path) -> None:
-    """What is mended reads like the program that was right from the start."""
+    """What is fixed reads like the program that was right from the start."""
     folder = Path(shutil.copytree(HERE, tmp_path / "lightgcn"))
 
     gradsan(folder, "run", "--format", "json", "--output", "report.json", "torch_broken.py", "1")

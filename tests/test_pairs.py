@@ -1,4 +1,4 @@
-"""Every pair of examples, as a newcomer would try it: the broken half is explained and mended, the fixed is quiet."""
+"""Every pair of examples, as a newcomer would try it: the broken half is explained and fixed, the fixed is quiet."""
 
 import json
 import re

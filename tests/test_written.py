@@ -12,7 +12,7 @@ LABELS = json.loads((TESTS / "corpus" / "labels.json").read_text(encoding="utf-8
 PROGRAMS = [*sorted((TESTS.parent / "examples").glob("*/broken.py"))]
 PROGRAMS += [TESTS / "corpus" / label["entry"] for label in LABELS if label["outcome"] != "clean"]
 COMPILED = "torch.compile"  # takes longer than all others together, and is run by tests of its own
-FEWEST = 30  # of them are mended so
+FEWEST = 30  # of them are fixed so
 
 
 def test_whatever_is_written_from_source_runs(tmp_path: Path) -> None:

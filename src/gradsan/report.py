@@ -1,4 +1,4 @@
-"""The values every door fills and every renderer reads: one diagnosis, and a report of many.
+"""The values every entry point fills and every renderer reads: one diagnosis, and a report of many.
 
 They are schema 1, the public JSON contract; `schema/report-1.json` is derived from them.
 """
@@ -99,7 +99,7 @@ class Effects:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """One way to mend a diagnosis; a diagnosis lists them best first."""
+    """One way to fix a diagnosis; a diagnosis lists them best first."""
 
     kind: FixKind
     title: str
@@ -112,7 +112,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One problem: what happened, where, through which name, how sure, and how to mend it."""
+    """One problem: what happened, where, through which name, how sure, and how to fix it."""
 
     code: str
     name: str

@@ -32,7 +32,7 @@ def test_file_class_and_name_agree(each: type[Cause]) -> None:
 
 @pytest.mark.parametrize("each", all_causes(), ids=lambda each: each.code)
 def test_page_is_complete(each: type[Cause]) -> None:
-    """Every page says what it is, shows it, mends it, and says when not to mend it so."""
+    """Every page says what it is, shows it, fixes it, and says when not to fix it so."""
     assert re.fullmatch(r"[a-z`].*[^.]", each.summary)
     assert len(each.explanation()) >= 2
     assert all((each.example.program, each.example.fixed, each.fix, each.unless))

@@ -151,7 +151,7 @@ def test_best_loss_is_kept_for_good() -> None:
 
 
 def test_leak_explains_a_retain() -> None:
-    """One story, not two; but only where it is about the same graphs."""
+    """One explanation, not two; but only where it is about the same graphs."""
     kept = replace(LIST, retained_by=(RETAINED.stack,))
 
     assert codes(Course(lines=(RETAINED,), holdings=(kept,))) == ["GS301"]
@@ -159,7 +159,7 @@ def test_leak_explains_a_retain() -> None:
 
 
 def test_hoard_of_one_call_leaks() -> None:
-    """A validation that keeps its outputs; one story with what a name goes on to keep."""
+    """A validation that keeps its outputs; one explanation with what a name goes on to keep."""
     hoard = Hoard("outputs", "local", "validate", fed=at(9), made=at(9), graphs=40, ops=400, saved_bytes=8000)
 
     assert codes(Course(hoards=(hoard,))) == ["GS301"]
@@ -246,7 +246,7 @@ def test_list_that_fills_slowly_is_a_leak_only_where_nothing_bounds_it() -> None
 
 
 def test_gradients_that_pile_up_late_are_told_by_the_steps_in_a_row() -> None:
-    """Most steps were right, and that mends nothing."""
+    """Most steps were right, and that fixes nothing."""
     line = OptimizerLine(at(9), "opt", steps=4000, cycles=200, piled=40, adding=at(8))
 
     assert codes(Course(optimizers=(line,))) == []

@@ -103,12 +103,12 @@ def told(incident: Incident) -> Diagnosis:
     ],
 )
 def test_cause_follows_from_the_facts(code: str, incident: Incident) -> None:
-    """Contexts first, then what freed the graph, then the loss, then the round, then who owns the parameters."""
+    """Contexts first, then what freed the graph, then the loss, then the iteration, then who owns the parameters."""
     assert told(incident).code == code
 
 
 def test_fake_of_a_gan_made_once_a_round_is_another_networks_output() -> None:
-    """Made before the inner loop, in this round of the outer one, and trained by another optimizer."""
+    """Made before the inner loop, in this iteration of the outer one, and trained by another optimizer."""
     inner = replace(BEFORE_LOOP, owners=APART)
     loop = inner.repetition
     assert loop is not None
@@ -126,7 +126,7 @@ def test_pass_that_reaches_nothing_fresh_is_told_apart_by_who_stepped_on_the_ear
 
 
 def test_what_was_made_once_is_cut_off_where_the_round_trains_the_same_parameters_anew() -> None:
-    """It is compared with, or weighs; a term of the loss, as a penalty is, has to be made anew."""
+    """It is compared with, or weighs; a term of the loss, as a penalty is, has to be made again."""
     compared = replace(BEFORE_LOOP, trained_anew=True, owners=replace(APART, freed=APART.fresh))
 
     assert told(compared).fixes[0].kind == "detach"

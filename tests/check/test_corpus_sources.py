@@ -1,4 +1,4 @@
-"""Programs modelled on public reports, read and not run: most causes are found, and mended programs are left alone."""
+"""Programs modelled on public reports, read and not run: most causes are found, and fixed programs are left alone."""
 
 import json
 from pathlib import Path

@@ -69,7 +69,7 @@ def test_finding_makes_the_status_1(carried: Here) -> None:
 
 
 def test_story_is_told_with_its_lines(carried: Here, golden: Golden) -> None:
-    """Every line in question, each span with its meaning, and the edit that mends it."""
+    """Every line in question, each span with its meaning, and the edit that fixes it."""
     golden.check("text/check_carried_state.txt", carried.check("--color", "never").stdout)
 
 
@@ -99,7 +99,7 @@ def test_concise_form_is_one_line_each(carried: Here) -> None:
 
 
 def test_sarif_has_the_rule_and_the_story(carried: Here) -> None:
-    """Version 2.1.0, with the places of the story in their order."""
+    """Version 2.1.0, with the places of the explanation in their order."""
     run = json.loads(carried.check("--format", "sarif").stdout)["runs"][0]
 
     (result,) = run["results"]
@@ -283,7 +283,7 @@ def test_findings_follow_imports(here: Here) -> None:
 
 
 def test_examples_of_all_causes_are_found(here: Here) -> None:
-    """The example on the page of a code, read from source; its mended form is left alone."""
+    """The example on the page of a code, read from source; its fixed form is left alone."""
     for each in all_causes():
         folder = Path(each.code)
         here.write(str(folder / "wrong.py"), each.example.program)

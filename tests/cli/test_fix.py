@@ -232,7 +232,7 @@ def test_problem_that_nothing_mends_does_not_keep_another_from_being_mended(tmp_
 
 
 def test_report_of_a_program_that_was_mended_meanwhile_leaves_nothing_to_do(tmp_path: Path) -> None:
-    """Its program is run as the report says; what it does not show any more is not mended by anything."""
+    """Its program is run as the report says; what it does not show any more is not fixed by anything."""
     report = saved(tmp_path)
     (tmp_path / "train.py").write_text("print('fine')\n", encoding="utf-8")
 

@@ -398,7 +398,7 @@ def test_flags_of_the_interpreter_hold(flags: str, name: str, workshop: Workshop
     ],
 )
 def test_child_processes_find_the_program(method: str, program: str, workshop: Workshop) -> None:
-    """A child that starts anew imports the user's main file, never gradsan's."""
+    """A child that starts again imports the user's main file, never gradsan's."""
     workshop.write("program.py", MULTIPROCESSING)
     workshop.write("folder/__main__.py", MULTIPROCESSING)
 
@@ -409,7 +409,7 @@ def test_child_processes_find_the_program(method: str, program: str, workshop: W
 
 
 def test_workers_of_a_data_loader_find_the_program(workshop: Workshop) -> None:
-    """The dataset is a class of the main file, unpickled in a process that starts anew."""
+    """The dataset is a class of the main file, unpickled in a process that starts again."""
     workshop.write(
         "program.py",
         """

@@ -50,7 +50,7 @@ def _page(cause: type[Cause], printed: Printed) -> str:
 
 
 def _told(printed: Printed) -> tuple[str, str]:
-    """PyTorch's error, without the traceback above it, and gradsan's story below."""
+    """PyTorch's error, without the traceback above it, and gradsan's explanation below."""
     if not printed.status:
         return "", printed.err
     above, _, story = printed.err.partition("\nGS")

@@ -81,7 +81,7 @@ def _content(source: str) -> str:
 
 @cache
 def _printed(*words: str) -> str:
-    """What a command of gradsan tells: a story below a traceback, or its answer."""
+    """What a command of gradsan tells: an explanation below a traceback, or its answer."""
     done = _gradsan(*words)
     _, found, story = done.stderr.partition("\nGS")
     return "GS" + story if found else done.stdout

@@ -1,4 +1,4 @@
-"""How often one failure is explained anew."""
+"""How often one failure is explained again."""
 
 from dataclasses import replace
 

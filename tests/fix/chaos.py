@@ -36,7 +36,7 @@ _PATIENCE = 30.0  # seconds for what was killed to be gone
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A project with three files that can be mended, one of them behind a link, and things that must not change."""
+    """A project with three files that can be fixed, one of them behind a link, and things that must not change."""
 
     folder: Path
     mark: str

@@ -97,7 +97,7 @@ def test_file_that_changed_meanwhile_is_left_alone_and_so_are_the_others(tmp_pat
 
 
 def test_link_stays_a_link(tmp_path: Path) -> None:
-    """The file that it leads to is the one that is mended."""
+    """The file that it leads to is the one that is fixed."""
     (tmp_path / "real.py").write_text("a = 1\n", encoding="utf-8")
     (tmp_path / "link.py").symlink_to("real.py")
 

@@ -26,7 +26,7 @@ def main():
 
 
 def test_both_halves_of_a_carried_state_are_detached_where_they_enter(tmp_path: Path) -> None:
-    """The name in the story is one of them; the error would come back through the other."""
+    """The name in the explanation is one of them; the error would come back through the other."""
     case = Case(tmp_path, LSTM)
     enters = case.at("model(x")
     found = case.diagnosis("GS103", "h", made=enters, enters=enters, used=case.at("loss.backward"))
@@ -690,7 +690,7 @@ def test_losses_that_were_back_propagated_leave_their_list(tmp_path: Path) -> No
 
 
 def test_item_is_found_however_its_key_is_quoted(tmp_path: Path) -> None:
-    """The story writes it in its own way."""
+    """The explanation writes it in its own way."""
     source = "def main():\n    for x in data:\n        s['h'] = f(x, s['h'])\n        s['h'].backward()\n"
     case = Case(tmp_path, source)
     enters = case.at("f(x")

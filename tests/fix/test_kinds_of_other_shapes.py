@@ -74,7 +74,7 @@ def test_meter_gets_the_number_and_the_loss_is_back_propagated(tmp_path: Path) -
 
 
 def test_total_may_be_an_item(tmp_path: Path) -> None:
-    """The story names the dict."""
+    """The explanation names the dict."""
     source = 'def main():\n    for x in data:\n        m["loss"] += loss\n        m["loss"].backward()\n'
     case = Case(tmp_path, source)
     adds = case.at("+=")
@@ -275,7 +275,7 @@ def test_forward_is_run_again_behind_the_step_with_all_that_follows_from_it(tmp_
 
 
 def test_buffer_that_every_round_writes_to_is_made_in_every_round(tmp_path: Path) -> None:
-    """It is never assigned anew, so there is no state that is meant to go on."""
+    """It is never assigned again, so there is no state that is meant to go on."""
     source = (
         "def main():\n    est = torch.zeros(9)\n    for x in data:\n        y = unroll(est, x)\n        y.backward()\n"
     )
@@ -292,7 +292,7 @@ def test_buffer_that_every_round_writes_to_is_made_in_every_round(tmp_path: Path
 
 
 def test_what_a_constructor_made_is_not_made_in_every_round(tmp_path: Path) -> None:
-    """Every round would begin with a model that nothing has trained."""
+    """Every iteration would begin with a model that nothing has trained."""
     source = (
         "def main():\n    net = Net()\n    for x in data:\n        net(x).backward()\ndef inner_1():\n    y = f(w)\n"
     )
@@ -314,7 +314,7 @@ def test_cached_property_is_still_read_like_an_attribute(tmp_path: Path) -> None
 
 
 def test_state_that_gradients_are_asked_for_stays_one_that_has_them(tmp_path: Path) -> None:
-    """Detached alone, `autograd.grad` would refuse it in the next round."""
+    """Detached alone, `autograd.grad` would refuse it in the next iteration."""
     source = """\
 def main():
     for batch in data:

@@ -1,4 +1,4 @@
-"""Fixes of lines that run again and again: in the rounds of a loop, or wherever a wrapped function is called."""
+"""Fixes of lines that run again and again: in the iterations of a loop, or wherever a wrapped function is called."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def main():
 
 
 def test_pass_for_several_optimizers_is_asked_for_once(tmp_path: Path) -> None:
-    """Above the loop over them; not where each round has a loss of its own."""
+    """Above the loop over them; not where each iteration has a loss of its own."""
     source = "def main():\n    for opt in opts:\n        loss.backward()\n        opt.step()\n"
     case = Case(tmp_path, source)
     found = case.diagnosis("GS101", "loss", freed=case.at("backward"), used=case.at("backward"))

@@ -84,7 +84,7 @@ def main():
 def test_list_that_was_forgotten_is_emptied_as_the_others_are(
     tmp_path: Path, emptying: str, expected: str | None
 ) -> None:
-    """What every round adds to and nobody empties is not to be cut off, but to begin anew."""
+    """What every iteration adds to and nobody empties is not to be cut off, but to begin again."""
     source = COLLECTED.replace("del policy.rewards[:]", emptying)
     case = Case(tmp_path, source)
     made = case.at("        select(policy)", "append", inner="select")

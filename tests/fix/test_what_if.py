@@ -62,7 +62,7 @@ def test_nothing_is_promised_where_the_life_does_not_tell() -> None:
 
 
 def test_parameters_that_a_remedy_cuts_off_are_named() -> None:
-    """What leads to `start` is the old part alone, and its own pass has been removed from the story."""
+    """What leads to `start` is the old part alone, and its own pass has been removed from the explanation."""
     recording = carried(weight_is_saved=False)
     events = tuple(
         each for each in recording.life.events if not (isinstance(each, Walked) and each.asked.id != recording.failing)

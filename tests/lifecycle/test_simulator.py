@@ -1,4 +1,4 @@
-"""What-if, on the causes that gradsan knows: does the fix mend it, what does it cost, whose gradient does it change."""
+"""What-if, on the causes that gradsan knows: does the fix fix it, what does it cost, whose gradient does it change."""
 
 from dataclasses import dataclass
 
@@ -214,7 +214,7 @@ def test_history_that_passes_walk_grows_by_a_step_every_step() -> None:
 
 @dataclass
 class ComputedOnce:
-    """GS104: `embeddings = tanh(w)` before the loop; its rounds use it with a head."""
+    """GS104: `embeddings = tanh(w)` before the loop; its iterations use it with a head."""
 
     trains_embeddings: bool = True
 
@@ -235,7 +235,7 @@ class ComputedOnce:
 
 
 def test_what_was_computed_once_is_mended_by_moving_it_into_the_loop() -> None:
-    """GS104: no error, no growth; the later rounds see the updated parameters, so their gradients are others."""
+    """GS104: no error, no growth; the later iterations see the updated parameters, so their gradients are others."""
     training = ComputedOnce()
 
     moved = replay(training.life, training.moved)
@@ -288,7 +288,7 @@ class Adversaries:
         judged = plus(tape, fake, discriminator)
         first = tape.walk(sin(tape, judged))
         tape.step("D", discriminator)
-        # The generator's loss is judged anew, by what the step has left.
+        # The generator's loss is judged again, by what the step has left.
         judged_again = plus(tape, fake, discriminator)
         second = tape.walk(sin(tape, judged_again))
         tape.step("G", generator)

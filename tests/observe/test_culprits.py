@@ -1,4 +1,4 @@
-"""The name that a story is about, where it takes more than the way of one value through the source."""
+"""The name that an explanation is about, where it takes more than the way of one value through the source."""
 
 from pathlib import Path
 
@@ -183,7 +183,7 @@ largest(act)
 
 @pytest.mark.parametrize(("code", "name", "program"), PROGRAMS.values(), ids=PROGRAMS)
 def test_culprit_is_what_the_user_would_point_at(code: str, name: str, program: str, tmp_path: Path) -> None:
-    """The name, and that the rest of the story agrees with it."""
+    """The name, and that the rest of the explanation agrees with it."""
     diagnosis = diagnosis_of(tmp_path, program)
 
     assert diagnosis.code == code
@@ -222,7 +222,7 @@ fit(nn.Linear(3, 1), torch.randn(6, 3), torch.randn(6, 1))
 
 
 def test_loop_that_stands_on_one_line_with_its_body_goes_round(tmp_path: Path) -> None:
-    """Nothing but the jump back tells its rounds on 3.11; on 3.12 nothing but the calls that it makes."""
+    """Nothing but the jump back tells its iterations on 3.11; on 3.12 nothing but the calls that it makes."""
     program = """
 class Bank:
     def __init__(self):
@@ -264,7 +264,7 @@ main()
 
 
 def test_what_was_made_below_a_pass_was_made_in_the_step_of_that_pass(tmp_path: Path) -> None:
-    """A memory that is written at the end of a round, and read in the next one."""
+    """A memory that is written at the end of an iteration, and read in the next one."""
     program = """
 net, bank = nn.Linear(3, 3), torch.zeros(2, 3)
 for _ in range(3):

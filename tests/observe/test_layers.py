@@ -1,4 +1,4 @@
-"""A layer with `inplace=True` deep in a library's container: the story says which, as the user would reach it."""
+"""A layer with `inplace=True` deep in a library's container: the explanation says which, as the user would reach it."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ class Stage(nn.Module):
         return self.last(self.body(x))
 """
 
-# What the story is about, the sentence about the layer, and the program.
+# What the explanation is about, the sentence about the layer, and the program.
 PROGRAMS = {
     "in an attribute that a library made": (
         "self.gate[2]",

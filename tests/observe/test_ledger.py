@@ -52,7 +52,7 @@ def test_nothing_is_found_where_something_was_compiled(program: Program, monkeyp
 
 
 def test_parameter_is_cut_off_before_a_compiled_head(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Told without a hook, which would have the head compiled anew."""
+    """Told without a hook, which would have the head compiled again."""
     monkeypatch.undo()
 
     with gradsan.watch(quiet=True) as watching:

@@ -134,7 +134,7 @@ def rounds_asked_for(source: str, file: Path) -> list[Rounds]:
 
 
 def test_rounds_of_nested_loops_are_told_for_each_op(file: Path) -> None:
-    """An inner loop counts from its latest entry; what earlier entries made was made before its first round."""
+    """An inner loop counts from its latest entry; what earlier entries made was made before its first iteration."""
     found = rounds_asked_for(NESTED, file)
 
     outer, inner = found
@@ -174,7 +174,7 @@ outer()
 
 
 def test_function_that_a_library_calls_again_and_again_is_a_loop(file: Path) -> None:
-    """A closure handed to an optimizer, a step handed to a trainer: the rounds are its entries under one line."""
+    """A closure handed to an optimizer, a step handed to a trainer: the iterations are its entries under one line."""
     ops, found = Ops(), []
     file.write_text(CLOSURE)
     linecache.checkcache(str(file))
@@ -221,7 +221,7 @@ train(3000)
 
 
 def test_a_long_run_is_thinned_and_says_so(file: Path) -> None:
-    """Bounded memory: beginning, end and each line's first runs stay; rounds stay counted; the rest says why."""
+    """Bounded memory: beginning, end and each line's first runs stay; iterations stay counted; the rest says why."""
     ops, found = Ops(), []
     file.write_text(LONG)
     linecache.checkcache(str(file))
@@ -253,7 +253,7 @@ def test_a_long_run_is_thinned_and_says_so(file: Path) -> None:
 
 
 def rounds_throughout(source: str, file: Path) -> list[tuple[Rounds, ...]]:
-    """Run a program under a log that keeps almost nothing; the rounds of its loops at some of its ops."""
+    """Run a program under a log that keeps almost nothing; the iterations of its loops at some of its ops."""
     ops, found = Ops(), []
     file.write_text(source)
     linecache.checkcache(str(file))

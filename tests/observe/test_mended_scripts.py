@@ -333,7 +333,7 @@ term.backward()
 def test_script_runs_with_the_first_edit(
     code: str, name: str, first: str, program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The story is right, and its first fix ends the error."""
+    """The explanation is right, and its first fix ends the error."""
     monkeypatch.chdir(tmp_path)
 
     found = diagnosis_of(tmp_path, program)

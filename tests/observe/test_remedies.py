@@ -1,4 +1,4 @@
-"""Which cause an error has, and what is offered first, where programs look alike and are to be mended differently."""
+"""Which cause an error has, and what is offered first, where programs look alike and are to be fixed differently."""
 
 from pathlib import Path
 

@@ -131,7 +131,7 @@ def test_program_without_stderr_keeps_its_stdout(
 
 
 def test_explained_error_carries_its_diagnosis(watched: Watched) -> None:
-    """Its story is the note, the diagnosis is kept beside it; raised again, it is not explained again."""
+    """Its explanation is the note, the diagnosis is kept beside it; raised again, it is not explained again."""
     with watched() as (session, _):
         loss = torch.ones(2, requires_grad=True).square().sum()
         loss.backward()

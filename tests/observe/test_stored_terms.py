@@ -47,7 +47,7 @@ main()
 def test_list_of_terms_that_is_never_emptied_is_carried_state(loop: str, tmp_path: Path) -> None:
     """The loss is a new one in every episode, and what it is made of is not: it was not back-propagated before.
 
-    The body of the loop begins with another loop, and the episode that made the old terms is its first round.
+    The body of the loop begins with another loop, and the episode that made the old terms is its first iteration.
     """
     diagnosis = diagnosis_of(tmp_path, EPISODES + loop)
 

@@ -1,4 +1,4 @@
-"""Calls that were running when gradsan was installed lie around every stack of a story, or around none."""
+"""Calls that were running when gradsan was installed lie around every stack of an explanation, or around none."""
 
 from pathlib import Path
 

@@ -265,7 +265,7 @@ main()
 
 @pytest.mark.parametrize("tried", ["other = torch.zeros(3).detach()", "torch.ones(3).detach()", "pass"])
 def test_what_has_nothing_to_do_with_it_is_not_mentioned(tried: str, tmp_path: Path) -> None:
-    """A true sentence about something else would be a wrong story."""
+    """A true sentence about something else would be a wrong explanation."""
     notes = diagnosis_of(tmp_path, _LOOP.replace("{tried}", tried)).notes
 
     assert not any("detach" in each for each in notes)

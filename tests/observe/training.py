@@ -62,7 +62,7 @@ def checkpoint_reentrant() -> Numbers:
 
 
 def checkpoint_by_hooks() -> Numbers:
-    """Saved values that are computed anew when they are read."""
+    """Saved values that are computed again when they are read."""
     return _checkpointed(use_reentrant=False)
 
 

@@ -546,7 +546,7 @@ def embeds_and_looks_at_features() -> None:
 
 
 def decodes(*, targets: torch.Tensor | None) -> None:
-    """A state that goes from round to round, and a loss in each."""
+    """A state that goes from iteration to iteration, and a loss in each."""
     torch.manual_seed(0)
     cell = nn.RNNCell(3, 3)
     opt = torch.optim.SGD(cell.parameters(), lr=0.01)
@@ -568,13 +568,13 @@ def decodes(*, targets: torch.Tensor | None) -> None:
 
 @finds("GS304")
 def decodes_for_the_last_token() -> None:
-    """GS304: each round has a target of its own, and only the last one's is back-propagated."""
+    """GS304: each iteration has a target of its own, and only the last one's is back-propagated."""
     decodes(targets=torch.randn(4, 2, 3))
 
 
 @finds()
 def refines_a_state() -> None:
-    """All rounds have one target, and the last one's loss is what counts."""
+    """All iterations have one target, and the last one's loss is what counts."""
     decodes(targets=None)
 
 

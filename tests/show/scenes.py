@@ -1,4 +1,4 @@
-"""Reports made by hand, as the doors would make them."""
+"""Reports made by hand, as the entry points would make them."""
 
 from gradsan.facts.location import Frame, Location
 from gradsan.report import Culprit, Diagnosis, Edit, Effects, Fix, PathOp, RaisedError, Report, Summary

@@ -1,4 +1,4 @@
-"""The story on a terminal, at several widths; the golden files are what a reader sees."""
+"""The explanation on a terminal, at several widths; the golden files are what a reader sees."""
 
 import re
 from dataclasses import replace
@@ -59,7 +59,7 @@ def test_color_adds_nothing_but_color(scene: Diagnosis) -> None:
 
 @given(width=st.integers(0, 200))
 def test_every_width_tells_everything(width: int) -> None:
-    """A narrow terminal gets more lines, never less of the story."""
+    """A narrow terminal gets more lines, never less of the explanation."""
     text = " ".join(terminal(report(CARRIED), width=width, color=False).split())
 
     for place in ("made, in step 1", "freed by this pass, in step 1", "needs it again, in step 2"):

@@ -110,7 +110,7 @@ up to date: False
         loop = incident.repetition
         if loop is None or loop.made != "before":
             return False
-        # A GAN's fake, made once a round and used in several inner steps, is another network's output.
+        # A GAN's fake, made once an iteration and used in several inner steps, is another network's output.
         return not (loop.made_in_outer_round and incident.owners.apart)
 
     @classmethod
@@ -126,7 +126,7 @@ up to date: False
         # Whoever trains it does not step here: a teacher that was trained before. A trial tells whether it does later.
         if incident.owners.stepped and not incident.owners.stepped & incident.owners.freed:
             return ("detach", "no-grad", "move-into-loop")
-        # What the loss compares with, or weighs by: this round's forward trains the same parameters already.
+        # What the loss compares with, or weighs by: this iteration's forward trains the same parameters already.
         if incident.trained_anew and not (incident.is_term or incident.is_operand):
             return ("detach", "no-grad", "move-into-loop")
         if any(frame.function.endswith(CONSTRUCTORS) for frame in incident.made.stack):  # none belongs in a loop

@@ -99,7 +99,7 @@ gates.sum().backward()
 
     @classmethod
     def notes(cls, incident: Incident) -> tuple[str, ...]:
-        """Which layer of a library's container it was, whatever the story calls the tensor."""
+        """Which layer of a library's container it was, whatever the explanation calls the tensor."""
         layer = incident.layer if isinstance(incident, Edited) else None
         return () if layer is None else (f"the edit is what `inplace=True` of `{layer[0]}` ({layer[1]}) asks for",)
 

@@ -112,7 +112,7 @@ loss 2.543, gradient of the bias -3.189
         if not isinstance(incident, SecondPass):
             return ("recompute",)
         loop, repeats = incident.repetition, incident.failing.stack == incident.freeing.stack
-        # An earlier round's loss, or one from an earlier run of this very loop, is still in store.
+        # An earlier iteration's loss, or one from an earlier run of this very loop, is still in store.
         if loop is not None and (loop.made == "earlier" or (repeats and loop.freed == 0)):
             return ("reset-state", "remove-backward")
         owners = incident.owners

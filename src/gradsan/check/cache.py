@@ -122,7 +122,7 @@ def _digest(content: bytes) -> str:
 
 @cache
 def version_digest() -> str:
-    """A name for this version of the checker: made of its own source, so that a changed checker starts anew."""
+    """A name for this version of the checker: made of its own source, so that a changed checker starts again."""
     import hashlib
 
     house = Path(__file__).parent.parent

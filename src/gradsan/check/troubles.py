@@ -61,7 +61,7 @@ class Piled:
 
 @dataclass(frozen=True, slots=True)
 class Regrown:
-    """A pass walked ops of an earlier round that an earlier pass had walked."""
+    """A pass walked ops of an earlier iteration that an earlier pass had walked."""
 
     later: Pass
     earlier: Pass
@@ -103,7 +103,7 @@ Trouble = SecondWalk | OldValue | NoHistory | ReadFreed | KeptDonated
 
 @dataclass(slots=True, eq=False)
 class Rebinding:
-    """A value that a loop gave a name in one of its rounds."""
+    """A value that a loop gave a name in one of its iterations."""
 
     name: str
     op: Op

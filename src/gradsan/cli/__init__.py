@@ -31,7 +31,7 @@ class _Commands(click.Group):
 def _gradsan() -> None:
     """A sanitizer for PyTorch's autograd graph.
 
-    It says who freed the graph, where it was made, what carried it from there to here, and how to mend it.
+    It says who freed the graph, where it was made, what carried it from there to here, and how to fix it.
     """
 
 

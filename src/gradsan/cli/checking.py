@@ -198,7 +198,7 @@ class Check:
 
 
 def _with_edits(diagnosis: Diagnosis) -> Diagnosis:
-    """With the edits that mend it, where it lies in plain files; what is found is told, whatever becomes of them."""
+    """With the edits that fix it, where it lies in plain files; what is found is told, whatever becomes of them."""
     from gradsan.show.places import main_place
 
     place = main_place(diagnosis)

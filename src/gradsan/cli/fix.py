@@ -1,4 +1,4 @@
-"""`gradsan fix`: the edits that mend a program, shown, proved by running it, and written."""
+"""`gradsan fix`: the edits that fix a program, shown, proved by running it, and written."""
 
 import sys
 from pathlib import Path
@@ -51,12 +51,12 @@ def command(  # noqa: PLR0913 # one for each option
     quiet: bool,
     color: ColorChoice,
 ) -> int:
-    """Show the edits that mend a program; prove them by running it; write them.
+    """Show the edits that fix a program; prove them by running it; write them.
 
     PATHS are files and folders to be checked, or a report that `gradsan run --format json --output FILE.json` wrote.
-    With --verify, the command is first run as it is, so that what only shows at run time is mended too. What it writes
+    With --verify, the command is first run as it is, so that what only shows at run time is fixed too. What it writes
     meanwhile does not reach your files. Nothing is run without it, and nothing is written without --write. The status
-    is 0 where nothing is left to mend, 1 where something is, 2 where the question makes no sense.
+    is 0 where nothing is left to fix, 1 where something is, 2 where the question makes no sense.
     """
     from gradsan.cli.fixing import Fixing, Wishes
     from gradsan.cli.signals import ended_by_signals

@@ -134,7 +134,7 @@ class Watching:
         self._went_well = self._interrupted = False
 
     def __enter__(self) -> Self:
-        os.environ.setdefault("GRADSAN", "1")  # processes that the program starts anew are watched too
+        os.environ.setdefault("GRADSAN", "1")  # processes that the program starts again are watched too
         # The first to come is the last to go: what the program registers runs before.
         atexit.register(attempt, self._end, lambda error: say(f"the report is not written: {shown(error)}"))
         take_over(self._session)

@@ -166,7 +166,7 @@ def install(*, include: Iterable[str] = (), exclude: Iterable[str] = (), lines: 
     `include` and `exclude` are paths or globs of files that are the user's, or are not. A second call does nothing.
     On Python 3.11 the lines of a script that is running already are not recorded; its functions are, from the first
     pass on. `gradsan run` and the variable GRADSAN come early enough to record everything.
-    With `lines=False` no line is recorded: stories are then completed from the source, and are `likely` at best.
+    With `lines=False` no line is recorded: explanations are then completed from the source, and are `likely` at best.
     """
     try:
         if not is_installed("torch"):

@@ -25,7 +25,7 @@ from gradsan.observe.private import private
 from gradsan.observe.reference_runs import Cut, Kept, asked, reference
 from gradsan.report import Diagnosis, Report
 
-_GRANT = 5.0  # seconds for dear looks: what a trial overlooks would be called mended
+_GRANT = 5.0  # seconds for dear looks: what a trial overlooks would be called fixed
 
 
 class Trial:

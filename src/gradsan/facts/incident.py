@@ -163,7 +163,7 @@ class Edited:
     by_optimizer: bool  # an optimizer's step changed it
     optimizer: str | None
     changed: Stack  # where it was changed; empty: not known
-    when: When  # when it was saved, against the rounds of the loop that is running
+    when: When  # when it was saved, against the iterations of the loop that is running
     path: Way
     made: OpFact | None  # the first op on the way that is older than the change, or else the saver
     enters: OpFact | None  # the op that builds on it
@@ -173,7 +173,7 @@ class Edited:
     retained: Stack = ()  # the earlier pass that walked the saving op and kept its graph; empty: there was none
     layer: tuple[str, str] | None = None  # the layer of a library's container that made the edit: name and class
     joined: bool = False  # the pass trains a network of another optimizer's, and not through what was changed
-    renewed: bool = False  # what is old is trained anew by this pass, and is no term of its loss
+    renewed: bool = False  # what is old is trained again by this pass, and is no term of its loss
     anew: bool = True  # it trains something apart from what was made before the change
     doubt: int = SURE
 

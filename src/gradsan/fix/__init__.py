@@ -1,1 +1,1 @@
-"""From a diagnosis to the edit that mends it: made on the concrete syntax tree, applied whole or not at all, proved."""
+"""From a diagnosis to the edit that fixes it: made on the concrete syntax tree, applied whole or not at all, proved."""

@@ -1,4 +1,4 @@
-"""Which of the statements on one line a story means: a stack knows the line alone."""
+"""Which of the statements on one line an explanation means: a stack knows the line alone."""
 
 from collections.abc import Sequence
 

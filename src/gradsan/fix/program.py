@@ -164,7 +164,7 @@ class Program:
         return last if mine is not None and yours is not None and mine.statement is not yours.statement else None
 
     def _place(self, frame: Frame, location: Location, callee: str | None) -> Place | None:
-        """The statement that a frame stands at: which of several on one line, the story tells."""
+        """The statement that a frame stands at: which of several on one line, the explanation tells."""
         tree = self.tree(frame.file)
         crowd = [] if tree is None else tree.statements_at(frame.line)
         if tree is None or not crowd:

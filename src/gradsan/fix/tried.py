@@ -63,7 +63,7 @@ def _built(kind: FixKind, program: Program, ways: Mapping[str, "_Way"]) -> Itera
 
 
 def _treats(program: Program, names: set[str]) -> bool:
-    """Whether what the story is about is among them: itself, its other half, or what it was put together of."""
+    """Whether what the explanation is about is among them: itself, its other half, or what it was put together of."""
     culprit = program.diagnosis.culprit
     parts = {each.name for each in program.live.tried if each.what in ("part-detached", "half-detached")}
     return culprit is not None and bool({culprit.name, culprit.name.partition("[")[0]} & names or parts & names)

@@ -64,7 +64,7 @@ class Item(Detach):
 
 
 class ResetState(Detach):
-    """The state begins anew, without history and with other values."""
+    """The state begins again, without history and with other values."""
 
     kind = "reset-state"
 
@@ -269,7 +269,7 @@ class Recompute(Change):
 
 
 class MoveIntoLoop(Recompute):
-    """They are made in every round of a loop, and not before it: the positions are where its rounds begin."""
+    """They are made in every iteration of a loop, and not before it: the positions are where its iterations begin."""
 
     kind = "move-into-loop"
 

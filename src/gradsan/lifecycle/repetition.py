@@ -51,7 +51,7 @@ class Renaming:
     def _saved(self, saved: Saved) -> Saved:
         if saved.storage not in self.storages:
             return saved
-        # A value that was made anew counts its edits itself.
+        # A value that was made again counts its edits itself.
         return replace(saved, storage=self.storages[saved.storage], counter=None)
 
 
@@ -101,7 +101,7 @@ def withdrawing(life: Life, ops: Collection[int]) -> Life:
 
 
 class _Template:
-    """The events that make some ops, and how to write them anew."""
+    """The events that make some ops, and how to write them again."""
 
     def __init__(self, life: Life, ops: Collection[int]) -> None:
         edits = {position: op for position, op in writes_in_place(life).items() if op in ops}

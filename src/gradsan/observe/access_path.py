@@ -111,7 +111,7 @@ def inside(each: object) -> Iterator[tuple[str, object]]:
 
 
 def _is_only_given(name: str, code: CodeType) -> bool:
-    """Whether a function has it from its caller and never gives it a value: bound anew here, nobody would know."""
+    """Whether a function has it from its caller and never gives it a value: bound again here, nobody would know."""
     count = code.co_argcount + code.co_kwonlyargcount
     if name not in code.co_varnames[:count]:
         return False
@@ -187,7 +187,7 @@ def _steps(each: object) -> Iterator[tuple[str, object]]:
 
 
 def _loop_variables(code: CodeType) -> set[str]:
-    """The names that loops bind: another thing in every round, and written only where nothing else is."""
+    """The names that loops bind: another thing in every iteration, and written only where nothing else is."""
     found: set[str] = set()
     instructions = list(dis.get_instructions(code))
     for place, each in enumerate(instructions):

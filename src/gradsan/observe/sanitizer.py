@@ -262,7 +262,7 @@ class Sanitizer:
         return Examiner(self.recorder, passes, steps, self.complain)
 
     def complain(self, what: str, error: BaseException) -> None:
-        """A story with less in it is better than none."""
+        """An explanation with less in it is better than none."""
         line = shown(error)
         # Each is told once: a program may meet it in every step. One that is near its own limit knows.
         if line not in self._complaints and not isinstance(error, RecursionError):

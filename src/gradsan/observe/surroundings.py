@@ -1,4 +1,4 @@
-"""The calls around a story that the log does not know.
+"""The calls around an explanation that the log does not know.
 
 What was running on Python 3.11 when gradsan was installed is not recorded, and stays around all that it calls. The
 interpreter has it on the stack of every pass, the log on none: whoever compares the two must find it on both.

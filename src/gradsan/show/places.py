@@ -1,4 +1,4 @@
-"""The places of a diagnosis, in the order in which its story is told, each with what it means."""
+"""The places of a diagnosis, in the order in which its explanation is told, each with what it means."""
 
 from collections.abc import Iterator
 from typing import get_args

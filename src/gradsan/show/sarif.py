@@ -16,7 +16,7 @@ _RANK = {"certain": 90.0, "likely": 60.0, "possible": 30.0}
 
 
 def sarif(report: Report) -> str:
-    """One run, with the page of every code that was found, and the story of each diagnosis as its code flow."""
+    """One run, with the page of every code that was found, and the explanation of each diagnosis as its code flow."""
     codes = sorted({each.code for each in report.diagnoses})
     run = {
         "tool": {

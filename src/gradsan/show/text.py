@@ -1,4 +1,4 @@
-"""A report as a story for a terminal: what happened where, in order, and how to mend it."""
+"""A report as an explanation for a terminal: what happened where, in order, and how to fix it."""
 
 import difflib
 import textwrap
@@ -215,7 +215,7 @@ def _edit(edit: Edit) -> Text:
 
 
 def closing(summary: Summary, diagnoses: Sequence[Diagnosis], *, width: int, color: bool) -> str:
-    """The summary at the end of a run, on one screen: its findings, the dearest first, and what it did in numbers.
+    """The summary at the end of a run, on one screen: its findings, the costliest first, and what it did in numbers.
 
     One line where nothing was found.
     """

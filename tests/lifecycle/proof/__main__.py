@@ -41,7 +41,7 @@ def _chunks(seeds: range) -> Iterator[range]:
 
 
 def _try_chunk(seeds: range) -> tuple[int, list[str]]:
-    """How many passes the programs of these seeds made, and the stories of those that disagree."""
+    """How many passes the programs of these seeds made, and the explanations of those that disagree."""
     passes = 0
     stories = []
     for seed in seeds:

@@ -1,4 +1,4 @@
-"""Random programs, several rounds long, and the trial of one."""
+"""Random programs, several iterations long, and the trial of one."""
 
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
@@ -34,7 +34,7 @@ def try_one(random: Random) -> Trial:
         instruction = _choose(random, tuple(trial.variables))
         if _run(instruction, trial):
             body.append(instruction)
-    # What a name holds at the end of a round is carried into the next.
+    # What a name holds at the end of an iteration is carried into the next.
     for _ in range(random.choice((0, 0, 1, 2))):
         for instruction in body:
             _run(instruction, trial)

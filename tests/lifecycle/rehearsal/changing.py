@@ -93,7 +93,7 @@ def drop_retain(random: Random, training: Training, score: Score) -> Changed | N
 
 
 def combine(random: Random, training: Training, score: Score) -> Changed | None:
-    """One pass over the sum, in every round in which there are two."""
+    """One pass over the sum, in every iteration in which there are two."""
     numbers = _pick(random, [each for each in map(_passes_of(score), training.rounds) if len(each) > 1])
     if numbers is None:
         return None
@@ -111,7 +111,7 @@ def remove_pass(random: Random, training: Training, score: Score) -> Changed | N
 
 
 def reorder(random: Random, training: Training, score: Score) -> Changed | None:
-    """A pass or a step at another time of its round."""
+    """A pass or a step at another time of its iteration."""
     lines = list(training.script.lines)
     number = random.choice([each for each, line in enumerate(lines) if isinstance(line, Backward | Step)])
     line = lines[number]
@@ -150,7 +150,7 @@ def clone(random: Random, training: Training, score: Score) -> Changed | None:
 
 
 def recompute(random: Random, training: Training, score: Score) -> Changed | None:
-    """A part of a round's forward once more, later in the same round."""
+    """A part of an iteration's forward once more, later in the same iteration."""
     lines = training.script.lines
     its_round = random.choice(training.rounds)
     forward = [each for each in its_round if isinstance(lines[each], Let | Squash)]
@@ -172,7 +172,7 @@ def recompute(random: Random, training: Training, score: Score) -> Changed | Non
 
 
 def move_into_loop(random: Random, training: Training, score: Score) -> Changed | None:  # noqa: ARG001 # all have one signature
-    """What was computed once is computed in every round."""
+    """What was computed once is computed in every iteration."""
     ops = [each for each in training.computed_once if each in score.ops]
     if not ops:
         return None

@@ -209,7 +209,7 @@ class Clear:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A training: its parameters, its data, and its lines, all rounds written out."""
+    """A training: its parameters, its data, and its lines, all iterations written out."""
 
     leaves: dict[str, torch.Tensor]
     data: dict[str, torch.Tensor]

@@ -20,15 +20,15 @@ VIEW = Operation("{}.view(-1)", 1, lambda x: x.view(-1), VIEWS[0].model)
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """A script, and where its parts begin: the lines before the loop, then its rounds."""
+    """A script, and where its parts begin: the lines before the loop, then its iterations."""
 
     script: Script
-    rounds: tuple[range, ...]  # lines of each round
+    rounds: tuple[range, ...]  # lines of each iteration
     computed_once: range  # lines
 
 
 def random_training(random: Random) -> Training:
-    """A training of one to three rounds."""
+    """A training of one to three iterations."""
     leaves = ["a", "b", "c"][: random.randint(1, 3)]
     opening = list(_lets(random, [f"p{number}" for number in range(random.randint(0, 3))], [*leaves, "x"]))
     lines: list[Line] = list(opening)
@@ -46,7 +46,7 @@ def random_training(random: Random) -> Training:
 
 
 class _Body:
-    """What happens in every round, the same each time."""
+    """What happens in every iteration, the same each time."""
 
     def __init__(self, random: Random, leaves: tuple[str, ...], once: tuple[str, ...]) -> None:
         locals_ = [f"v{number}" for number in range(random.randint(2, 6))]
@@ -72,7 +72,7 @@ class _Body:
             random.shuffle(self._training)
 
     def lines(self, number: int) -> Iterator[Line]:
-        """One round, under names of its own."""
+        """One iteration, under names of its own."""
 
         def named(name: str) -> str:
             if name == "h":

@@ -118,5 +118,5 @@ product.grad_fn._saved_self
 
 PROGRAMS = {"fine": FINE, "fails": FAILS, "edits": EDITS}
 
-# In the program itself, for the doors that a program goes through by itself.
+# In the program itself, for the entry points that a program goes through by itself.
 INSTALLED = "import gradsan\ngradsan.install()\n"

@@ -113,7 +113,7 @@ def _is_of_use(base: ast.expr, place: Place) -> bool:
     first, last = tree.end_line(place.statement) + 1, len(tree.source.lines)
     for loop in tree.loops(place.statement):
         if isinstance(loop, For) and base.id in assigned_names(loop.target):
-            last = tree.end_line(loop)  # the next round has another tensor
+            last = tree.end_line(loop)  # the next iteration has another tensor
             break
         first = tree.line(loop)
     return any(

@@ -1,4 +1,4 @@
-"""Compute it anew in every round: move the existing lines from before the loop into it, above their first use."""
+"""Compute it again in every iteration: move the existing lines from before the loop into it, above their first use."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ def _creation_into_the_loop(program: Program) -> Iterator[Draft]:
 
 
 def _update_into_the_loop(program: Program) -> Iterator[Draft]:
-    """Each round made a loss, and the update below the loop saw the last one only."""
+    """Each iteration made a loss, and the update below the loop saw the last one only."""
     for place in reversed(program.places(program.diagnosis.made)):
         loops = [] if place is None else place.tree.loops(place.statement)
         if place is None or not loops:
@@ -139,7 +139,7 @@ def _taking_part(program: Program, making: Place, above: list[Statement]) -> lis
 
 
 def _bound_first(loop: For) -> set[str]:
-    """The names that each round of a loop binds before it reads them."""
+    """The names that each iteration of a loop binds before it reads them."""
     bound, carried = assigned_names(loop.target), set[str]()
     for each in loop.body:
         carried |= loaded_names(each) - bound
@@ -244,7 +244,7 @@ def _allocates(statement: Statement) -> bool:
 
 
 def _context_into_the_loop(program: Program) -> Iterator[Draft]:
-    """`with cached():` around a loop: in each of its rounds instead."""
+    """`with cached():` around a loop: in each of its iterations instead."""
     for place in reversed(program.places(program.diagnosis.made)):
         if place is not None:
             yield from _inside(place)

@@ -54,7 +54,7 @@ def _names_written_out(program: Program) -> Iterator[Draft]:
 
 
 def _runs_for_each(program: Program, place: Place, freed: Location | None, used: Location | None) -> bool:
-    """Whether the program comes to a statement anew for the later pass, and not once for both.
+    """Whether the program comes to a statement again for the later pass, and not once for both.
 
     Where one line makes both passes, the innermost loop is what brings it there again.
     """
@@ -94,7 +94,7 @@ def _after_the_step(program: Program) -> Iterator[_Again]:
     between = block[block.index(making.statement) + 1 : block.index(passing.statement)]
     stepping = None if program.diagnosis.changed is None else _beside(program, program.diagnosis.changed, apart or 0)
     if stepping is not None and stepping.statement in block and stepping.statement not in between:
-        return  # an earlier round made it
+        return  # an earlier iteration made it
     renewed = [making.statement, *_on_the_way(making.statement, between, passing.statement)]
     if not all(isinstance(each, ast.Assign) for each in renewed):
         return

@@ -31,7 +31,7 @@ def _without_the_pass(program: Program) -> Iterator[Draft]:
 
 
 def _once_for_all_rounds(place: Place | None) -> Iterator[Draft]:
-    """One pass above a loop that asks for the same one in every round."""
+    """One pass above a loop that asks for the same one in every iteration."""
     loops = [] if place is None else place.tree.loops(place.statement)
     if place is None or not loops or not _only_passes(place) or place.statement not in loops[0].body:
         return

@@ -1,4 +1,4 @@
-"""In which rounds of a loop what made an op ran: the line itself, or the one that stored what it had called for."""
+"""In which iterations of a loop what made an op ran: the line itself, or the one that stored what it had called for."""
 
 import ast
 from collections.abc import Iterable
@@ -11,11 +11,11 @@ from gradsan.observe.log.sites import Kind
 from gradsan.source.scopes import scope_of
 from gradsan.source.stores import stores
 
-_BLOCKS = 12  # of the log, that are read for one round
+_BLOCKS = 12  # of the log, that are read for one iteration
 
 
 def maker_rounds(number: int, loop: Rounds, lines: Lines) -> set[int]:
-    """The rounds in which the maker of an op made ops."""
+    """The iterations in which the maker of an op made ops."""
     stack = lines.stack_of(number)
     if isinstance(stack, Unknown):
         return set()
@@ -66,7 +66,7 @@ def _from_the_storing(stack: Stack, outermost: int) -> Stack:
     """The calls from the innermost one that stores what it is given in an attribute or an item; else the last alone.
 
     A function may be called for many things, and once for what fills a cache. What is outside of the loop stores
-    nothing in its rounds.
+    nothing in its iterations.
     """
     for place in reversed(range(outermost, len(stack))):
         if _stores_for_long(stack[place]):

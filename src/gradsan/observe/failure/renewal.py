@@ -1,4 +1,4 @@
-"""Whether the later forward trains anew what is old in its graph, so that the old part may lose its history."""
+"""Whether the later forward trains again what is old in its graph, so that the old part may lose its history."""
 
 from collections.abc import Collection, Container
 

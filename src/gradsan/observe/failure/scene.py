@@ -173,7 +173,7 @@ def _stands_at_head(frame: Frame) -> bool:
 
 
 def moment(number: int, loop: Rounds) -> When:
-    """When an op was made, against the rounds of a loop."""
+    """When an op was made, against the iterations of a loop."""
     made = loop.round_of(number)
     if made is None:
         return "unknown"

@@ -106,7 +106,7 @@ def _consumers(graph: Graph, scene: Scene) -> dict[Node, PassNote]:
 def _crossing(
     path: list[Node], freed_by: dict[Node, PassNote], graph: Graph, repetition: tuple[Repetition, Rounds] | None
 ) -> int:
-    """Where the way leads out of the present round, or into the freed part."""
+    """Where the way leads out of the present iteration, or into the freed part."""
     freed = _first_freed(path, freed_by)
     if repetition is None or repetition[0].made in ("now", "unknown"):
         return freed

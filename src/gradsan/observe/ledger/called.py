@@ -1,6 +1,6 @@
 """Which modules ran, told from the lines that called them by name: where modules must not be listened to.
 
-A hook on a module makes `torch.compile` compile anew whatever has it inside.
+A hook on a module makes `torch.compile` compile again whatever has it inside.
 """
 
 import ast

@@ -40,7 +40,7 @@ def carried_over(made: int, enters: int | None, frame: FrameType, lines: Lines, 
 
 
 def round_begins(lines: Lines, frame: FrameType, since: int) -> int:
-    """The op counter when the present round began, of the loop that goes round once a pass.
+    """The op counter when the present iteration began, of the loop that goes round once a pass.
 
     The pass before was at `since`. What a round makes after its pass (an average, say) belongs to that round, and is
     carried into the next.

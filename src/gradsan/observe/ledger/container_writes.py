@@ -91,7 +91,7 @@ def _builds_on_itself(placed: _Placed, written: str, file: str) -> bool:
     """Whether what a statement replaces is in what it puts there: `total = total + loss`.
 
     Also by way of another variable, as a state that is handed on: `before = state`, `out, state = cell(x, before)`. But
-    not where that was made anew just before: `out = net(x)`, `out = out.flatten()`.
+    not where that was made again just before: `out = net(x)`, `out = out.flatten()`.
     """
     around = [each for each in _statements(file) if each.function == placed.function and each is not placed]
     if _reads(placed.statement, written):

@@ -135,7 +135,7 @@ def _loops(file: str, function: str, line: int) -> list[Loop]:
 
 
 def _reads_an_item(statement: ast.stmt, file: str, loop: Loop) -> bool:
-    """Whether each round has a loss of its own, as for the tokens of a sentence: `criterion(out, target[t])`.
+    """Whether each iteration has a loss of its own, as for the tokens of a sentence: `criterion(out, target[t])`.
 
     Where all have the same target, each round refines what the one before has made, and the last loss is what counts.
     """

@@ -53,7 +53,7 @@ class Holdings:
         """As plain facts; `retaining`: lines whose passes kept their graphs, with what was seen of those.
 
         Passes stand for steps only in a program that has no optimizer at all. Several names for the same graphs are one
-        story: that of the name which collects them.
+        explanation: that of the name which collects them.
         """
         counted = [each for each in self._followed.values() if each.sighting.by_optimizer or not has_optimizers]
         told = sorted(counted, key=lambda each: (not each.collects, -len(each.sighting.steps), len(each.sighting.name)))

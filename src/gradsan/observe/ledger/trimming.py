@@ -12,7 +12,7 @@ _ONCE = 1  # a holder is made empty before it is used; made empty again, it is e
 
 
 def is_trimmed(name: str, files: Iterable[str]) -> bool:
-    """Whether some statement takes something out of what is called so, or begins it anew."""
+    """Whether some statement takes something out of what is called so, or begins it again."""
     plain = name.partition("[")[0].rpartition(".")[2]
     times = sum((_trimmed(file)[plain] for file in files), 0)
     return times > _ONCE

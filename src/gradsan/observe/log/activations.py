@@ -20,18 +20,18 @@ Statements = dict[int, int]  # by line, the first line of its statement, where a
 
 
 class Track:
-    """The rounds of one loop since it was last entered: which, and the op counter at the start of each."""
+    """The iterations of one loop since it was last entered: which, and the op counter at the start of each."""
 
     __slots__ = ("entered", "numbers", "ordinals", "rounds")
 
     def __init__(self, *, entered: bool) -> None:
-        self.entered = entered  # whether its entry was seen; otherwise rounds count from the start of recording
+        self.entered = entered  # whether its entry was seen; otherwise iterations count from the start of recording
         self.rounds = 0
-        self.ordinals = array("Q")  # the rounds whose start is kept, from 1
+        self.ordinals = array("Q")  # the iterations whose start is kept, from 1
         self.numbers = array("Q")
 
     def begin(self, number: int, *, keep: bool) -> None:
-        """A round begins at this op number."""
+        """An iteration begins at this op number."""
         self.rounds += 1
         if keep:
             self.ordinals.append(self.rounds)
@@ -57,7 +57,7 @@ class Activation:
         self.headers = headers
         self.statements = statements
         self.tracks: dict[Loop, Track] | None = None
-        self.awaiting: Loop | None = None  # entered, its first round not begun
+        self.awaiting: Loop | None = None  # entered, its first iteration not begun
         # What the present line has called, this time; all lines of a comprehension count as one. One call is a number
         # only: most lines call a function once.
         self.calls: dict[Code | str, Track | int] | None = None
@@ -65,7 +65,7 @@ class Activation:
         self.begun: int | None = None  # the op counter at its entry; `None`: it was not seen
 
     def track_of(self, loop: Loop) -> Track | None:
-        """The rounds of one of its loops, if it was ever reached."""
+        """The iterations of one of its loops, if it was ever reached."""
         return None if self.tracks is None else self.tracks.get(loop)
 
     def calls_of(self, code: Code | None) -> Track | None:
@@ -93,7 +93,7 @@ class Activation:
         tracks = self.tracks = {} if self.tracks is None else self.tracks
         if not loop.holds(before):
             tracks[loop] = Track(entered=True)
-            if loop.last == loop.header:  # all on one line: nothing tells where the first round begins
+            if loop.last == loop.header:  # all on one line: nothing tells where the first iteration begins
                 tracks[loop].begin(number, keep=keep)
             else:
                 self.awaiting = loop
@@ -172,7 +172,7 @@ class Machine:
         del self.stack[agreed:]
 
     def feed(self, words: Sequence[int], tokens: Sequence[int], *, keep: bool = True) -> None:
-        """Run events; `keep` says whether each round's op number is kept, or rounds are only counted."""
+        """Run events; `keep` says whether each iteration's op number is kept, or iterations are only counted."""
         sites, stack, push = self._sites.table, self.stack, self._push
         token = iter(tokens)
         line_kind, enter_kind, leave_kind = Kind.LINE, Kind.ENTER, Kind.LEAVE

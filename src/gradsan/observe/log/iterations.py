@@ -1,4 +1,4 @@
-"""In which round of which loop an op was made, and in which round the program is now."""
+"""In which iteration of which loop an op was made, and in which iteration the program is now."""
 
 from array import array
 from bisect import bisect_right
@@ -9,7 +9,7 @@ from gradsan.facts.location import Frame
 from gradsan.observe.log.activations import Activation, Track
 from gradsan.observe.log.loops import Loop
 
-BEFORE = 0  # the round of what was made before the first
+BEFORE = 0  # the iteration of what was made before the first
 
 
 class Repeats(Enum):
@@ -21,19 +21,19 @@ class Repeats(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """The rounds of one live loop since it was last entered."""
+    """The iterations of one live loop since it was last entered."""
 
     kind: Repeats
     frame: Frame  # the live call it belongs to; its line is the loop's header, or the line that calls
     last_line: int  # of the loop's body; for calls the calling line
     depth: int  # index of that call among the live ones, the outermost being 0; -1: a library called in from outside
-    now: int  # the present round, from 1; `BEFORE` while the header is evaluated for the first time
-    entered: bool  # whether the entry was seen; otherwise rounds count from the start of recording
-    ordinals: "array[int]"  # rounds whose beginning is known, from 1, rising; those of a thinned log are missing
+    now: int  # the present iteration, from 1; `BEFORE` while the header is evaluated for the first time
+    entered: bool  # whether the entry was seen; otherwise iterations count from the start of recording
+    ordinals: "array[int]"  # iterations whose beginning is known, from 1, rising; those of a thinned log are missing
     numbers: "array[int]"  # the op counter at each of these beginnings
 
     def round_of(self, number: int) -> int | None:
-        """The round in which an op was made, `BEFORE` for before the first; `None` where the log was thinned."""
+        """The iteration in which an op was made, `BEFORE` for before the first; `None` where the log was thinned."""
         index = bisect_right(self.numbers, number) - 1
         if index < 0:
             return BEFORE if self.entered and self.ordinals[:1] in (array("Q"), array("Q", [1])) else None
@@ -41,7 +41,7 @@ class Rounds:
         return self.ordinals[index] if following == self.ordinals[index] + 1 else None
 
     def start_of(self, ordinal: int) -> int | None:
-        """The first op number that round could have made; `None` where the log was thinned or it never began."""
+        """The first op number that iteration could have made; `None` where the log was thinned or it never began."""
         index = bisect_right(self.ordinals, ordinal) - 1
         return self.numbers[index] if index >= 0 and self.ordinals[index] == ordinal else None
 

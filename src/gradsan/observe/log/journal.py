@@ -3,7 +3,7 @@
 A word is `op number << SITE_BITS | site`: when the thread came to that site, the next op it would make had that number.
 Words fill blocks of a fixed size. A block begins with the user's stack as the interpreter itself tells it, so each can
 be read alone and an event that was missed does no harm beyond its block. The first blocks and the last are kept.
-From those between remain the rounds of live loops, and what the first runs of each line made.
+From those between remain the iterations of live loops, and what the first runs of each line made.
 """
 
 from array import array

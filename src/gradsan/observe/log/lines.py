@@ -1,4 +1,4 @@
-"""Answers about one thread's log: which line of the user's made an op, under which calls, in which round."""
+"""Answers about one thread's log: which line of the user's made an op, under which calls, in which iteration."""
 
 from bisect import bisect_right
 from collections.abc import Iterator

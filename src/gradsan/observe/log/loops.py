@@ -17,7 +17,7 @@ MODULE = "<module>"
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """One loop statement. The `else` branch runs after the last round and is not part of it."""
+    """One loop statement. The `else` branch runs after the last iteration and is not part of it."""
 
     header: int  # line of the `for` or `while`
     body: int  # first line after the header; the header's own line where all stands on one

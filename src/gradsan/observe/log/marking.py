@@ -113,7 +113,7 @@ class Marking:
             return code
 
     def _mark_files_run(self) -> None:
-        """Files that are run rather than imported, such as the main script in a child process that starts anew."""
+        """Files that are run rather than imported, such as the main script in a child process that starts again."""
         import runpy
 
         place: Any = runpy

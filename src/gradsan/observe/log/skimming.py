@@ -1,4 +1,4 @@
-"""Most blocks of a long run are rounds of one loop: those are counted, and only the last of them is followed."""
+"""Most blocks of a long run are iterations of one loop: those are counted, and only the last of them is followed."""
 
 from gradsan.observe.log.activations import Activation, Machine
 from gradsan.observe.log.loops import Loop
@@ -6,9 +6,9 @@ from gradsan.observe.log.sites import Code, Kind, Sites
 
 
 def skim(machine: Machine, sites: Sites, block: list[int], following: tuple[int, ...]) -> int:
-    """Count the rounds of the outermost loop that goes round in a block; answers from which event on to follow it.
+    """Count the iterations of the outermost loop that goes round in a block; answers from which event on to follow it.
 
-    All that is live after the last of these rounds began was begun in it. `block` has the sites of the events, and
+    All that is live after the last of these iterations began was begun in it. `block` has the sites of the events, and
     `following` the stack at its end. 0: the block has to be followed from its beginning.
     """
     by_code: dict[Code, list[tuple[Kind, int]]] = {}
@@ -36,7 +36,7 @@ def skim(machine: Machine, sites: Sites, block: list[int], following: tuple[int,
 
 
 def _outermost(activation: Activation, lines: list[int]) -> Loop | None:
-    """The outermost loop of a call that begins rounds at these lines, if the call stays in it all the while."""
+    """The outermost loop of a call that begins iterations at these lines, if the call stays in it all the while."""
     every = sorted({each for loops in activation.headers.values() for each in loops}, key=lambda each: each.header)
     loop = next((each for each in every if each.header in lines), None)
     if loop is None or activation.awaiting is not None or loop.body == loop.header:

@@ -1,4 +1,4 @@
-"""What the log and the live objects tell of an incident: the name that its story is about, the edit, the cut."""
+"""What the log and the live objects tell of an incident: the name that its explanation is about, the edit, the cut."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

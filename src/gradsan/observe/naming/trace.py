@@ -244,7 +244,7 @@ class Trace:
         now = call.now
         if now is not None and statements and now.statements and now.statements[-1] is statements[-1]:
             last = statements[-1]
-            # A statement of several lines comes back to its first; a loop's header begins anew.
+            # A statement of several lines comes back to its first; a loop's header begins again.
             if not isinstance(last, _LOOPS) and last.lineno != (last.end_lineno or last.lineno):
                 return
         self._begin(call, line, statements)
