@@ -83,6 +83,7 @@ for x in torch.ones(2, 1, 2):
 """
 
 
+@pytest.mark.torch
 def test_trial_leaves_what_the_live_program_told_beside_its_report(tmp_path: Path) -> None:
     """Typed, by the fingerprint of the error; the report itself has nothing of it."""
     (tmp_path / "train.py").write_text(STATEFUL, encoding="utf-8")

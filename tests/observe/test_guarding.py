@@ -13,6 +13,7 @@ from typing import Any, Never
 
 import pytest
 
+from gradsan.observe import guarding
 from gradsan.observe.guarding import attempt, is_ours
 
 
@@ -166,3 +167,19 @@ def test_what_our_own_work_raises_is_ours(act: Callable[[], object]) -> None:
     assert attempt(act, told.append) is None
 
     assert len(told) == 1
+
+
+def test_function_of_ours_that_is_given_a_frame_is_no_handler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails in it is ours; the same function would be a handler, were it the program's."""
+
+    def reading(running: FrameType) -> None:
+        raise MemoryError(running.f_lineno)
+
+    failed: list[BaseException] = []
+    with pytest.raises(MemoryError):
+        attempt(lambda: reading(sys._getframe()), failed.append)  # noqa: SLF001 # as tools do it
+    monkeypatch.setattr(guarding, "_HOUSE", __file__)
+
+    attempt(lambda: reading(sys._getframe()), failed.append)  # noqa: SLF001 # as above
+
+    assert [type(each) for each in failed] == [MemoryError]

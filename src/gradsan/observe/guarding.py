@@ -14,12 +14,15 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from inspect import CO_VARARGS, CO_VARKEYWORDS
+from pathlib import Path
 from types import CodeType, FrameType, FunctionType, MethodType, TracebackType
 from typing import TypeVar
 
 from gradsan.errors import GradsanError
 
 T = TypeVar("T")
+
+_HOUSE = str(Path(__file__).parent.parent)  # where all that is ours stands
 
 # At these the interpreter does nothing that can fail, except that it attends to signals and to other threads.
 _ATTENDING = frozenset({"RESUME", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
@@ -72,11 +75,13 @@ def shown(error: BaseException) -> str:
 
 
 def _interrupts(frame: FrameType, below: FrameType) -> bool:
-    """Whether the interpreter called this frame's function while `below` was at work.
+    """Whether the interpreter called this frame's function, which is none of ours, while `below` was at work.
 
     Of an import's frames a traceback may lack some, `f_back` has them all.
     """
     code = frame.f_code
+    if code.co_filename.startswith(_HOUSE):
+        return False
     arguments = code.co_argcount + code.co_kwonlyargcount
     arguments += sum(bool(code.co_flags & each) for each in (CO_VARARGS, CO_VARKEYWORDS))
     given = [frame.f_locals.get(name) for name in code.co_varnames[:arguments]]

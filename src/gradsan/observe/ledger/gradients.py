@@ -7,8 +7,9 @@ value; on a device that would have to wait for it, the question is left there un
 
 import weakref
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from threading import get_ident
 from typing import Any
@@ -19,6 +20,7 @@ from gradsan.observe.notes import Begun
 
 _KEPT = 64  # passes of a line of which it is remembered what became of their gradients
 _LARGEST = 1_000_000  # elements of a gradient that is looked at
+_WATCHED = "watched"
 _LATELY = 128  # the latest cycles, in order; answers of a device among them are waited for at the end
 
 
@@ -48,9 +50,18 @@ class Account:
     adding: Calls = ()
     parameters: "list[weakref.ref[Any]]" = field(default_factory=list)
     owned: set[int] = field(default_factory=set)  # ids of its parameters
-    watched: "list[_Watched]" = field(default_factory=list)
+    kept: "dict[str, list[_Watched]]" = field(default_factory=dict)  # under one name: see `watched`
     # Cycles of the first parameter in which a step took gradients of two lines, though others stepped in between.
     mixed: Counter[tuple[LineKey, LineKey]] = field(default_factory=Counter)
+
+    @property
+    def watched(self) -> "list[_Watched]":
+        """The parameters that are followed now; none when the optimizer is gone."""
+        return self.kept.get(_WATCHED, [])
+
+    @watched.setter
+    def watched(self, found: "list[_Watched]") -> None:
+        self.kept[_WATCHED] = found
 
     def is_usual(self, cycles: int) -> bool:
         """Whether so many cycles of the first parameter are a habit."""
@@ -239,16 +250,11 @@ class Gradients:
     def _account(self, optimizer: Any) -> Account:  # noqa: ANN401 # as above
         account = self.accounts.get(id(optimizer))
         if account is None or account.ref() is not optimizer:
-            account = self.accounts[id(optimizer)] = Account(weakref.ref(optimizer, self._forget(id(optimizer))))
+            kept: dict[str, list[_Watched]] = {}
+            # No function of ours is called when it dies, so that none can fail there.
+            account = Account(weakref.ref(optimizer, partial(kept.pop, _WATCHED)), kept=kept)
+            self.accounts[id(optimizer)] = account
         return account
-
-    def _forget(self, identity: int) -> "Callable[[Any], None]":
-        def forget(_: Any) -> None:  # noqa: ANN401 # the reference
-            account = self.accounts.get(identity)
-            if account is not None:
-                account.watched = []
-
-        return forget
 
     def _chosen(self, account: Account, optimizer: Any) -> Iterator[_Watched]:  # noqa: ANN401 # as above
         """The smallest parameter that has a gradient, and another one in every cycle."""
