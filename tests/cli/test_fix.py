@@ -378,3 +378,49 @@ def test_program_without_end_is_ended_after_so_many_steps(tmp_path: Path) -> Non
 
     assert done.returncode == 0, done.stderr
     assert "(first + second).backward()" in (tmp_path / "train.py").read_text(encoding="utf-8")
+
+
+SLOPE = "torch.autograd.grad(value.sum(), given, create_graph=True)[0]"
+SLOPES = """\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Sequential(torch.nn.Linear(1, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+given = torch.linspace(0, 1, 5).unsqueeze(1).requires_grad_()
+
+
+def slope_of(value):
+    return torch.autograd.grad(value.sum(), given)[0]
+
+
+def loss_of(value):
+    {first}
+    return {loss}
+
+
+for _ in range(3):
+    loss = loss_of(net(given))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "loss", "argument"),
+    [
+        ("slope = slope_of(value)", "(slope + value).square().mean()", "create_graph=True"),
+        (f"first = slope_of(value); second = {SLOPE}", "(first + second).square().mean()", "create_graph=True"),
+        ("print(slope_of(value).norm())", "value.square().mean()", "retain_graph=True"),  # it is only looked at
+    ],
+)
+def test_gradient_that_enters_the_loss_is_no_constant(tmp_path: Path, first: str, loss: str, argument: str) -> None:
+    """With all graphs kept it would be one, and the loss would be trained without it."""
+    program = tmp_path / "train.py"
+    program.write_text(SLOPES.format(first=first, loss=loss), encoding="utf-8")
+
+    done = fix(tmp_path, "--write", "--verify", "python train.py")
+
+    assert done.returncode == 0
+    assert f"return torch.autograd.grad(value.sum(), given, {argument})[0]" in program.read_text(encoding="utf-8")

@@ -1,4 +1,8 @@
+from collections.abc import Mapping
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example, Tempting
+from gradsan.causes.meaning import Meaning
 from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Incident, SecondPass
 from gradsan.report import FixKind
@@ -25,6 +29,8 @@ class GradFreedGraph(Cause):
         Remedy("create-graph", target="earlier pass", where=("earlier pass",), first_if="a gradient enters the loss"),
         Remedy("retain-graph", target="earlier pass", where=("earlier pass",), first_if="no gradient enters the loss"),
     )
+    # Without a graph of its own, a gradient that enters the loss would be a constant there.
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"retain-graph": "created"}
     asked = 10
     example = Example(
         program="""\
