@@ -1,5 +1,6 @@
 """What tests of every room share."""
 
+import gc
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +42,18 @@ def _fork_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         with fork_server(tmp_path_factory.mktemp("forking")) as python:
             patch.setattr(sys, "executable", str(python))
             yield
+
+
+@pytest.fixture(scope="module")
+def small_process() -> Iterator[None]:
+    """Who looks for graphs in a running process looks through all its objects: here, those of a module's tests alone.
+
+    For tests whose programs are loaded by themselves: what was there before, nobody finds.
+    """
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)
