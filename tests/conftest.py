@@ -44,6 +44,20 @@ def _fork_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             yield
 
 
+READERS = ("gradsan.source.", "gradsan.check.", "gradsan.fix.")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_kept_of_files() -> Iterator[None]:
+    """Syntax trees have many objects, and whoever looks for graphs in this process would look through them all."""
+    yield
+    for module in [each for name, each in sys.modules.items() if name.startswith(READERS)]:
+        for each in list(vars(module).values()):
+            if hasattr(each, "cache_clear"):
+                each.cache_clear()
+    gc.collect()
+
+
 @pytest.fixture(scope="module")
 def small_process() -> Iterator[None]:
     """Who looks for graphs in a running process looks through all its objects: here, those of a module's tests alone.
