@@ -20,7 +20,7 @@ from forking.modules import Moment, Shelf
 from forking.program import Starting
 
 # The second brings what the first optimizer brings along, and takes as long as torch itself.
-LIBRARIES = ["torch", "torch._dynamo", "torch.utils.data", "libcst", "rich.console", "rich.text", "msgspec"]
+LIBRARIES = ["torch", "torch._dynamo", "torch.utils.data", "rich.console", "rich.text", "msgspec"]
 _OUT_OF_THE_WAY = 400  # of the numbers that a program's files have
 _NAMESPACES = (0x10000000, 0x00020000, 0x20000000)  # of the user, of mounts, of processes
 

@@ -51,6 +51,7 @@ def test_the_log_is_read_a_fixed_number_of_times(tmp_path: Path, monkeypatch: py
     assert long <= 4 * short
 
 
+@pytest.mark.cold  # a copy of the fork server runs in a thread, whose stack cannot grow
 def test_a_graph_as_deep_as_this_does_not_kill_the_program(tmp_path: Path) -> None:
     """What Python has looked at is destroyed by recursion, and gradsan looks at every op of the first passes."""
     script = tmp_path / "deep.py"
