@@ -206,10 +206,11 @@ def _path_op(op: OpFact, entry: EntryPoint) -> PathOp:
 
 def _evidence(incident: Incident) -> dict[str, int | float | str | None]:
     if not isinstance(incident, SecondPass):
-        return {}
+        return {"own_backward": incident.shaped_by if isinstance(incident, Edited) else None}
     found: dict[str, int | float | str | None] = {
         "freed_ops": None if incident.consumed_bytes is None else len(incident.consumed),
         "saved_bytes": incident.consumed_bytes,
+        "own_backward": incident.shaped_by,
     }
     if incident.owners.apart and incident.owners.stepped:
         trains_maker = bool(incident.owners.stepped & incident.owners.freed)

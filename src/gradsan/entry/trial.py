@@ -22,7 +22,7 @@ from gradsan.observe.given_gradients import GivenGradients
 from gradsan.observe.guarding import say
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.private import private
-from gradsan.observe.reference_runs import Cut, Kept, asked, reference
+from gradsan.observe.reference_runs import Kept, asked, reference
 from gradsan.report import Diagnosis, Report
 
 _GRANT = 5.0  # seconds for dear looks: what a trial overlooks would be called fixed
@@ -57,7 +57,7 @@ class Trial:
 
             np.random.seed(0)  # noqa: NPY002 # the generator that programs share without saying so
         if self._told.reference is not None:
-            self._reference = reference(self._told.reference, self._told.constants)
+            self._reference = reference(self._told.reference, self._told.noted)
         found = private()
         engine = getattr(found.engine_owner, found.engine_name)
 
@@ -125,7 +125,9 @@ class Trial:
             "steps": self._given.steps,
             "names": self._given.names,
             "stale": self._reference is not None and self._reference.is_stale,
-            "constants": sorted(self._reference.constants) if isinstance(self._reference, Cut) else [],
+            "shared": self._reference is not None and self._reference.is_shared,
+            "noted": [] if self._reference is None else sorted(self._reference.noted),
+            "shaped": self._given.shaped(),
             "made": self._ending.steps,
             "passes": self._ending.passes,
             "ended_early": self._ending.came,

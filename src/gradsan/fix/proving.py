@@ -69,7 +69,7 @@ class Prover:
         self._known = tuple(each for each in self.stage.ran.diagnoses if each is not diagnosis)
         fixes = ranked(diagnosis.fixes, self._program(diagnosis, self.stage))
         if fixes:
-            self._meaning = cause(diagnosis.code).meaning(fixes[0].kind)
+            self._meaning = cause(diagnosis.code).meaning(fixes[0].kind, diagnosis.evidence)
         return next(self._paths(diagnosis, self.stage, ()), None)
 
     def marked(self, diagnosis: Diagnosis, proved: Fix | None) -> Diagnosis:

@@ -146,6 +146,16 @@ def parameters_behind(node: Node, below: dict[Node, tuple[Node, ...]]) -> list[A
     return list(leaves_of(behind))
 
 
+def own_backwards(nodes: Iterable[Node]) -> dict[str, list[Node]]:
+    """Those among some ops whose backward the program wrote itself, by the names of their Functions."""
+    found: dict[str, list[Node]] = {}
+    for node in nodes:
+        function = getattr(node, "_forward_cls", None)
+        if function is not None and not function.__module__.startswith("torch."):
+            found.setdefault(function.__name__, []).append(node)
+    return found
+
+
 def saves_values(node: Node) -> bool:
     """Whether an op of this kind keeps saved values, told from its kind alone: reading them could run user code."""
     kind = type(node)

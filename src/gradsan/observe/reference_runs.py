@@ -8,7 +8,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from gradsan.observe.graph import adds_up, kind_of, leading_to, leaves_of, reach, roots_of, saves_values
+from gradsan.observe.graph import (
+    adds_up,
+    kind_of,
+    leading_to,
+    leaves_of,
+    parameters_behind,
+    reach,
+    roots_of,
+    saves_values,
+)
 from gradsan.observe.modules import trained
 from gradsan.observe.private import NO_NUMBER, private, restore_versions
 
@@ -19,6 +28,7 @@ _WALKED = "gradsan_walked"  # on an op: the op counter when the last pass over i
 _FREED = "gradsan_freed"  # on an op: the same, of a pass that freed it
 _NEVER = 2**63  # later than any op
 _CUT = "gradsan_cut"  # on an op: nothing flows below it any more
+_INNER = "gradsan_inner"  # on an op: a pass came to it through what it trains, so that it is no network's output
 _WEIGHING = frozenset({"Mul", "Div"})
 
 
@@ -52,7 +62,14 @@ class Kept:
     def __init__(self) -> None:
         self.is_stale = False  # a pass walked ops that are older than the last change of what they were computed from
         self.skips_steps = False  # until the next pass: they are those of a pass that was not to be made
+        self.is_shared = False  # what was cut off lies inside of what an earlier pass trained
         self._changed: dict[int, int] = {}  # id of a parameter → the op counter at its last step
+        self._withheld: list[tuple[Any, Any]] = []  # leaves, with the gradients that they are to have again
+
+    @property
+    def noted(self) -> Iterable[int]:
+        """What another reference of the same program goes by: the numbers of ops, or of steps."""
+        return ()
 
     def asks(self, tensors: Any, args: list[Any], pass_: Asked) -> Any:  # noqa: ANN401, ARG002 # references differ in it
         """What the engine is asked of; what else it is given, `args`, is changed in place."""
@@ -76,6 +93,17 @@ class Kept:
             if each.grad is not None:
                 self._changed[id(each)] = now
 
+    def _withhold(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """Without gradients, an optimizer leaves everything as it is."""
+        self._withheld = [(each, each.grad) for each in parameters_of(optimizer)]
+        for each, _ in self._withheld:
+            each.grad = None
+
+    def _give_back(self) -> None:
+        for each, gradient in self._withheld:
+            each.grad = gradient
+        self._withheld = []
+
     def _walks_old_ops(self, pass_: Asked) -> bool:
         """Whether an op is older than the last change of a parameter below it."""
         newest = _newest_below(pass_.below, self._change_at)
@@ -98,6 +126,11 @@ class Cut(Kept):
         self._lost: set[int] = set()  # ids of leaves to which nothing flows from the passes since the last step
         self._owned: set[int] | None = None  # ids of what optimizers train
         self.constants: set[int] = set()  # the creation numbers of all that was cut off
+
+    @property
+    def noted(self) -> Iterable[int]:
+        """The ops that were cut off."""
+        return self.constants
 
     def before(self, pass_: Asked) -> None:
         """Nothing flows into what is to be a constant."""
@@ -177,8 +210,20 @@ class Beside(Cut):
     Where old values are also what leads to others, they cannot be: then the reference is stale.
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._steps = 0
+        self._step_of: dict[int, int] = {}  # id of a parameter → the number of its last step
+        self._early: set[int] = set()  # steps that changed what a later pass needs
+
+    @property
+    def noted(self) -> Iterable[int]:
+        """The steps that came too early, from 0."""
+        return self._early
+
     def before(self, pass_: Asked) -> None:
         """Cut them off, and see whether old ops are left."""
+        self._early |= self._steps_since(pass_)
         oldest = _below(pass_.below, self._change_of_trained, min)
         self._cut_off(pass_, [node for node in pass_.runs if 0 <= _number(node) < oldest[node] < _NEVER])
         left = {
@@ -186,11 +231,47 @@ class Beside(Cut):
         }
         newest = _newest_below(left, self._change_at)
         self.is_stale = self.is_stale or any(0 <= _number(node) < newest[node] for node in left)
+        self.is_shared = self.is_shared or self._cuts_inside(pass_, left)
+
+    def after(self, pass_: Asked) -> None:
+        """Note what lies behind parameters."""
+        super().after(pass_)
+        using = [node for node in pass_.runs if _number(node) >= 0 and parameters_behind(node, pass_.below)]
+        for inner in reach(each for node in using for each in pass_.below[node]):
+            inner.metadata[_INNER] = True
 
     def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
         """What it is there to train may not be a constant."""
         self.is_stale = self.is_stale or any(id(each) in self._lost for each in parameters_of(optimizer))
         super().before_step(optimizer)
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """Note which step it was."""
+        super().after_step(optimizer)
+        self._step_of |= dict.fromkeys(map(id, parameters_of(optimizer)), self._steps)
+        self._steps += 1
+
+    def _steps_since(self, pass_: Asked) -> set[int]:
+        """Those that changed a parameter after an op of the pass had used it."""
+        used = ((_number(node), leaf) for node in pass_.runs for leaf in parameters_behind(node, pass_.below))
+        old = (id(leaf) for number, leaf in used if 0 <= number < self._changed.get(id(leaf), -1))
+        return {self._step_of[each] for each in old}
+
+    def _cuts_inside(self, pass_: Asked, left: Iterable[Node]) -> bool:
+        """Whether a cut takes gradients from parameters whose features an earlier pass has led on through others.
+
+        What a network gives out has no parameters above it in its own pass. What has some is a part that two losses
+        share, and only the author knows whether both are to train it.
+        """
+        lost = {id(each) for each in _trained()} & self._lost
+        stack = [each for node in left for each in pass_.below[node] if _CUT in each.metadata]
+        while stack:
+            node = stack.pop()
+            if _WALKED not in node.metadata:
+                stack += pass_.below[node]
+            elif _INNER in node.metadata and lost & {id(each) for each in leaves_of(reach([node]))}:
+                return True
+        return False
 
     def _change_of_trained(self, node: Node) -> int:
         """When the parameter behind a node was changed; -1: not yet; `_NEVER`: it is none that is trained."""
@@ -287,16 +368,12 @@ class Apart(Cut):
 class Skipped(Cut):
     """A pass that leads into what an earlier one freed is not made, nor are the steps before the next pass."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._gradients: list[tuple[Any, Any]] = []  # leaves, with what they are to have when it is over
-
     def before(self, pass_: Asked) -> None:
         """See whether it is to be made: what it gives is taken back if not."""
         reached = self._reached(pass_)
         self.skips_steps = any(reached[node] >= 0 for node in pass_.runs)
         if self.skips_steps:
-            self._gradients = [(each, _copy(each.grad)) for each in leaves_of(pass_.below)]
+            self._withheld = [(each, _copy(each.grad)) for each in leaves_of(pass_.below)]
 
     def after(self, pass_: Asked) -> None:
         """Note what it walked, where it was to be made."""
@@ -305,22 +382,50 @@ class Skipped(Cut):
             super().after(pass_)
 
     def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
-        """Without gradients, an optimizer leaves everything as it is."""
+        """Nothing is to come of it."""
         super().before_step(optimizer)
         if self.skips_steps:
-            self._gradients = [(each, each.grad) for each in parameters_of(optimizer)]
-            for each, _ in self._gradients:
-                each.grad = None
+            self._withhold(optimizer)
 
     def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
-        """They are there again."""
+        """The gradients are there again."""
         super().after_step(optimizer)
         self._give_back()
 
-    def _give_back(self) -> None:
-        for each, gradient in self._gradients:
-            each.grad = gradient
-        self._gradients = []
+
+class Held(Kept):
+    """A step that changes what the next pass needs is made after that pass."""
+
+    def __init__(self, early: Iterable[int]) -> None:
+        super().__init__()
+        self._early = frozenset(early)  # the numbers of such steps
+        self._steps = 0
+        self._waiting: list[Any] = []  # optimizers
+        self.skips_steps = 0 in self._early
+
+    def after(self, pass_: Asked) -> None:
+        """Make the steps that have waited for it."""
+        super().after(pass_)
+        waiting, self._waiting = self._waiting, []
+        self._steps -= len(waiting)  # they are not counted twice
+        for each in waiting:
+            self.skips_steps = False
+            each.step()
+
+    def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """It waits."""
+        if self.skips_steps:
+            self._withhold(optimizer)
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """See whether the next one is to wait, too."""
+        if self.skips_steps:
+            self._give_back()
+            self._waiting.append(optimizer)
+        else:
+            super().after_step(optimizer)
+        self._steps += 1
+        self.skips_steps = self._steps in self._early
 
 
 class Copied(Kept):
@@ -370,9 +475,13 @@ _REFERENCES: dict[str, Callable[[], Kept]] = {
 }
 
 
-def reference(name: str, constants: Iterable[int]) -> Kept:
-    """The reference of that name; `constants` are the creation numbers of what another run has cut off."""
-    return Constant(constants) if name == "constant" else _REFERENCES[name]()
+# Those that go by what another one has noted.
+_INFORMED: dict[str, Callable[[Iterable[int]], Kept]] = {"constant": Constant, "held": Held}
+
+
+def reference(name: str, noted: Iterable[int]) -> Kept:
+    """The reference of that name; `noted`: by another run of the same program."""
+    return _INFORMED[name](noted) if name in _INFORMED else _REFERENCES[name]()
 
 
 def parameters_of(optimizer: Any) -> list[Any]:  # noqa: ANN401 # torch's class

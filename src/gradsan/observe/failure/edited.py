@@ -4,7 +4,7 @@ import re
 from math import prod
 
 from gradsan.facts.incident import Edited, SavedValue, Stack, Way, When
-from gradsan.observe.failure.renewal import is_term, trained_anew
+from gradsan.observe.failure.renewal import is_term, shaped_by, trained_anew
 from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, way
 from gradsan.observe.failure.suspects import bare, is_seen_through, suspects_in
 from gradsan.observe.graph import REARRANGING, kind_of, leaves_of, parameters_behind, saves_values
@@ -56,6 +56,7 @@ def edited(message: str, scene: Scene) -> Edited:
         joined=_is_joined(graph, owner, step, scene),
         renewed=_is_renewed(graph, path, crossing),
         anew=_trains_anew(graph, step),
+        shaped_by=shaped_by(graph, path, crossing),
     )
 
 
