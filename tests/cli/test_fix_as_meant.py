@@ -67,12 +67,42 @@ for step in range(4):
 """
 )
 
+PILING = """
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(12):
+    {body}
+"""
+BELOW = "{0}opt.step()\n{0}opt.zero_grad()\n"
+
 # The program, and a part of what it says when it is mended.
 MENDED = {
     "a step waits for a pass through a reversal": (REVERSAL, HELD),
     "a step waits for a pass through a scaling": (SCALING, HELD),
     "a step waits for a pass through a straight-through estimate": (STRAIGHT, HELD),
     "a value that its own network shapes is cut off another's loss": (CRITIC, "chosen * value.detach()"),
+    "gradients of several batches are cleared below their step": (
+        PILING.format(
+            body="net(torch.randn(4, 3)).square().mean().backward()\n    if step % 3 == 2:\n        opt.step()"
+        ),
+        BELOW.format(" " * 8),
+    ),
+    "gradients of an inner loop are cleared below their step": (
+        PILING.format(
+            body="for _ in range(2):\n        net(torch.randn(4, 3)).square().mean().backward()\n    opt.step()"
+        ),
+        BELOW.format(" " * 4),
+    ),
+    "gradients of two losses are cleared below their step": (
+        PILING.format(
+            body="net(torch.randn(4, 3)).square().mean().backward()\n    net.weight.norm().backward()\n    opt.step()"
+        ),
+        BELOW.format(" " * 4),
+    ),
+    "gradients of one loss are cleared above it": (
+        PILING.format(body="net(torch.randn(4, 3)).square().mean().backward()\n    opt.step()"),
+        "    opt.zero_grad()\n    net(",
+    ),
 }
 
 # The program, and what is said about why nothing is written.
