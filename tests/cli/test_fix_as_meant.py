@@ -75,6 +75,29 @@ for step in range(12):
 """
 BELOW = "{0}opt.step()\n{0}opt.zero_grad()\n"
 
+LBFGS = """
+net, x = nn.Linear(3, 1), torch.randn(8, 3)
+opt = torch.optim.LBFGS(net.parameters(), max_iter=3)
+
+
+def train():
+    for step in range(3):
+        out = net(x)
+        loss = out.square().mean(){more}
+
+        def closure():
+            opt.zero_grad()
+            loss.backward()
+            return {returned}
+
+        {call}
+        {below}
+
+
+train()
+"""
+INSIDE = "            loss = out.square().mean()\n            loss.backward()\n"
+
 # The program, and a part of what it says when it is mended.
 MENDED = {
     "a step waits for a pass through a reversal": (REVERSAL, HELD),
@@ -102,6 +125,22 @@ MENDED = {
     "gradients of one loss are cleared above it": (
         PILING.format(body="net(torch.randn(4, 3)).square().mean().backward()\n    opt.step()"),
         "    opt.zero_grad()\n    net(",
+    ),
+    "a loss that is read below its closure is what the step gives back": (
+        LBFGS.format(more="", returned="loss", call="opt.step(closure)", below="print(loss.item())"),
+        INSIDE + "            return loss\n\n        loss = opt.step(closure)\n",
+    ),
+    "a loss that nobody reads below its closure": (
+        LBFGS.format(more="", returned="loss", call="opt.step(closure)", below="print(step)"),
+        INSIDE + "            return loss\n\n        opt.step(closure)\n",
+    ),
+    "a loss that is what the step gives back already": (
+        LBFGS.format(more="", returned="loss", call="loss = opt.step(closure)", below="print(loss.item())"),
+        INSIDE + "            return loss\n\n        loss = opt.step(closure)\n",
+    ),
+    "what the closure does not give back is computed above it, too": (
+        LBFGS.format(more="", returned="loss", call="opt.step(closure)", below="print(loss.item(), out.mean().item())"),
+        "        out = net(x)\n\n        def closure",
     ),
 }
 

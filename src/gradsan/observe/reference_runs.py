@@ -64,6 +64,8 @@ class Kept:
         self.skips_steps = False  # until the next pass: they are those of a pass that was not to be made
         self.is_shared = False  # what was cut off lies inside of what an earlier pass trained
         self._changed: dict[int, int] = {}  # id of a parameter → the op counter at its last step
+        self._versions_then: dict[int, int] = {}  # id of a leaf → how often it had been edited when the last pass ended
+        self._ended = -1  # the op counter then
         self._withheld: list[tuple[Any, Any]] = []  # leaves, with the gradients that they are to have again
 
     @property
@@ -77,11 +79,16 @@ class Kept:
         return tensors
 
     def before(self, pass_: Asked) -> None:
-        """A pass is about to run."""
+        """A pass is about to run. A step that asks for several has changed parameters without being over."""
+        for each in leaves_of(pass_.below):
+            if self._versions_then.get(id(each), each._version) != each._version:  # noqa: SLF001 # as autograd counts
+                self._changed[id(each)] = max(self._ended, self._changed.get(id(each), -1))
         self.is_stale = self.is_stale or self._walks_old_ops(pass_)
 
     def after(self, pass_: Asked) -> None:
         """It has run."""
+        self._versions_then |= {id(each): each._version for each in leaves_of(pass_.below)}  # noqa: SLF001 # as above
+        self._ended = _counter()
 
     def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
         """An optimizer is about to step."""
