@@ -98,6 +98,50 @@ train()
 """
 INSIDE = "            loss = out.square().mean()\n            loss.backward()\n"
 
+GLOBAL = """
+policy = nn.Linear(3, 2)
+opt = torch.optim.SGD(policy.parameters(), 0.1)
+log_probs, rewards = [], []
+
+
+def act(x):
+    log_probs.append(policy(x).log_softmax(0)[0])
+    rewards.append(float(x.sum()))
+
+
+def finish():
+    returns = torch.tensor(rewards)
+    opt.zero_grad()
+    loss = -sum(a * b for a, b in zip(log_probs, returns))
+    loss.backward()
+    opt.step()
+    return loss.item()
+
+
+for episode in range(3):
+    for t in range(4):
+        act(torch.randn(3))
+    print(finish())
+"""
+OF_AN_OBJECT = GLOBAL.replace("log_probs, rewards = [], []", "class Episode:\n    log_probs, rewards = [], []")
+for each in ("log_probs", "rewards"):
+    OF_AN_OBJECT = OF_AN_OBJECT.replace(f"    {each}.append", f"    Episode.{each}.append")
+OF_AN_OBJECT = OF_AN_OBJECT.replace("tensor(rewards)", "tensor(Episode.rewards)").replace("zip(l", "zip(Episode.l")
+HANDED_ON = GLOBAL.replace("act(x)", "act(x, log_probs, rewards)").replace("finish()", "finish(log_probs, rewards)")
+HANDED_ON = HANDED_ON.replace("act(torch.randn(3))", "act(torch.randn(3), log_probs, rewards)")
+KEYS = """
+net, keys = nn.Linear(3, 2), []
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(4):
+    x = torch.randn(4, 3)
+    key = net(x).tanh()
+    loss = net(x + 0.1).sub(key).square().mean() + sum((net(x) * old).mean() for old in keys)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    keys.append(key)
+"""
+
 # The program, and a part of what it says when it is mended.
 MENDED = {
     "a step waits for a pass through a reversal": (REVERSAL, HELD),
@@ -126,6 +170,16 @@ MENDED = {
         PILING.format(body="net(torch.randn(4, 3)).square().mean().backward()\n    opt.step()"),
         "    opt.zero_grad()\n    net(",
     ),
+    "lists of an object that one pass uses up": (
+        OF_AN_OBJECT,
+        "    opt.step()\n    Episode.rewards.clear()\n    Episode.log_probs.clear()\n",
+    ),
+    "lists of a file that one pass uses up": (GLOBAL, "    opt.step()\n    rewards.clear()\n    log_probs.clear()\n"),
+    "lists that are handed on, and one pass uses up": (
+        HANDED_ON,
+        "    opt.step()\n    rewards.clear()\n    log_probs.clear()\n",
+    ),
+    "a list of what later passes compare with stays, as numbers": (KEYS, ".detach()"),
     "a loss that is read below its closure is what the step gives back": (
         LBFGS.format(more="", returned="loss", call="opt.step(closure)", below="print(loss.item())"),
         INSIDE + "            return loss\n\n        loss = opt.step(closure)\n",

@@ -211,6 +211,7 @@ def _evidence(incident: Incident) -> dict[str, int | float | str | None]:
         "freed_ops": None if incident.consumed_bytes is None else len(incident.consumed),
         "saved_bytes": incident.consumed_bytes,
         "own_backward": incident.shaped_by,
+        "old_part": "a term of the loss" if incident.is_term else None,
     }
     if incident.owners.apart and incident.owners.stepped:
         trains_maker = bool(incident.owners.stepped & incident.owners.freed)
