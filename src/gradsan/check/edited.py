@@ -3,12 +3,13 @@
 import ast
 
 from gradsan.check.graph import Label, Op, Pass
+from gradsan.check.moments import is_of_earlier_iteration
 from gradsan.check.old_part import OldPart, below
 from gradsan.check.spots import stack_of
 from gradsan.check.stopped import Stopped, label_of_name, op_fact, pass_fact
 from gradsan.check.troubles import OldValue
 from gradsan.check.walking import Reached, way_to
-from gradsan.check.world import World, older_round
+from gradsan.check.world import World
 from gradsan.facts.doubt import weighed
 from gradsan.facts.incident import Edited, Way, When
 
@@ -43,7 +44,7 @@ def edited(trouble: OldValue, world: World) -> Stopped:
 
 def _when(op: Op, failing: Pass) -> When:
     """When it was saved, against the iterations that are under way."""
-    if older_round(op.moment, failing.moment):
+    if is_of_earlier_iteration(op.moment, failing.moment):
         return "earlier"
     return "before" if len(op.moment) < len(failing.moment) else "now"
 
@@ -92,7 +93,7 @@ def _crossing(path: list[Op], found: dict[Op, Reached], failing: Pass) -> Label 
     """The name through which the old op is reached: of what crossed over from an earlier iteration, or of the op."""
     for op in path:
         edge = found[op].edge
-        if edge is not None and edge.label is not None and older_round(op.moment, failing.moment):
+        if edge is not None and edge.label is not None and is_of_earlier_iteration(op.moment, failing.moment):
             return edge.label
     called = next((op.called for op in reversed(path[1:]) if op.called), None) or failing.label
     return label_of_name(called) if called else None

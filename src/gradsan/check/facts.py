@@ -1,16 +1,16 @@
 """From what a path came upon to the facts of an incident, which the causes read at run time too."""
 
-import ast
 from itertools import takewhile
 
 from gradsan.check.edited import edited
-from gradsan.check.graph import SURE, Label, Leaf, LoopRun, Moment, Op, Site
+from gradsan.check.graph import SURE, Label, Leaf, Op
 from gradsan.check.old_part import OldPart, below
-from gradsan.check.spots import spot, stack_of
+from gradsan.check.running_loops import RunningLoop, step_loop
+from gradsan.check.spots import stack_of
 from gradsan.check.stopped import Stopped, label_of_name, op_fact, pass_fact
 from gradsan.check.troubles import KeptDonated, NoHistory, OldValue, ReadFreed, SecondWalk, Trouble
 from gradsan.check.walking import peeled, terms, way_to
-from gradsan.check.world import Assumed, World
+from gradsan.check.world import World
 from gradsan.facts.doubt import weighed
 from gradsan.facts.incident import (
     Donated,
@@ -18,14 +18,10 @@ from gradsan.facts.incident import (
     Owners,
     PassFact,
     ReadAfterFree,
-    Repetition,
     SecondPass,
     Way,
-    When,
     WithoutHistory,
 )
-
-_LEADING_OUT = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 
 
 def stopped(trouble: Trouble, world: World) -> Stopped:
@@ -49,8 +45,8 @@ def stopped(trouble: Trouble, world: World) -> Stopped:
 def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
     path = way_to(trouble.op, trouble.found)
     freed = next(position for position, op in enumerate(path) if op in trouble.freed)
-    loop = _repetition(trouble, path[freed], _label(path, freed, trouble), world)
-    at = _crossing(path, freed, trouble)
+    loop = step_loop(trouble, path[freed], _label(path, freed, trouble), world)
+    at = _crossing(path, freed, loop)
     made, enters = path[at], path[at - 1] if at else None
     label = _label(path, at, trouble)
     old = OldPart(trouble.failing.roots, made, below(trouble.freed), trouble.found)
@@ -63,7 +59,7 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
         made=op_fact(made),
         enters=None if enters is None else op_fact(enters),
         kinship=kinship,
-        repetition=loop,
+        repetition=None if loop is None else loop.repetition,
         updated_between=world.changed_between(trouble.freeing, trouble.failing),
         cleared_between=world.cleared_between(trouble.freeing, trouble.failing),
         owners=_owners(old, world),
@@ -86,23 +82,13 @@ def _adds(op: Op) -> bool:
     return op.form == "linear" and len(op.edges) > 1
 
 
-def _crossing(path: list[Op], freed: int, trouble: SecondWalk) -> int:
+def _crossing(path: list[Op], freed: int, loop: RunningLoop | None) -> int:
     """Where the path leads out of the present iteration, or out of the loop; else into what was freed."""
-    found = _loop_of_steps(trouble)
-    if found is None:
+    if loop is None:
         return freed
-    run, _, now, depth = found
-    moments = [op.moment[depth] if _in_run(op.moment, depth, run) else None for op in path]
-    inside = {(run, now)} if moments[freed] is not None else set(moments) - {None}
-    return next(position for position, moment in enumerate(moments) if moment not in inside or position == freed)
-
-
-def _loop_of_steps(trouble: SecondWalk) -> tuple[LoopRun, int, int, int] | None:
-    """The loop in which the two passes fall into different iterations; not one over losses that were there."""
-    found = parting(trouble.freeing.moment, trouble.failing.moment)
-    if found is None or not any(_in_run(root.moment, found[3], found[0]) for root in trouble.failing.roots):
-        return None
-    return found
+    iterations = [loop.iteration_of(op.moment) for op in path]
+    inside = {loop.now} if iterations[freed] is not None else set(iterations) - {None}
+    return next(position for position, each in enumerate(iterations) if each not in inside or position == freed)
 
 
 def _label(path: list[Op], at: int, trouble: SecondWalk) -> Label | None:
@@ -118,69 +104,6 @@ def _label(path: list[Op], at: int, trouble: SecondWalk) -> Label | None:
         return label_of_name(trouble.failing.label)
     called = next((op.called for op in path[at:] if op.called), None)
     return label_of_name(called) if called else None
-
-
-def _repetition(trouble: SecondWalk, made: Op, label: Label | None, world: World) -> Repetition | None:
-    """The innermost loop in which the two passes fall into different iterations."""
-    found = _loop_of_steps(trouble)
-    if found is None:
-        return None
-    run, freed, now, depth = found
-    when: When = "before"
-    if len(made.moment) > depth and made.moment[depth][0] is run:
-        when = "earlier" if made.moment[depth][1] < now else "now"
-    runs = [each[depth][1] for each in world.made_at.get(id(made.site.node), []) if _in_run(each, depth, run)]
-    ran_now = now in runs
-    return Repetition(
-        header=spot(run.header),
-        now=now,
-        freed=freed,
-        made=when,
-        # Two iterations cannot show a habit: what was left out on an assumption would have run in others.
-        maker_runs=2 if not ran_now and _left_out(made, label, trouble.failing.moment[: depth + 1], world) else 1,
-        maker_ran_now=ran_now,
-        made_in_outer_round=bool(depth)
-        and len(made.moment) >= depth
-        and made.moment[:depth] == trouble.failing.moment[:depth],
-    )
-
-
-def _left_out(made: Op, label: Label | None, iteration: Moment, world: World) -> bool:
-    """Whether an assumption kept the line that made it from running again, and not the cache that it fills."""
-    name = "" if label is None else label.name.rsplit(".", 1)[-1].split("[")[0]
-    return any(
-        moment[: len(iteration)] == iteration
-        and any(_decides_over(statement, site) for site in made.site.outwards() if site.code == code)
-        and _asked_in(statement).isdisjoint({name, *world.stored_under.get(id(statement), ())})
-        for statement, code, moment in world.assumptions
-    )
-
-
-def _decides_over(statement: Assumed, site: Site) -> bool:
-    """Whether what was assumed of a statement can keep a line of the same function from running."""
-    return isinstance(statement, ast.Try) or any(
-        node is site.node or isinstance(node, _LEADING_OUT) for node in ast.walk(statement)
-    )
-
-
-def _asked_in(statement: Assumed) -> set[str]:
-    asked = list(ast.walk(statement.test)) if isinstance(statement, ast.If) else []
-    names = {each.id for each in asked if isinstance(each, ast.Name)}
-    return names | {each.attr for each in asked if isinstance(each, ast.Attribute)}
-
-
-def parting(earlier: Moment, later: Moment) -> tuple[LoopRun, int, int, int] | None:
-    """The loop in which two moments fall into different iterations: its run, both iterations, and its depth."""
-    for depth, ((run, then), (current, now)) in enumerate(zip(earlier, later, strict=False)):
-        if run is not current:
-            return None
-        if then != now:
-            return run, then, now, depth
-    return None
-
-
-def _in_run(moment: Moment, depth: int, run: LoopRun) -> bool:
-    return len(moment) > depth and moment[depth][0] is run
 
 
 def _kinship(trouble: SecondWalk) -> Kinship:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gradsan.check.facts import parting
 from gradsan.check.graph import SURE, Change, Label, Op, Pass
+from gradsan.check.moments import parting
 from gradsan.check.old_part import OldPart
 from gradsan.check.walking import reach
 from gradsan.check.world import World

@@ -20,6 +20,7 @@ from gradsan.check.graph import (
     Site,
     tick,
 )
+from gradsan.check.moments import is_of_earlier_iteration
 from gradsan.check.troubles import (
     Collecting,
     KeptDonated,
@@ -233,7 +234,7 @@ class World:
             if op.healed or (not op.edges and not op.leaves):
                 continue
             for earlier in op.walked:
-                if earlier.site.node is done.site.node and older_round(op.moment, done.moment):
+                if earlier.site.node is done.site.node and is_of_earlier_iteration(op.moment, done.moment):
                     self.regrown.append(Regrown(done, earlier, op, found, max(how.doubt, op.doubt)))
                     return
 
@@ -266,13 +267,3 @@ def _old_values(done: Pass, op: Op, found: dict[Op, Reached]) -> Iterator[OldVal
 def _doubt(op: Op, found: dict[Op, Reached]) -> int:
     """How doubtful it is that a pass comes to an op, and that the op is freed."""
     return max(found[op].doubt, op.doubt, op.freed_doubt if op.freed else SURE)
-
-
-def older_round(made: Moment, now: Moment) -> bool:
-    """Whether something was made in an earlier iteration of a loop that is running."""
-    for (run, then), (current, at) in zip(made, now, strict=False):
-        if run is not current:
-            return False
-        if then != at:
-            return then < at
-    return False
