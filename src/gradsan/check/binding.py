@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Callable
 
-from gradsan.check.definitions import dotted
 from gradsan.check.gathering import gather_total, note_gathering, still_holds_older
 from gradsan.check.graph import Label
 from gradsan.check.machine import Machine
@@ -24,6 +23,7 @@ from gradsan.check.values import (
     leaves_of,
     ops_of,
 )
+from gradsan.source.names import last_name
 
 
 @entered(TARGETS, ast.Name)
@@ -108,7 +108,7 @@ def assign_item(machine: Machine, target: ast.Subscript, value: Value) -> None:
     """`owner[index] = value`."""
     owner = machine.evaluate(target.value)
     if isinstance(target.value, ast.Name | ast.Attribute):
-        machine.world.stores(dotted(target.value).rsplit(".", 1)[-1])
+        machine.world.stores(last_name(target.value))
     match owner:
         case Mapping():
             _set_entry(machine, owner, target, value)

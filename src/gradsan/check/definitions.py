@@ -1,12 +1,12 @@
 """Classes and functions of the user's: what their definitions say."""
 
 import ast
-from collections.abc import Iterator
 from functools import lru_cache
 
 from gradsan.check.frames import Frame
 from gradsan.check.graph import Code, InnerPass, Site
 from gradsan.check.values import Class, Function, Library, Value
+from gradsan.source.names import calls, dotted, nodes
 
 _TUPLES = ("NamedTuple", "TypedDict")
 
@@ -22,21 +22,10 @@ def decorator_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     return tuple(dotted(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list)
 
 
-def dotted(node: ast.expr) -> str:
-    """`a.b.c`, or nothing where it is no such name."""
-    match node:
-        case ast.Name(name):
-            return name
-        case ast.Attribute(value, name):
-            inner = dotted(value)
-            return f"{inner}.{name}" if inner else name
-    return ""
-
-
 @lru_cache(maxsize=4096)
 def yields(node: ast.AST) -> bool:
     """Whether a function is a generator."""
-    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in within(node))
+    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in nodes(node, into_functions=False))
 
 
 @lru_cache(maxsize=4096)
@@ -48,30 +37,18 @@ def is_abstract(node: ast.AST) -> bool:
     return not body or ((len(body) == 1 and isinstance(body[0], ast.Raise | ast.Pass)) and node.name != "__init__")
 
 
-def within(node: ast.AST) -> Iterator[ast.AST]:
-    """Everything in a function but what is in functions inside it."""
-    waiting = list(ast.iter_child_nodes(node))
-    while waiting:
-        each = waiting.pop()
-        yield each
-        if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            waiting += ast.iter_child_nodes(each)
-
-
 def inner_pass(cls: Class) -> InnerPass | None:
     """The passes in the backward of a custom Function, where the last of them frees what it walks."""
     backward = cls.members.get("backward")
     if not isinstance(backward, Function) or backward.source is None:
         return None
-    calls = sorted(
-        (each for each in within(backward.node) if isinstance(each, ast.Call) and _is_pass(each, backward.node)),
-        key=lambda each: (each.lineno, each.col_offset),
-    )
-    freeing = [each for each in calls if not any(_keeps(keyword) for keyword in each.keywords)]
+    passes = [each for each in calls(backward.node) if _is_pass(each, backward.node)]
+    passes.sort(key=lambda each: (each.lineno, each.col_offset))
+    freeing = [each for each in passes if not any(_keeps(keyword) for keyword in each.keywords)]
     if not freeing:
         return None
     code = Code(backward.source.path, f"{cls.node.name}.backward")
-    return InnerPass(Site(calls[0], code), Site(freeing[-1], code))
+    return InnerPass(Site(passes[0], code), Site(freeing[-1], code))
 
 
 def _is_pass(call: ast.Call, function: ast.AST) -> bool:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from gradsan.check.builtin_calls import REVEALING
 from gradsan.check.choices import Policy, Ways, policies
-from gradsan.check.definitions import within
 from gradsan.check.frames import Frame
 from gradsan.check.function_calls import enter
 from gradsan.check.graph import DOUBTFUL, UNKNOWN, LoopRun, Op
@@ -24,6 +23,7 @@ from gradsan.facts.held import NOTHING, Held, any_of
 from gradsan.knowledge.effects import asks_for_pass
 from gradsan.knowledge.libraries import LIGHTNING_BASES
 from gradsan.source.file import Source
+from gradsan.source.names import called_name, calls, nodes
 
 if TYPE_CHECKING:
     from gradsan.check.stopped import Stopped
@@ -209,18 +209,17 @@ def _functions(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], ast.Function
 def _setters(tree: ast.Module, cls: str, attribute: str) -> Iterator[ast.AST]:
     """The methods of a class that set an attribute."""
     for names, node in _functions(tree):
-        if names[0] == cls and any(
-            isinstance(each, ast.Attribute) and each.attr == attribute and isinstance(each.ctx, ast.Store)
-            for each in within(node)
-        ):
+        if names[0] == cls and attribute in _attributes_set(node):
             yield node
+
+
+def _attributes_set(function: ast.AST) -> set[str]:
+    attributes = (each for each in nodes(function, into_functions=False) if isinstance(each, ast.Attribute))
+    return {each.attr for each in attributes if isinstance(each.ctx, ast.Store)}
 
 
 def _has_pass(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether a function asks for a pass itself, is one that a trainer back-propagates, or one that is asked about."""
-    if node.name == "training_step":
-        return True
-    calls = [each.func for each in within(node) if isinstance(each, ast.Call)]
-    return any(isinstance(each, ast.Attribute) and asks_for_pass(each.attr) for each in calls) or any(
-        isinstance(each, ast.Name) and each.id == REVEALING for each in calls
-    )
+    called = calls(node)
+    asks = any(isinstance(each.func, ast.Attribute) and asks_for_pass(each.func.attr) for each in called)
+    return asks or node.name == "training_step" or REVEALING in map(called_name, called)

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from collections.abc import Sequence as Several
 from functools import lru_cache
 
-from gradsan.check.definitions import dotted
 from gradsan.check.graph import DOUBTFUL, LIKELY, Leaf
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.module_calls import module_method
@@ -33,6 +32,7 @@ from gradsan.knowledge.hints import (
 from gradsan.knowledge.module_classes import METHODS, PROOF, RETURN_THE_MODULE
 from gradsan.knowledge.tensors import operation
 from gradsan.source.file import Source
+from gradsan.source.names import dotted
 
 
 def unknown_call(machine: Machine, name: str, call: Call) -> Value:

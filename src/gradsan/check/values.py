@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from gradsan.check.graph import Cut, Leaf, Op, Site, Storage
+from gradsan.source.imported import Import
 
 if TYPE_CHECKING:
     from gradsan.check.frames import Frame
@@ -102,9 +103,7 @@ class Imported(Value):
     """A name of another file, which is read once somebody uses the name."""
 
     importer: str = ""
-    module: str = ""
-    level: int = 0
-    name: str = ""
+    what: Import = field(default_factory=lambda: Import("", ""))
 
 
 @dataclass(slots=True, eq=False)
