@@ -8,7 +8,7 @@ from gradsan.check.gathering import note_gathering, still_holds_older
 from gradsan.check.graph import Label
 from gradsan.check.machine import Call, Machine
 from gradsan.check.tables import RECEIVERS, entered
-from gradsan.check.unknown_calls import unknown_call
+from gradsan.check.unfollowed import unknown_call
 from gradsan.check.values import NONE, Const, Mapping, Sequence, Value, is_exact, key_of, ops_of
 
 SEQUENCES: dict[str, Callable[[Machine, Sequence, Call], Value]] = {}

@@ -9,7 +9,8 @@ from gradsan.check.graph import DOUBTFUL, Code, Cut
 from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import result
 from gradsan.check.tables import CALLEES, RECEIVERS, entered
-from gradsan.check.unknown_calls import unknown_call, unknown_method
+from gradsan.check.unfollowed import unknown_call
+from gradsan.check.unknown_calls import unknown_method
 from gradsan.check.values import (
     NONE,
     Function,

@@ -9,13 +9,13 @@ from gradsan.check.values import (
     Const,
     Index,
     Instance,
-    Library,
     Mapping,
     Sequence,
     Tensor,
     Value,
-    foreign_bases,
+    has_foreign_base,
     is_module,
+    is_named_tuple,
     member,
 )
 from gradsan.facts.held import (
@@ -64,7 +64,7 @@ def _object(instance: Instance, depth: int) -> Held:
         return SOMETHING
     if is_named_tuple(instance.cls):
         return container("named tuple", [held(fields, depth - 1) for fields in field_values(instance)])
-    if any(True for _ in foreign_bases(instance.cls)):
+    if has_foreign_base(instance.cls):
         return SOMETHING
     forms = {name: held(each, depth - 1) for name, each in instance.attributes.items()}
     tensors = [name for name, each in forms.items() if each.is_tensor]
@@ -73,13 +73,6 @@ def _object(instance: Instance, depth: int) -> Held:
         return SOMETHING
     history = [name for name in tensors if instance.attributes[name].op is not None]
     return record(history or tensors, frozen=_is_frozen(instance.cls))
-
-
-def is_named_tuple(cls: Class) -> bool:
-    """Whether a class is one of named tuples."""
-    return any(isinstance(base, Library) and base.path.endswith("NamedTuple") for base in cls.bases) or any(
-        isinstance(base, Class) and is_named_tuple(base) for base in cls.bases
-    )
 
 
 def field_values(instance: Instance) -> list[Value]:
@@ -109,7 +102,7 @@ def lacks(value: Value, name: str) -> bool | None:
         case Mapping():
             return not hasattr(dict, name)
         case Instance(cls=cls):
-            if any(True for _ in foreign_bases(cls)) and not cls.plain:
+            if has_foreign_base(cls) and not cls.plain:
                 return None
             has_it = name in value.attributes or member(cls, name) or member(cls, "__getattr__")
             return not has_it and not name.startswith("_")

@@ -1,61 +1,33 @@
-"""Calls of the user's classes and of their objects: `Net()`, `net(x)`, `net.method(x)`, `super().method(x)`."""
+"""Calls of objects of the user's: `net(x)`, `net.method(x)`, `super().method(x)`."""
 
+from gradsan.check.assumed_modules import as_module, call_assumed
 from gradsan.check.builtin_calls import builtin
-from gradsan.check.definitions import inner_pass
+from gradsan.check.class_calls import construct
 from gradsan.check.function_calls import enter
 from gradsan.check.graph import LIKELY
-from gradsan.check.holding import is_named_tuple
 from gradsan.check.machine import NOWHERE, Call, Machine
 from gradsan.check.module_calls import after_forward, as_compiled, module_method
-from gradsan.check.new_ops import result, untyped
 from gradsan.check.optimizer_calls import new_optimizer, optimizer_method
 from gradsan.check.pass_calls import backward
 from gradsan.check.tables import CALLEES, RECEIVERS, entered
-from gradsan.check.unknown_calls import as_module, call_assumed, call_value, unknown_call
+from gradsan.check.unfollowed import unknown_call
 from gradsan.check.values import (
     NONE,
     Class,
-    Factory,
     Function,
     Instance,
     Method,
     Partial,
     Value,
     foreign_bases,
+    has_foreign_base,
     is_module,
+    is_named_tuple,
     member,
     ops_of,
 )
 
 _LOGGING = ("log", "log_dict", "optimizers")  # of a trainer: they leave the object alone
-
-
-@entered(CALLEES, Class)
-def construct(machine: Machine, cls: Class, call: Call) -> Instance:
-    """A new object of a class of the user's."""
-    made = Instance(cls=cls, made=machine.site(call.node))
-    constructor = member(cls, "__init__")
-    if cls.plain:
-        _fill(machine, made, call)
-    elif isinstance(constructor, Function):
-        enter(machine, constructor, call, made)
-    elif not is_module(cls) and _has_foreign_base(cls):
-        made.given = call.values
-    return made
-
-
-def _fill(machine: Machine, made: Instance, call: Call) -> None:
-    """The fields of a record: what was given for them, or their defaults."""
-    defaults = {name: made.cls.members[name] for name in made.cls.fields if name in made.cls.members}
-    for name, default in defaults.items():
-        is_factory = isinstance(default, Factory)
-        made.attributes[name] = machine.call(default.function, Call(NOWHERE)) if is_factory else default  # type: ignore[attr-defined]
-    made.attributes |= dict(zip(made.cls.fields, call.values, strict=False))
-    made.attributes |= {key: value for key, (value, _) in call.keywords.items()}
-
-
-def _has_foreign_base(cls: Class) -> bool:
-    return next(foreign_bases(cls), None) is not None
 
 
 @entered(CALLEES, Instance)
@@ -88,7 +60,7 @@ def _foreign_forward(machine: Machine, instance: Instance, call: Call) -> Value:
         instance.base = Value(label=instance.label or instance.cls.label)
     if is_module(instance.cls):
         return call_assumed(machine, as_module(instance.base), call.given, call.node)
-    return call_value(machine, instance.base, call)
+    return machine.call(instance.base, call)
 
 
 @entered(RECEIVERS, Instance)
@@ -134,25 +106,9 @@ def _foreign_method(machine: Machine, instance: Instance, call: Call) -> Value:
     """A method that an unknown base class may have: it may do anything to the object."""
     if instance.optimizer is not None:
         return optimizer_method(machine, instance.optimizer, call)
-    if call.name not in _LOGGING and _has_foreign_base(instance.cls):
+    if call.name not in _LOGGING and has_foreign_base(instance.cls):
         for op in (op for each in instance.attributes.values() for op in ops_of(each)):
             op.doubt = max(op.doubt, LIKELY)
-    return unknown_call(machine, call.name, call)
-
-
-@entered(RECEIVERS, Class)
-def class_method(machine: Machine, cls: Class, call: Call) -> Value:
-    """`Class.name(...)`."""
-    found = member(cls, call.name)
-    if isinstance(found, Function):
-        return enter(machine, found, call, cls if "classmethod" in found.decorators else None)
-    if call.name == "apply" and any(base.endswith("Function") for base in foreign_bases(cls)):
-        made = result(machine, cls.label or "Function", call.given, call.node, saves=True)
-        if made.op is not None:
-            made.op.inner = inner_pass(cls)
-        return untyped(made)
-    if found is not None:
-        return machine.call(found, call)
     return unknown_call(machine, call.name, call)
 
 

@@ -4,11 +4,22 @@ import ast
 
 from gradsan.check.function_calls import enter
 from gradsan.check.graph import DOUBTFUL, LIKELY, Op
-from gradsan.check.holding import field_values, is_named_tuple
+from gradsan.check.holding import field_values
 from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import result
 from gradsan.check.tables import ITERABLES, WHOLES, entered
-from gradsan.check.values import Const, Function, Instance, Layer, Mapping, Sequence, Tensor, Value, member
+from gradsan.check.values import (
+    Const,
+    Function,
+    Instance,
+    Layer,
+    Mapping,
+    Sequence,
+    Tensor,
+    Value,
+    is_named_tuple,
+    member,
+)
 from gradsan.knowledge.hints import OUTPUT_WORDS
 
 _NAMED = ("ModuleDict", "ParameterDict")

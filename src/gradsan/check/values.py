@@ -363,3 +363,26 @@ def foreign_bases(cls: Class, depth: int = 8) -> Iterator[str]:
                 yield from foreign_bases(base, depth - 1)
         else:
             yield (base.path if isinstance(base, Library) else base.label) or "?"
+
+
+def last_name(value: Value) -> str:
+    """The last of the names that lead to it, in lower case."""
+    return (value.label or "").rpartition(".")[2].lower()
+
+
+def is_called(value: Value, words: Iterable[str]) -> bool:
+    """Whether one of the words is in the last name that leads to it."""
+    name = last_name(value)
+    return any(word in name for word in words)
+
+
+def has_foreign_base(cls: Class) -> bool:
+    """Whether one of its bases is not known."""
+    return next(foreign_bases(cls), None) is not None
+
+
+def is_named_tuple(cls: Class) -> bool:
+    """Whether a class is one of named tuples."""
+    return any(isinstance(base, Library) and base.path.endswith("NamedTuple") for base in cls.bases) or any(
+        isinstance(base, Class) and is_named_tuple(base) for base in cls.bases
+    )
