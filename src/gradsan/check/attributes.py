@@ -165,5 +165,5 @@ def _read_saved(machine: Machine, value: Value, node: ast.expr) -> Value:
     """`out.grad_fn.saved_tensors`."""
     op = value.op
     if op is not None and op.freed is not None and op.saves and not op.freed_doubt:
-        machine.world.troubles.append(ReadFreed(machine.site(node), op, machine.world.moment, value.label))
+        machine.world.troubles.append(ReadFreed(machine.site(node), op.freed, value.label))
     return Value()

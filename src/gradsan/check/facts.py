@@ -1,17 +1,17 @@
 """From what a path came upon to the facts of an incident, which the causes read at run time too."""
 
+from collections.abc import Callable
 from itertools import takewhile
 
 from gradsan.check.edited import edited
-from gradsan.check.graph import SURE, Label, Leaf, Op
+from gradsan.check.graph import SURE, Label, Leaf, Op, label_for, leaves_in
 from gradsan.check.old_part import OldPart, below
 from gradsan.check.running_loops import RunningLoop, step_loop
 from gradsan.check.spots import stack_of
-from gradsan.check.stopped import Stopped, label_of_name, op_fact, pass_fact
+from gradsan.check.stopped import Stopped, op_fact, pass_fact, weighed_by
 from gradsan.check.troubles import KeptDonated, NoHistory, OldValue, ReadFreed, SecondWalk, Trouble
 from gradsan.check.walking import peeled, terms, way_to
 from gradsan.check.world import World
-from gradsan.facts.doubt import weighed
 from gradsan.facts.incident import (
     Donated,
     Kinship,
@@ -26,20 +26,25 @@ from gradsan.facts.incident import (
 
 def stopped(trouble: Trouble, world: World) -> Stopped:
     """The facts of what a path came upon."""
-    match trouble:
-        case SecondWalk():
-            return _second_pass(trouble, world)
-        case OldValue():
-            return edited(trouble, world)
-        case NoHistory(failing=failing, name=name):
-            cut, doubt = stack_of(trouble.cut.site), weighed(SURE, guarded=failing.guarded)
-            incident = WithoutHistory(pass_fact(failing, world), cut=cut, proved=True, doubt=doubt)
-            return Stopped(incident, Label(name, "local") if name else None)
-        case KeptDonated(failing=failing):
-            doubt = weighed(trouble.doubt, guarded=failing.guarded)
-            label = Label(failing.label, "local") if failing.label else None
-            return Stopped(Donated(pass_fact(failing, world), doubt=doubt), label)
-    return _read(trouble, world)
+    return _FACTS[type(trouble)](trouble, world)
+
+
+def _without_history(trouble: NoHistory, world: World) -> Stopped:
+    failing = trouble.failing
+    cut, doubt = stack_of(trouble.cut.site), weighed_by(SURE, failing)
+    incident = WithoutHistory(pass_fact(failing, world), cut=cut, proved=True, doubt=doubt)
+    return Stopped(incident, label_for(trouble.name))
+
+
+def _donated(trouble: KeptDonated, world: World) -> Stopped:
+    doubt = weighed_by(trouble.doubt, trouble.failing)
+    return Stopped(Donated(pass_fact(trouble.failing, world), doubt=doubt), label_for(trouble.failing.label))
+
+
+def _read(trouble: ReadFreed, world: World) -> Stopped:
+    reading = PassFact("backward", retains=False, stack=stack_of(trouble.site), step=1, begin=0)
+    incident = ReadAfterFree(reading, pass_fact(trouble.freeing, world), proved=True)
+    return Stopped(incident, label_for(trouble.name))
 
 
 def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
@@ -51,7 +56,6 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
     label = _label(path, at, trouble)
     old = OldPart(trouble.failing.roots, made, below(trouble.freed), trouble.found)
     kinship, anew = _kinship(trouble), old.is_trained_anew
-    guarded = any(each.guarded for each in (trouble.failing, trouble.freeing)) or any(op.guarded for op in path)
     incident = SecondPass(
         failing=pass_fact(trouble.failing, world),
         freeing=pass_fact(trouble.freeing, world),
@@ -73,7 +77,7 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
         carries_more=kinship == "total" and old.is_reached_otherwise,
         is_operand=old.is_operand,
         additions=len(list(takewhile(_adds, reversed(path[:freed])))),
-        doubt=weighed(trouble.doubt, guarded=guarded),
+        doubt=weighed_by(trouble.doubt, trouble.failing, trouble.freeing, *path),
     )
     return Stopped(incident, label, crosses=made)
 
@@ -93,17 +97,11 @@ def _crossing(path: list[Op], freed: int, loop: RunningLoop | None) -> int:
 
 def _label(path: list[Op], at: int, trouble: SecondWalk) -> Label | None:
     """The name on the edge that crosses over; else on the path to it, else further inwards, else the loss itself."""
-    edge = trouble.found[path[at]].edge
-    if edge is not None and edge.label is not None:
-        return edge.label
-    for position in (*range(at - 1, 0, -1), *range(at + 1, len(path))):
-        inner = trouble.found[path[position]].edge
-        if inner is not None and inner.label is not None:
-            return inner.label
-    if at == 0 and trouble.failing.label and not trouble.checkpointed:
-        return label_of_name(trouble.failing.label)
-    called = next((op.called for op in path[at:] if op.called), None)
-    return label_of_name(called) if called else None
+    nearest = (at, *range(at - 1, 0, -1), *range(at + 1, len(path)))
+    label = next(filter(None, (trouble.found[path[position]].label for position in nearest)), None)
+    is_asked_for = at == 0 and not trouble.checkpointed
+    names = [trouble.failing.label if is_asked_for else None, *(op.called for op in path[at:])]
+    return label or label_for(next(filter(None, names), None))
 
 
 def _kinship(trouble: SecondWalk) -> Kinship:
@@ -112,22 +110,17 @@ def _kinship(trouble: SecondWalk) -> Kinship:
     theirs = {peeled(root) for root in trouble.freeing.roots}
     if ours & theirs:
         return "same"
-    mine = {term for root in trouble.failing.roots for term in terms(root)}
-    earlier = {term for root in trouble.freeing.roots for term in terms(root)}
-    return "total" if any(op in trouble.freed for op in mine & earlier) else "none"
+    mine, earlier = (
+        {term for root in each.roots for term in terms(root)} for each in (trouble.failing, trouble.freeing)
+    )
+    return "total" if mine & earlier & trouble.freed else "none"
 
 
 def _owners(old: OldPart, world: World) -> Owners:
     """Whose parameters lie inside and outside the freed part."""
-    freed = {leaf for op in old.ops for leaf in op.leaves}
-    fresh = {leaf for op in old.found if op not in old.ops for leaf in op.leaves}
-    if world.optimizers:
-        names = {leaf: _owner_names(leaf, world) for leaf in freed | fresh}
-        by_fresh = frozenset(name for leaf in fresh for name in names[leaf])
-        by_freed = frozenset(name for leaf in freed for name in names[leaf])
-        if by_fresh or by_freed:
-            return Owners(by_fresh, by_freed, by_optimizer=True)
-    return Owners(_modules(fresh), _modules(freed), by_optimizer=False)
+    fresh, freed = leaves_in(old.beside), leaves_in(old.ops)
+    owners = Owners(_optimizers(fresh, world), _optimizers(freed, world), by_optimizer=True)
+    return owners if owners.fresh or owners.freed else Owners(_modules(fresh), _modules(freed), by_optimizer=False)
 
 
 def _modules(leaves: set[Leaf]) -> frozenset[str]:
@@ -135,12 +128,15 @@ def _modules(leaves: set[Leaf]) -> frozenset[str]:
     return frozenset(leaf.module for leaf in leaves if leaf.assumed or leaf.name != leaf.module)
 
 
-def _owner_names(leaf: Leaf, world: World) -> set[str]:
-    return {f"{each.name}#{at}" for at, each in enumerate(world.optimizers) if leaf in each.owned}
+def _optimizers(leaves: set[Leaf], world: World) -> frozenset[str]:
+    owning = ((at, each) for at, each in enumerate(world.optimizers) if not leaves.isdisjoint(each.owned))
+    return frozenset(f"{each.name}#{at}" for at, each in owning)
 
 
-def _read(trouble: ReadFreed, world: World) -> Stopped:
-    freeing = trouble.op.freed
-    reading = PassFact("backward", retains=False, stack=stack_of(trouble.site), step=1, begin=0)
-    incident = ReadAfterFree(reading, None if freeing is None else pass_fact(freeing, world), proved=True)
-    return Stopped(incident, Label(trouble.name, "local") if trouble.name else None)
+_FACTS: dict[type[Trouble], Callable[..., Stopped]] = {
+    SecondWalk: _second_pass,
+    OldValue: edited,
+    NoHistory: _without_history,
+    KeptDonated: _donated,
+    ReadFreed: _read,
+}

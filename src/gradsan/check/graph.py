@@ -1,7 +1,7 @@
 """The graph that a program would build: ops, what they build on, and where and in which iteration they were made."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Literal
@@ -82,6 +82,11 @@ class Label:
 
     name: str
     holder: Holder
+
+
+def label_for(name: str | None) -> Label | None:
+    """The label of a name of which nothing else is known."""
+    return Label(name, "attribute" if "." in name else "local") if name else None
 
 
 @dataclass(slots=True, eq=False)
@@ -188,6 +193,11 @@ class Cut:
     ops: tuple[Op, ...] = ()  # what it was cut off from
     leaves: tuple[Leaf, ...] = ()
     name: str | None = None  # the first name that the result was given
+
+
+def leaves_in(ops: Iterable[Op]) -> set[Leaf]:
+    """The parameters that some ops hand gradients to themselves."""
+    return {leaf for op in ops for leaf in op.leaves}
 
 
 def redate(op: Op, moment: Moment) -> None:

@@ -4,7 +4,7 @@ import ast
 from dataclasses import dataclass
 from functools import cached_property
 
-from gradsan.check.graph import Label, LoopRun, Moment, Op, Site
+from gradsan.check.graph import Label, LoopRun, Moment, Op, Site, leaves_in
 from gradsan.check.moments import parting
 from gradsan.check.old_part import below
 from gradsan.check.spots import spot
@@ -71,9 +71,8 @@ class RunningLoop(StepLoop):
         return self.world.changed_between(freeing, failing) or self._uses_all_again()
 
     def _uses_all_again(self) -> bool:
-        old = {leaf for op in below(self.trouble.freed) for leaf in op.leaves}
         created = (op for op in self.trouble.found if self.iteration_of(op.moment) == self.now)
-        return old <= {leaf for op in created for leaf in op.leaves}
+        return leaves_in(below(self.trouble.freed)) <= leaves_in(created)
 
     @cached_property
     def repetition(self) -> Repetition:
