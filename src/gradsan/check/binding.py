@@ -134,12 +134,9 @@ def _set_element(machine: Machine, owner: Sequence, index: ast.expr, value: Valu
     if isinstance(index, ast.Slice):
         owner.elements = list(value.elements) if isinstance(value, Sequence) else [value]
         return
-    at = machine.evaluate(index)
-    position = at.value if isinstance(at, Const) else None
-    if isinstance(position, int) and -len(owner.elements) <= position < len(owner.elements):
-        owner.elements[position] = value
-    else:
-        owner.elements[-1:] = [value] if owner.elements else []
+    position = owner.position(machine.evaluate(index))
+    if owner.elements:
+        owner.elements[-1 if position is None else position] = value
 
 
 def _write_into(machine: Machine, owner: Tensor, value: Value, node: ast.AST) -> None:

@@ -9,7 +9,7 @@ from gradsan.check.graph import Label
 from gradsan.check.machine import Call, Machine
 from gradsan.check.tables import RECEIVERS, entered
 from gradsan.check.unfollowed import unknown_call
-from gradsan.check.values import NONE, Const, Mapping, Sequence, Value, is_exact, key_of, ops_of
+from gradsan.check.values import NONE, Const, Mapping, Sequence, Value, is_exact, key_of, ops_of, whole_number
 
 SEQUENCES: dict[str, Callable[[Machine, Sequence, Call], Value]] = {}
 MAPPINGS: dict[str, Callable[[Machine, Mapping, Call], Value]] = {}
@@ -77,7 +77,7 @@ def _clear(machine: Machine, value: Sequence, call: Call) -> Value:
 
 @entered(SEQUENCES, "pop", "popleft")
 def _pop(machine: Machine, value: Sequence, call: Call) -> Value:
-    first = call.name == "popleft" or (isinstance(call.first, Const) and call.first.value == 0)
+    first = call.name == "popleft" or whole_number(call.first) == 0
     return value.elements.pop(0 if first else -1) if value.elements else Value()
 
 

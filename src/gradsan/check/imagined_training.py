@@ -5,7 +5,7 @@ from gradsan.check.function_calls import enter
 from gradsan.check.graph import LoopRun
 from gradsan.check.machine import Call, Machine
 from gradsan.check.pass_calls import run_pass
-from gradsan.check.values import NONE, Class, Const, Function, Instance, Mapping, Value, foreign_bases, ops_of
+from gradsan.check.values import NONE, Class, Function, Instance, Mapping, Value, foreign_bases, is_false, ops_of
 from gradsan.knowledge.libraries import LIGHTNING_BASES
 
 
@@ -38,7 +38,6 @@ def _is_automatic(instance: Instance, method: Function) -> bool:
     """Whether a trainer back-propagates what the method returns."""
     if getattr(method.node, "name", "") != "training_step":
         return False
-    manual = instance.attributes.get("automatic_optimization")
-    if isinstance(manual, Const) and manual.value is False:
+    if is_false(instance.attributes.get("automatic_optimization")):
         return False
     return any(base.endswith(LIGHTNING_BASES) for base in foreign_bases(instance.cls))

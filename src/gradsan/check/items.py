@@ -7,7 +7,7 @@ from gradsan.check.expressions import known_truth
 from gradsan.check.graph import LoopRun
 from gradsan.check.machine import NOWHERE, Call, Machine
 from gradsan.check.tables import EXPRESSIONS, entered
-from gradsan.check.values import NONE, Const, Index, Mapping, Sequence, Value, is_exact, key_of
+from gradsan.check.values import NONE, Const, Mapping, Sequence, Value, is_exact, key_of
 
 LONGEST_UNROLLED = 4  # elements of a known list that are gone through one by one
 _KINDS: dict[type[ast.expr], str] = {ast.ListComp: "list", ast.SetComp: "set", ast.GeneratorExp: "generator"}
@@ -30,11 +30,8 @@ def subscript(machine: Machine, node: ast.Subscript) -> Value:
 
 
 def _element(machine: Machine, value: Sequence, index: ast.expr) -> Value:
-    at = machine.evaluate(index)
-    position = at.value if isinstance(at, Const) else at.position if isinstance(at, Index) else None
-    if isinstance(position, int) and -len(value.elements) <= position < len(value.elements):
-        return value.elements[position]
-    return value.elements[-1] if value.elements else Value()
+    position = value.position(machine.evaluate(index))
+    return [Value(), *value.elements][-1] if position is None else value.elements[position]
 
 
 def _slice(machine: Machine, value: Sequence, index: ast.Slice) -> Value:

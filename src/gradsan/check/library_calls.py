@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from gradsan.check.builtin_calls import builtin
 from gradsan.check.machine import Call, Machine
-from gradsan.check.new_ops import cut
+from gradsan.check.new_ops import bare, cut
 from gradsan.check.optimizer_calls import new_optimizer, new_scaler
 from gradsan.check.tables import CALLEES, entered
 from gradsan.check.torch_calls import torch_function
 from gradsan.check.torch_names import call_torch
 from gradsan.check.unfollowed import unknown_call
-from gradsan.check.values import Library, Sequence, Tensor, Value, has_graph
+from gradsan.check.values import Library, Value, has_graph
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.libraries import NUMBER_LIBRARIES, OPTIMIZER_PACKAGES, STANDARD, TENSOR_LIBRARIES
 
@@ -40,14 +40,10 @@ def _relative(machine: Machine, path: str, call: Call) -> Value:
 
 def _numbers(machine: Machine, path: str, call: Call) -> Value:
     """Numpy and its like hand back bare numbers."""
-    for value in call.values:
-        if has_graph(value) or (isinstance(value, Tensor) and value.cut):
-            return cut(machine, value, f"`{path}`", call.node)
-        inner = value.elements if isinstance(value, Sequence) else []
-        lost = next((each.cut for each in inner if isinstance(each, Tensor) and each.cut), None)
-        if lost is not None:
-            return Tensor(cut=lost, made=machine.site(call.node))
-    return Value(made=machine.site(call.node))
+    lost = next((each for each in call.values if has_graph(each) or each.cut), None)
+    if lost is not None:
+        return cut(machine, lost, f"`{path}`", call.node)
+    return bare(machine, call.values, call.node)
 
 
 def _optimizer(machine: Machine, path: str, call: Call) -> Value:

@@ -60,7 +60,6 @@ class World:
     clearings: list[int] = field(default_factory=list)
     rebindings: list[Rebinding] = field(default_factory=list)
     collecting: dict[tuple[int, int], Collecting] = field(default_factory=dict)
-    cuts: list[Cut] = field(default_factory=list)
     cut_into: list[tuple[Cut, Op]] = field(default_factory=list)
     stored_under: dict[int, set[str]] = field(default_factory=dict)  # what was set in a branch, by its statement
     noted: list[set[str]] = field(default_factory=list)
