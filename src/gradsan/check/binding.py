@@ -18,6 +18,7 @@ from gradsan.check.values import (
     Sequence,
     Tensor,
     Value,
+    escape,
     is_false,
     key_of,
     leaves_of,
@@ -52,7 +53,7 @@ def assign_attribute(machine: Machine, target: ast.Attribute, value: Value) -> N
     if not handled:
         _store(owner, name, value)
     _christen(f"self.{name}" if isinstance(owner, Instance) else name, value)
-    _escape(value)
+    escape(value)
 
 
 def _store(owner: Value, name: str, value: Value) -> None:
@@ -118,7 +119,7 @@ def assign_item(machine: Machine, target: ast.Subscript, value: Value) -> None:
             _write_into(machine, owner, value, target)
         case _:
             owner.items[key_of(machine.evaluate(target.slice))] = value
-    _escape(value)
+    escape(value)
 
 
 def _set_entry(machine: Machine, owner: Mapping, target: ast.Subscript, value: Value) -> None:
@@ -177,12 +178,6 @@ def _spread(machine: Machine, targets: list[ast.expr], value: Sequence) -> list[
     end = len(elements) - (len(targets) - starred - 1)
     rest = Sequence(elements=elements[starred:end], exact=value.exact, born=machine.world.moment)
     return [*elements[:starred], rest, *elements[end:]]
-
-
-def _escape(value: Value) -> None:
-    """Something that outlives the statement holds it."""
-    for op in ops_of(value):
-        op.escaped = True
 
 
 def _christen(name: str, value: Value) -> None:

@@ -23,7 +23,6 @@ from gradsan.check.values import (
     Tensor,
     Value,
     is_exact,
-    member,
     ops_of,
     whole_number,
 )
@@ -242,7 +241,7 @@ def _setattr(machine: Machine, call: Call) -> Value:
 
 
 def _has(owner: Instance, name: str) -> bool:
-    return name in owner.attributes or member(owner.cls, name) is not None
+    return name in owner.attributes or owner.cls.member(name) is not None
 
 
 @entered(BUILTINS, "partial")

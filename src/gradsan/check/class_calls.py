@@ -12,10 +12,6 @@ from gradsan.check.values import (
     Function,
     Instance,
     Value,
-    foreign_bases,
-    has_foreign_base,
-    is_module,
-    member,
 )
 
 
@@ -23,12 +19,12 @@ from gradsan.check.values import (
 def construct(machine: Machine, cls: Class, call: Call) -> Instance:
     """A new object of a class of the user's."""
     made = Instance(cls=cls, made=machine.site(call.node))
-    constructor = member(cls, "__init__")
+    constructor = cls.member("__init__")
     if cls.plain:
         _fill(machine, made, call)
     elif isinstance(constructor, Function):
         enter(machine, constructor, call, made)
-    elif not is_module(cls) and has_foreign_base(cls):
+    elif not cls.is_module and cls.has_foreign_base:
         made.given = call.values
     return made
 
@@ -46,10 +42,10 @@ def _fill(machine: Machine, made: Instance, call: Call) -> None:
 @entered(RECEIVERS, Class)
 def class_method(machine: Machine, cls: Class, call: Call) -> Value:
     """`Class.name(...)`."""
-    found = member(cls, call.name)
+    found = cls.member(call.name)
     if isinstance(found, Function):
         return enter(machine, found, call, cls if "classmethod" in found.decorators else None)
-    if call.name == "apply" and any(base.endswith("Function") for base in foreign_bases(cls)):
+    if call.name == "apply" and any(base.endswith("Function") for base in cls.foreign_bases()):
         made = result(machine, cls.label or "Function", call.given, call.node, saves=True)
         if made.op is not None:
             made.op.inner = inner_pass(cls)

@@ -9,7 +9,7 @@ from gradsan.check.graph import Label
 from gradsan.check.machine import Call, Machine
 from gradsan.check.tables import RECEIVERS, entered
 from gradsan.check.unfollowed import unknown_call
-from gradsan.check.values import NONE, Const, Mapping, Sequence, Value, is_exact, key_of, ops_of, whole_number
+from gradsan.check.values import NONE, Const, Mapping, Sequence, Value, escape, is_exact, key_of, ops_of, whole_number
 
 SEQUENCES: dict[str, Callable[[Machine, Sequence, Call], Value]] = {}
 MAPPINGS: dict[str, Callable[[Machine, Mapping, Call], Value]] = {}
@@ -37,8 +37,7 @@ def mapping_method(machine: Machine, value: Mapping, call: Call) -> Value:
 def _append(machine: Machine, value: Sequence, call: Call) -> Value:
     element = call.first or Value()
     value.elements.append(element)
-    for op in ops_of(element):
-        op.escaped = True
+    escape(element)
     if value.longest is None:
         _note(machine, value, element, call.node)
     elif len(value.elements) > value.longest:

@@ -5,10 +5,11 @@ from functools import lru_cache
 
 from gradsan.check.frames import Frame
 from gradsan.check.graph import Code, InnerPass, Site
-from gradsan.check.values import Class, Function, Library, Value
+from gradsan.check.values import Class, Function
 from gradsan.source.names import calls, dotted, nodes
 
 _TUPLES = ("NamedTuple", "TypedDict")
+_RECORDS = ("dataclass", "define", "frozen")
 
 
 def class_frame(outer: Frame, node: ast.ClassDef) -> Frame:
@@ -33,8 +34,17 @@ def is_abstract(node: ast.AST) -> bool:
     """Whether a function is only declared: a docstring, `pass`, `...`, or an error that says so."""
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
-    body = [each for each in node.body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]
-    return not body or ((len(body) == 1 and isinstance(body[0], ast.Raise | ast.Pass)) and node.name != "__init__")
+    match [each for each in node.body if not _is_constant(each)]:
+        case []:
+            return True
+        case [ast.Raise() | ast.Pass()]:
+            return node.name != "__init__"
+    return False
+
+
+def _is_constant(statement: ast.stmt) -> bool:
+    """A docstring, or `...`."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def inner_pass(cls: Class) -> InnerPass | None:
@@ -66,25 +76,13 @@ def _keeps(keyword: ast.keyword) -> bool:
 
 def fields_of(cls: Class) -> tuple[str, ...]:
     """The annotated fields, in order, of the class and of its bases."""
-    own = [
-        each.target.id
-        for each in cls.node.body
-        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
-    ]
+    annotated = [each.target for each in cls.node.body if isinstance(each, ast.AnnAssign)]
     inherited = [name for base in cls.bases if isinstance(base, Class) for name in base.fields]
-    return tuple(dict.fromkeys([*inherited, *own]))
+    return tuple(dict.fromkeys([*inherited, *filter(None, map(dotted, annotated))]))
 
 
 def is_plain(cls: Class) -> bool:
     """Whether constructing it only fills its fields: a dataclass, a named tuple."""
-    if any(each.rsplit(".", 1)[-1] in ("dataclass", "define", "frozen") for each in decorator_names(cls.node)):
+    if any(each.rpartition(".")[2] in _RECORDS for each in decorator_names(cls.node)):
         return "__init__" not in cls.members
-    return any(_name(base).rsplit(".", 1)[-1] in _TUPLES or _plain_base(base) for base in cls.bases)
-
-
-def _plain_base(base: Value) -> bool:
-    return isinstance(base, Class) and base.plain
-
-
-def _name(base: Value) -> str:
-    return base.path if isinstance(base, Library) else base.label or ""
+    return any(each.plain for each in cls.lineage()) or any(each.endswith(_TUPLES) for each in cls.foreign_bases())

@@ -20,7 +20,6 @@ from gradsan.check.values import (
     Sequence,
     Tensor,
     Value,
-    is_module,
     key_of,
     ops_of,
     parts,
@@ -130,7 +129,7 @@ def _compiled(machine: Machine, function: Function, value: Value, node: ast.expr
 
 def _doubt_state(value: Value | None) -> None:
     """A state that something called `reset` was given is hard to tell: it may have been found by other means."""
-    if isinstance(value, Layer) or (isinstance(value, Instance) and is_module(value.cls)):
+    if isinstance(value, Layer) or (isinstance(value, Instance) and value.cls.is_module):
         for op in (each.op for each in parts(value, _DEEPEST_STATE) if each.op is not None):
             op.doubt = DOUBTFUL
 

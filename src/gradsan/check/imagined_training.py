@@ -5,7 +5,7 @@ from gradsan.check.function_calls import enter
 from gradsan.check.graph import LoopRun
 from gradsan.check.machine import Call, Machine
 from gradsan.check.pass_calls import run_pass
-from gradsan.check.values import NONE, Class, Function, Instance, Mapping, Value, foreign_bases, is_false, ops_of
+from gradsan.check.values import NONE, Class, Function, Instance, Mapping, Value, is_false, ops_of
 from gradsan.knowledge.libraries import LIGHTNING_BASES
 
 
@@ -40,4 +40,4 @@ def _is_automatic(instance: Instance, method: Function) -> bool:
         return False
     if is_false(instance.attributes.get("automatic_optimization")):
         return False
-    return any(base.endswith(LIGHTNING_BASES) for base in foreign_bases(instance.cls))
+    return any(base.endswith(LIGHTNING_BASES) for base in instance.cls.foreign_bases())

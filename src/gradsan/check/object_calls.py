@@ -19,11 +19,6 @@ from gradsan.check.values import (
     Method,
     Partial,
     Value,
-    foreign_bases,
-    has_foreign_base,
-    is_module,
-    is_named_tuple,
-    member,
     ops_of,
 )
 
@@ -33,10 +28,10 @@ _LOGGING = ("log", "log_dict", "optimizers")  # of a trainer: they leave the obj
 @entered(CALLEES, Instance)
 def call_instance(machine: Machine, instance: Instance, call: Call) -> Value:
     """An object is called: its own `__call__`, or the forward of a module."""
-    own = member(instance.cls, "__call__")
+    own = instance.cls.member("__call__")
     if isinstance(own, Function):
         return enter(machine, own, call, instance)
-    forward = instance.attributes.get("forward") or member(instance.cls, "forward")
+    forward = instance.attributes.get("forward") or instance.cls.member("forward")
     if isinstance(forward, Method | Partial) or (isinstance(forward, Function) and forward.owner is None):
         return machine.call(forward, call)
     if isinstance(forward, Function):
@@ -58,7 +53,7 @@ def _foreign_forward(machine: Machine, instance: Instance, call: Call) -> Value:
     """What is called is defined in a library."""
     if instance.base is None:
         instance.base = Value(label=instance.label or instance.cls.label)
-    if is_module(instance.cls):
+    if instance.cls.is_module:
         return call_assumed(machine, as_module(instance.base), call.given, call.node)
     return machine.call(instance.base, call)
 
@@ -69,7 +64,7 @@ def instance_method(machine: Machine, instance: Instance, call: Call) -> Value:
     stored = instance.attributes.get(call.name)
     if stored is not None:
         return machine.call(stored, call)
-    found = member(instance.cls, call.name)
+    found = instance.cls.member(call.name)
     if isinstance(found, Function):
         return _own_method(machine, instance, found, call)
     if found is not None:
@@ -89,12 +84,12 @@ def _inherited_method(machine: Machine, instance: Instance, call: Call) -> Value
     match call.name:
         case "_replace":
             return builtin(machine, "replace", Call(call.node, [(instance, None)], call.keywords)) or Value()
-        case "_make" if call.first is not None and is_named_tuple(instance.cls):
+        case "_make" if call.first is not None and instance.cls.is_named_tuple:
             elements = machine.elements(call.first, call.node)
             return construct(machine, instance.cls, Call(call.node, [(each, None) for each in elements]))
         case "__call__":
             return call_instance(machine, instance, call)
-    answer = module_method(machine, instance, call) if is_module(instance.cls) else None
+    answer = module_method(machine, instance, call) if instance.cls.is_module else None
     if answer is not None:
         return answer
     if call.name == "manual_backward" and call.arguments:
@@ -106,7 +101,7 @@ def _foreign_method(machine: Machine, instance: Instance, call: Call) -> Value:
     """A method that an unknown base class may have: it may do anything to the object."""
     if instance.optimizer is not None:
         return optimizer_method(machine, instance.optimizer, call)
-    if call.name not in _LOGGING and has_foreign_base(instance.cls):
+    if call.name not in _LOGGING and instance.cls.has_foreign_base:
         for op in (op for each in instance.attributes.values() for op in ops_of(each)):
             op.doubt = max(op.doubt, LIKELY)
     return unknown_call(machine, call.name, call)
@@ -118,7 +113,7 @@ def call_super(machine: Machine, call: Call) -> Value:
     owner = None if function is None else function.owner
     if owner is None or receiver is None:
         return NONE if call.name == "__init__" else unknown_call(machine, call.name, call)
-    inherited = (member(base, call.name) for base in owner.bases if isinstance(base, Class))
+    inherited = (base.member(call.name) for base in owner.bases if isinstance(base, Class))
     found = next((each for each in inherited if isinstance(each, Function)), None)
     if found is not None:
         return enter(machine, found, call, receiver)
@@ -129,7 +124,7 @@ def call_super(machine: Machine, call: Call) -> Value:
 
 def _foreign_constructor(machine: Machine, owner: Class, receiver: Instance, call: Call) -> Value:
     """The constructor of a base class in a library: that of an optimizer takes the parameters."""
-    if any(base.startswith("torch.optim.") for base in foreign_bases(owner)):
+    if any(base.startswith("torch.optim.") for base in owner.foreign_bases()):
         optimizer = receiver.optimizer = new_optimizer(machine, call)
         optimizer.name = receiver.label or "optimizer"
         receiver.attributes["param_groups"] = machine.attribute(optimizer, "param_groups", NOWHERE)

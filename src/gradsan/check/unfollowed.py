@@ -5,7 +5,7 @@ from collections.abc import Sequence as Several
 from gradsan.check.graph import DOUBTFUL, LIKELY
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.new_ops import cut, result, untyped
-from gradsan.check.values import Instance, Layer, Mapping, Optimizer, Sequence, Value, leaves_of, ops_of
+from gradsan.check.values import Instance, Layer, Mapping, Optimizer, Sequence, Value, escape, leaves_of, ops_of
 from gradsan.knowledge.hints import CUTTING_WORDS, HARMLESS, LOSS_WORDS
 from gradsan.knowledge.tensors import operation
 
@@ -36,7 +36,6 @@ def _let_go(machine: Machine, given: Several[Given], *, harmless: bool) -> None:
 
 
 def _escape(value: Value) -> None:
-    for op in ops_of(value):
-        op.escaped = True
+    escape(value)
     if isinstance(value, Sequence | Mapping):
         value.exact = False

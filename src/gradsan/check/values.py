@@ -43,6 +43,11 @@ class Value:
         return True if self.is_true else None
 
     @property
+    def full_name(self) -> str:
+        """What it is called, as far as is known."""
+        return self.label or ""
+
+    @property
     def contents(self) -> Iterable["Value"]:
         """What it contains."""
         return ()
@@ -160,6 +165,11 @@ class Library(Value):
     file: str | None = None  # where it is a file of the user's
 
     @property
+    def full_name(self) -> str:
+        """As it is imported."""
+        return self.path
+
+    @property
     def truth(self) -> bool | None:
         """Modules and built-ins do; `os.environ` may be empty."""
         return True if "." not in self.path or self.path.startswith("builtins.") else None
@@ -222,6 +232,38 @@ class Class(Value):
     plain: bool = False  # its constructor only fills the fields
     is_true: ClassVar[bool] = True
 
+    def lineage(self) -> Iterator["Class"]:
+        """It, and the classes of the user's that it derives from."""
+        yield self
+        for base in self.bases:
+            if isinstance(base, Class):
+                yield from base.lineage()
+
+    def foreign_bases(self) -> Iterator[str]:
+        """The bases that are not the user's, by name."""
+        for cls in self.lineage():
+            yield from (base.full_name or "?" for base in cls.bases if not isinstance(base, Class))
+
+    def member(self, name: str) -> Value | None:
+        """What it or one of its bases defines under this name."""
+        return next((cls.members[name] for cls in self.lineage() if name in cls.members), None)
+
+    @property
+    def has_foreign_base(self) -> bool:
+        """Whether one of its bases is not the user's."""
+        return next(self.foreign_bases(), None) is not None
+
+    @property
+    def is_module(self) -> bool:
+        """Whether it is a torch module, as far as its bases are known."""
+        bases = list(self.foreign_bases())
+        return any(each.startswith("torch.nn") or each.endswith(("Module", "PreTrainedModel")) for each in bases)
+
+    @property
+    def is_named_tuple(self) -> bool:
+        """Whether its objects are named tuples."""
+        return any(each.endswith("NamedTuple") for each in self.foreign_bases())
+
 
 @dataclass(slots=True, eq=False)
 class Instance(Value):
@@ -250,7 +292,7 @@ class Instance(Value):
     @property
     def is_registered(self) -> bool:
         """Modules are."""
-        return is_module(self.cls)
+        return self.cls.is_module
 
 
 @dataclass(slots=True, eq=False)
@@ -355,6 +397,12 @@ def ops_of(value: Value) -> list[Op]:
     return []
 
 
+def escape(value: Value) -> None:
+    """Something that outlives the statement holds it."""
+    for op in ops_of(value):
+        op.escaped = True
+
+
 def has_graph(value: Value) -> bool:
     """Whether what is built on it has a graph."""
     return bool(ops_of(value)) or (isinstance(value, Tensor) and value.differentiable)
@@ -395,43 +443,6 @@ def leaves_of(value: Value, seen: set[int] | None = None) -> list[Leaf]:
     return own + [leaf for each in value.registered for leaf in leaves_of(each, seen)]
 
 
-def is_module(cls: Class, depth: int = 8) -> bool:
-    """Whether a class is a torch module, as far as its bases are known."""
-    return any(is_module_base(base, depth) for base in cls.bases)
-
-
-def is_module_base(base: Value, depth: int = 8) -> bool:
-    """Whether a base class makes a module of whatever derives from it."""
-    if isinstance(base, Class):
-        return depth > 0 and is_module(base, depth - 1)
-    path = base.path if isinstance(base, Library) else (base.label or "")
-    last = path.rsplit(".", 1)[-1]
-    return path.startswith("torch.nn") or last.endswith(("Module", "PreTrainedModel"))
-
-
-def member(cls: Class, name: str, depth: int = 8) -> Value | None:
-    """What a class or one of its bases defines under this name."""
-    found = cls.members.get(name)
-    if found is not None or depth == 0:
-        return found
-    for base in cls.bases:
-        if isinstance(base, Class):
-            found = member(base, name, depth - 1)
-            if found is not None:
-                return found
-    return None
-
-
-def foreign_bases(cls: Class, depth: int = 8) -> Iterator[str]:
-    """The bases that are not known, by name."""
-    for base in cls.bases:
-        if isinstance(base, Class):
-            if depth:
-                yield from foreign_bases(base, depth - 1)
-        else:
-            yield (base.path if isinstance(base, Library) else base.label) or "?"
-
-
 def last_name(value: Value) -> str:
     """The last of the names that lead to it, in lower case."""
     return (value.label or "").rpartition(".")[2].lower()
@@ -441,15 +452,3 @@ def is_called(value: Value, words: Iterable[str]) -> bool:
     """Whether one of the words is in the last name that leads to it."""
     name = last_name(value)
     return any(word in name for word in words)
-
-
-def has_foreign_base(cls: Class) -> bool:
-    """Whether one of its bases is not known."""
-    return next(foreign_bases(cls), None) is not None
-
-
-def is_named_tuple(cls: Class) -> bool:
-    """Whether a class is one of named tuples."""
-    return any(isinstance(base, Library) and base.path.endswith("NamedTuple") for base in cls.bases) or any(
-        isinstance(base, Class) and is_named_tuple(base) for base in cls.bases
-    )
