@@ -114,8 +114,7 @@ def tensor_attribute(machine: Machine, value: Tensor, name: str, node: ast.expr)
 def _read_gradients(value: Tensor) -> None:
     for leaf in leaves_of(value):
         leaf.gradient_read = True
-        for each in leaf.given:
-            each.source.used = True
+        leaf.use_gradients()
 
 
 @entered(OWNERS, Optimizer)

@@ -155,14 +155,7 @@ def _pop_mapping(machine: Machine, value: Mapping, call: Call) -> Value:
 
 
 def _found(value: Mapping, call: Call) -> Value | None:
-    """The entry under a key; for a key that is not known, the one written last, which is as good as any."""
-    key = call.first
-    if key is None:
-        return None
-    found = value.entries.get(key_of(key))
-    if found is None and value.entries and not isinstance(key, Const):
-        return next(reversed(value.entries.values()))
-    return found
+    return None if call.first is None else value.entry(call.first)
 
 
 def _default(value: Mapping, call: Call) -> Value:

@@ -75,6 +75,11 @@ class Storage:
     by: str | None = None  # the optimizer whose step edited it
     changes: list[Change] = field(default_factory=list)  # of a leaf
 
+    def edit(self, site: Site, by: str | None = None) -> None:
+        """Other values are written into it."""
+        self.version += 1
+        self.edited, self.by = site, by
+
 
 @dataclass(frozen=True, slots=True)
 class Label:
@@ -101,6 +106,12 @@ class Leaf:
     given: list["Contribution"] = field(default_factory=list)  # gradients since they were last cleared
     reached: bool = False  # some pass has led here
     gradient_read: bool = False
+
+    def use_gradients(self, site: Site | None = None) -> None:
+        """A step takes its gradients, or somebody who cannot be seen."""
+        for each in self.given:
+            each.source.used = True
+            each.stepped = site or each.stepped
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,9 +83,7 @@ def bare(machine: Machine, values: Iterable[Value], node: ast.AST) -> Value:
 def edit(machine: Machine, value: Value, node: ast.AST) -> None:
     """A tensor is changed in place."""
     if isinstance(value, Tensor):
-        storage = value.memory
-        storage.version += 1
-        storage.edited, storage.by = machine.site(node), None
+        value.memory.edit(machine.site(node))
 
 
 def _edges(machine: Machine, given: Iterable[Given]) -> dict[Op, Edge]:

@@ -156,6 +156,11 @@ class Mapping(Value):
         """What stands under its keys."""
         return self.entries.values()
 
+    def entry(self, key: Value) -> Value | None:
+        """What stands under a key; for one that is not known, what was written last, which is as good as any."""
+        others = () if isinstance(key, Const) else reversed(self.entries.values())
+        return self.entries.get(key_of(key)) or next(iter(others), None)
+
 
 @dataclass(slots=True, eq=False)
 class Library(Value):
