@@ -1,7 +1,7 @@
 """The graph that a program would build: ops, what they build on, and where and in which iteration they were made."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Literal
@@ -75,6 +75,11 @@ class Storage:
     by: str | None = None  # the optimizer whose step edited it
     changes: list[Change] = field(default_factory=list)  # of a leaf
 
+    def edit(self, site: Site, by: str | None = None) -> None:
+        """Other values are written into it."""
+        self.version += 1
+        self.edited, self.by = site, by
+
 
 @dataclass(frozen=True, slots=True)
 class Label:
@@ -82,6 +87,11 @@ class Label:
 
     name: str
     holder: Holder
+
+
+def label_for(name: str | None) -> Label | None:
+    """The label of a name of which nothing else is known."""
+    return Label(name, "attribute" if "." in name else "local") if name else None
 
 
 @dataclass(slots=True, eq=False)
@@ -96,6 +106,12 @@ class Leaf:
     given: list["Contribution"] = field(default_factory=list)  # gradients since they were last cleared
     reached: bool = False  # some pass has led here
     gradient_read: bool = False
+
+    def use_gradients(self, site: Site | None = None) -> None:
+        """A step takes its gradients, or somebody who cannot be seen."""
+        for each in self.given:
+            each.source.used = True
+            each.stepped = site or each.stepped
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +204,11 @@ class Cut:
     ops: tuple[Op, ...] = ()  # what it was cut off from
     leaves: tuple[Leaf, ...] = ()
     name: str | None = None  # the first name that the result was given
+
+
+def leaves_in(ops: Iterable[Op]) -> set[Leaf]:
+    """The parameters that some ops hand gradients to themselves."""
+    return {leaf for op in ops for leaf in op.leaves}
 
 
 def redate(op: Op, moment: Moment) -> None:

@@ -7,8 +7,11 @@ from gradsan.check.graph import LIKELY, UNKNOWN, Leaf, Op, Pass
 from gradsan.check.labels import label_of
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.new_ops import result
+from gradsan.check.tables import TORCH, entered
 from gradsan.check.troubles import NoHistory
-from gradsan.check.values import NONE, Const, Sequence, Tensor, Value, is_false, is_true, leaves_of, ops_of
+from gradsan.check.values import NONE, Const, Sequence, Tensor, Value, is_called, is_false, is_true, leaves_of, ops_of
+from gradsan.knowledge.effects import accumulates, asks_for_pass
+from gradsan.knowledge.hints import PASS_RECEIVERS
 
 _OF_BACKWARD = ("gradient", "retain_graph", "create_graph", "inputs")
 _OF_GRAD = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph")
@@ -21,6 +24,25 @@ def backward(machine: Machine, root: Given, call: Call) -> Value:
     return NONE
 
 
+def asks_for_a_pass(machine: Machine, value: Value, call: Call) -> Value | None:
+    """`backward` asks for a pass: over the loss that it is given (`engine.backward(loss)`), or that it is called on."""
+    if not asks_for_pass(call.name) or not accumulates(call.name):
+        return None
+    if value.op is None and "loss" in call.keywords:
+        others = {key: each for key, each in call.keywords.items() if key != "loss"}
+        return backward(machine, call.keywords["loss"], call._replace(keywords=others))
+    if value.op is None and _is_loss(value, call.first):
+        return backward(machine, call.arguments[0], call.rest)
+    return backward(machine, call.receiver(value), call)
+
+
+def _is_loss(receiver: Value, first: Value | None) -> bool:
+    if first is None or isinstance(first, Const):
+        return False
+    return is_called(receiver, PASS_RECEIVERS) or bool(ops_of(first))
+
+
+@entered(TORCH, "torch.autograd.backward")
 def backward_of_several(machine: Machine, call: Call) -> Value:
     """`torch.autograd.backward(tensors, …)`."""
     named = call.named("tensors", "grad_tensors", "retain_graph", "create_graph")
@@ -29,6 +51,7 @@ def backward_of_several(machine: Machine, call: Call) -> Value:
     return Value()
 
 
+@entered(TORCH, "torch.autograd.grad")
 def gradient(machine: Machine, call: Call) -> Value:
     """`torch.autograd.grad(outputs, inputs, …)`: the gradients, with a graph if `create_graph` is set."""
     named = call.named(*_OF_GRAD)
