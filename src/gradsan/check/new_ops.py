@@ -34,7 +34,7 @@ def result(  # noqa: PLR0913 # one for each property of an op
     edges = _edges(machine, given)
     own = [leaf for leaf in leaves if leaf.requires]
     own += [leaf for value, _ in given for leaf in _direct_leaves(value)]
-    cut = next((value.cut for value, _ in given if isinstance(value, Tensor) and value.cut), None)
+    cut = lost_by(machine, (value for value, _ in given))
     if not edges and not own:
         opaque = any(each.opaque for value, _ in given for each in parts(value, _DEEP))
         return Tensor(cut=None if opaque else cut, made=machine.site(node), opaque=opaque)
@@ -66,11 +66,17 @@ def untyped(made: Tensor) -> Value:
     return made if made.op is None else Value(op=made.op, made=made.made)
 
 
+def lost_by(machine: Machine, values: Iterable[Value]) -> Cut | None:
+    """The cut that is behind the result of an operation; a gradient is plain data to what is not recorded."""
+    cuts = (each.cut for each in values if isinstance(each, Tensor) and each.cut)
+    return next((each for each in cuts if each.gave is None or machine.world.recording), None)
+
+
 def cut(machine: Machine, value: Value, how: str, node: ast.AST) -> Tensor:
     """The same values without their graph."""
     lost = value.cut if isinstance(value, Tensor) else None
     ops, leaves = tuple(ops_of(value)), tuple(leaves_of(value)) if isinstance(value, Tensor) else ()
-    if ops or leaves:
+    if ops or leaves or (lost is not None and lost.gave is not None):
         lost = Cut(machine.site(node), how, ops, leaves)
         machine.world.cuts.append(lost)
     return Tensor(cut=lost, made=machine.site(node))

@@ -4,15 +4,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from gradsan.check.graph import LIKELY, SURE, Cut, Label, Leaf, Op, Pass
+from gradsan.check.cut_values import constant_terms, cut_off
+from gradsan.check.graph import LIKELY, SURE, Label, Op, Pass
 from gradsan.check.kept_graphs import Kept, kept_graphs
-from gradsan.check.old_part import below
 from gradsan.check.spots import stack_of
 from gradsan.check.troubles import OldValue, Piled, Regrown, SecondWalk
 from gradsan.check.walking import way_to
 from gradsan.check.world import World
 from gradsan.facts.course import (
     Carried,
+    ConstantTerm,
     Course,
     CutOff,
     DroppedLoss,
@@ -27,9 +28,9 @@ from gradsan.facts.doubt import weighed
 from gradsan.facts.incident import Stack
 from gradsan.source.step_loops import Loop, is_of_one_step
 
-Aspect = Literal["retained", "piled", "dropped", "old", "grown", "kept", "cut", "late"]
+Aspect = Literal["retained", "piled", "dropped", "old", "grown", "kept", "cut", "late", "constant"]
 Key = tuple[Aspect, int, object]  # in which respect, at which node, and what else tells two facts apart
-Fact = PassLine | OptimizerLine | DroppedLoss | Holding | Hoard | CutOff
+Fact = PassLine | OptimizerLine | DroppedLoss | Holding | Hoard | CutOff | ConstantTerm
 
 
 @dataclass(slots=True)
@@ -56,6 +57,7 @@ class Suspicions:
             hoards=tuple(each for each in facts if isinstance(each, Hoard)),
             dropped=tuple(each for each in facts if isinstance(each, DroppedLoss)),
             cut_off=tuple(each for each in facts if isinstance(each, CutOff)),
+            constant_terms=tuple(each for each in facts if isinstance(each, ConstantTerm)),
         )
 
 
@@ -70,6 +72,7 @@ def suspicions(world: World, *, closed: bool, kept: frozenset[Op]) -> Suspicions
     _kept(world, shown, closed=closed and bool(world.passes), kept=kept)
     _cut_off(world, shown)
     _late(world, shown)
+    _constant(world, shown)
     return shown
 
 
@@ -81,7 +84,7 @@ def _retained(world: World, shown: Suspicions, *, closed: bool, kept: frozenset[
         key: Key = ("retained", id(done.site.node), None)
         again = any(other.number > done.number for op in done.ops for other in op.walked)
         open_end = not closed and any(op in kept or op.escaped for op in done.ops)
-        if again or open_end or _assumed(done):
+        if again or open_end or done.is_assumed:
             shown.refuted.add(key)
         else:
             shown.found[key] = replace(_line(done, SURE), retained=1, followed=1)
@@ -99,7 +102,7 @@ def _piled(world: World, shown: Suspicions) -> None:
 
 
 def _optimizer(piled: Piled) -> OptimizerLine:
-    doubt = SURE if piled.optimizer.complete and not _assumed(piled.source) else LIKELY
+    doubt = SURE if piled.optimizer.complete and not piled.source.is_assumed else LIKELY
     return OptimizerLine(
         stack=stack_of(piled.stepped),
         name=piled.optimizer.name,
@@ -216,34 +219,12 @@ def _holder(graphs: Kept) -> Holding | Hoard:
 
 def _cut_off(world: World, shown: Suspicions) -> None:
     """Parameters that an optimizer owns and no pass reaches, with the cut that keeps passes away."""
-    trained = {leaf for each in world.optimizers if each.complete and each.steps for leaf in each.owned}
-    for cut, op in world.cut_into:
-        if not op.walked:
-            continue
-        lost = sorted(_beyond(cut) & trained, key=_named)
-        here = id(cut.site.node)
-        reached = [leaf for leaf in lost if leaf.reached or leaf.assumed]
-        shown.refuted |= {("cut", here, _named(leaf)) for leaf in reached}
-        if lost and not reached:
-            shown.found["cut", here, _named(lost[0])] = CutOff(
-                parameters=(),
-                module=lost[0].module,
-                steps=None,
-                how=cut.how,
-                cut=stack_of(cut.site),
-                name=cut.name or lost[0].module,
-                doubt=LIKELY,
-            )
-
-
-def _beyond(cut: Cut) -> set[Leaf]:
-    """What a cut keeps passes away from."""
-    leaves = {*cut.leaves, *(leaf for op in below(cut.ops) for leaf in op.leaves)}
-    return {leaf for leaf in leaves if leaf.requires}
-
-
-def _named(leaf: Leaf) -> str:
-    return f"{leaf.module}.{leaf.name}"
+    for cut, leaf, fact in cut_off(world):
+        key: Key = ("cut", id(cut.site.node), leaf)
+        if fact is None:
+            shown.refuted.add(key)
+        else:
+            shown.found[key] = fact
 
 
 def _late(world: World, shown: Suspicions) -> None:
@@ -261,7 +242,13 @@ def _late(world: World, shown: Suspicions) -> None:
         if not step or reaches_others or any(leaf.gradient_read for leaf in done.reached):
             shown.refuted.add(key)
         else:
-            shown.found[key] = replace(_line(done, LIKELY if _assumed(done) else SURE), gave=Gave(step))
+            shown.found[key] = replace(_line(done, LIKELY if done.is_assumed else SURE), gave=Gave(step))
+
+
+def _constant(world: World, shown: Suspicions) -> None:
+    """Terms of a loss that are made of gradients without a graph."""
+    for cut, op, fact in constant_terms(world):
+        shown.found["constant", id(op.site.node), id(cut.site.node)] = fact
 
 
 def _steps_before(done: Pass) -> Iterator[Stack]:
@@ -273,7 +260,3 @@ def _steps_before(done: Pass) -> Iterator[Stack]:
 
 def _line(done: Pass, doubt: int) -> PassLine:
     return PassLine(stack_of(done.site), done.kind, done.label, doubt=weighed(doubt, guarded=done.guarded))
-
-
-def _assumed(done: Pass) -> bool:
-    return not done.reached or any(leaf.assumed for leaf in done.reached) or any(op.doubt for op in done.ops)
