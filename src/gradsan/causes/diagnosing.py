@@ -42,6 +42,7 @@ _TITLES: dict[FixKind, tuple[str, Safety]] = {
     "remove-retain": ("leave `retain_graph=True` out: the gradients stay the same", "same-gradients"),
     "zero-grad": ("call `zero_grad()` once for every `step()`", "changes-gradients"),
     "clone": ("edit a copy, or use the form of the operation that returns a new tensor", "same-gradients"),
+    "unfreeze": ("freeze all but the part that is to learn", "changes-gradients"),
     "re-attach": ("remove or replace the call that cuts the graph", "changes-gradients"),
     "setting": ("change the setting that the explanation names", "same-gradients"),
     "advice": ("no single edit mends this: see `gradsan explain`", "changes-gradients"),

@@ -52,6 +52,7 @@ OF_KINDS: Mapping[FixKind, Meaning] = {
     "zero-grad": "cleared",
     "clone": "copied",
     "re-attach": "open",
+    "unfreeze": "open",
     "setting": "kept",
     "advice": "open",
 }

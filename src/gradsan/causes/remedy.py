@@ -52,6 +52,8 @@ Where = Literal[
     "change",  # the statement that edits it in place
     "saving",  # the statement that saves it for backward
     "cut",  # the statement or the block that cuts the graph
+    "new part",  # what is put into a model above the statement that freezes all of it
+    "optimized part",  # below that statement: what an optimizer is given of the model
     "guard",  # the branch that computes it
     "later pass",
     "earlier pass",
@@ -116,6 +118,7 @@ USUAL: Mapping[FixKind, Remedy] = table(
     Remedy("zero-grad", target="optimizer", where=("later pass",)),
     Remedy("clone", where=("change", "saving")),
     Remedy("re-attach", target="cut", where=("cut",), trusted=False),
+    Remedy("unfreeze", target="cut", where=("new part", "optimized part"), trusted=False),
     Remedy("setting", target="nothing"),
     Remedy("advice", target="nothing"),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradsan.check.graph import Storage
 from gradsan.check.machine import Given, Machine
-from gradsan.check.new_ops import result
+from gradsan.check.new_ops import lost_by, result
 from gradsan.check.values import (
     Class,
     Const,
@@ -87,7 +87,7 @@ def _without_graph(machine: Machine, first: Value, second: Value, node: ast.AST)
     tensors = [each for each in (first, second) if isinstance(each, Tensor)]
     if not tensors:
         return Value(made=machine.site(node), opaque=opaque)
-    lost = None if opaque else next((each.cut for each in tensors if each.cut), None)
+    lost = None if opaque else lost_by(machine, tensors)
     plain: Plain | None = "number" if _is_number(first) and _is_number(second) else None
     return Tensor(cut=lost, made=machine.site(node), opaque=opaque, plain=plain)
 

@@ -73,6 +73,17 @@ def loss_chain(roots: Iterable[Node]) -> list[Node]:
     return list(found)
 
 
+def sums_of(roots: Iterable[Node]) -> list[Node]:
+    """The ops that add two terms of a loss, if one of them adds something that has no graph."""
+    sums = [each for each in loss_chain(roots) if is_sum(each) and _is_one_number(each)]
+    return sums if any(following is None for each in sums for following, _ in each.next_functions) else []
+
+
+def is_sum(node: Node) -> bool:
+    """Whether an op adds one tensor to another, or takes it away, in the order in which that is written."""
+    return kind_of(node) in {"Add", "Sub"}
+
+
 def terms_of(roots: Iterable[Node]) -> list[Node]:
     """Those of the same ops that are losses by themselves, or terms that are only added up.
 

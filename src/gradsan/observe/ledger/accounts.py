@@ -1,7 +1,8 @@
 """Everything that the ledger keeps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from gradsan.observe.ledger.constant_terms import ConstantTerms
 from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.hoards import Hoards
 from gradsan.observe.ledger.holdings import Holdings
@@ -22,3 +23,4 @@ class Accounts:
     siblings: Siblings  # losses beside one another
     unreached: Unreached  # parameters
     staleness: Staleness  # of what passes walk
+    terms: ConstantTerms = field(default_factory=ConstantTerms)  # of losses

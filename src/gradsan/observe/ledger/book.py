@@ -145,6 +145,7 @@ class Ledger:
         if note.seen:
             self._kept.siblings.pass_begins(note, note.seen, frame, self._recorder.lines())
             self._kept.staleness.pass_begins(note, note.seen, tensors, frame)
+            self._kept.terms.pass_begins(note, tensors, self._recorder.lines(), self._kept.lines, self._budget)
         ran = self._kept.unreached.heard()
         if self._kept.unreached.unheard:
             ran = self._ran_by_name(frame, note)

@@ -48,6 +48,7 @@ def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts,
         ),
         hoards=hoards,
         left_out=tuple(_left_out(kept, recorder)),
+        constant_terms=kept.terms.facts(),
         cut_off=tuple(kept.unreached.facts(steps.count_of)),
         dropped=tuple(_dropped(each) for log in recorder.threads() for each in dropped_losses(passes.all(), log)),
     )
