@@ -1,11 +1,12 @@
 """Walks live graphs: which ops a pass will run, which leaves it reaches. Reads no saved value, makes no op."""
 
+import sys
 from array import array
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gradsan.knowledge.tensors import kinds
-from gradsan.observe.deep_graphs import make_room
+from gradsan.observe.deep_graphs import part_stretches
 from gradsan.observe.private import NO_NUMBER
 
 Node = Any  # autograd's ops have no public type
@@ -19,14 +20,14 @@ def roots_of(tensors: Iterable[Any]) -> list[Node]:
     return [node for node in nodes if node is not None]
 
 
-def reach(roots: Iterable[Node]) -> dict[Node, tuple[Node, ...]]:
-    """Every node below these roots, with the nodes its gradients flow to.
+def reach(roots: Iterable[Node], at_most: int = sys.maxsize) -> dict[Node, tuple[Node, ...]]:
+    """Every node below these roots, or as many of them, with the nodes its gradients flow to.
 
     Written out, for a graph may have a million ops: comprehensions and generators would take half as long again.
     """
     below: dict[Node, tuple[Node, ...]] = {}
     stack = list(roots)
-    while stack:
+    while stack and len(below) < at_most:
         node = stack.pop()
         if node in below:
             continue
@@ -37,7 +38,7 @@ def reach(roots: Iterable[Node]) -> dict[Node, tuple[Node, ...]]:
                 if each not in below:
                     stack.append(each)
         below[node] = tuple(following)
-    make_room(len(below))
+    part_stretches(below)
     return below
 
 

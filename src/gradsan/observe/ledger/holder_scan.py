@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import FrameType, ModuleType
 from typing import Any, Self
 
-from gradsan.observe.graph import Node, about_bytes, leaves_of, saves_values
+from gradsan.observe.graph import Node, about_bytes, leaves_of, reach, saves_values
 from gradsan.observe.naming.holders import Held, Search
 from gradsan.observe.private import NO_NUMBER
 
@@ -156,13 +156,7 @@ class Graph:
         self.numbers: set[int] = set()
         self.leaves: set[int] = set()
         self.saved_bytes = 0
-        seen: set[Node] = set()
-        stack = list(roots)
-        while stack and len(seen) < _OPS_WALKED:
-            node = stack.pop()
-            if node in seen:
-                continue
-            seen.add(node)
+        for node in reach(roots, _OPS_WALKED):
             number = node._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
             if number == NO_NUMBER:
                 self.leaves.update(id(leaf) for leaf in leaves_of((node,)))
@@ -170,4 +164,3 @@ class Graph:
             self.numbers.add(number)
             if saves_values(node):
                 self.saved_bytes += about_bytes(node)
-            stack.extend(each for each, _ in node.next_functions if each is not None)

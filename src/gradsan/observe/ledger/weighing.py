@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from gradsan.observe.graph import Node, about_bytes, saves_values
+from gradsan.observe.graph import Node, about_bytes, reach, saves_values
 from gradsan.observe.graph_snapshot import Look
 from gradsan.observe.notes import PassNote
 from gradsan.observe.private import NO_NUMBER
@@ -16,18 +16,12 @@ def live_bytes(roots: Iterable[Node], since: int, passes: Sequence[PassNote], re
     Made before op `since` counts what passes are known to have `retained`; of what is newer, all that none has freed.
     """
     freeing = [each for each in passes if not each.retains and each.begin >= since]
-    seen: set[Node] = set()
-    stack, total = list(roots), 0
-    while stack and len(seen) < _OPS:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
+    total = 0
+    for node in reach(roots, _OPS):
         number = node._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
         if number == NO_NUMBER:
             continue
         is_kept = any(each.walks(number) for each in (retained if number < since else freeing))
         if saves_values(node) and is_kept == (number < since):
             total += about_bytes(node)
-        stack.extend(each for each, _ in node.next_functions if each is not None)
     return total
