@@ -18,6 +18,9 @@ _NO_FUNCTION = ast.Lambda(args=ast.arguments([], [], None, [], [], None, []), bo
 _NO_CLASS = ast.ClassDef("?", [], [], [], [])
 
 
+_MOST_ELEMENTS = 1_000  # that are kept of a list
+
+
 @dataclass(slots=True, eq=False)
 class Value:
     """Something that nothing is known of, except what it may have been built on."""
@@ -77,6 +80,19 @@ class Sequence(Value):
     longest: int | None = None  # of a deque
     born: object = None  # the loops that ran when it was made
     made_for: list[tuple[Op, ...]] = field(default_factory=list)  # of a generator: the ops made for each element
+
+    def __post_init__(self) -> None:
+        self._shorten()
+
+    def take(self, values: Iterable[Value]) -> None:
+        """Grow at the end. Of something very large, the first elements are kept: a loop may double it thirty times."""
+        self.elements += list(values)
+        self._shorten()
+
+    def _shorten(self) -> None:
+        if len(self.elements) > _MOST_ELEMENTS:
+            self.elements = self.elements[:_MOST_ELEMENTS]
+            self.exact = False
 
 
 @dataclass(slots=True, eq=False)
