@@ -21,6 +21,7 @@ later = $(shell for each in python3.$(1) $$(pyenv root 2>/dev/null)/versions/3.$
 PROGRAMS ?= 100000
 FAULTS ?= 10000
 SIGNALS ?= 1000
+MUTANTS ?= 5000
 
 .PHONY: run test $(LATER:%=test-%) check prove explore lightgcn bench test-all golden clean
 
@@ -54,6 +55,7 @@ prove: .venv/test.stamp
 	cd tests && ../$(BIN)/python -W error -m lifecycle.proof $(PROGRAMS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --hypothesis-profile prove tests/lifecycle/test_replay_agrees_with_pytorch.py
 	cd tests && ../$(BIN)/python -W error -m fix.chaos 100
+	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -W error -m check.fuzz $(MUTANTS)
 	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m observe.injection $(FAULTS)
 	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m observe.injection.signals $(SIGNALS)
 

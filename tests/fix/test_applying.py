@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from gradsan.errors import ChangedFileError
 from gradsan.fix.applying import OutsideError, mended, unwritten
-from gradsan.fix.editing import ChangedFileError
-from gradsan.fix.writing import UnwritableFileError, write
 from gradsan.report import Edit
+from gradsan.source.writing import UnwritableFileError, write
 
 # Two files are written in a child process, which dies at the n-th line that it runs in `writing.py`; for every n.
 DYING = """
 import os, sys
 from pathlib import Path
-import gradsan.fix.writing as writing
+import gradsan.source.writing as writing
 
 root = Path(sys.argv[1])
 files = [root / "a.py", root / "b.py"]
@@ -144,7 +144,7 @@ def test_read_only_file_is_not_written_and_neither_are_the_others(tmp_path: Path
 FULL = """
 import resource, sys
 from pathlib import Path
-from gradsan.fix.writing import UnwritableFileError, write
+from gradsan.source.writing import UnwritableFileError, write
 
 root = Path(sys.argv[1])
 files = [root / "a.py", root / "b.py"]

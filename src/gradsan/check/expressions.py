@@ -127,7 +127,7 @@ def sequence(machine: Machine, node: ast.Tuple | ast.List | ast.Set) -> Value:
     for each in node.elts:
         value = machine.evaluate(each.value if isinstance(each, ast.Starred) else each)
         if isinstance(each, ast.Starred):
-            made.elements += machine.elements(value, each)
+            made.take(machine.elements(value, each))
             made.exact = made.exact and is_exact(value)
         else:
             made.elements.append(value)

@@ -40,8 +40,8 @@ def assign_augmented(machine: Machine, node: ast.AugAssign) -> None:
     before = machine.evaluate(node.target)
     right = machine.evaluate(node.value)
     if isinstance(before, Sequence) and isinstance(node.op, ast.Add):
-        before.elements += machine.elements(right, node.value)
         before.exact = before.exact and is_exact(right)
+        before.take(machine.elements(right, node.value))
         return
     if before.leaf is not None and before.op is None and not machine.world.recording:
         machine.world.update(before.leaf, machine.site(node), certain=machine.is_certain)

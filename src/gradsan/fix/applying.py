@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from gradsan.errors import GradsanError
-from gradsan.fix.editing import ChangedFileError, edited
+from gradsan.errors import ChangedFileError, GradsanError
+from gradsan.fix.editing import edited
 from gradsan.report import Edit
 from gradsan.source.disk import load, parsed
 

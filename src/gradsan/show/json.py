@@ -9,6 +9,8 @@ import msgspec
 from gradsan.errors import UnreadableReportError
 from gradsan.facts.incident import LONGEST_PATH
 from gradsan.report import SCHEMA, Report
+from gradsan.show.harmless import decodable, in_json
+from gradsan.source.bounded import content_of
 
 # Patterns and limits that Python's types cannot say.
 _LIMITS: dict[str, dict[str, dict[str, Any]]] = {
@@ -20,23 +22,30 @@ _LIMITS: dict[str, dict[str, dict[str, Any]]] = {
 
 def write(report: Report) -> str:
     """The report as indented JSON, one line feed at the end."""
-    return msgspec.json.format(msgspec.json.encode(report), indent=2).decode() + "\n"
+    return in_json(msgspec.json.format(_encoded(report), indent=2).decode()) + "\n"
+
+
+def _encoded(report: Report) -> bytes:
+    try:
+        return msgspec.json.encode(report)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(decodable(report))
 
 
 def read(path: Path) -> Report:
     """The report in a file; a clear error where it is none."""
     try:
-        text = path.read_bytes()
+        text = content_of(path)
     except OSError as error:
         raise UnreadableReportError(
             f"cannot read {str(path)!r} ({error.strerror})", "give the file that `gradsan run --output` wrote"
         ) from None
     try:
         return msgspec.json.decode(text, type=Report)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise UnreadableReportError(
             f"{str(path)!r} is not a gradsan report of schema {SCHEMA} ({error})",
-            "write it anew with `gradsan run --format json --output FILE`",
+            "write it again with `gradsan run --format json --output FILE`",
         ) from None
 
 
