@@ -46,7 +46,7 @@ class Judged:
 def main() -> None:
     """Judge a set, or some of its programs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("set", choices=("a", "b", "c", "d"))
+    parser.add_argument("set", choices=("a", "b", "c", "d", "e"))
     parser.add_argument("only", nargs="*", help="how the names of programs begin")
     asked = parser.parse_args()
     labels = json.loads((HERE / asked.set / "labels.json").read_text(encoding="utf-8"))
