@@ -1,6 +1,6 @@
 """Lets `gradsan fix` repair programs that it was not made for, and compares how they train with an expert's repair.
 
-    python tests/blind/judge.py a            a set: a, b, c, d
+    python tests/blind/judge.py a            a set: a, b, c, d, e
     python tests/blind/judge.py b 07 12      some programs of it
 
 Each program is copied without its `fixed.py`, repaired with `fix --write --verify`, and run; at every step, each
