@@ -13,6 +13,8 @@ from gradsan.source.bounded import content_of
 
 _LARGEST = 4_000_000  # bytes
 
+_KINDS = {"pedantic": bool, "respect_gitignore": bool, "cache": bool, "baseline": str, "per_file_ignores": dict}
+
 
 class BadSettingError(GradsanError):
     """A setting that does not exist, or has a value of the wrong kind."""
@@ -102,19 +104,12 @@ def _value(name: str, key: str, value: object, file: Path) -> object:
     wrong = BadSettingError(
         f"`{key}` in [tool.gradsan] of {str(file)!r} has a value of the wrong kind", "see the README"
     )
-    if name in ("pedantic", "respect_gitignore", "cache"):
-        if not isinstance(value, bool):
-            raise wrong
-        return value
-    if name == "baseline":
-        if not isinstance(value, str):
-            raise wrong
-        return value
-    if name == "per_file_ignores":
-        if not isinstance(value, dict):
-            raise wrong
+    kind = _KINDS.get(name, list | str)
+    if not isinstance(value, kind):
+        raise wrong
+    if isinstance(value, dict):
         return {pattern: _texts(codes, wrong) for pattern, codes in value.items()}
-    return _texts(value, wrong)
+    return value if name in _KINDS else _texts(value, wrong)
 
 
 def _texts(value: object, wrong: GradsanError) -> tuple[str, ...]:

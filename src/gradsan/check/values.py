@@ -409,6 +409,16 @@ def key_of(value: Value) -> object:
     return value
 
 
+def constant_of(key: object) -> Value:
+    """What a key stands for, where it is plain."""
+    return Const(value=key) if isinstance(key, str | int | float) else Value()
+
+
+def entries_of(value: Value) -> dict[object, Value]:
+    """The entries of a mapping; of anything else nothing is known."""
+    return value.entries if isinstance(value, Mapping) else {}
+
+
 def ops_of(value: Value) -> list[Op]:
     """The ops that a value leads to, each once."""
     if value.op is not None:
