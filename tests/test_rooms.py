@@ -48,15 +48,7 @@ KNOW_TOO_MANY = {
     "gradsan.check.object_calls": 13,
     "gradsan.check.program": 22,
     "gradsan.check.unknown_calls": 15,
-    "gradsan.entry.session": 13,
     "gradsan.fix.kinds.recompute": 15,
-    "gradsan.observe.examining": 19,
-    "gradsan.observe.ledger.book": 25,
-    "gradsan.observe.ledger.closing": 13,
-    "gradsan.observe.ledger.hoards": 13,
-    "gradsan.observe.ledger.staleness": 17,
-    "gradsan.observe.naming.names": 13,
-    "gradsan.observe.sanitizer": 18,
 }
 
 

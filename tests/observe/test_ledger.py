@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import gradsan
-from gradsan.observe.ledger import closing, gradients, hoards, unreached
+from gradsan.observe.ledger import gradients, hoards, run, unreached
 from observe import watched_programs
 from observe.watched_programs import (
     EXPECTED,
@@ -33,7 +33,7 @@ def _nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _no_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """The modules of other tests are no part of these programs: one of them may read gradients, and these do not."""
-    monkeypatch.setattr(closing, "user_files", lambda _: {watched_programs.__file__})
+    monkeypatch.setattr(run, "user_files", lambda _: {watched_programs.__file__})
 
 
 @pytest.mark.parametrize("program", EXPECTED, ids=lambda each: each.__name__)

@@ -276,14 +276,12 @@ for x in data:
 def _run(program: str, reference: str | None, constants: tuple[int, ...], folder: str, answer: Any) -> None:  # noqa: ANN401 # a connection
     from gradsan.entry.trial import Trial
     from gradsan.fix.arrangement import Arrangement
-    from gradsan.observe.reference_runs import Cut
 
     here = Path(folder)
     trial = Trial(Arrangement(here, here, here, reference=reference, constants=constants))
     trial._arriving()  # noqa: SLF001 # torch is there already
     exec(compile(program, "program.py", "exec"), {"__name__": "__main__"})  # noqa: S102 # one of the above
-    found = trial._reference  # noqa: SLF001 # as above
-    cut_off = tuple(found.constants) if isinstance(found, Cut) else ()
+    cut_off = tuple(trial._reference.constants)  # noqa: SLF001 # as above
     answer.send((trial._given.steps, cut_off))  # noqa: SLF001 # as above
 
 

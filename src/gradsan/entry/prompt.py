@@ -6,24 +6,33 @@ from contextlib import ExitStack
 from types import CodeType
 from typing import Any
 
+from gradsan.observe.cells import CELLS
 from gradsan.observe.guarding import attempt, say, shown
+from gradsan.observe.private import private
+from gradsan.observe.sanitizer import Sanitizer
 
-Prepare = Callable[[CodeType, str | None], CodeType]  # gives what is to be run instead; the text is `In[5]`
 
-
-def at_prompt(prepare: Prepare, ended_by: Callable[[BaseException | None], None]) -> Callable[[], None]:
+def at_prompt(sanitizer: Sanitizer, ended_by: Callable[[BaseException | None], None]) -> Callable[[], None]:
     """Have every statement seen before IPython runs it, and every error before it is shown; the answer undoes that.
 
     IPython compiles a cell by itself, and runs it statement by statement: `run_code` is where each comes by. It shows
     errors by itself too, and calls no `sys.excepthook`.
     """
     undo = ExitStack()
+    undo.callback(CELLS.forget)
     shell = _shell()
     if shell is None:
         return undo.close
 
+    def prepare(code: CodeType) -> CodeType:
+        """What is to be run, so that its lines are recorded too; its prompt is noted."""
+        counter, prompt = private().op_counter, _prompt(shell, code)
+        if counter is not None and prompt is not None:
+            CELLS.begin(prompt, code.co_filename, counter(), sanitizer.passes_seen)
+        return sanitizer.recorder.marked(code)
+
     def runs(run_code: Any, code: CodeType, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as IPython calls it
-        prepared = attempt(lambda: prepare(code, _prompt(shell, code)), _overlooked) or code
+        prepared = attempt(lambda: prepare(code), _overlooked) or code
         return run_code(prepared, *args, **named)
 
     def shows(showtraceback: Any, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as IPython calls it

@@ -22,7 +22,7 @@ from gradsan.observe.given_gradients import GivenGradients
 from gradsan.observe.guarding import say
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.private import private
-from gradsan.observe.reference_runs import Cut, Kept, asked, reference
+from gradsan.observe.reference_runs.references import reference
 from gradsan.report import Diagnosis, Report
 
 _GRANT = 5.0  # seconds for dear looks: what a trial overlooks would be called fixed
@@ -35,7 +35,7 @@ class Trial:
         self._told = told
         self._ending = Ending(told.limit, self._end)
         self._given = GivenGradients()
-        self._reference: Kept | None = None
+        self._reference = reference("same", ())
         self._depth = 0
         self._process, self._began = os.getpid(), time.time()
         Budget.grant = _GRANT
@@ -67,7 +67,7 @@ class Trial:
                 self._given.passing(tensors)
             self._depth += 1
             try:
-                return self._run(engine, tensors, [*args], named)
+                return self._reference.run(engine, tensors, [*args], named)
             finally:
                 self._depth -= 1
 
@@ -75,29 +75,16 @@ class Trial:
         register_optimizer_step_pre_hook(self._stepping)
         register_optimizer_step_post_hook(self._stepped)
 
-    def _run(self, engine: Any, tensors: Any, args: list[Any], named: dict[str, Any]) -> Any:  # noqa: ANN401 # as above
-        behaving = self._reference
-        if behaving is None or len(args) <= 1:
-            return engine(tensors, *args, **named)
-        pass_ = asked(tensors, args, named)
-        tensors = behaving.asks(tensors, args, pass_)
-        behaving.before(pass_)
-        result = engine(tensors, *args, **named)
-        behaving.after(pass_)
-        return result
-
     def _stepping(self, optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as torch calls it
         self._ending.stepping()
-        if self._reference is not None and self._given.is_full:
+        if self._told.reference is not None and self._given.is_full:
             sys.exit(0)  # nobody asks for more of it
-        if self._reference is None or not self._reference.skips_steps:
+        if not self._reference.skips_steps:
             self._given.stepping(optimizer)
-        if self._reference is not None:
-            self._reference.before_step(optimizer)
+        self._reference.before_step(optimizer)
 
     def _stepped(self, optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as above
-        if self._reference is not None:
-            self._reference.after_step(optimizer)
+        self._reference.after_step(optimizer)
 
     def _end(self) -> None:
         uninstall()
@@ -124,8 +111,8 @@ class Trial:
             "began": self._began,
             "steps": self._given.steps,
             "names": self._given.names,
-            "stale": self._reference is not None and self._reference.is_stale,
-            "constants": sorted(self._reference.constants) if isinstance(self._reference, Cut) else [],
+            "stale": self._reference.is_stale,
+            "constants": sorted(self._reference.constants),
             "made": self._ending.steps,
             "passes": self._ending.passes,
             "ended_early": self._ending.came,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gradsan.observe.graph import leading_to, leaves_of, loss_chain, ranges_of, reach, roots_of, version_of
+from gradsan.observe.graph import leaves_of, loss_chain, ranges_of, reach, roots_of, run_towards, version_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +39,7 @@ def look_at(tensors: Sequence[Any], args: tuple[Any, ...], named: dict[str, Any]
     roots = roots_of(tensors)
     losses = tuple(each._sequence_nr() for each in loss_chain(roots))  # noqa: SLF001 # as in graph.py
     below = reach(roots)
-    runs: Any = below
     inputs = tuple((args[3] if len(args) > 3 else named.get("inputs")) or ())  # noqa: PLR2004 # by place, as torch gives it
-    if inputs:
-        inclusive = bool(named.get("accumulate_grad"))
-        runs = leading_to(below, _targets(inputs, below), inclusive=inclusive)
+    runs = run_towards(below, inputs, accumulates=bool(named.get("accumulate_grad")))
     leaves = {id(leaf): version_of(leaf) for leaf in leaves_of(below)}
     return Look(*when, losses, ranges_of(runs), leaves)
-
-
-def _targets(inputs: tuple[Any, ...], below: dict[Any, Any]) -> list[Any]:
-    """The nodes of the tensors that a pass was asked to differentiate towards."""
-    wanted = {id(each) for each in inputs}
-    leaves = [node for node in below if id(getattr(node, "variable", None)) in wanted]
-    return [*leaves, *(node for node in roots_of(inputs) if node in below)]

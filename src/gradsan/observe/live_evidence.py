@@ -1,7 +1,7 @@
 """What only a running program can tell of where its source is to be fixed. Read, never run: no property, no method."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from types import FrameType
 
@@ -26,28 +26,22 @@ _LINES = 60
 _BLOCKS = 12  # of the log, that are read
 
 
-def live_evidence(
-    incident: Incident,
-    culprit: Culprit | None,
-    frames: Sequence[FrameType],
-    scene: Scene,
-    owns: Callable[[str], bool],
-) -> LiveEvidence:
+def live_evidence(incident: Incident, culprit: Culprit | None, scene: Scene) -> LiveEvidence:
     """What the name holds, how the function that asks for passes would write it, and which lines made the graph."""
-    live = [each for each in reversed(frames) if owns(each.f_code.co_filename)]
+    live = [each for each in reversed(scene.frames) if scene.owns(each.f_code.co_filename)]
     trained = tuple(TrainedName(each.f_code.co_qualname, name) for each in live for name in trained_names(each))
     alive = Alive() if culprit is None else _alive(culprit.name, incident, live, scene)
     found = LiveEvidence(alive, trained_names=trained)
     if not isinstance(incident, SecondPass):
         return found
     found = replace(found, freeing_places=len(_freeing(incident, scene)))
-    lines = scene.lines
-    if lines is None:
+    if not scene.has_lines:
         return found
+    lines = scene.lines
     found = replace(found, graph_lines=_graph_lines(incident, lines), is_one_call=_is_one_call(incident, lines))
     if culprit is None:
         return found
-    others = other_crossings(incident, scene, frames, owns, culprit)
+    others = other_crossings(incident, scene, culprit)
     return replace(found, crossings=tuple(_with_name(each, incident, live, scene) for each in others))
 
 
@@ -91,8 +85,8 @@ def _is_one_call(incident: SecondPass, lines: Lines) -> bool:
 
 def _freeing(incident: SecondPass, scene: Scene) -> set[Stack]:
     """The places that asked for the passes which freed what is needed."""
-    earlier = [each for each in scene.passes.before(scene.note) if not each.retains and each.walked is not None]
-    return {each.stack for each in earlier if any(map(each.walks, incident.consumed))}
+    freeing = (each for each in scene.earlier if not each.retains)
+    return {each.stack for each in freeing if any(map(each.walks, incident.consumed))}
 
 
 def _graph_lines(incident: SecondPass, lines: Lines) -> tuple[GraphLine, ...]:

@@ -39,6 +39,11 @@ class Private:
     node_numbers: bool  # whether ops tell their creation number
     missing: tuple[str, ...]  # one sentence each
 
+    @property
+    def can_be_watched(self) -> bool:
+        """Whether passes can be seen, and ops told apart by their numbers."""
+        return self.engine_owner is not None and self.node_numbers
+
 
 def creation_number(node: Any) -> int | None:  # noqa: ANN401 # autograd's ops have no public type
     """The creation number of an op, per thread; `None` for ops that have none."""

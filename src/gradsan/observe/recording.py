@@ -48,7 +48,7 @@ class _Recorder:
                 self._fresh += 1
 
     def recording(self, incident: SecondPass | EditedIncident) -> Recording | None:
-        earlier = [each for each in self._scene.passes.before(self._scene.note) if self._walked_by(each)]
+        earlier = [each for each in self._scene.earlier if self._walked_by(each)]
         old = self._old(incident, earlier)
         crossing = frozenset(
             (self._numbers[node], self._port(each, index))

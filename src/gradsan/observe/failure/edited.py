@@ -9,7 +9,8 @@ from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, p
 from gradsan.observe.failure.suspects import bare, is_seen_through, suspects_in
 from gradsan.observe.graph import REARRANGING, kind_of, leaves_of, parameters_behind, saves_values
 from gradsan.observe.log.iterations import Repeats
-from gradsan.observe.log.lines import Lines, Unknown
+from gradsan.observe.log.lines import Unknown
+from gradsan.observe.notes import PassNote
 from gradsan.observe.steps import StepNote
 
 _SAID = re.compile(
@@ -47,7 +48,7 @@ def edited(message: str, scene: Scene) -> Edited:
         by_optimizer=True,
         optimizer=str(owner),
         changed=step.stack,
-        when=_when_saved(graph.number[saver], graph, scene.lines),
+        when=_when_saved(graph.number[saver], graph, scene),
         path=way(path, graph, {}, scene),
         made=op_fact(path[crossing], graph, {}, scene),
         enters=op_fact(path[crossing - 1], graph, {}, scene) if crossing else None,
@@ -140,12 +141,9 @@ def _older_than(step: StepNote, path: list[Node], graph: Graph) -> int:
 
 def _shared(path: list[Node], scene: Scene, graph: Graph) -> int:
     """Where a path leads into what the earlier pass walked and kept; 0 where there was none, or all of it is shared."""
-    number = graph.number[path[-1]]
-    earlier = [each for each in scene.passes.before(scene.note) if each.retains and each.walks(number)]
-    if not earlier:
-        return 0
-    ages = (graph.number.get(node) for node in path)
-    return next((index for index, age in enumerate(ages) if age is not None and earlier[-1].walks(age)), 0)
+    earlier = _retaining(graph.number[path[-1]], scene)
+    ages = (graph.number.get(node, -1) for node in path)
+    return next((index for index, age in enumerate(ages) if any(each.walks(age) for each in earlier[-1:])), 0)
 
 
 def _output(path: list[Node], scene: Scene, graph: Graph) -> int:
@@ -154,8 +152,6 @@ def _output(path: list[Node], scene: Scene, graph: Graph) -> int:
     It is what the network of the changed parameters gave back.
     """
     lines, last = scene.lines, len(path) - 1
-    if lines is None:
-        return last
     saving = lines.stack_of(graph.number[path[last]])
     if isinstance(saving, Unknown):
         return last
@@ -173,13 +169,17 @@ def _output(path: list[Node], scene: Scene, graph: Graph) -> int:
 
 def _retained(number: int, scene: Scene) -> Stack:
     """The pass that would have freed an op, had it not been asked to keep its graph."""
-    earlier = [each for each in scene.passes.before(scene.note) if each.retains and each.walks(number)]
-    return earlier[-1].stack if earlier else ()
+    return next((each.stack for each in reversed(_retaining(number, scene))), ())
 
 
-def _when_saved(number: int, graph: Graph, lines: Lines | None) -> When:
+def _retaining(number: int, scene: Scene) -> list[PassNote]:
+    """The earlier passes that walked an op and kept its graph."""
+    return [each for each in scene.earlier if each.retains and each.walks(number)]
+
+
+def _when_saved(number: int, graph: Graph, scene: Scene) -> When:
     """Against the innermost running loop whose present round did not save it; not one over losses that were there."""
-    loops = [each for each in lines.rounds() if not graph.is_older_than(each)] if lines is not None else []
+    loops = [each for each in scene.loops if not graph.is_older_than(each)]
     moments = [(moment(number, loop), loop.kind) for loop in reversed(loops)]
     for each, kind in moments:
         # What was there before a line's calls is no older than the line.

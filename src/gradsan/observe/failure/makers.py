@@ -8,7 +8,7 @@ from gradsan.facts.location import Frame
 from gradsan.observe.log.iterations import BEFORE, Repeats, Rounds
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.log.sites import Kind
-from gradsan.source.scopes import scope_of
+from gradsan.observe.statements import statements_at
 from gradsan.source.stores import stores
 
 _BLOCKS = 12  # of the log, that are read for one iteration
@@ -75,6 +75,5 @@ def _from_the_storing(stack: Stack, outermost: int) -> Stack:
 
 
 def _stores_for_long(frame: Frame) -> bool:
-    scope = scope_of(frame.file, frame.function, frame.line)
-    statements = () if scope is None else scope.by_line.get(frame.line, ())
-    return any(isinstance(each.target, ast.Attribute | ast.Subscript) for one in statements for each in stores(one))
+    stored = (each.target for one in statements_at(frame) for each in stores(one))
+    return any(isinstance(each, ast.Attribute | ast.Subscript) for each in stored)

@@ -14,6 +14,7 @@ from gradsan.observe.failure.step_loops import OldPart, repetition_of
 from gradsan.observe.graph import (
     REARRANGING,
     about_bytes,
+    inputs_of,
     kind_of,
     leaves_of,
     saves_values,
@@ -81,7 +82,7 @@ def _additions(above: list[Node]) -> int:
 
 
 def _adds(node: Node) -> bool:
-    return kind_of(node) == "Add" and sum(each is not None for each, _ in node.next_functions) > 1
+    return kind_of(node) == "Add" and len(inputs_of(node)) > 1
 
 
 def _first_freed(path: list[Node], freed_by: dict[Node, PassNote]) -> int:
@@ -90,7 +91,7 @@ def _first_freed(path: list[Node], freed_by: dict[Node, PassNote]) -> int:
 
 def _consumers(graph: Graph, scene: Scene) -> dict[Node, PassNote]:
     """The ops that earlier passes had freed, each with the first that did."""
-    earlier = [each for each in scene.passes.before(scene.note) if not each.retains and each.walked is not None]
+    earlier = [each for each in scene.earlier if not each.retains and each.walked is not None]
     # Sorted, so that of a million ops each pass looks only at those that it may have walked.
     ops = sorted(graph.number.items(), key=lambda each: each[1])
     numbers = [number for _, number in ops]
@@ -125,7 +126,7 @@ def _made(fact: OpFact, repetition: tuple[Repetition, Rounds] | None, scene: Sce
 
 def _is_recomputed(number: int, freeing: PassNote, scene: Scene) -> bool:
     """Whether a pass made ops and freed them again, with no call of the user's in between: a checkpoint does."""
-    outer = next((each for each in scene.passes.before(scene.note) if each.index == freeing.outer), None)
+    outer = next((each for each in scene.earlier if each.index == freeing.outer), None)
     return outer is not None and outer.begin <= number and outer.stack == freeing.stack
 
 

@@ -9,7 +9,7 @@ from gradsan.observe.failure.makers import goes_over_functions, maker_rounds
 from gradsan.observe.failure.scene import Graph, Node, Scene, moment
 from gradsan.observe.graph import REARRANGING, kind_of, parameters_behind
 from gradsan.observe.log.iterations import BEFORE, Repeats, Rounds
-from gradsan.observe.log.lines import Lines, Unknown
+from gradsan.observe.log.lines import Unknown
 from gradsan.observe.notes import PassNote
 
 
@@ -38,26 +38,21 @@ class OldPart:
 
 def repetition_of(old: OldPart, scene: Scene) -> tuple[Repetition, Rounds] | None:
     """The innermost loop in which the two passes belong to different steps; None: none is known."""
-    lines, loops = scene.lines, scene.loops
-    if lines is None:
-        return None
-    found = loop_of_steps(RunningLoop(loops[place], loops[:place], old, scene, lines) for place in _inwards(loops))
+    loops = scene.loops
+    inwards = reversed(range(len(loops)))
+    found = loop_of_steps(RunningLoop(loops[place], loops[:place], old, scene) for place in inwards)
     return None if found is None else (found.repetition, found.loop)
-
-
-def _inwards(loops: tuple[Rounds, ...]) -> range:
-    return range(len(loops) - 1, -1, -1)
 
 
 class RunningLoop(StepLoop):
     """One of them, with those around it, outermost first."""
 
-    def __init__(self, loop: Rounds, around: tuple[Rounds, ...], old: OldPart, scene: Scene, lines: Lines) -> None:
+    def __init__(self, loop: Rounds, around: tuple[Rounds, ...], old: OldPart, scene: Scene) -> None:
         self.loop = loop
         self._around = around
         self._old = old
         self._scene = scene
-        self._lines = lines
+        self._lines = scene.lines
         self._origin = old.origin
         self._freed = iteration_before(old.freeing.begin, loop)
         self._start = loop.start_of(loop.now)
@@ -150,8 +145,8 @@ class RunningLoop(StepLoop):
         carried = next((number for number in self._old.numbers if start is not None and number < start), None)
         if carried is None or loop.round_of(carried) != loop.now - 1:
             return False
-        passes, note = self._scene.passes, self._scene.note
-        begun = [each.begin for each in passes.before(note) if each.line == note.line and each.begin <= carried]
+        earlier, line = self._scene.earlier, self._scene.note.line
+        begun = [each.begin for each in earlier if each.line == line and each.begin <= carried]
         return any(iteration_before(each, loop) == loop.now - 1 for each in begun)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from gradsan.observe.callers import Calls
 from gradsan.observe.ledger.passlines import LineKey, key_of
+from gradsan.observe.modules import parameters_of
 from gradsan.observe.notes import Begun
 
 _KEPT = 64  # passes of a line of which it is remembered what became of their gradients
@@ -259,8 +260,7 @@ class Gradients:
     def _chosen(self, account: Account, optimizer: Any) -> Iterator[_Watched]:  # noqa: ANN401 # as above
         """The smallest parameter that has a gradient, and another one in every cycle."""
         if not account.parameters:
-            found = [each for group in optimizer.param_groups for each in group["params"]]
-            found.sort(key=lambda each: (each.grad is None, each.numel()))
+            found = sorted(parameters_of(optimizer), key=lambda each: (each.grad is None, each.numel()))
             account.parameters = [weakref.ref(each) for each in found]
             account.owned.update(map(id, found))
             others = (each for each in self.accounts.values() if each is not account)

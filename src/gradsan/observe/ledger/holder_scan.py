@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import FrameType, ModuleType
 from typing import Any, Self
 
-from gradsan.observe.graph import Node, about_bytes, leaves_of, saves_values
+from gradsan.observe.graph import Node, about_bytes, inputs_of, leaves_of, saves_values, walked
 from gradsan.observe.naming.holders import Held, Search
 from gradsan.observe.private import NO_NUMBER
 
@@ -153,21 +153,7 @@ class Graph:
     """What some ops lead to, as far as it is walked."""
 
     def __init__(self, roots: list[Node]) -> None:
-        self.numbers: set[int] = set()
-        self.leaves: set[int] = set()
-        self.saved_bytes = 0
-        seen: set[Node] = set()
-        stack = list(roots)
-        while stack and len(seen) < _OPS_WALKED:
-            node = stack.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            number = node._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
-            if number == NO_NUMBER:
-                self.leaves.update(id(leaf) for leaf in leaves_of((node,)))
-                continue
-            self.numbers.add(number)
-            if saves_values(node):
-                self.saved_bytes += about_bytes(node)
-            stack.extend(each for each, _ in node.next_functions if each is not None)
+        nodes = walked(roots, inputs_of, _OPS_WALKED)
+        self.numbers = {each._sequence_nr() for each in nodes} - {NO_NUMBER}  # noqa: SLF001 # creation_number() costs a call more
+        self.leaves = {id(leaf) for leaf in leaves_of(nodes)}
+        self.saved_bytes = sum(map(about_bytes, filter(saves_values, nodes)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gradsan.observe.failure.renewal import is_term, trained_anew
 from gradsan.observe.failure.scene import Graph
 from gradsan.observe.failure.second_pass import is_operand
-from gradsan.observe.graph import VIEWING, Node, kind_of, leaves_of
+from gradsan.observe.graph import VIEWING, Node, inverted, kind_of, leaves_of, walked
 from gradsan.observe.graph_snapshot import Look
 
 
@@ -90,26 +90,11 @@ def _is_walked(number: int | None, *looks: Look) -> bool:
 
 def _copies(graph: Graph, changed: Container[int]) -> Collection[Node]:
     """The ops above these leaves that do not follow them: a view has the values that its leaf has now."""
-    above: dict[Node, list[Node]] = {}
-    for node, following in graph.below.items():
-        for each in following:
-            above.setdefault(each, []).append(node)
-    following_it = [each for each in graph.below if id(getattr(each, "variable", None)) in changed]
-    seen, copies = set(following_it), list[Node]()
-    while following_it:
-        for node in above.get(following_it.pop(), ()):
-            if not _follows(node):
-                copies.append(node)
-            elif node not in seen:
-                seen.add(node)
-                following_it.append(node)
-    found = set[Node]()
-    while copies:
-        node = copies.pop()
-        if node not in found:
-            found.add(node)
-            copies += above.get(node, ())
-    return found
+    above = inverted(graph.below)
+    leaves = [each for each in graph.below if id(getattr(each, "variable", None)) in changed]
+    views = walked(leaves, lambda node: filter(_follows, above.get(node, ())))
+    copies = (each for node in views for each in above.get(node, ()) if not _follows(each))
+    return walked(copies, lambda node: above.get(node, ()))
 
 
 def _follows(node: Node) -> bool:

@@ -3,19 +3,20 @@
 import time
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from gradsan.facts.course import Carried, Walk
+from gradsan.facts.incident import Stack
+from gradsan.facts.location import Frame
 from gradsan.observe.callers import Calls
-from gradsan.observe.graph import Node, about_bytes, reach, roots_of, saves_values
+from gradsan.observe.graph import about_bytes, reach, roots_of, saves_values
 from gradsan.observe.graph_snapshot import Look
-from gradsan.observe.ledger.weighing import live_bytes
 from gradsan.observe.log.frames import frames_out
-from gradsan.observe.notes import Begun, PassNote, Site
+from gradsan.observe.notes import Begun, Site
 from gradsan.observe.steps import Steps
 
 if TYPE_CHECKING:
@@ -67,6 +68,11 @@ class Line:
     kept: "deque[Look]" = field(default_factory=lambda: deque(maxlen=_REMEMBERED))  # at passes that retained
 
     @property
+    def stack(self) -> Stack:
+        """The calls that led to its latest pass."""
+        return stack_of(self.calls)
+
+    @property
     def passes(self) -> int:
         """How many it has asked for, those that ran inside of others not counted."""
         return self.site.forgotten + len(self.site.begins)
@@ -107,6 +113,16 @@ class Line:
         return len(self.site.begins) - bisect_right(self.site.begins, number)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """A pass that is about to run, and who asked for it."""
+
+    note: Begun
+    tensors: Sequence[Any]
+    frame: FrameType
+    line: Line
+
+
 @dataclass(slots=True, eq=False)
 class Kept:
     """A pass that retained its graph."""
@@ -129,7 +145,7 @@ class PassLines:
 
     def begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> Line | None:
         """A pass is about to run."""
-        if not note.caller.calls or note.outer is not None:
+        if not note.caller.calls:
             return None
         key = key_of(note.caller.calls)
         line = self.lines.get(key)
@@ -146,11 +162,6 @@ class PassLines:
         if note.seen is not None:
             self._look(note, note.seen, line, tensors)
         return line
-
-    def weigh(self, roots: Iterable[Node], note: Begun, notes: Sequence[PassNote]) -> None:
-        """Add up what is alive when a pass begins: `roots` are the ops behind all that the program holds."""
-        retained = [look for each in self.lines.values() for look in each.kept]
-        self.peak = max(self.peak, live_bytes(roots, note.since, notes, retained))
 
     @property
     def files(self) -> set[str]:
@@ -207,6 +218,11 @@ class PassLines:
         elif not updates and any(line.versions.get(leaf, now) != now for leaf, now in look.leaves.items()):
             updates = back  # by hand
         return Walk(line.passes, ops, max(back, 0), updates)
+
+
+def stack_of(calls: Calls) -> Stack:
+    """As reports have it."""
+    return tuple(Frame(code.co_filename, line, code.co_qualname) for code, line in calls)
 
 
 def key_of(calls: Calls) -> LineKey:

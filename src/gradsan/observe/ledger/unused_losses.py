@@ -3,20 +3,24 @@
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradsan.facts.course import LeftOut
 from gradsan.facts.incident import Stack
 from gradsan.facts.location import Frame
+from gradsan.observe.frame_variables import variables_of
 from gradsan.observe.graph import leaves_of, reach
-from gradsan.observe.graph_snapshot import Look
 from gradsan.observe.ledger.beside import Way, losses_beside
 from gradsan.observe.ledger.noting import Uses, uses_of, uses_of_attribute, uses_of_item
-from gradsan.observe.ledger.wording import statements_at
-from gradsan.observe.log.lines import Lines
-from gradsan.observe.notes import Begun
-from gradsan.source.stores import stores
+from gradsan.observe.ledger.passlines import Asked
+from gradsan.observe.ledger.run import Run
+from gradsan.observe.ledger.wording import stored_at
+from gradsan.observe.log.frames import frames_out
+
+if TYPE_CHECKING:
+    from gradsan.observe.graph_snapshot import Look
 
 _LOOKED = frozenset({2, 3, 4})  # passes of a line
 _RECENT = 16  # passes that may have taken a loss already
@@ -39,28 +43,27 @@ class _Sibling:
 class Siblings:
     """Of a process."""
 
-    def __init__(self) -> None:
+    def __init__(self, run: Run) -> None:
+        self._run = run
         self._found: dict[tuple[str, int, str], _Sibling] = {}
         self._recent: deque[Look] = deque(maxlen=_RECENT)
 
-    def pass_begins(self, note: Begun, look: Look, frame: FrameType, lines: Lines | None) -> None:
-        """Look for losses in the frame that asks for a pass."""
+    def pass_begins(self, asked: Asked) -> None:
+        """Look for losses in the frame that asks for a pass whose graph was seen."""
+        note, look = asked.note, asked.note.seen
+        if look is None:
+            return
         for each in self._found.values():
             each.taken = each.taken or any(map(look.walks, each.numbers))
         self._recent.append(look)
-        if note.step not in _LOOKED or lines is None or not note.accumulates:
-            return
-        asking: FrameType | None = frame
-        while asking is not None and asking.f_code is not note.caller.calls[-1][0]:
-            asking = asking.f_back
-        if asking is not None:
-            self._look(note, asking, lines)
+        if note.step in _LOOKED and note.accumulates:
+            asking = (each for each in frames_out(asked.frame) if each.f_code is note.caller.calls[-1][0])
+            for frame in islice(asking, 1):
+                self._look(asked, frame)
 
-    def facts(
-        self, owned: set[int], reached: set[int], name_of: Callable[[int], str], files: Iterable[str]
-    ) -> list[LeftOut]:
+    def facts(self, owned: set[int], reached: set[int], name_of: Callable[[int], str]) -> list[LeftOut]:
         """What no pass took. `owned` and `reached` are the leaves of optimizers, and those that passes reached."""
-        found = []
+        found, files = [], self._run.files
         for each in self._found.values():
             if each.taken or not each.made:
                 continue
@@ -70,7 +73,7 @@ class Siblings:
                     made=each.made,
                     name=first.name,
                     holder=first.holder,
-                    called=_called(each.made[-1]) or first.name,
+                    called=stored_at(each.made[-1]) or first.name,
                     seen=len(each.numbers),
                     is_read=any(each.is_read for each in uses),
                     is_used=any(each.is_used for each in uses) and not each.others_taken,
@@ -80,12 +83,12 @@ class Siblings:
             )
         return found
 
-    def _look(self, note: Begun, frame: FrameType, lines: Lines) -> None:
-        snapshots: list[dict[str, Any]] = []
-        try:
-            left: dict[int, tuple[list[Way], Any]] = {}
-            taken: set[str] = set()  # variables some of whose items a pass took
-            for way, tensor in losses_beside(frame, snapshots):
+    def _look(self, asked: Asked, frame: FrameType) -> None:
+        note = asked.note
+        left: dict[int, tuple[list[Way], Any]] = {}
+        taken: set[str] = set()  # variables some of whose items a pass took
+        with variables_of([frame]) as (variables,):
+            for way, tensor in losses_beside(variables):
                 number = tensor.grad_fn._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
                 if not note.since <= number < note.begin:
                     continue
@@ -93,25 +96,21 @@ class Siblings:
                     taken.update([way.variable] if way.key is not None else [])
                 else:
                     left.setdefault(number, ([], tensor.grad_fn))[0].append(way)
-            for number, (ways, node) in left.items():
-                self._note(note, number, ways, lines.stack_of(number) or ())
-                known = self._found[_key(note, ways)]
-                known.leaves.update(id(leaf) for leaf in leaves_of(reach([node])))
-                known.others_taken &= all(way.key is not None and way.variable in taken for way in ways)
-        finally:
-            for snapshot in snapshots:
-                snapshot.clear()
+        for number, (ways, node) in left.items():
+            self._note(asked, number, ways, self._run.process.stack_of(number))
+            known = self._found[_key(asked, ways)]
+            known.leaves.update(id(leaf) for leaf in leaves_of(reach([node])))
+            known.others_taken &= all(way.key is not None and way.variable in taken for way in ways)
 
-    def _note(self, note: Begun, number: int, ways: list[Way], made: Stack) -> None:
-        code, line = note.caller.calls[-1]
-        asking = Frame(code.co_filename, line, code.co_qualname)
-        known = self._found.setdefault(_key(note, ways), _Sibling(ways, asking, note.caller.stack, made))
+    def _note(self, asked: Asked, number: int, ways: list[Way], made: Stack) -> None:
+        stack = asked.note.caller.stack
+        known = self._found.setdefault(_key(asked, ways), _Sibling(ways, stack[-1], stack, made))
         known.numbers.append(number)
 
 
-def _key(note: Begun, ways: list[Way]) -> tuple[str, int, str]:
-    code, line = note.caller.calls[-1]
-    return code.co_filename, line, ways[0].name
+def _key(asked: Asked, ways: list[Way]) -> tuple[str, int, str]:
+    asking = asked.note.caller.stack[-1]
+    return asking.file, asking.line, ways[0].name
 
 
 def _uses(way: Way, sibling: _Sibling, files: Iterable[str]) -> Uses:
@@ -124,9 +123,3 @@ def _uses(way: Way, sibling: _Sibling, files: Iterable[str]) -> Uses:
     if way.key is not None:
         return uses_of_item(way.variable, way.key, asking, made)
     return uses_of(way.variable, asking.file, asking.function, made or asking.line)
-
-
-def _called(made: Frame) -> str | None:
-    """What the line that made it calls it."""
-    named = (store for each in statements_at(made) for store in stores(each))
-    return next((each.attribute or each.name for each in named if each.attribute or each.name), None)

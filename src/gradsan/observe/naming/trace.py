@@ -5,15 +5,16 @@ An *execution* is one run of one statement; a *call* one activation of a functio
 
 import ast
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from gradsan.facts.location import Frame
 from gradsan.observe.log.frames import LINE_BITS, LINE_MASK
 from gradsan.observe.log.lines import Event, Lines
 from gradsan.observe.log.sites import Code, Kind, Site
+from gradsan.observe.statements import statements_at
 from gradsan.source.scopes import Scope, scope_of
-from gradsan.source.stores import Store, stores
+from gradsan.source.stores import Store, calls, loads, stores
 
 # Stretches of the log that are read: some 100,000 events, a third of a second.
 _BLOCKS = 12
@@ -70,13 +71,17 @@ class Execution:
         self.yielded: Sequence[Execution] = ()  # what generators gave to this one
 
     @property
+    def outwards(self) -> "Iterator[Execution]":
+        """It, and then what had called it, innermost first."""
+        each: Execution | None = self
+        while each is not None:
+            yield each
+            each = each.call.parent
+
+    @property
     def stack(self) -> tuple["Execution", ...]:
         """It and what had called it, outermost first."""
-        found, caller = [self], self.call.parent
-        while caller is not None:
-            found.append(caller)
-            caller = caller.call.parent
-        return tuple(reversed(found))
+        return tuple(self.outwards)[::-1]
 
     def frames(self, line: int | None = None) -> tuple[Frame, ...]:
         """The user's calls at that moment, outermost first; `line`: where in a statement of several lines."""
@@ -86,6 +91,26 @@ class Execution:
             Frame(each.call.code.file, line, each.call.code.function)
             for each, line in zip(self.stack, lines, strict=True)
         )
+
+    @property
+    def returned(self) -> list[ast.expr]:
+        """What it gave back, as expressions."""
+        return [each.value for each in self.statements if isinstance(each, ast.Return) and each.value is not None]
+
+    @property
+    def calls(self) -> list[ast.Call]:
+        """The calls that are written in it."""
+        return [call for statement in self.statements for call in calls(statement)]
+
+    @property
+    def loads(self) -> list[ast.expr]:
+        """What it reads."""
+        return [node for statement in self.statements for node in loads(statement)]
+
+    @property
+    def returns(self) -> bool:
+        """Whether it ends its call."""
+        return any(isinstance(each, ast.Return) for each in self.statements)
 
     def stores(self) -> list[Store]:
         """What it stored."""
@@ -124,21 +149,16 @@ class Trace:
         while self._marks:
             self._note(self._marks.pop(0))
 
-    def last_at(self, file: str, function: str, line: int) -> Execution | None:
+    def last_at(self, place: Frame) -> Execution | None:
         """The latest run of the statement at a line of a function."""
-        scope = scope_of(file, function, line)
-        statements = () if scope is None else scope.by_line.get(line, ())
-        for execution in reversed(self.executions):
-            if statements and execution.statements and execution.statements[-1] is statements[-1]:
-                return execution
-        return None
+        last = statements_at(place)[-1:]
+        runs = (each for each in reversed(self.executions) if each.statements[-1:] == last)
+        return next(runs, None) if last else None
 
-    def handed_back(self, asking: Execution) -> Execution | None:
-        """Where a library asks for a pass: the last `return` of a function of the user's that it had called."""
-        for execution in reversed(self.executions):
-            if execution.call.parent is asking and any(isinstance(each, ast.Return) for each in execution.statements):
-                return execution
-        return None
+    def handed_back(self, asking: Execution) -> tuple[ast.expr, Execution] | None:
+        """Where a library asks for a pass: what a function of the user's that it had called returned last."""
+        called = (each for each in reversed(self.executions) if each.call.parent is asking)
+        return next(((value, each) for each in called for value in each.returned), None)
 
     def live(self) -> tuple[Execution, ...]:
         """What is running where the trace has come to, outermost first."""

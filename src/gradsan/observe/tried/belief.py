@@ -10,6 +10,7 @@ from gradsan.facts.incident import Edited, SecondPass
 from gradsan.facts.live_evidence import Attempt, Tried
 from gradsan.facts.location import Frame
 from gradsan.observe.naming.dataflow import doubt_of
+from gradsan.observe.naming.spelling import is_called_like
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.source.stores import text
@@ -71,11 +72,7 @@ class Case:
     def is_called_like_it(self, node: ast.expr) -> bool:
         """Whether an expression is written like the culprit, whatever its object is called."""
         name = text(node)
-        if name is None or self.culprit is None:
-            return False
-        if "." in name and "." in self.culprit:
-            return name.rpartition(".")[2] == self.culprit.rpartition(".")[2]
-        return name == self.culprit
+        return name is not None and is_called_like(name, self.culprit or "")
 
     def _frames(self) -> Iterator[Frame]:
         """The calls in which the old part was made and in which it entered the later forward."""

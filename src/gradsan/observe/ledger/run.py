@@ -1,0 +1,36 @@
+"""The run that a ledger is kept of: what is noted of it, and how much time costly searches may take."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FrameType
+
+from gradsan.observe.ledger.budget import Budget
+from gradsan.observe.ledger.holder_scan import Histories
+from gradsan.observe.ledger.passlines import PassLines
+from gradsan.observe.ledger.wording import user_files, user_modules
+from gradsan.observe.log.frames import frames_out
+from gradsan.observe.process import Process
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One in a process; all accounts are kept of it."""
+
+    process: Process
+    lines: PassLines  # that ask for passes
+    budget: Budget = field(default_factory=Budget)
+
+    @property
+    def owns(self) -> Callable[[str], bool]:
+        """Says of a file whether it is the user's."""
+        return self.process.owns
+
+    @property
+    def files(self) -> set[str]:
+        """The user's, as far as they are known."""
+        return user_files(self.owns) | self.lines.files
+
+    def held(self, frame: FrameType | None) -> Histories:
+        """All tensors with a graph within reach of a frame; of the user's modules, where the program is over."""
+        modules = user_modules(self.owns) if frame is None else ()
+        return Histories(self.owns).look_through(frames_out(frame), modules)

@@ -1,0 +1,103 @@
+"""Reference runs that keep all graphs, and those that only change how a pass or a step is made."""
+
+from typing import Any
+
+from gradsan.observe.graph import Node, leaves_of
+from gradsan.observe.modules import parameters_of
+from gradsan.observe.reference_runs.asked import CREATE, RETAIN, Asked, asked, newest_below, number_of, op_counter
+
+
+class Kept:
+    """All graphs are kept: every loss trains all that it was computed from."""
+
+    def __init__(self) -> None:
+        self.is_stale = False  # a pass walked ops that are older than the last change of what they were computed from
+        self.skips_steps = False  # until the next pass: they are those of a pass that was not to be made
+        self.constants: set[int] = set()  # the creation numbers of all that was cut off
+        self._changed: dict[int, int] = {}  # id of a parameter → the op counter at its last step
+
+    def run(self, engine: Any, tensors: Any, args: list[Any], named: dict[str, Any]) -> Any:  # noqa: ANN401 # as the engine has it
+        """Have the engine make a pass, as this run would have it."""
+        if len(args) <= RETAIN:
+            return engine(tensors, *args, **named)
+        pass_ = asked(tensors, args, named)
+        tensors = self.asks(tensors, args, pass_)
+        self.before(pass_)
+        result = engine(tensors, *args, **named)
+        self.after(pass_)
+        return result
+
+    def asks(self, tensors: Any, args: list[Any], pass_: Asked) -> Any:  # noqa: ANN401, ARG002 # references differ in it
+        """What the engine is asked of; what else it is given, `args`, is changed in place."""
+        args[RETAIN] = True
+        return tensors
+
+    def before(self, pass_: Asked) -> None:
+        """A pass is about to run."""
+        self.is_stale = self.is_stale or self._walks_old_ops(pass_)
+
+    def after(self, pass_: Asked) -> None:
+        """It has run."""
+
+    def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """An optimizer is about to step."""
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """It has stepped."""
+        now = op_counter()
+        for each in parameters_of(optimizer):
+            if each.grad is not None:
+                self._changed[id(each)] = now
+
+    def _walks_old_ops(self, pass_: Asked) -> bool:
+        """Whether an op is older than the last change of a parameter below it."""
+        newest = newest_below(pass_.below, self._change_at)
+        return any(0 <= number_of(node) < newest[node] for node in pass_.runs)
+
+    def _change_at(self, node: Node) -> int:
+        return max((self._changed.get(id(leaf), -1) for leaf in leaves_of([node])), default=-1)
+
+
+class Same(Kept):
+    """The program itself."""
+
+    def run(self, engine: Any, tensors: Any, args: list[Any], named: dict[str, Any]) -> Any:  # noqa: ANN401 # as above
+        """As it is."""
+        return engine(tensors, *args, **named)
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """Nothing is noted."""
+
+
+class Copied(Kept):
+    """Every saved value is a copy: an edit in place changes what comes after it, and nothing that was saved before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        import torch
+
+        hooks = torch.autograd.graph.saved_tensors_hooks(lambda each: each.detach().clone(), lambda each: each)
+        hooks.__enter__()  # for good: the process ends with it
+
+
+class Created(Kept):
+    """Gradients that the program asks for are part of the graph."""
+
+    def asks(self, tensors: Any, args: list[Any], pass_: Asked) -> Any:  # noqa: ANN401 # as above
+        """`autograd.grad` with `create_graph=True`."""
+        if not pass_.accumulates:
+            args[CREATE] = True
+        return super().asks(tensors, args, pass_)
+
+
+class Cleared(Kept):
+    """Every step is given what passes gave since the one before it."""
+
+    def asks(self, tensors: Any, args: list[Any], pass_: Asked) -> Any:  # noqa: ANN401, ARG002 # as above
+        """Graphs live as long as the program lets them."""
+        return tensors
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """Gradients are given up."""
+        for each in parameters_of(optimizer):
+            each.grad = None
