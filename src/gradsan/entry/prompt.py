@@ -9,12 +9,16 @@ from typing import Any
 from gradsan.observe.cells import CELLS
 from gradsan.observe.guarding import attempt, say, shown
 from gradsan.observe.private import private
-from gradsan.observe.sanitizer import Sanitizer
 
 
-def at_prompt(sanitizer: Sanitizer, ended_by: Callable[[BaseException | None], None]) -> Callable[[], None]:
+def at_prompt(
+    mark: Callable[[CodeType], CodeType],
+    passes_seen: Callable[[], int],
+    ended_by: Callable[[BaseException | None], None],
+) -> Callable[[], None]:
     """Have every statement seen before IPython runs it, and every error before it is shown; the answer undoes that.
 
+    `mark` has the lines of a code object recorded, and `passes_seen` counts the passes so far.
     IPython compiles a cell by itself, and runs it statement by statement: `run_code` is where each comes by. It shows
     errors by itself too, and calls no `sys.excepthook`.
     """
@@ -28,8 +32,8 @@ def at_prompt(sanitizer: Sanitizer, ended_by: Callable[[BaseException | None], N
         """What is to be run, so that its lines are recorded too; its prompt is noted."""
         counter, prompt = private().op_counter, _prompt(shell, code)
         if counter is not None and prompt is not None:
-            CELLS.begin(prompt, code.co_filename, counter(), sanitizer.passes_seen)
-        return sanitizer.recorder.marked(code)
+            CELLS.begin(prompt, code.co_filename, counter(), passes_seen())
+        return mark(code)
 
     def runs(run_code: Any, code: CodeType, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as IPython calls it
         prepared = attempt(lambda: prepare(code), _overlooked) or code

@@ -101,8 +101,9 @@ class Session:
     def _begin(self) -> None:
         if self._arriving is not None:
             self._arriving()
-        self.sanitizer.start()
-        self._undo.callback(at_prompt(self.sanitizer, self.ended_by))
+        sanitizer = self.sanitizer
+        sanitizer.start()
+        self._undo.callback(at_prompt(sanitizer.recorder.marked, lambda: sanitizer.passes_seen, self.ended_by))
         self._undo.callback(_before(threading, "excepthook", lambda args: self.ended_by(args.exc_value)))
         if self._own_hooks:
             self._undo.callback(_before(sys, "excepthook", lambda _kind, error, _traceback: self.ended_by(error)))

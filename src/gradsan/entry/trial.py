@@ -25,24 +25,24 @@ from gradsan.observe.private import private
 from gradsan.observe.reference_runs.references import reference
 from gradsan.report import Diagnosis, Report
 
-_GRANT = 5.0  # seconds for dear looks: what a trial overlooks would be called fixed
+_GRANT = 5.0  # seconds for costly searches: what a trial overlooks would be called fixed
 
 
 class Trial:
     """Notes the gradients at every step; may be a reference run, and end the program after so many steps."""
 
-    def __init__(self, told: Arrangement) -> None:
-        self._told = told
-        self._ending = Ending(told.limit, self._end)
+    def __init__(self, arrangement: Arrangement) -> None:
+        self._arrangement = arrangement
+        self._ending = Ending(arrangement.limit, self._end)
         self._given = GivenGradients()
         self._reference = reference("same", ())
         self._depth = 0
         self._process, self._began = os.getpid(), time.time()
         Budget.grant = _GRANT
-        self.session = Session(keeps_ledger=told.reference is None, arriving=self._arriving)
-        if told.scratch != told.root:
-            _import_from(told.scratch, told.root)
-            note_writes(told.scratch, told.notes)
+        self.session = Session(keeps_ledger=arrangement.reference is None, arriving=self._arriving)
+        if arrangement.scratch != arrangement.root:
+            _import_from(arrangement.scratch, arrangement.root)
+            note_writes(arrangement.scratch, arrangement.notes)
         atexit.register(self._end)  # the first to come is the last to go
 
     def _arriving(self) -> None:
@@ -56,8 +56,8 @@ class Trial:
             import numpy as np
 
             np.random.seed(0)  # noqa: NPY002 # the generator that programs share without saying so
-        if self._told.reference is not None:
-            self._reference = reference(self._told.reference, self._told.constants)
+        if self._arrangement.reference is not None:
+            self._reference = reference(self._arrangement.reference, self._arrangement.constants)
         found = private()
         engine = getattr(found.engine_owner, found.engine_name)
 
@@ -77,7 +77,7 @@ class Trial:
 
     def _stepping(self, optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as torch calls it
         self._ending.stepping()
-        if self._told.reference is not None and self._given.is_full:
+        if self._arrangement.reference is not None and self._given.is_full:
             sys.exit(0)  # nobody asks for more of it
         if not self._reference.skips_steps:
             self._given.stepping(optimizer)
@@ -126,7 +126,7 @@ class Trial:
         self._file(name).write_text(write(report), encoding="utf-8")
 
     def _file(self, name: str) -> Path:
-        return self._told.notes / f"{name}-{self._process}.json"
+        return self._arrangement.notes / f"{name}-{self._process}.json"
 
 
 def _import_from(scratch: Path, root: Path) -> None:

@@ -28,7 +28,7 @@ class Reached:
 
     written: str
     held: object
-    beside: tuple[str, ...] = ()  # the same of other objects of the class, where that has a history too
+    beside: tuple[str, ...] = ()  # the same of other objects of the class, where that has a graph too
 
 
 def reached(name: str, frame: FrameType, incident: Incident) -> Reached | None:
@@ -52,17 +52,17 @@ def _reached_in_object(name: str, variables: Mapping[str, Any], code: CodeType, 
 
 
 def holders(name: str, incident: Incident, modules: Sequence[object]) -> int:
-    """How many live modules have an attribute of that name with a history; 0 where it is no attribute of a module."""
+    """How many live modules have an attribute of that name with a graph; 0 where it is no attribute of a module."""
     root, *attributes = name.split(".")
     if root != "self" or not attributes or "[" in name:
         return 0
     owners = _classes_of(incident)
     found = (_follow("", each, attributes) for each in modules if type(each).__qualname__ in owners)
-    return sum(each is not None and has_history(each.held) for each in found)
+    return sum(each is not None and has_graph(each.held) for each in found)
 
 
 def trained_names(frame: FrameType) -> list[str]:
-    """The variables of a live function that hold what is trained, or what trains: who assigned them made it, perhaps.
+    """The variables of a live function that hold what is trained, or what trains: who assigned them may create it.
 
     A model, an optimizer, a loader, a leaf that asks for gradients; an object that has one which is no model's, as a
     distribution has the parameters that it was given.
@@ -86,7 +86,7 @@ def _is_trained(each: object, lent: set[int], *, alone: bool = False) -> bool:
         return True
     if issubclass(kind, torch.Tensor):
         return kind in {torch.Tensor, torch.nn.Parameter} and bool(each.requires_grad and each.is_leaf)  # type: ignore[attr-defined]
-    # A container only has what others made; an object makes what it has.
+    # A container only has what others created; an object makes what it has.
     if alone or kind in {list, tuple, dict, set} or issubclass(kind, type | ModuleType | FunctionType):
         return False
     return any(_is_trained(inner, lent, alone=True) for _, inner in inside(each))
@@ -111,7 +111,7 @@ def _is_only_given(name: str, code: CodeType) -> bool:
 
 def _first_of(found: list[Reached]) -> Reached | None:
     """Of several layers of a kind, each has a state: what holds for one of them holds for all."""
-    carrying = [each for each in found if has_history(each.held)]
+    carrying = [each for each in found if has_graph(each.held)]
     if not carrying:
         return found[0] if found else None
     first, *others = carrying
@@ -189,11 +189,11 @@ def _binds(each: dis.Instruction) -> bool:
     return each.opname.startswith(("STORE_", "UNPACK_"))
 
 
-def has_history(each: object, depth: int = 0) -> bool:
+def has_graph(each: object, depth: int = 0) -> bool:
     """Whether a tensor leads to an op, or one in a container does."""
     import torch
 
     if type(each) is torch.Tensor:  # of a subclass, asking could run its code
         return each.requires_grad and not each.is_leaf
     items = _CONTAINERS.get(type(each))
-    return items is not None and depth <= _DEPTH and any(has_history(value, depth + 1) for value in items(each))
+    return items is not None and depth <= _DEPTH and any(has_graph(value, depth + 1) for value in items(each))

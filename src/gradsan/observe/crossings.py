@@ -11,9 +11,9 @@ from gradsan.facts.culprit import Culprit
 from gradsan.facts.incident import OpFact, SecondPass, Stack
 from gradsan.facts.live_evidence import Crossed
 from gradsan.facts.location import Frame
-from gradsan.observe.failure.makers import maker_rounds
-from gradsan.observe.failure.scene import Node, Scene, moment, op_fact
-from gradsan.observe.graph import leading_to, saves_values
+from gradsan.observe.failure.makers import maker_iterations
+from gradsan.observe.failure.scene import Scene, moment, op_fact
+from gradsan.observe.graph import Node, leading_to, saves_values
 from gradsan.observe.log.iterations import Rounds
 from gradsan.observe.naming.names import Crossing, carrier
 from gradsan.observe.statements import function_at, read_at, statements_at
@@ -40,19 +40,19 @@ def _of_edges(incident: SecondPass, scene: Scene, culprit: Culprit) -> Iterator[
     """Those that the graph shows, each followed through the log to its name."""
     loop = _loop_of(incident, scene)
     alike, bound = _sort_of(incident.made, loop, scene), _bound_by(loop)
-    looked_at: dict[tuple[Stack, Stack], set[int | None]] = {}
-    for made, enters in _edges(incident, loop, scene):
-        seen = looked_at.setdefault((_where(made), _where(enters)), set())
-        seen.add(made.number)
-        if len(seen) > _ALIKE or made.number == incident.made.number:
+    followed: dict[tuple[Stack, Stack], set[int | None]] = {}
+    for created, enters in _edges(incident, loop, scene):
+        seen = followed.setdefault((_where(created), _where(enters)), set())
+        seen.add(created.number)
+        if len(seen) > _ALIKE or created.number == incident.made.number:
             continue
-        if len(looked_at) > 2 * _MOST:
-            yield Crossed(made, enters, None, is_alike=False)
+        if len(followed) > 2 * _MOST:
+            yield Crossed(created, enters, None, is_alike=False)
             return
-        name = _named(incident, made, enters, scene)
+        name = _named(incident, created, enters, scene)
         is_it = name is not None and (name == culprit or name.name in bound)
         if not is_it or _where(enters) != _where(incident.enters):
-            yield Crossed(made, enters, name, _sort_of(made, loop, scene) == alike)
+            yield Crossed(created, enters, name, _sort_of(created, loop, scene) == alike)
 
 
 def _of_one_statement(incident: SecondPass, culprit: Culprit) -> Iterator[Crossed]:
@@ -67,13 +67,13 @@ def _bound_by(loop: Rounds | None) -> set[str | None]:
     return {text(each.target) for one in headers for each in stores(one)}
 
 
-def assigned_together(culprit: Culprit, made: Stack, enters: Stack) -> list[Culprit]:
-    """What the statement that made the culprit gives a value too, where the later forward reads it beside it.
+def assigned_together(culprit: Culprit, created: Stack, enters: Stack) -> list[Culprit]:
+    """What the statement that created the culprit gives a value too, where the later forward reads it beside it.
 
     `h, c = cell(x, (h, c))`: the lines do not tell which of the two an op of the cell has become. What the function
     detaches already is none of them.
     """
-    for frame in reversed(made):
+    for frame in reversed(created):
         together = [text(each.target) for one in statements_at(frame) for each in stores(one) if each.value_path]
         if culprit.name in together:
             read = {name for each in enters if each.function == frame.function for name in read_at(each)}
@@ -126,11 +126,11 @@ def _start(incident: SecondPass, loop: Rounds | None) -> int | None:
     return loop.start_of(1 if incident.repetition.made == "before" else loop.now)
 
 
-def _sort_of(made: OpFact, loop: Rounds | None, scene: Scene) -> tuple[str, bool]:
-    """When it was made, and whether this iteration made another one."""
-    if loop is None or made.number is None:
+def _sort_of(created: OpFact, loop: Rounds | None, scene: Scene) -> tuple[str, bool]:
+    """When it was created, and whether this iteration created another one."""
+    if loop is None or created.number is None:
         return "unknown", False
-    return moment(made.number, loop), loop.now in maker_rounds(made.number, loop, scene.lines)
+    return moment(created.number, loop), loop.now in maker_iterations(created.number, loop, scene.lines)
 
 
 def _where(op: OpFact | None) -> Stack:
@@ -138,7 +138,7 @@ def _where(op: OpFact | None) -> Stack:
     return () if op is None else op.stack[-1:]
 
 
-def _named(incident: SecondPass, made: OpFact, enters: OpFact, scene: Scene) -> Culprit | None:
-    crossing = Crossing.between(made, enters, (), incident.freeing.begin)
+def _named(incident: SecondPass, created: OpFact, enters: OpFact, scene: Scene) -> Culprit | None:
+    crossing = Crossing.between(created, enters, (), incident.freeing.begin)
     found = None if crossing is None else carrier(crossing, scene.frames[::-1], scene.lines, scene.owns)
     return None if found is None else found.culprit

@@ -1,4 +1,4 @@
-"""Walks live graphs: which ops a pass will run, which leaves it reaches. Reads no saved value, makes no op."""
+"""Walks live graphs: which ops a pass will run, which leaves it reaches. Reads no saved value, creates no op."""
 
 import sys
 from array import array
@@ -131,6 +131,12 @@ def kind_of(node: Node) -> str:
     return str(node.name()).split("Backward")[0]
 
 
+def is_operand(above: list[Node]) -> bool:
+    """Whether what is below is multiplied with something as features and weights are, not compared or weighed by."""
+    kinds = (kind_of(node) for node in reversed(above))
+    return next((kind for kind in kinds if kind not in REARRANGING), None) in _CONTRACTING
+
+
 def ranges_of(nodes: Iterable[Node]) -> "array[int]":
     """The creation numbers of some ops, packed."""
     numbers = sorted(each._sequence_nr() for each in nodes)  # noqa: SLF001 # creation_number() costs a call more
@@ -172,7 +178,7 @@ def parameters_behind(node: Node, below: dict[Node, tuple[Node, ...]]) -> list[A
 
 
 def saves_values(node: Node) -> bool:
-    """Whether an op of this kind keeps saved values, told from its kind alone: reading them could run user code."""
+    """Whether an op of this kind keeps saved values, read from its kind alone: reading them could run user code."""
     kind = type(node)
     known = _SAVES.get(kind)
     if known is None:
@@ -199,6 +205,7 @@ _LONGEST_CHAIN = 256  # ops; a total of more terms than that is a total all the 
 VIEWING = kinds(lambda row: row.shares)
 # Ops that re-arrange: what is behind them is still the same thing.
 REARRANGING = kinds(lambda row: row.rearranges)
+_CONTRACTING = kinds(lambda row: row.contracts)
 _SCALING = kinds(lambda row: row.linear == "scales")
 _LINEAR = kinds(lambda row: row.linear is not None)
 

@@ -1,4 +1,4 @@
-"""The live modules and optimizers, and what they tell of parameters. Looked up when there is something to show."""
+"""The live modules and optimizers, and what they show of parameters. Looked up when there is something to show."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -99,7 +99,7 @@ def probe(torch: ModuleType) -> Private:
     counter = _dig(torch, "_C._autograd._get_sequence_nr")
     engine = _dig(torch, f"autograd.{_ENGINE}")
     running = _dig(torch, "_C._current_graph_task_id")
-    numbers = hasattr(_dig(torch, "autograd.graph.Node"), "_sequence_nr") or _op_tells_number(torch)
+    numbers = hasattr(_dig(torch, "autograd.graph.Node"), "_sequence_nr") or _ops_are_numbered(torch)
     missing = []
     if _is_older(version):
         oldest = ".".join(map(str, OLDEST_TORCH))
@@ -131,8 +131,8 @@ def _dig(owner: object, path: str) -> Any:  # noqa: ANN401 # whatever stands the
     return owner
 
 
-def _op_tells_number(torch: ModuleType) -> bool:
-    # The base class of C++ ops is not exposed on every version; an op made for the purpose would raise the
+def _ops_are_numbered(torch: ModuleType) -> bool:
+    # The base class of C++ ops is not exposed on every version; an op created for the purpose would raise the
     # counter by one, which no program can see, but a class that every build has answers without making one.
     accumulate = _dig(torch, "_C._functions.AccumulateGrad")
     return hasattr(accumulate, "_sequence_nr")

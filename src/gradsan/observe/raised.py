@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Complain = Callable[[str, BaseException], None]  # what is missing now, and the error of our own that is to blame
 
-_TELLING = 80  # characters of a message that tell one kind of error from another
+_DISTINCTIVE = 80  # characters of a message that tell one kind of error from another
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def raised_in_pass(
 
         return examined_pass(error, tensors, begun, process, complain)
 
-    return Raised(error, (begun.site.line, str(error)[:_TELLING]), observe, complain)
+    return Raised(error, (begun.site.line, str(error)[:_DISTINCTIVE]), observe, complain)
 
 
 def raised_elsewhere(error: RuntimeError, process: Process, complain: Complain) -> Raised:

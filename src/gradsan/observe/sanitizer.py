@@ -154,7 +154,7 @@ class Sanitizer:
         self._keeper.pass_ended(begun)
 
     def stepped(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
-        """An optimizer made a step that is attended to."""
+        """An optimizer has stepped, which is attended to."""
         self._keeper.step_ended(optimizer)
 
     def _adopt(self) -> None:

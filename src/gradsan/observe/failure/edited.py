@@ -4,10 +4,11 @@ import re
 from math import prod
 
 from gradsan.facts.incident import Edited, SavedValue, Stack, Way, When
-from gradsan.observe.failure.renewal import is_term, trained_anew
-from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, way
+from gradsan.observe.failure.pass_graph import Graph
+from gradsan.observe.failure.scene import Scene, moment, op_fact, pass_fact, path_fact
 from gradsan.observe.failure.suspects import bare, is_seen_through, suspects_in
-from gradsan.observe.graph import REARRANGING, kind_of, leaves_of, parameters_behind, saves_values
+from gradsan.observe.failure.trained_again import is_term, trained_again
+from gradsan.observe.graph import REARRANGING, Node, kind_of, leaves_of, parameters_behind, saves_values
 from gradsan.observe.log.iterations import Repeats
 from gradsan.observe.log.lines import Unknown
 from gradsan.observe.notes import PassNote
@@ -49,14 +50,14 @@ def edited(message: str, scene: Scene) -> Edited:
         optimizer=str(owner),
         changed=step.stack,
         when=_when_saved(graph.number[saver], graph, scene),
-        path=way(path, graph, {}, scene),
+        path=path_fact(path, graph, {}, scene),
         made=op_fact(path[crossing], graph, {}, scene),
         enters=op_fact(path[crossing - 1], graph, {}, scene) if crossing else None,
         proved=value is not None,
         retained=_retained(graph.number[saver], scene),
         joined=_is_joined(graph, owner, step, scene),
-        renewed=_is_renewed(graph, path, crossing),
-        anew=_trains_anew(graph, step),
+        renewed=_is_trained_apart(graph, path, crossing),
+        anew=_trains_through_new_ops(graph, step),
     )
 
 
@@ -99,18 +100,18 @@ def _stepped(graph: Graph, value: SavedValue | None, scene: Scene) -> tuple[Node
     return saver, owner, step
 
 
-def _is_renewed(graph: Graph, path: list[Node], crossing: int) -> bool:
+def _is_trained_apart(graph: Graph, path: list[Node], crossing: int) -> bool:
     """Whether this pass trains the parameters behind the old part apart from it: that is an input, or a target."""
-    made = graph.number[path[crossing]]
-    old = {node for node, number in graph.number.items() if number <= made}
-    return trained_anew(graph, old) and not is_term(graph, path, crossing, old)
+    created = graph.number[path[crossing]]
+    old = {node for node, number in graph.number.items() if number <= created}
+    return trained_again(graph, old) and not is_term(graph, path, crossing, old)
 
 
 def _is_joined(graph: Graph, owner: int, step: StepNote, scene: Scene) -> bool:
     """Whether the pass comes to parameters of another optimizer's only beside those that were changed.
 
     Where they lie behind what was changed, as a generator behind its critic, they are trained through it. What has used
-    them before the step would lose its history with the rest.
+    them before the step would lose its graph with the rest.
     """
     owners = scene.owners
     using: set[Node] = set()  # what was changed
@@ -126,8 +127,8 @@ def _is_joined(graph: Graph, owner: int, step: StepNote, scene: Scene) -> bool:
     return bool(beside) and is_new and not others & graph.beneath(using)
 
 
-def _trains_anew(graph: Graph, step: StepNote) -> bool:
-    """Whether the pass comes to a parameter through nothing but what was made since a step."""
+def _trains_through_new_ops(graph: Graph, step: StepNote) -> bool:
+    """Whether the pass comes to a parameter through nothing but what was created since a step."""
     older = {node for node, number in graph.number.items() if number < step.number}
     roots = [root for root in graph.roots if root not in older]
     return any(True for _ in leaves_of(graph.beneath(roots, but_for=older)))
@@ -147,7 +148,7 @@ def _shared(path: list[Node], scene: Scene, graph: Graph) -> int:
 
 
 def _output(path: list[Node], scene: Scene, graph: Graph) -> int:
-    """The last op on the way that the saving line made, as the function sees it that asks for the pass.
+    """The last op on the path that the saving line created, as the function sees it that asks for the pass.
 
     It is what the network of the changed parameters gave back.
     """
@@ -178,7 +179,7 @@ def _retaining(number: int, scene: Scene) -> list[PassNote]:
 
 
 def _when_saved(number: int, graph: Graph, scene: Scene) -> When:
-    """Against the innermost running loop whose present round did not save it; not one over losses that were there."""
+    """Against the innermost loop whose present iteration did not save it; not one over losses that were there."""
     loops = [each for each in scene.loops if not graph.is_older_than(each)]
     moments = [(moment(number, loop), loop.kind) for loop in reversed(loops)]
     for each, kind in moments:

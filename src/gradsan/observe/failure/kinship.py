@@ -1,8 +1,9 @@
 """Whether a failing pass was asked for a loss that an earlier one took, or for a total with such a loss in it."""
 
 from gradsan.facts.incident import Kinship
-from gradsan.observe.failure.scene import Graph, Node, Scene
-from gradsan.observe.graph import inputs_of, kind_of, loss_chain, terms_of
+from gradsan.observe.failure.pass_graph import Graph
+from gradsan.observe.failure.scene import Scene
+from gradsan.observe.graph import Node, inputs_of, kind_of, loss_chain, terms_of
 from gradsan.observe.notes import PassNote
 
 

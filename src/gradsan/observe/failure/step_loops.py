@@ -5,9 +5,10 @@ from functools import cached_property
 
 from gradsan.facts.incident import Repetition, When
 from gradsan.facts.step_loop import StepLoop, loop_of_steps
-from gradsan.observe.failure.makers import goes_over_functions, maker_rounds
-from gradsan.observe.failure.scene import Graph, Node, Scene, moment
-from gradsan.observe.graph import REARRANGING, kind_of, parameters_behind
+from gradsan.observe.failure.makers import goes_over_functions, maker_iterations
+from gradsan.observe.failure.pass_graph import Graph
+from gradsan.observe.failure.scene import Scene, moment
+from gradsan.observe.graph import REARRANGING, Node, kind_of, parameters_behind
 from gradsan.observe.log.iterations import BEFORE, Repeats, Rounds
 from gradsan.observe.log.lines import Unknown
 from gradsan.observe.notes import PassNote
@@ -66,7 +67,7 @@ class RunningLoop(StepLoop):
         return self.loop.kind is Repeats.CALLS and self._freed == BEFORE
 
     def is_one_with_the_loop_around(self) -> bool:
-        """One call since the present iteration of the user's loop began: what it made before belongs to it, too."""
+        """One call since the present iteration of the user's loop began: what it created before belongs to it, too."""
         calls, loop = self.loop, self._around[-1] if self._around else None
         if loop is None or (calls.kind, loop.kind) != (Repeats.CALLS, Repeats.LOOP) or calls.depth != loop.depth:
             return False
@@ -136,7 +137,7 @@ class RunningLoop(StepLoop):
     @cached_property
     def _maker(self) -> set[int]:
         """The iterations that created what is old, with the present one where it will do so yet."""
-        found = maker_rounds(self._origin, self.loop, self._lines)
+        found = maker_iterations(self._origin, self.loop, self._lines)
         return found | {self.loop.now} if self._is_due() else found
 
     def _is_due(self) -> bool:

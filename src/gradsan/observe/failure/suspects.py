@@ -1,4 +1,4 @@
-"""The ops that may have saved a value which was edited in place since, told from the graph and PyTorch's message."""
+"""The ops that may have saved a value which was edited in place since, read from the graph and PyTorch's message."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,8 +9,9 @@ from typing import Any
 
 from gradsan.facts.incident import SavedValue, Suspect
 from gradsan.knowledge.tensors import operation_of_node
-from gradsan.observe.failure.scene import Graph, Node, Scene, op_fact
-from gradsan.observe.graph import REARRANGING, inverted, kind_of, parameters_behind, saves_values, version_of
+from gradsan.observe.failure.pass_graph import Graph
+from gradsan.observe.failure.scene import Scene, op_fact
+from gradsan.observe.graph import REARRANGING, Node, inverted, kind_of, parameters_behind, saves_values, version_of
 from gradsan.observe.modules import buffers_beside
 
 _AT_MOST = 24
@@ -91,7 +92,7 @@ class _Candidates:
                 yield _Candidate(node, is_leafs=True)
 
     def _is_statistics_of(self, node: Node) -> bool:
-        """Whether a buffer of the layer that made an op was edited as often as PyTorch says."""
+        """Whether a buffer of the layer that created an op was edited as often as PyTorch says."""
         leaves = parameters_behind(node, self._graph.below)
         buffers = (buffer for leaf in leaves for buffer in self._buffers.get(id(leaf), ()))
         return any(is_seen_through(buffer, self._value) for buffer in buffers)
@@ -101,7 +102,7 @@ class _Candidates:
         return buffers_beside(self._scene.trained.modules)
 
     def _replaced_by(self, edit: Node) -> Iterator[_Candidate]:
-        """An edit that was recorded stands in the place of the tensor's history."""
+        """An edit that was recorded stands in the place of the tensor's graph."""
         source = next((each for each, _ in edit.next_functions), None)
         number = self._graph.number
         for saver in self._savers_of(source):
@@ -109,7 +110,7 @@ class _Candidates:
                 yield _Candidate(saver, source, edit)
 
     def takers_of(self, source: Node | None) -> list[Node]:
-        """The ops that were made of an op's result and are of its size."""
+        """The ops that were created of an op's result and are of its size."""
         return [each for each in self._above.get(source, ()) if _has_shape(each, self._value.shape)][:_TAKERS_AT_MOST]
 
     def _savers_of(self, source: Node) -> Iterator[Node]:
@@ -122,7 +123,7 @@ def _has_shape(node: Node, shape: tuple[int, ...]) -> bool:
 
 
 def _saves_input(node: Node, source: Node) -> bool:
-    """Whether an op may have saved what an op before it made: what is scaled by a number was not needed for that."""
+    """Whether an op may have saved what an op before it created: what is scaled by a number was not needed for that."""
     inputs = [each for each, _ in node.next_functions]
     factors = operation_of_node(kind_of(node)).factors
     places = [place for place, each in enumerate(inputs) if each is source]

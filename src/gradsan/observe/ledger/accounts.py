@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from gradsan.observe.ledger.carrying import Carriers
 from gradsan.observe.ledger.gradients import Gradients
+from gradsan.observe.ledger.growth import Growth
 from gradsan.observe.ledger.hoards import Hoards
 from gradsan.observe.ledger.holdings import Holdings
 from gradsan.observe.ledger.passlines import Asked, PassLines
@@ -45,7 +45,7 @@ class Accounts:
             self.unreached,
             Weighing(run),
             self.holdings,
-            Carriers(run),
+            Growth(run),
         )
 
     def pass_begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> None:

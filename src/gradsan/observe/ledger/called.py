@@ -1,4 +1,4 @@
-"""Which modules ran, told from the lines that called them by name: where modules must not be listened to.
+"""Which modules ran, read from the lines that called them by name: where modules must not be listened to.
 
 A hook on a module makes `torch.compile` compile again whatever has it inside.
 """

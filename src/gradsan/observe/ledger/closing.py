@@ -30,7 +30,7 @@ def course(kept: Accounts) -> Course:
     return Course(
         passes=passes.count,
         steps=steps.count,
-        ops=sum(each.ops * each.passes // max(each.looked, 1) for each in lines),
+        ops=sum(each.ops * each.passes // max(each.snapshots_taken, 1) for each in lines),
         peak_saved_bytes=max(
             run.lines.peak, *(each.heaviest for each in lines), *(each.saved_bytes or 0 for each in hoards), 0
         ),
@@ -96,9 +96,9 @@ def _left_out(kept: Accounts) -> list[LeftOut]:
 
 
 def _dropped(loss: DroppedLoss) -> DroppedLoss:
-    """With what the source tells about the loop that overwrites it."""
-    made, taken = ({(frame.file, frame.function) for frame in stack[-1:]} for stack in (loss.made, loss.taken))
-    is_apart = made != taken  # a function computes the loss of one step
+    """With what the source shows about the loop that overwrites it."""
+    created, taken = ({(frame.file, frame.function) for frame in stack[-1:]} for stack in (loss.made, loss.taken))
+    is_apart = created != taken  # a function computes the loss of one step
     return replace(loss, is_of_one_step=is_apart or is_part_of_step(loss.made[-1]))
 
 

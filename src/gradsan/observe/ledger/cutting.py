@@ -1,4 +1,4 @@
-"""Where the output of a module loses its history on the way to the loss, followed through the lines that ran."""
+"""Where the output of a module loses its graph on its path to the loss, followed through the lines that ran."""
 
 import ast
 from collections import defaultdict

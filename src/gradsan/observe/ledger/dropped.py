@@ -1,4 +1,4 @@
-"""Losses that a line made and no pass took, though the passes take others of the same line: read from the log."""
+"""Losses that a line created and no pass took, though the passes take others of the same line: read from the log."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ class _Counted:
 
 
 class _Dropped:
-    """The first passes of one line, and what its losses' line made before them."""
+    """The first passes of one line, and what its losses' line created before them."""
 
     def __init__(self, asked: list[PassNote], notes: Sequence[PassNote], lines: Lines) -> None:
         self._asked = asked
@@ -96,10 +96,13 @@ class _Dropped:
         return [
             each
             for each in self._trace.executions
-            if begin <= each.number < end and each.line == last.line and each.frames() == wanted and self._made(each)
+            if begin <= each.number < end
+            and each.line == last.line
+            and each.frames() == wanted
+            and self._created_ops(each)
         ]
 
-    def _made(self, execution: Execution) -> bool:
+    def _created_ops(self, execution: Execution) -> bool:
         return end_of(execution, self._trace) > execution.number
 
     def _is_taken(self, execution: Execution) -> bool:
@@ -119,15 +122,15 @@ class _Dropped:
         return False
 
 
-def _loop_left_behind(made: Stack, asked: Stack) -> tuple[int, Loop] | None:
+def _loop_left_behind(created: Stack, asked: Stack) -> tuple[int, Loop] | None:
     """The innermost loop around the making line, or a caller of it, that the pass stands outside of."""
     shared = 0
-    while shared < min(len(made), len(asked)) and made[shared].function == asked[shared].function:
+    while shared < min(len(created), len(asked)) and created[shared].function == asked[shared].function:
         shared += 1
-        if made[shared - 1].line != asked[shared - 1].line:
+        if created[shared - 1].line != asked[shared - 1].line:
             break
-    for place in reversed(range(len(made))):
-        frame = made[place]
+    for place in reversed(range(len(created))):
+        frame = created[place]
         for loop in reversed(loops_at(frame)):
             if place >= shared or not loop.holds(asked[place].line):
                 return place, loop
@@ -137,7 +140,7 @@ def _loop_left_behind(made: Stack, asked: Stack) -> tuple[int, Loop] | None:
 def _reads_an_item(statement: ast.stmt, file: str, loop: Loop) -> bool:
     """Whether each iteration has a loss of its own, as for the tokens of a sentence: `criterion(out, target[t])`.
 
-    Where all have the same target, each round refines what the one before has made, and the last loss is what counts.
+    Where all have the same target, each iteration refines what the one before has created, and the last loss counts.
     """
     here = (each for each in statements_in(file) if each.lineno == loop.header)
     headers = [each for each in here if isinstance(each, ast.For)]

@@ -1,7 +1,7 @@
 """Graphs that pile up between two passes and that none takes: a validation without `no_grad` that keeps its outputs.
 
-A step makes about as many ops as the one before. Where a function returns, or a pass begins, and many times as many
-have been made, the program's variables are looked through. What is found is a hoard only if nobody comes for it: its
+A step creates about as many ops as the one before. Where a function returns, or a pass begins, and many times as many
+have been created, the program's variables are looked through. What is found is a hoard only if nobody comes for it: its
 ops die without a pass. Losses that are stacked and back-propagated later live until then.
 """
 
@@ -93,7 +93,7 @@ class Hoards:
         self._recorder.call_after(NEVER, lambda *_: None)
 
     def _ring(self, frame: FrameType | None, number: int) -> None:
-        """The op counter stands at `number`: have many more ops been made since the last pass than a step makes?"""
+        """The op counter stands at `number`: were many more ops created since the last pass than a step creates?"""
         if self._recorder.pen.threads.number() != self._thread:
             return
         usual = self._run.lines.usual_gap()
@@ -101,13 +101,13 @@ class Hoards:
             self._recorder.call_after(number + _OPS, self._function_returns)
             return
         latest, needed = self._run.lines.latest, max(_OPS, _TIMES * usual)
-        made = number - latest
-        if made < needed:
+        created = number - latest
+        if created < needed:
             self._recorder.call_after(latest + needed, self._function_returns)
             return
-        self._recorder.call_after(number + made, self._function_returns)
+        self._recorder.call_after(number + created, self._function_returns)
         if not has_compiled():
-            self._run.budget.spend(lambda: self._look(frame, latest))
+            self._run.budget.spend(lambda: self._search(frame, latest))
 
     def facts(self) -> tuple[Hoard, ...]:
         """When all is over: what nobody came for."""
@@ -121,7 +121,7 @@ class Hoards:
         return tuple(each for each in found if each.made not in taken)
 
     def _taken_stacks(self, notes: Sequence[PassNote]) -> set[Stack]:
-        """Where ops were made that passes took. A program may end before a pass comes for the rest of them."""
+        """Where ops were created that passes took. A program may end before a pass comes for the rest of them."""
         seen = [each for each in notes if each.seen and each.walked and each.thread == self._thread]
         pairs = (pair for note in (*seen[:_PASSES], *seen[-_PASSES:]) for pair in _ranges(note))
         numbers = {number for start, stop in pairs for number in range(start, stop)}
@@ -132,7 +132,7 @@ class Hoards:
         if known is None or (suspect.hoard.graphs or 0) > (known.graphs or 0):
             self._found[suspect.key] = suspect.hoard
 
-    def _look(self, frame: FrameType | None, latest: int) -> None:
+    def _search(self, frame: FrameType | None, latest: int) -> None:
         search = self._run.held(frame)
         claimed: set[int] = set()
         for key, held in sorted(search.groups.items(), key=_nearness):
@@ -152,10 +152,10 @@ class Hoards:
         if not _are_apart(graphs, latest):
             return None
         numbers = [node._sequence_nr() for node in sample]  # noqa: SLF001 # creation_number() costs a call more
-        made = [self._run.process.stack_of(number) for number in (numbers[0], numbers[-1])]
-        if not made[0] or not made[1] or made[0][-1] != made[1][-1]:
+        created = [self._run.process.stack_of(number) for number in (numbers[0], numbers[-1])]
+        if not created[0] or not created[1] or created[0][-1] != created[1][-1]:
             return None
-        feed = feed_of(key[0], key[1], made[1][-1], self._run.files)
+        feed = feed_of(key[0], key[1], created[1][-1], self._run.files)
         share = len(nodes) / len(sample)
         return _Suspect(
             Hoard(
@@ -163,7 +163,7 @@ class Hoards:
                 holder="item" if first.name != key[0] else first.holder,
                 function=key[1],
                 fed=() if feed is None else (feed.place,),
-                made=made[1],
+                made=created[1],
                 graphs=len(nodes),
                 ops=int(sum(len(each.numbers) for each in graphs) * share),
                 saved_bytes=int(sum(each.saved_bytes for each in graphs) * share),

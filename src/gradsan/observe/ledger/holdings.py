@@ -1,4 +1,4 @@
-"""Follows what names hold from look to look: which go on collecting, and which keep one graph for good."""
+"""Follows what names hold from scan to scan: which go on collecting, and which keep one graph for good."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
@@ -19,14 +19,14 @@ from gradsan.observe.ledger.trimming import is_trimmed
 _FIRST_SCAN = 3
 _LATER, _SOONER, _LATEST = 3.0, 1.25, 512
 _NAMES = 64  # holders that are followed
-_LOOKS = 32  # counts of one holder that are kept
+_COUNTS = 32  # counts of one holder that are kept
 
 
 @dataclass(slots=True)
 class _Followed:
     sighting: Sighting
     feed: Feed | None
-    made: Stack
+    created: Stack
     counts: list[Count] = field(default_factory=list)
 
     @property
@@ -70,9 +70,9 @@ class Holdings:
         seen = sightings(self._run.held(frame), timeline, is_walked)
         files = list(self._run.files) if seen else []
         for sighting in seen:
-            made = self._run.process.stack_of(sighting.newest)
-            feed = feed_of(sighting.name, sighting.function, made[-1] if made else None, files)
-            self._note(sighting, feed, made)
+            created = self._run.process.stack_of(sighting.newest)
+            feed = feed_of(sighting.name, sighting.function, created[-1] if created else None, files)
+            self._note(sighting, feed, created)
         self._next_scan = min(int(count * (_SOONER if seen else _LATER)), count + _LATEST) + 1
 
     def facts(self) -> tuple[Holding, ...]:
@@ -83,9 +83,11 @@ class Holdings:
         """
         has_optimizers, files = bool(self._gradients.accounts), self._run.files
         counted = [each for each in self._followed.values() if each.sighting.by_optimizer or not has_optimizers]
-        told = sorted(counted, key=lambda each: (not each.collects, -len(each.sighting.steps), len(each.sighting.name)))
+        ranked = sorted(
+            counted, key=lambda each: (not each.collects, -len(each.sighting.steps), len(each.sighting.name))
+        )
         chosen: list[tuple[Sighting, Holding]] = []
-        for each in told:
+        for each in ranked:
             fact, reach = _fact(each, files), each.sighting.reach
             is_other = all(reach.isdisjoint(other.reach) for other, _ in chosen)
             is_same_line = any(fact.fed and fact.fed == other.fed for _, other in chosen)  # of another object's list
@@ -94,22 +96,22 @@ class Holdings:
         retaining = [each for each in self._run.lines.lines.values() if each.kept]
         return tuple(replace(fact, retained_by=_retained_by(sighting.reach, retaining)) for sighting, fact in chosen)
 
-    def _note(self, sighting: Sighting, feed: Feed | None, made: Stack) -> None:
+    def _note(self, sighting: Sighting, feed: Feed | None, created: Stack) -> None:
         key = (sighting.name, sighting.function)
         known = self._followed.get(key)
         if known is None and len(self._followed) >= _NAMES:
             return
         if known is None or (sighting.by_optimizer and not known.sighting.by_optimizer):
-            known = self._followed[key] = _Followed(sighting, feed, made)
+            known = self._followed[key] = _Followed(sighting, feed, created)
         if len(sighting.steps) >= len(known.sighting.steps):
-            known.sighting, known.feed, known.made = sighting, feed or known.feed, made or known.made
+            known.sighting, known.feed, known.created = sighting, feed or known.feed, created or known.created
         known.counts.append(Count(sighting.step, len(sighting.steps), sighting.steps[0]))
-        del known.counts[1 : len(known.counts) - _LOOKS]
+        del known.counts[1 : len(known.counts) - _COUNTS]
 
 
 def _retained_by(reach: set[int], retaining: Iterable[Line]) -> tuple[Stack, ...]:
     """The lines whose passes kept graphs that lead there."""
-    return tuple(line.stack for line in retaining if any(any(map(look.walks, reach)) for look in line.kept))
+    return tuple(line.stack for line in retaining if any(any(map(snapshot.walks, reach)) for snapshot in line.kept))
 
 
 def _fact(followed: _Followed, files: Collection[str]) -> Holding:
@@ -119,7 +121,7 @@ def _fact(followed: _Followed, files: Collection[str]) -> Holding:
         name=name,
         holder=_holder(sighting, name),
         fed=() if feed is None else (feed.place,),
-        made=followed.made,
+        made=followed.created,
         counts=tuple(followed.counts),
         ops=sighting.ops,
         saved_bytes=sighting.saved_bytes,

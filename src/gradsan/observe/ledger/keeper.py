@@ -67,7 +67,7 @@ class Keeper:
             self._work.undisturbed(partial(ledger.pass_ended, begun))
 
     def step_ended(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
-        """An optimizer made a step that is attended to."""
+        """An optimizer has stepped, which is attended to."""
         ledger = self._ledger
         if ledger is not None:
             self._work.undisturbed(partial(ledger.step_ended, optimizer))

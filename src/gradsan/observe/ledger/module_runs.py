@@ -20,7 +20,7 @@ class Ran:
     keys: tuple[str, ...]  # of the parameters
     identities: tuple[int, ...]
     stack: Stack  # the user's calls that led there
-    number: int | None  # of the op that made its output; None: nothing was recorded
+    number: int | None  # of the op that created its output; None: nothing was recorded
     classes: tuple[str, ...] = ()  # the user's own, whose methods read its parameters by name
 
 

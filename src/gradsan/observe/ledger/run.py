@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 from gradsan.observe.ledger.budget import Budget
-from gradsan.observe.ledger.holder_scan import Histories
+from gradsan.observe.ledger.holder_scan import HeldGraphs
 from gradsan.observe.ledger.passlines import PassLines
 from gradsan.observe.ledger.wording import user_files, user_modules
 from gradsan.observe.log.frames import frames_out
@@ -30,7 +30,7 @@ class Run:
         """The user's, as far as they are known."""
         return user_files(self.owns) | self.lines.files
 
-    def held(self, frame: FrameType | None) -> Histories:
+    def held(self, frame: FrameType | None) -> HeldGraphs:
         """All tensors with a graph within reach of a frame; of the user's modules, where the program is over."""
         modules = user_modules(self.owns) if frame is None else ()
-        return Histories(self.owns).look_through(frames_out(frame), modules)
+        return HeldGraphs(self.owns).search(frames_out(frame), modules)

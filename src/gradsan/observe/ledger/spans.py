@@ -1,4 +1,4 @@
-"""The ops that a statement made, and whether a pass walks one of them."""
+"""The ops that a statement created, and whether a pass walks one of them."""
 
 from bisect import bisect_right
 from collections.abc import Sequence

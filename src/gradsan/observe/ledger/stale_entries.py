@@ -7,8 +7,8 @@ from itertools import islice
 from gradsan.facts.course import Stale
 from gradsan.facts.incident import Stack
 from gradsan.facts.location import Frame
-from gradsan.observe.failure.scene import Graph
-from gradsan.observe.graph_snapshot import Look
+from gradsan.observe.failure.pass_graph import Graph
+from gradsan.observe.graph_snapshot import Snapshot
 from gradsan.observe.ledger.carrying import carried_over
 from gradsan.observe.ledger.old_ops import Entry, OldOps, old_ops
 from gradsan.observe.ledger.passlines import Asked
@@ -52,30 +52,30 @@ class StaleEntry:
             makers=tuple(islice(_makers(old.numbers_below(entry.old), process.lines), _MAKERS)),
             is_asked_for=enters is None,
             made_in_loop=_is_created_in_loop(self.number, asked, process.lines),
-            trained_anew=old.trained_anew,
+            trained_anew=old.trained_again,
             is_term=old.is_term(entry),
             is_operand=old.is_operand(entry),
         )
 
 
 def stale_entries(
-    asked: Asked, again: Sequence[Look], process: Process, *, on_the_processor_only: bool
+    asked: Asked, again: Sequence[Snapshot], process: Process, *, on_the_processor_only: bool
 ) -> list[StaleEntry]:
     """The first ones, given what was seen of earlier passes that walked some of the same ops.
 
     A device has threads of its own, which number the ops of the gradients: where there are such ops, what it computed
     does not count.
     """
-    look = asked.note.seen
-    if look is None:
+    snapshot = asked.note.seen
+    if snapshot is None:
         return []
     graph = Graph(asked.tensors, {})
-    found = (old_ops(graph, look, each) for each in again)
+    found = (old_ops(graph, snapshot, each) for each in again)
     old = next((each for each in found if each is not None), None)
     if old is None or (on_the_processor_only and not old.is_on_the_processor):
         return []
     lines = process.lines
-    makers = {lines.stack_of(number) for number in islice(old.made_since(), _OPS)}
+    makers = {lines.stack_of(number) for number in islice(old.created_since(), _OPS)}
     by_calls: dict[Stack, Entry] = {}
     for entry in old.entries():
         by_calls.setdefault(lines.stack_of(graph.number[entry.old]) or (), entry)

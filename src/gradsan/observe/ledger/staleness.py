@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from gradsan.facts.course import Stale
 from gradsan.facts.incident import Stack
 from gradsan.observe.callers import Calls
-from gradsan.observe.graph_snapshot import Look
+from gradsan.observe.graph_snapshot import Snapshot
 from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.passlines import Asked, LineKey, key_of, meet
 from gradsan.observe.ledger.run import Run
@@ -25,7 +25,7 @@ _REMEMBERED = 6  # snapshots of passes of one line
 class _Seen:
     calls: Calls
     thread: int
-    look: Look
+    snapshot: Snapshot
 
     def is_like(self, note: Begun) -> bool:
         """Whether another pass was asked for by the same calls, in a later iteration."""
@@ -45,12 +45,12 @@ class Staleness:
 
     def pass_begins(self, asked: Asked) -> None:
         """A pass is about to run; it is compared with earlier ones if its graph was seen."""
-        note, look, calls = asked.note, asked.note.seen, asked.note.caller.calls
-        if look is None:
+        note, snapshot, calls = asked.note, asked.note.seen, asked.note.caller.calls
+        if snapshot is None:
             return
         known = self._seen.setdefault(key_of(calls), deque(maxlen=_REMEMBERED))
-        again = [each.look for each in known if each.is_like(note) and meet(look.walked, each.look.walked)]
-        known.append(_Seen(calls, note.thread, look))
+        again = [each.snapshot for each in known if each.is_like(note) and meet(snapshot.walked, each.snapshot.walked)]
+        known.append(_Seen(calls, note.thread, snapshot))
         self._creates = self._creates or note.creates
         self._pending = None
         # Each thread counts its ops by itself: where several run, two ops may have the same number.
@@ -67,7 +67,7 @@ class Staleness:
         """What the passes of a line walk that is old."""
         return tuple(self._found.get(key, {}).values())
 
-    def _stale(self, asked: Asked, again: Sequence[Look]) -> dict[Stack, Stale]:
+    def _stale(self, asked: Asked, again: Sequence[Snapshot]) -> dict[Stack, Stale]:
         process = self._run.process
         entries = stale_entries(asked, again, process, on_the_processor_only=self._creates)
         known = self._found.get(key_of(asked.note.caller.calls), {})

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from gradsan.observe.graph import Node, about_bytes, inputs_of, saves_values, walked
-from gradsan.observe.graph_snapshot import Look
+from gradsan.observe.graph_snapshot import Snapshot
 from gradsan.observe.ledger.passlines import Asked
 from gradsan.observe.ledger.run import Run
 from gradsan.observe.notes import PassNote
@@ -27,11 +27,11 @@ class Weighing:
         lines, passes = self._run.lines, self._run.process.passes
         roots = self._run.held(asked.frame).nodes.values()
         earlier = passes.before(passes.note(asked.note))
-        retained = [look for each in lines.lines.values() for look in each.kept]
+        retained = [snapshot for each in lines.lines.values() for snapshot in each.kept]
         lines.peak = max(lines.peak, live_bytes(roots, asked.note.since, earlier, retained))
 
 
-def live_bytes(roots: Iterable[Node], since: int, passes: Sequence[PassNote], retained: Sequence[Look]) -> int:
+def live_bytes(roots: Iterable[Node], since: int, passes: Sequence[PassNote], retained: Sequence[Snapshot]) -> int:
     """About what the ops below these roots have saved and not freed.
 
     Of what was created before op `since`, that counts which passes are known to have `retained`; of what is newer, all

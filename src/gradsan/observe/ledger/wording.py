@@ -44,7 +44,7 @@ def stored_at(place: Frame) -> str | None:
 
 
 def asks_to_retain(place: Frame) -> bool:
-    """Whether a line says that a graph is to be kept, or one of the gradients to be made."""
+    """Whether a line says that a graph is to be kept, or one of the gradients to be created."""
     return any(each.arg in {"retain_graph", "create_graph"} for call in _calls_at(place) for each in call.keywords)
 
 

@@ -1,4 +1,4 @@
-"""What the log and the live objects tell of an incident: the name that its explanation is about, the edit, the cut."""
+"""What the log and the live objects show of an incident: the name that its explanation is about, the edit, the cut."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from gradsan.observe.failure.scene import Scene
 from gradsan.observe.naming.cuts import COMPARISON, GRADIENT
 from gradsan.observe.naming.editing import edit_behind
 from gradsan.observe.naming.layers import layer_behind
-from gradsan.observe.naming.losing import loss_of_history
+from gradsan.observe.naming.losing import loss_of_graph
 from gradsan.observe.naming.names import Crossing, carrier
 from gradsan.observe.naming.subject import Subject, holder_of, subject_of
 from gradsan.observe.statements import scope_at
@@ -49,10 +49,10 @@ def _carrier(incident: SecondPass | Edited, scene: Scene) -> Named | None:
 
 def _crossing(incident: SecondPass | Edited) -> Crossing | None:
     match incident:
-        case SecondPass(made=made, enters=enters, failing=failing, freeing=freeing):
-            return Crossing.between(made, enters, failing.stack, freeing.begin)
-        case Edited(made=OpFact() as made, enters=enters, failing=failing):
-            return Crossing.between(made, enters, failing.stack, None)
+        case SecondPass(made=created, enters=enters, failing=failing, freeing=freeing):
+            return Crossing.between(created, enters, failing.stack, freeing.begin)
+        case Edited(made=OpFact() as created, enters=enters, failing=failing):
+            return Crossing.between(created, enters, failing.stack, None)
     return None
 
 
@@ -88,7 +88,7 @@ def _edit_unwritten(incident: Edited, scene: Scene) -> tuple[Incident, Named | N
 def _cut(incident: WithoutHistory, scene: Scene) -> tuple[Incident, Named | None]:
     bare = [each for each in scene.tensors if not each.requires_grad]  # of several losses, where the pass stopped
     subject = subject_of(bare or scene.tensors, scene.frames, scene.owns)
-    found = loss_of_history(subject, incident.failing.stack, scene.lines)
+    found = loss_of_graph(subject, incident.failing.stack, scene.lines)
     if found is None:
         return incident, _named(subject)
     known = replace(incident, cut=found.frames, by=_clause(found.written), proved=found.is_proved)

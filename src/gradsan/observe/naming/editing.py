@@ -20,7 +20,7 @@ from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.statements import read_at
 from gradsan.source.stores import text
 
-_LOOKED_AT = 400  # edits, the latest first
+_SEARCHED = 400  # edits, the latest first
 _TOO_DOUBTFUL = 3.0
 
 
@@ -36,7 +36,7 @@ class Edit:
 
     @property
     def frames(self) -> Stack:
-        """The user's calls when it was made."""
+        """The user's calls when it was created."""
         return self.at.frames(self.line)
 
 
@@ -58,7 +58,7 @@ class _Inquiry:
         numbers = sorted({op.number for op in ops if op is not None and op.number is not None})
         self._trace = Trace(lines, numbers[0] if numbers else 0, None, tuple(numbers))
         self._stores = Stores(self._trace)
-        self._written = list(islice(self._edits(), _LOOKED_AT))
+        self._written = list(islice(self._edits(), _SEARCHED))
 
     def run(self) -> Edit | None:
         found = (find() for find in (self._recorded, self._followed, self._seen, self._only))
@@ -71,11 +71,11 @@ class _Inquiry:
                 yield from ((execution, each) for each in edits(statement, execution.call.code.file))
 
     def _running(self, op: OpFact | None) -> tuple[Execution, ...]:
-        """The statement that made an op; none where that is not known."""
+        """The statement that created an op; none where that is not known."""
         return () if op is None or op.number is None else self._trace.at.get(op.number, ())[-1:]
 
     def _recorded(self) -> Edit | None:
-        """The graph has the op that the edit made: its line is where it was edited."""
+        """The graph has the op that the edit created: its line is where it was edited."""
         recorded = ((suspect, each) for suspect in self._suspects for each in self._running(suspect.edit))
         found = (
             Edit(text(each.target), execution, each.line, suspect.saver, is_proved=True)
@@ -100,11 +100,11 @@ class _Inquiry:
         if not likely:
             return None
         _, execution, edit = min(likely, key=lambda each: each[0] or 0.0)
-        seen = self._is_live(execution, edit) is not None or self._made_an_op_of_it(execution, suspect)
+        seen = self._is_live(execution, edit) is not None or self._created_an_op_of_it(execution, suspect)
         return Edit(text(edit.target), execution, edit.line, suspect.saver, is_proved=seen)
 
-    def _made_an_op_of_it(self, execution: Execution, suspect: Suspect) -> bool:
-        """Whether the edit was recorded: the graph has an op, made then, that takes just what was saved."""
+    def _created_an_op_of_it(self, execution: Execution, suspect: Suspect) -> bool:
+        """Whether the edit was recorded: the graph has an op, created then, that takes just what was saved."""
         return any(execution in self._running(each) for each in suspect.takers)
 
     def _seen(self) -> Edit | None:
@@ -126,7 +126,7 @@ class _Inquiry:
         return Edit(text(each.target), execution, each.line, self._reader(execution, each), is_proved=False)
 
     def _after(self, suspect: Suspect) -> Iterable[tuple[Execution, InPlace]]:
-        """The edits since an op was made, the first of them first."""
+        """The edits since an op was created, the first of them first."""
         saved = suspect.saver.number or 0
         return [(execution, each) for execution, each in reversed(self._written) if execution.number > saved]
 
@@ -147,5 +147,5 @@ class _Inquiry:
 
 
 def _read_by(op: OpFact) -> set[str]:
-    """The names that the lines of the calls read which made an op."""
+    """The names that the lines of the calls read which created an op."""
     return set[str]().union(*map(read_at, op.stack))

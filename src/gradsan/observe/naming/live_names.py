@@ -1,4 +1,4 @@
-"""What live objects tell of a name: which of them holds the very op, and what a line of the user's calls it."""
+"""What live objects show of a name: which of them holds the very op, and what a line of the user's calls it."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -20,7 +20,7 @@ from gradsan.source.stores import calls, text
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Where the history was lost."""
+    """Where the graph was lost."""
 
     name: str | None  # of the first tensor without it
     holder: Holder
@@ -45,7 +45,7 @@ class _Asked:
         return Loss(self.name, self.holder, statement[0].frames(), statement[1], is_proved=False)
 
 
-def loss_of_history(subject: Subject | None, frames: Sequence[Frame], lines: Lines) -> Loss | None:
+def loss_of_graph(subject: Subject | None, frames: Sequence[Frame], lines: Lines) -> Loss | None:
     """None where the lines that ran do not tell. `frames`: the user's calls that led to the pass, outermost first."""
     trace = Trace(lines, 0, None, ())
     asked = _handed_back(trace, frames) if subject is None else _written(trace, subject)

@@ -31,20 +31,20 @@ from gradsan.observe.statements import place_of
 class Crossing:
     """The edge over which a failing pass reaches what an earlier one freed."""
 
-    made_number: int  # the newest freed op on this path
+    created_number: int  # the newest freed op on this path
     enters_number: int | None  # the op of the later forward that builds on it; `None`: the failing root is freed
     enters: Stack  # the user's stack when that was created, outermost first; of the failing pass if there is none
     freed_number: int | None = None  # the op counter when the freeing pass ran: what survived was stored before it
     enters_op: str | None = None  # PyTorch's name of the op that builds on it
 
     @classmethod
-    def between(cls, made: OpFact, enters: OpFact | None, failing: Stack, freed: int | None) -> "Crossing | None":
+    def between(cls, created: OpFact, enters: OpFact | None, failing: Stack, freed: int | None) -> "Crossing | None":
         """From one op to another, or from a failing pass to one; None: that has no number."""
-        if made.number is None:
+        if created.number is None:
             return None
         if enters is None:
-            return cls(made.number, None, failing, freed)
-        return cls(made.number, enters.number, enters.stack, freed, enters.name)
+            return cls(created.number, None, failing, freed)
+        return cls(created.number, enters.number, enters.stack, freed, enters.name)
 
 
 def carrier(crossing: Crossing, frames: Sequence[FrameType], lines: Lines, owns: Callable[[str], bool]) -> Named | None:
@@ -52,7 +52,7 @@ def carrier(crossing: Crossing, frames: Sequence[FrameType], lines: Lines, owns:
 
     `frames` are the live ones at the failure, the innermost first. Keeps none of them, and nothing found in them.
     """
-    live = held(crossing.made_number, frames, owns)
+    live = held(crossing.created_number, frames, owns)
     users = (each for each in frames if owns(each.f_code.co_filename))
     stack = list(reversed(crossing.enters)) or [place_of(each) for each in users]
     binding = _of_lines(crossing, stack, lines)
@@ -63,9 +63,9 @@ def carrier(crossing: Crossing, frames: Sequence[FrameType], lines: Lines, owns:
 
 def _of_lines(crossing: Crossing, stack: Sequence[Frame], lines: Lines) -> Binding | None:
     """Questions 1 to 3."""
-    made, enters = crossing.made_number, crossing.enters_number
-    trace = Trace(lines, made, enters, (made,) if enters is None else (made, enters))
-    makers = trace.at.get(made, ())
+    created, enters = crossing.created_number, crossing.enters_number
+    trace = Trace(lines, created, enters, (created,) if enters is None else (created, enters))
+    makers = trace.at.get(created, ())
     entering = trace.at.get(-1 if enters is None else enters) or _failing(trace, stack)
     if not makers or not entering:
         return None

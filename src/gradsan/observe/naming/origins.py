@@ -20,7 +20,7 @@ from gradsan.source.scopes import MODULE, Scope
 from gradsan.source.stores import Path, Store, assigned, comprehended, text
 
 _STORES_AT_MOST = 12
-_STORES_LOOKED_AT = 50_000  # for what is wanted
+_STORES_SEARCHED = 50_000  # for what is wanted
 _ITERATIONS_AT_MOST = 50_000  # executions looked through for the entry of a loop
 _YIELDS_AT_MOST = 4
 
@@ -105,7 +105,7 @@ class Origins:
 
     def _newest(self, stored: Stored) -> Stored:
         """What is followed of all that was stored: the newest first, then whatever older is wanted."""
-        newest = list(islice(reversed(stored), _STORES_LOOKED_AT))
+        newest = list(islice(reversed(stored), _STORES_SEARCHED))
         return newest[:_STORES_AT_MOST] + [each for each in newest[_STORES_AT_MOST:] if each[0] in self._wanted]
 
     def _through(

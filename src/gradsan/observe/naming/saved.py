@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from gradsan.facts.culprit import Holder
-from gradsan.observe.naming.looking import is_op, value_of
+from gradsan.observe.naming.live_values import is_op, value_of
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.subject import holder_of
 from gradsan.observe.private import creation_number

@@ -21,7 +21,7 @@ class Stores:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self.made_ops = trace.made_ops
+        self.created_ops = trace.created_ops
         self._attributes: dict[str, Stored] = defaultdict(list)
         self._shared: dict[str, Stored] = defaultdict(list)
         self._calls: dict[Scope, list[Call]] = defaultdict(list)

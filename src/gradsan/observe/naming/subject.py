@@ -10,7 +10,7 @@ from gradsan.facts.culprit import Holder
 from gradsan.facts.location import Frame
 from gradsan.knowledge.effects import asks_for_pass
 from gradsan.observe.graph import loss_chain, roots_of
-from gradsan.observe.naming.looking import value_of
+from gradsan.observe.naming.live_values import value_of
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.statements import calls_at, parameters_in, place_of, scope_at, statements_at
 from gradsan.source.scopes import Scope

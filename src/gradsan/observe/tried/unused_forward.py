@@ -17,8 +17,8 @@ class UnusedForward(Belief):
         if not isinstance(case.incident, SecondPass):
             return
         freed, before, running = case.incident.freeing.begin, _called(case.makers), case.running()
-        for execution, statement in case.since_made():
-            if execution.number < freed or execution not in case.trace.made_ops or execution in running:
+        for execution, statement in case.since_created():
+            if execution.number < freed or execution not in case.trace.created_ops or execution in running:
                 continue
             where = place(execution, statement.lineno)
             match statement:
@@ -49,8 +49,8 @@ def _is_forward(call: ast.Call, execution: Execution, case: Case) -> bool:
         matched = case.stores.match(entered)
         if matched is not None and matched.node is call:
             return matched.scope.name == "forward"
-    made = (statement for maker in case.makers for statement in maker.statements)
-    assigned = (each.value for each in made if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call))
+    created = (statement for maker in case.makers for statement in maker.statements)
+    assigned = (each.value for each in created if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call))
     return any(text(each.func) == text(call.func) for each in assigned)
 
 
