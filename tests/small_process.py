@@ -43,8 +43,8 @@ def program_of(module: ModuleType) -> Iterator[None]:
         for each in _functions[file]:
             _track_again(each)
     others = {name: each for name, each in sys.modules.items() if _file(each) in _functions.keys() - files}
-    for each in others:
-        del sys.modules[each]
+    for name in others:
+        del sys.modules[name]
     yield
     sys.modules.update(others)
     gc.collect()

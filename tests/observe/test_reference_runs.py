@@ -281,8 +281,7 @@ def _run(program: str, reference: str | None, noted: tuple[int, ...], folder: st
     trial = Trial(Arrangement(here, here, here, reference=reference, noted=noted))
     trial._arriving()  # noqa: SLF001 # torch is there already
     exec(compile(program, "program.py", "exec"), {"__name__": "__main__"})  # noqa: S102 # one of the above
-    found = trial._reference  # noqa: SLF001 # as above
-    answer.send((trial._given.steps, () if found is None else tuple(found.noted)))  # noqa: SLF001 # as above
+    answer.send((trial._given.steps, tuple(trial._reference.noted)))  # noqa: SLF001 # as above
 
 
 def steps(program: str, reference: str | None, folder: Path) -> Steps:

@@ -2,7 +2,7 @@
 
 Everything here follows what CPython's own start-up does (`Modules/main.c`, `Python/pythonrun.c`). An uncaught
 exception is neither printed nor turned into a status here: it goes on to the interpreter, which knows best how to end
-a process (tracebacks, `sys.last_value`, death by SIGINT), and is only relieved of gradsan's own frames on the way.
+a process (tracebacks, `sys.last_value`, death by SIGINT), and is only relieved of gradsan's own frames as it goes by.
 """
 
 import builtins

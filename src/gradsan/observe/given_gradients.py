@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gradsan.observe.graph import leaves_of, own_backwards, reach, roots_of
-from gradsan.observe.modules import parameter_names, trained
-from gradsan.observe.reference_runs import parameters_of
+from gradsan.observe.modules import parameter_names, parameters_of, trained
 
 STEPS = 60  # that are noted; two programs that differ do so early
 _PARAMETERS = 4000  # of one optimizer

@@ -1,15 +1,14 @@
 """Terms of a loss that are made of gradients without a graph: what is added, followed back to the call that gave it."""
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from gradsan.facts.course import ConstantTerm
 from gradsan.observe.graph import Node, is_sum, roots_of, sums_of
-from gradsan.observe.ledger.budget import Budget
-from gradsan.observe.ledger.passlines import Line, PassLines
-from gradsan.observe.log.lines import Lines
+from gradsan.observe.ledger.passlines import Asked, Line
+from gradsan.observe.ledger.run import Run
 from gradsan.observe.naming.history_cut import Lost, gradients_behind
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
@@ -21,32 +20,33 @@ _SUMS_AT_MOST = 16  # of one loss
 class ConstantTerms:
     """Of a process."""
 
-    def __init__(self) -> None:
+    def __init__(self, run: Run) -> None:
+        self._run = run
         self._found: dict[tuple[Any, Any], ConstantTerm] = {}
 
     def facts(self) -> tuple[ConstantTerm, ...]:
         """All that were found, each once."""
         return tuple(self._found.values())
 
-    def pass_begins(
-        self, note: Begun, tensors: Sequence[Any], lines: Lines | None, passes: PassLines, budget: Budget
-    ) -> None:
-        """Look for them in a loss that is back-propagated, if gradients were asked for since the pass before."""
-        asked = [each for each in passes.lines.values() if _is_of_interest(each, note)]
-        if lines is None or not asked or not note.accumulates:
+    def pass_begins(self, asked: Asked) -> None:
+        """Search a loss that is back-propagated for them, if gradients were asked for since the pass before."""
+        note, lines = asked.note, self._run.process.recorder.lines()
+        giving = [each for each in self._run.lines.lines.values() if _is_of_interest(each, note)]
+        if lines is None or not giving or not note.accumulates:
             return
-        sums = {each._sequence_nr(): each for each in sums_of(roots_of(tensors))[:_SUMS_AT_MOST]}  # noqa: SLF001 # as in graph.py
-        if sums and budget.allows():
-            with budget:
-                self._look(note, asked, sums, Trace(lines, note.since, None, tuple(sums)))
+        sums = {each._sequence_nr(): each for each in sums_of(roots_of(asked.tensors))[:_SUMS_AT_MOST]}  # noqa: SLF001 # as in graph.py
+        if sums:
+            self._run.budget.spend(
+                lambda: self._search(note, giving, sums, Trace(lines, note.since, None, tuple(sums)))
+            )
 
-    def _look(self, note: Begun, asked: list[Line], sums: dict[int, Node], trace: Trace) -> None:
+    def _search(self, note: Begun, giving: list[Line], sums: dict[int, Node], trace: Trace) -> None:
         stores = Stores(trace)
         outermost = {live[-1]: sums[number] for number, live in sorted(trace.at.items()) if live}
         for at, node in outermost.items():
             for added in (each for statement in at.statements for each in _constants(_sum_in(statement), node)):
                 found = gradients_behind(stores, added, at)
-                if found is not None and any(_asks_at(line, found.at) for line in asked):
+                if found is not None and any(_asks_at(line, found.at) for line in giving):
                     self._note(note, at, found)
 
     def _note(self, note: Begun, at: Execution, found: Lost) -> None:

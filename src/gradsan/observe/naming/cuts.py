@@ -1,4 +1,4 @@
-"""Expressions whose value has no history whatever they are given, told from their source."""
+"""Expressions whose value has no graph whatever they are given, read from their source."""
 
 import ast
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ _HOW: dict[str, Cutting] = {
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A place that loses the history of what it is given."""
+    """A place that loses the graph of what it is given."""
 
     node: ast.expr
     given: tuple[ast.expr, ...]

@@ -1,12 +1,12 @@
-"""Whether the later forward trains again what is old in its graph, so that the old part may lose its history."""
+"""Whether the later forward trains again what is old in its graph, so that the old part may lose its graph."""
 
 from collections.abc import Collection, Container
 
-from gradsan.observe.failure.scene import Graph, Node
-from gradsan.observe.graph import leaves_of, loss_chain, own_backwards
+from gradsan.observe.failure.pass_graph import Graph
+from gradsan.observe.graph import Node, leaves_of, loss_chain, own_backwards
 
 
-def trained_anew(graph: Graph, old: Collection[Node]) -> bool:
+def trained_again(graph: Graph, old: Collection[Node]) -> bool:
     """Whether every parameter behind the old part is reached apart from it, too."""
     stale = {id(leaf) for leaf in leaves_of(graph.beneath(old))}
     roots = [root for root in graph.roots if root not in old]
