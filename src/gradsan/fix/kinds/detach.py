@@ -10,10 +10,10 @@ from gradsan.fix.expressions import bracketed, is_only_given, method, written_ou
 from gradsan.fix.flow import constants, reads
 from gradsan.fix.keeping import added_at, as_tensor, kept_by
 from gradsan.fix.kinds import Places, named
-from gradsan.fix.program import Place, Program, callee, frames
+from gradsan.fix.program import Place, Program, callee, common_frames, frames
 from gradsan.fix.receivers import seen_from
 from gradsan.fix.revealing import held_above, held_below, was_seen
-from gradsan.fix.uses import common_frames, cut_code, cut_statements, cut_value, detach_here, loads, use_of
+from gradsan.fix.uses import cut_code, cut_statements, cut_value, detach_here, loads, use_of
 from gradsan.source.names import assigns, call_of, called_name, nodes, targets
 from gradsan.source.tree import Function, Statement, Tree, same_as
 
