@@ -1,8 +1,9 @@
 """The text of expressions that an edit puts together."""
 
 import ast
+from collections.abc import Sequence
 
-from gradsan.source.file import expression
+from gradsan.source.file import Source, expression
 from gradsan.source.names import assigned_names
 from gradsan.source.tree import Function, Tree, same
 
@@ -35,3 +36,11 @@ def is_only_given(scope: ast.AST, name: str) -> bool:
         return False
     given = (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)
     return any(each.arg == name for each in given) and name not in assigned_names(scope.body)
+
+
+def free_name(source: Source, wished: Sequence[str]) -> str:
+    """A name that means nothing else in the file: the first of some that is free, or one like the last."""
+    names = {each.id for each in ast.walk(source.tree) if isinstance(each, ast.Name)}
+    names |= {each.name for each in ast.walk(source.tree) if isinstance(each, ast.FunctionDef | ast.ClassDef)}
+    numbered = (f"{wished[-1]}_{n}" for n in range(2, len(names) + 3))
+    return next(each for each in (*wished, *numbered) if each not in names)

@@ -1,7 +1,7 @@
 """What flows from one statement to another, as far as the names in them tell."""
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from gradsan.source.file import Source
@@ -17,12 +17,6 @@ def dependents(first: Statement, following: Iterable[Statement]) -> list[Stateme
             taken.append(each)
             names |= assigned_names(each)
     return taken
-
-
-def between(block: Sequence[Statement], first: Statement, last: Statement) -> list[Statement]:
-    """The statements of a block after one and before another."""
-    here = list(block)
-    return here[here.index(first) + 1 : here.index(last)]
 
 
 def constants(source: Source, name: str) -> list[object]:

@@ -17,7 +17,8 @@ from gradsan.fix.meaning import meant
 from gradsan.report import Diagnosis, FixKind
 from gradsan.source.disk import load, parsed
 from gradsan.source.file import Source
-from gradsan.source.tree import Loop, Scope, Statement, Tree
+from gradsan.source.names import targets
+from gradsan.source.tree import Loop, Scope, Statement, Tree, same_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,11 @@ class Place:
     def function(self) -> str:
         """The function that the frame belongs to, as the run calls it."""
         return self.frame.function
+
+    @property
+    def owner(self) -> str:
+        """The class or function in which that one is defined."""
+        return self.function.rpartition(".")[0]
 
     @property
     def scope(self) -> Scope:
@@ -62,6 +68,18 @@ class Place:
     def loops(self) -> list[Loop]:
         """The loops of the function around it, innermost first."""
         return self.tree.loops(self.statement)
+
+    def value_of(self, name: str) -> ast.expr | None:
+        """What the statement assigns to this, and to nothing else."""
+        match self.statement:
+            case ast.Assign(targets=[target], value=value) if same_as(target, name):
+                return value
+        return None
+
+    @property
+    def targets(self) -> list[str]:
+        """What the statement assigns to."""
+        return list(map(self.text, targets(self.statement)))
 
     def text(self, node: ast.AST) -> str:
         """A piece of the file, as it is written."""
@@ -219,11 +237,13 @@ class Program:
 
     def parted(self, one: Location | None, other: Location | None) -> tuple[Place, Place] | None:
         """The statements of both stacks in the function in which they part, where both can be edited."""
-        apart = self.apart(one, other)
-        if apart is None:
-            return None
-        ours, theirs = self.at(one, apart), self.at(other, apart)
+        ours, theirs = self.beside(one, other), self.beside(other, one)
         return None if ours is None or theirs is None else (ours, theirs)
+
+    def beside(self, one: Location | None, other: Location | None) -> Place | None:
+        """The statement of the one stack alone."""
+        apart = self.apart(one, other)
+        return None if apart is None else self.at(one, apart)
 
     def _place(self, frame: Frame, chosen: "_Choice") -> Place | None:
         """The statement that a frame stands at: of several on one line, the one that is chosen."""

@@ -1,6 +1,5 @@
 """Run the forward again for the later pass, so that it has a graph of its own."""
 
-import ast
 from collections.abc import Iterator
 
 from gradsan.causes.computed_once import CONSTRUCTORS
@@ -13,7 +12,7 @@ from gradsan.fix.rerunning import after_the_step
 from gradsan.fix.uncaching import without_the_cache
 from gradsan.fix.writing_out import written_out
 from gradsan.source.names import assigned_names, loaded, loaded_names, parameters
-from gradsan.source.tree import Function, same_as
+from gradsan.source.tree import Function
 
 
 def _at_the_use_in_the_loop(program: Program) -> Iterator[Draft]:
@@ -32,8 +31,7 @@ def _at_the_use(program: Program) -> Iterator[Draft]:
 
 def _names_written_out(program: Program) -> Iterator[Draft]:
     made, used = program.diagnosis.made, program.diagnosis.used
-    apart = program.apart(made, used)
-    creating = None if apart is None else program.at(made, apart)
+    apart, creating = program.apart(made, used), program.beside(made, used)
     if apart is None or creating is None:
         return
     for place in filter(None, (program.at(later, apart) for later in (program.diagnosis.enters, used))):
@@ -73,21 +71,14 @@ def _attribute_written_out(program: Program, name: str) -> Iterator[Draft]:
     reader = next((each for each in program.known(program.diagnosis.enters) if loaded(each.statement, name)), None)
     if reader is None or not name.startswith("self."):
         return
-    for place in program.known(program.diagnosis.made):
-        value = _constructed(place, name)
+    constructing = [each for each in program.known(program.diagnosis.made) if each.function.endswith(CONSTRUCTORS)]
+    for place in constructing:
+        value = place.value_of(name)
         if value is not None and not loaded_names(value) & _locals(place):
             draft = Draft()
             for load in loaded(reader.statement, name):
                 draft.replace(reader.tree, load, bracketed(place.text(value)))
             yield draft
-
-
-def _constructed(place: Place, name: str) -> ast.expr | None:
-    """What a constructor gives to an attribute."""
-    match place.statement:
-        case ast.Assign(targets=[target], value=value) if same_as(target, name):
-            return value if place.function.endswith(CONSTRUCTORS) else None
-    return None
 
 
 def _locals(place: Place) -> set[str]:
