@@ -146,7 +146,7 @@ def helper(tree: Tree, draft: Draft) -> str | None:
     imports = [each for each in tree.module.body if is_import(each)]
     if tensor is None or not imports:
         return None
-    name = free_name(tree.source, ("detached", "detached_state", "without_graph"))
+    name = free_name(tree.module, ("detached", "detached_state", "without_graph"))
     draft.insert_once(tree, imports[-1], "\n\n" + _HELPER.format(name=name, tensor=tensor))
     return name
 
@@ -200,7 +200,7 @@ def _of_one_list(place: str, items: Sequence[str], source: Source, statements: C
     numbers = [int(each[2]) for each in filter(None, map(_ITEM_OF.fullmatch, items))]
     is_whole = sorted(numbers) == list(range(len(numbers)))
     every = place if is_whole else f"({', '.join(f'{place}[{n}]' for n in numbers)})"
-    layer = free_name(source, ("layer", "part"))
+    layer = free_name(source.tree, ("layer", "part"))
     inner = statements(f"{layer}{attribute[3]}")
     return [f"for {layer} in {every}:\n" + _indented(inner)] if inner else []
 

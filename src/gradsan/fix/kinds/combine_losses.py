@@ -76,7 +76,7 @@ def _after_the_loop(program: Program) -> Iterator[Draft]:
     if _only_asks_of_each(loop, place, loss):
         draft.rewrite(place.tree, loop, _with_loss(place.tree, call, f"sum({place.text(loop.iter)})"))
     else:
-        total_name = free_name(place.tree.source, _NAMES)
+        total_name = free_name(place.tree.module, _NAMES)
         draft.insert_before(place.tree, loop, f"{total_name} = 0.0")
         draft.replace(place.tree, place.statement, f"{total_name} = {total_name} + {place.text(loss)}")
         draft.insert_after(place.tree, loop, _with_loss(place.tree, call, total_name))
