@@ -5,8 +5,10 @@ once. So no edit runs again what creates one, whatever else it computes on the w
 """
 
 import ast
+from itertools import chain
 
 from gradsan.facts.live_evidence import LiveEvidence
+from gradsan.fix.calls import argument
 from gradsan.knowledge.effects import paths
 from gradsan.knowledge.libraries import OPTIMIZER_PACKAGES
 from gradsan.knowledge.module_classes import BASES, creates_parameters
@@ -14,6 +16,7 @@ from gradsan.source.file import Source, tree_of
 from gradsan.source.imported import all_imported
 from gradsan.source.names import dotted
 
+_CONSTRUCTORS = ("__init__", "__post_init__")
 Callable = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -35,9 +38,9 @@ class _Reader:
 
     def creates(self, node: ast.AST) -> bool:
         calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
-        given = {id(each) for call in calls for each in call.args}
         # A leaf that is only handed on has no name by which anybody could train it.
-        return any(self._is_creation(each) or (_is_leaf(each) and id(each) not in given) for each in calls)
+        handed_on = set(chain.from_iterable(call.args for call in calls))
+        return bool(set(filter(_is_leaf, calls)) - handed_on) or any(map(self._is_creation, calls))
 
     def _is_creation(self, call: ast.Call) -> bool:
         name = self._path(call.func)
@@ -52,11 +55,12 @@ class _Reader:
         self._looked_into.add(name)
         if not isinstance(inside, ast.ClassDef):
             return any(map(self.creates, inside.body))
-        bases = [self._path(each) for each in inside.bases]
-        if any(each in BASES or self._defines(each) for each in bases):
-            return True
-        making = [each for each in inside.body if getattr(each, "name", "") in ("__init__", "__post_init__")]
-        return any(map(self.creates, making))
+        constructors = [each for each in inside.body if getattr(each, "name", "") in _CONSTRUCTORS]
+        return any(map(self._is_module, inside.bases)) or any(map(self.creates, constructors))
+
+    def _is_module(self, base: ast.expr) -> bool:
+        name = self._path(base)
+        return name in BASES or self._defines(name)
 
     def _path(self, node: ast.expr) -> str:
         """What an expression names, with what was imported written out; nothing, where it is no name."""
@@ -66,10 +70,7 @@ class _Reader:
 
 def _is_leaf(call: ast.Call) -> bool:
     """Whether a call gives back a tensor that asks for gradients."""
-    if any(each.arg == "requires_grad" and _is_true(each.value) for each in call.keywords):
-        return True
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "requires_grad_"
-
-
-def _is_true(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is True
+    match call.func, argument(call, "requires_grad"):
+        case (ast.Attribute(attr="requires_grad_"), _) | (_, ast.keyword(value=ast.Constant(value=True))):
+            return True
+    return False

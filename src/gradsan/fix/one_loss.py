@@ -1,8 +1,8 @@
 """A tensor that two losses share, cut where one of them reads it."""
 
 import ast
-from collections.abc import Iterator
-from itertools import chain, product, starmap
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 from gradsan.facts.held import NOTHING, TENSOR
 from gradsan.facts.location import Location
@@ -11,7 +11,6 @@ from gradsan.fix.program import Place, Program, callee
 from gradsan.fix.revealing import was_seen
 from gradsan.fix.uses import cut_value, loads, use_of
 from gradsan.source.names import called_name
-from gradsan.source.tree import Statement
 
 
 def in_the_earlier_loss(program: Program, name: str) -> Iterator[Draft]:
@@ -33,23 +32,30 @@ def _in_one_loss(program: Program, name: str, *, below: Location | None, above: 
     creating, first, passing = (program.at(each, apart) for each in (program.diagnosis.made, below, above))
     if creating is None or first is None or passing is None:
         return
-    tree = creating.tree
-    lines = [each for each in tree.statements if first.line < tree.line(each) <= passing.line]
-
-    def readings(statement: Statement, name: str) -> list[ast.expr]:
-        """Of the pass, which may make both (`train_critic(fake), train_maker(fake)`), what its own call is given."""
-        found = loads(statement, name)
-        return _given_to(callee(above, apart), found, creating) if statement is passing.statement else found
-
+    called = callee(above, apart)
     # What is named may be inside of the call that created it; here it goes by what that call gave back.
     for names in ([name], creating.targets):
         draft = Draft()
         like = TENSOR if names == [name] and was_seen(program, name) else NOTHING
-        found = chain.from_iterable(starmap(readings, product(lines, names)))
-        cut = [cut_value(program, tree, load, draft, like=like) for load in found]  # all of them
+        found = _readings(first, passing, called, names)
+        cut = [cut_value(program, creating.tree, load, draft, like=like) for load in found]  # all of them
         if any(cut):
             yield draft
             return
+
+
+def _readings(first: Place, passing: Place, called: str | None, names: Sequence[str]) -> list[ast.expr]:
+    """Where statements below one and above a pass read some names, and what the call of the pass itself is given.
+
+    That statement may make both passes: `train_critic(fake), train_maker(fake)`.
+    """
+    tree = passing.tree
+    above = [each for each in tree.statements if first.line < tree.line(each) <= passing.line]
+    found: list[ast.expr] = []
+    for statement, name in product(above, names):
+        readings = loads(statement, name)
+        found += _given_to(called, readings, passing) if statement is passing.statement else readings
+    return found
 
 
 def _given_to(called: str | None, loads: list[ast.expr], place: Place) -> list[ast.expr]:
