@@ -29,7 +29,8 @@ run: .venv/run.stamp
 	@echo '$$ gradsan run examples/own_cell/broken.py'
 	@$(BIN)/gradsan run examples/own_cell/broken.py; test $$? -eq 1
 
-test: check $(LATER:%=test-%)
+test:
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync check $(LATER:%=test-%)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --dist worksteal
 
 # One that is not found is named and left out.
