@@ -82,9 +82,10 @@ class Check:
         if self.wishes.add_ignore:
             return self._add_ignores(told)
         self._report(_edited(told[:_MOST_EDITED]) + told[_MOST_EDITED:], outcome)
-        for problem in outcome.checked:
-            if problem.problem is not None:
-                self._say_unread(problem)
+        for unread in sorted(
+            (each for each in outcome.checked if each.problem is not None), key=lambda each: each.path
+        ):
+            self._say_unread(unread)
         everything = not (self.wishes.select or settings.select or self.wishes.ignore or settings.ignore)
         for comment in quieted.unused if everything else ():  # what was not looked for could not be silenced
             self._say(f"{comment.file}:{comment.line}: `{comment.text}` silences nothing that the source shows")

@@ -300,14 +300,13 @@ class Fixing:
     def _agreed_command(self, line: str) -> str:
         """A report is data: what it says was run is run when the user has seen it and agrees."""
         if self._command_agreed is None:
-            shown = neutral(line)
-            if not sys.stdin.isatty():
-                raise NothingToRunError(
-                    f"the report says that it comes from `{shown}`, which is not run unasked",
-                    "give the command: --verify COMMAND",
-                )
-            if not click.confirm(f"the report says that it comes from `{shown}`; run that?", default=False, err=True):
-                raise NothingToRunError("the command of the report is not run", "give another: --verify COMMAND")
+            question = f"the report says that it comes from `{neutral(line)}`; run that?"
+            try:
+                agreed = click.confirm(question, default=False, err=True)
+            except click.Abort:  # nobody is there to answer
+                agreed = False
+            if not agreed:
+                raise NothingToRunError("the command of the report is not run", "name one: --verify COMMAND")
             self._command_agreed = command_of(line, self._root)
         return self._command_agreed
 
