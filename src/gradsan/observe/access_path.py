@@ -12,12 +12,14 @@ from typing import Any
 
 from gradsan.facts.incident import Incident
 from gradsan.observe.modules import parameter_names
-from gradsan.observe.unasked import attributes_of
+from gradsan.observe.unasked import attributes_of, ids
 
 _DEPTH = 4  # attributes and items between a variable and the object that holds the state
 _OBJECTS = 3_000
 _ITEMS = 50  # of one list or tuple
 _VARIABLES = 500  # of one function, that are looked at for what is trained
+_SEQUENCES = ids(list, tuple)
+_CONTAINERS = ids(list, tuple, dict, set)
 _UNHELD = 3  # references to a snapshot that nobody else holds: the frame's, a local, and the count's own
 
 
@@ -94,9 +96,9 @@ def _is_trained(each: object, lent: set[int], *, alone: bool = False) -> bool:
     if issubclass(kind, torch.nn.Module | torch.optim.Optimizer | DataLoader):
         return True
     if issubclass(kind, torch.Tensor):
-        return kind in {torch.Tensor, torch.nn.Parameter} and bool(each.requires_grad and each.is_leaf)  # type: ignore[attr-defined]
+        return id(kind) in ids(torch.Tensor, torch.nn.Parameter) and bool(each.requires_grad and each.is_leaf)  # type: ignore[attr-defined]
     # A container only has what others made; an object makes what it has.
-    if alone or kind in {list, tuple, dict, set} or issubclass(kind, type | ModuleType | FunctionType):
+    if alone or id(kind) in _CONTAINERS or issubclass(kind, type | ModuleType | FunctionType):
         return False
     return any(_is_trained(inner, lent, alone=True) for _, inner in inside(each))
 
@@ -176,7 +178,7 @@ def _beneath(layer: list[tuple[str, object]], seen: set[int]) -> Iterator[tuple[
 
 def _steps(each: object) -> Iterator[tuple[str, object]]:
     """What is one attribute or one item away; the parts of a `ModuleList` are items."""
-    if type(each) in {list, tuple}:
+    if id(type(each)) in _SEQUENCES:
         yield from ((f"[{index}]", item) for index, item in enumerate(each[:_ITEMS]))  # type: ignore[index]
         return
     for name, inner in inside(each):
@@ -211,4 +213,4 @@ def has_history(each: object, depth: int = 0) -> bool:
         return False
     if type(each) is dict:
         return any(has_history(value, depth + 1) for value in each.values())
-    return type(each) in {list, tuple} and any(has_history(value, depth + 1) for value in each)  # type: ignore[attr-defined]
+    return id(type(each)) in _SEQUENCES and any(has_history(value, depth + 1) for value in each)  # type: ignore[attr-defined]

@@ -16,7 +16,7 @@ from gradsan.observe.failure.scene import Scene
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.log.sites import Kind
 from gradsan.observe.surroundings import surrounded
-from gradsan.observe.unasked import is_one
+from gradsan.observe.unasked import ids, is_one
 
 _DEPTH = 3  # attributes between a variable and the object that holds the state
 _ITEMS = 50  # of a container, that are looked at
@@ -112,7 +112,7 @@ def _holds(each: object, depth: int = 0) -> Held:
         return TENSOR
     if each is None:
         return NONE
-    if type(each) in {int, float, bool}:
+    if id(type(each)) in ids(int, float, bool):
         return NUMBER
     inside_of = _items(each) if depth <= _DEPTH else None
     if inside_of is None:

@@ -7,11 +7,12 @@ from typing import Any
 
 from gradsan.facts.culprit import Holder
 from gradsan.observe.naming.holders import variables
-from gradsan.observe.unasked import attributes_of, is_one
+from gradsan.observe.unasked import attributes_of, ids, is_one
 
 _ITEMS = 32  # of a dict, a tuple or a list; more is no set of losses
 _OBJECTS = 400  # that are looked into
-_NO_OBJECTS = frozenset({ModuleType, FunctionType, BuiltinFunctionType})
+_NO_OBJECTS = ids(ModuleType, FunctionType, BuiltinFunctionType)
+_SEQUENCES = ids(tuple, list)
 _DEPTH = 6  # of modules within modules, from a variable
 
 
@@ -54,7 +55,7 @@ def _within(each: Any, way: Way, depth: int, module: type) -> Iterator[tuple[obj
         for key, value in list(each.items()):
             if type(key) is str:
                 yield value, Way(f'{way.name}["{key}"]', "item", way.variable, key)
-    elif type(each) in {tuple, list} and len(each) <= _ITEMS and depth == 0:
+    elif id(type(each)) in _SEQUENCES and len(each) <= _ITEMS and depth == 0:
         for index, value in enumerate(list(each)):
             yield value, Way(f"{way.name}[{index}]", "item", way.variable, index)
     elif depth < _DEPTH and (depth == 0 or is_one(each, module)):
@@ -63,7 +64,7 @@ def _within(each: Any, way: Way, depth: int, module: type) -> Iterator[tuple[obj
 
 def _attributes(each: object, way: Way, *, is_module: bool) -> Iterator[tuple[object, Way]]:
     held = attributes_of(each)
-    if held is None or type(each) in _NO_OBJECTS or is_one(each, type):
+    if held is None or id(type(each)) in _NO_OBJECTS or is_one(each, type):
         return
     for name, value in list(held.items()):
         if is_module and name == "_modules" and type(value) is dict:

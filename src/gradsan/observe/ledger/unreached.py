@@ -16,7 +16,7 @@ from gradsan.facts.location import Frame
 from gradsan.observe.guarding import is_ours
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.private import NO_NUMBER, has_compiled
-from gradsan.observe.unasked import is_one
+from gradsan.observe.unasked import ids, is_one
 
 _LARGEST = 1_000_000  # elements of a parameter that are added up
 _COMPARED = 64  # steps in which it is seen whether such parameters are trained by hand
@@ -183,7 +183,7 @@ def runs_of(module: Any, wanted: set[int], stack: Stack, number: int | None) -> 
 def _can_be_added_up(parameter: Any) -> bool:  # noqa: ANN401 # a tensor
     import torch
 
-    plain = type(parameter) in {torch.Tensor, torch.nn.Parameter}  # a distributed one would talk to its peers
+    plain = id(type(parameter)) in ids(torch.Tensor, torch.nn.Parameter)  # a distributed one would talk to its peers
     return plain and parameter.layout is torch.strided and parameter.numel() <= _LARGEST
 
 
@@ -202,7 +202,7 @@ def _number_of(output: Any) -> int | None:  # noqa: ANN401 # whatever a module r
     import torch
 
     first = output
-    while type(first) in {tuple, list} and first:
+    while id(type(first)) in ids(tuple, list) and first:
         first = first[0]
     if not is_one(first, torch.Tensor) or first.grad_fn is None:
         return None
