@@ -161,7 +161,7 @@ def _is_without(parameter: Any) -> bool:  # noqa: ANN401 # a tensor, or None: it
 def _can_be_added_up(parameter: Any) -> bool:  # noqa: ANN401 # a tensor
     import torch
 
-    plain = type(parameter) in {torch.Tensor, torch.nn.Parameter}  # a distributed one would talk to its peers
+    plain = id(type(parameter)) in ids(torch.Tensor, torch.nn.Parameter)  # a distributed one would talk to its peers
     return plain and parameter.layout is torch.strided and parameter.numel() <= _LARGEST
 
 

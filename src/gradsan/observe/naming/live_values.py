@@ -6,7 +6,7 @@ from types import FrameType
 
 from gradsan.observe.frame_variables import variables_of
 from gradsan.observe.naming.living_tensors import op_of
-from gradsan.observe.unasked import attributes_of, lineage_of
+from gradsan.observe.unasked import attributes_of, ids, lineage_of, namespace_of
 
 NOWHERE = object()
 
@@ -31,7 +31,7 @@ def value_of(node: ast.expr, frame: FrameType) -> object:
 def _attribute(owner: object, name: str) -> object:
     import torch
 
-    if name == "grad_fn" and type(owner) in {torch.Tensor, torch.nn.Parameter}:
+    if name == "grad_fn" and id(type(owner)) in ids(torch.Tensor, torch.nn.Parameter):
         return op_of(owner)
     if name == "next_functions" and is_op(owner):
         return owner.next_functions  # type: ignore[attr-defined] # asked just before
@@ -40,5 +40,5 @@ def _attribute(owner: object, name: str) -> object:
 
 def is_op(each: object) -> bool:
     """Whether it is one of autograd's ops: they have no public class. Asked so that no metaclass of the user's runs."""
-    lineage = lineage_of(each)
-    return all(any(name in kind.__dict__ for kind in lineage) for name in ("_sequence_nr", "next_functions"))
+    namespaces = [namespace_of(kind) for kind in lineage_of(each)]
+    return all(any(name in held for held in namespaces) for name in ("_sequence_nr", "next_functions"))
