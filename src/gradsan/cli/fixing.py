@@ -190,10 +190,8 @@ class Fixing:
         proving = _Proving(self, workshop, Stage(before, {}, workshop))
         proving.found()
         if not before.diagnoses and not known:
-            self._say(
-                f"the program ran to its end: {before.passes} backward passes and {before.made} steps were watched, and "
-                "show none of the problems that `gradsan explain` lists"
-            )
+            seen = f"{before.passes} backward passes and {before.made} steps were watched"
+            self._say(f"the program ran to its end: {seen}, and show none of the problems that `gradsan explain` lists")
         for diagnosis in known:
             if any(_is_same(diagnosis, one) for one in before.diagnoses):
                 continue

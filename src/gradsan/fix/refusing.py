@@ -12,13 +12,11 @@ _ONLY_ITS_AUTHOR = "what to compute there instead, only its author knows"
 _CUTS: tuple[tuple[Callable[[Operation], bool], str], ...] = (
     (
         lambda row: row.graph == "drops" and row.returns == "object",
-        "`{name}` takes the values out of PyTorch, and no graph leads through what is computed with them: write that "
-        "part in torch",
+        "`{name}` takes the values out of PyTorch, and no graph leads through what follows: write that part in torch",
     ),
     (
         lambda row: row.cuts and row.graph != "drops",
-        "`{name}` has no gradient, so nothing can be trained through it: let the loss use what goes into it, such as "
-        "probabilities or distances",
+        "`{name}` has no gradient, so nothing is trained through it: let the loss use what goes into it",
     ),
 )
 _CALLED = re.compile(r"(\w+)\(")
