@@ -19,6 +19,7 @@ from gradsan.observe.ledger.run import Run
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.modules import module_names, parameters_of, trained
 from gradsan.observe.private import has_compiled
+from gradsan.observe.unasked import ids
 
 if TYPE_CHECKING:
     from gradsan.facts.incident import Stack
