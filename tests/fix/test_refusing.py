@@ -30,6 +30,10 @@ def _fix(kind: FixKind) -> Fix:
         (replace(FOUND, fixes=(_fix("detach"),), culprit=None), "no variable is known that holds it"),
         (replace(FOUND, fixes=(_fix("advice"),)), "only its author knows"),
         (replace(FOUND, fixes=(_fix("re-attach"),), cut=Location("main.py", 7)), "the cut at main.py:7"),
+        (
+            replace(FOUND, fixes=(_fix("unfreeze"),), cut=Location("main.py", 7)),
+            "which part is to learn, only its author",
+        ),
     ],
 )
 def test_refusal_without_a_trial_says_what_is_missing(found: Diagnosis, why: str) -> None:

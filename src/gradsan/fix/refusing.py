@@ -13,7 +13,8 @@ def _reason(diagnosis: Diagnosis) -> str:
     if not kinds:
         return "what is meant here, only its author knows; its fixes say what to decide"
     if (cut := diagnosis.cut) is not None:
-        instead = "what to compute there instead, only its author knows"
+        meant = "which part is to learn" if "unfreeze" in kinds else "what to compute there instead"
+        instead = f"{meant}, only its author knows"
         return f"the cut at {cut.file}:{cut.line} cannot simply be left out; {instead}"
     if diagnosis.culprit is None:
         return "no variable is known that holds it, so there is no line to change; see its fixes"
