@@ -40,7 +40,7 @@ WITHOUT_VALUE = {ast.FormattedValue, ast.Slice}  # parts of other expressions
         ("layer(x)", CALLEES[Layer], "layer_calls"),
         ("torch.nn.Linear(3, 4)", CALLEES[Library], "library_calls"),
         ("my_function(x)", CALLEES[Function], "function_calls"),
-        ("MyClass(x)", CALLEES[Class], "object_calls"),
+        ("MyClass(x)", CALLEES[Class], "class_calls"),
         ("self.method(x)", RECEIVERS[Instance], "object_calls"),
         ("losses.append(x)", RECEIVERS[Sequence], "container_calls"),
         ("outputs.items()", RECEIVERS[Mapping], "container_calls"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from check.rules import Rule, check
+from check.rules import Rule, check, codes
 
 RULES = [
     Rule(
@@ -163,3 +163,38 @@ RULES = [
 def test_rule_of_loops(rule: Rule) -> None:
     """Each rule finds its programs, and lets the one go that only looks like them."""
     check(rule)
+
+
+ONE_STEP = {
+    "every token of a sequence": """
+        encoder, cell = nn.Linear(4, 4), nn.GRUCell(4, 4)
+        hidden = encoder(x).tanh()
+        for token in range(3):
+            hidden = cell(x, hidden)
+            hidden.pow(2).mean().backward()
+            {trained}
+        """,
+    "every head of a network": """
+        heads = [nn.Linear(4, 1) for _ in range(3)]
+        features = nn.Linear(4, 4)(x).tanh()
+        for head in heads:
+            features = features.exp()
+            head(features).mean().backward()
+            {trained}
+        """,
+    "every part of a total": """
+        shift = nn.Linear(4, 4)
+        state = nn.Linear(4, 4)(x).tanh()
+        for k in range(3):
+            state = shift(state).tanh()
+            (state * k).sum().backward()
+            {trained}
+        """,
+}
+
+
+@pytest.mark.parametrize("program", ONE_STEP.values(), ids=list(ONE_STEP))
+def test_the_iterations_of_a_loop_are_steps_only_if_they_train_again(program: str) -> None:
+    """Where nothing is changed between two passes, and not all parameters are used again, both belong to one step."""
+    assert codes(program.replace("{trained}", "")) == ["GS102"]
+    assert codes(program.replace("{trained}", "opt.step()")) != ["GS102"]

@@ -1,10 +1,11 @@
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.meaning import Meaning
 from gradsan.causes.remedy import Remedy, table
-from gradsan.facts.incident import Incident, SecondPass
+from gradsan.facts.incident import Evidence, Incident, SecondPass
 from gradsan.report import FixKind
 
 
@@ -105,6 +106,14 @@ for _ in range(3):
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
         """The best first."""
         return ("detach", "reset-state")
+
+    @classmethod
+    def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:
+        """A list whose old items are terms of the loss is emptied: as constants, they would train nothing."""
+        usual = super().remedy(kind, evidence)
+        if kind == "reset-state" and evidence.get("old_part") == "a term of the loss":
+            return replace(usual, where=("boundary", "collection"), first_if="it is filled for one pass")
+        return usual
 
     @classmethod
     def notes(cls, incident: Incident) -> tuple[str, ...]:

@@ -25,9 +25,7 @@ from gradsan.check.values import (
     Sequence,
     Tensor,
     Value,
-    is_module,
     leaves_of,
-    member,
 )
 from gradsan.knowledge.tensors import operation
 from gradsan.source.disk import locate_import
@@ -48,12 +46,12 @@ def instance_attribute(machine: Machine, instance: Instance, name: str, node: as
     known = instance.attributes.get(name)
     if known is not None:
         return known
-    found = member(instance.cls, name)
+    found = instance.cls.member(name)
     if isinstance(found, Function):
         return _member_function(machine, instance, found, name, node)
     if found is not None:
         return found
-    if name == "training" and is_module(instance.cls):
+    if name == "training" and instance.cls.is_module:
         return Const(value=True)  # as long as nobody calls `eval()`
     if name.startswith("__"):
         return instance.cls if name == "__class__" else Value()
@@ -74,7 +72,7 @@ def _member_function(machine: Machine, instance: Instance, found: Function, name
 @entered(OWNERS, Class)
 def class_attribute(machine: Machine, cls: Class, name: str, node: ast.expr) -> Value:
     """`Class.name`."""
-    return member(cls, name) or Method(receiver=cls, name=name)
+    return cls.member(name) or Method(receiver=cls, name=name)
 
 
 @entered(OWNERS, Layer)
@@ -116,8 +114,7 @@ def tensor_attribute(machine: Machine, value: Tensor, name: str, node: ast.expr)
 def _read_gradients(value: Tensor) -> None:
     for leaf in leaves_of(value):
         leaf.gradient_read = True
-        for each in leaf.given:
-            each.source.used = True
+        leaf.use_gradients()
 
 
 @entered(OWNERS, Optimizer)
@@ -165,5 +162,5 @@ def _read_saved(machine: Machine, value: Value, node: ast.expr) -> Value:
     """`out.grad_fn.saved_tensors`."""
     op = value.op
     if op is not None and op.freed is not None and op.saves and not op.freed_doubt:
-        machine.world.troubles.append(ReadFreed(machine.site(node), op, machine.world.moment, value.label))
+        machine.world.troubles.append(ReadFreed(machine.site(node), op.freed, value.label))
     return Value()

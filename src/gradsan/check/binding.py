@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Callable
 
-from gradsan.check.definitions import dotted
 from gradsan.check.gathering import gather_total, note_gathering, still_holds_older
 from gradsan.check.graph import Label
 from gradsan.check.machine import Machine
@@ -19,11 +18,13 @@ from gradsan.check.values import (
     Sequence,
     Tensor,
     Value,
+    escape,
     is_false,
     key_of,
     leaves_of,
     ops_of,
 )
+from gradsan.source.names import last_name
 
 
 @entered(TARGETS, ast.Name)
@@ -52,7 +53,7 @@ def assign_attribute(machine: Machine, target: ast.Attribute, value: Value) -> N
     if not handled:
         _store(owner, name, value)
     _christen(f"self.{name}" if isinstance(owner, Instance) else name, value)
-    _escape(value)
+    escape(value)
 
 
 def _store(owner: Value, name: str, value: Value) -> None:
@@ -108,7 +109,7 @@ def assign_item(machine: Machine, target: ast.Subscript, value: Value) -> None:
     """`owner[index] = value`."""
     owner = machine.evaluate(target.value)
     if isinstance(target.value, ast.Name | ast.Attribute):
-        machine.world.stores(dotted(target.value).rsplit(".", 1)[-1])
+        machine.world.stores(last_name(target.value))
     match owner:
         case Mapping():
             _set_entry(machine, owner, target, value)
@@ -118,7 +119,7 @@ def assign_item(machine: Machine, target: ast.Subscript, value: Value) -> None:
             _write_into(machine, owner, value, target)
         case _:
             owner.items[key_of(machine.evaluate(target.slice))] = value
-    _escape(value)
+    escape(value)
 
 
 def _set_entry(machine: Machine, owner: Mapping, target: ast.Subscript, value: Value) -> None:
@@ -134,12 +135,9 @@ def _set_element(machine: Machine, owner: Sequence, index: ast.expr, value: Valu
     if isinstance(index, ast.Slice):
         owner.elements = list(value.elements) if isinstance(value, Sequence) else [value]
         return
-    at = machine.evaluate(index)
-    position = at.value if isinstance(at, Const) else None
-    if isinstance(position, int) and -len(owner.elements) <= position < len(owner.elements):
-        owner.elements[position] = value
-    else:
-        owner.elements[-1:] = [value] if owner.elements else []
+    position = owner.position(machine.evaluate(index))
+    if owner.elements:
+        owner.elements[-1 if position is None else position] = value
 
 
 def _write_into(machine: Machine, owner: Tensor, value: Value, node: ast.AST) -> None:
@@ -182,12 +180,6 @@ def _spread(machine: Machine, targets: list[ast.expr], value: Sequence) -> list[
     return [*elements[:starred], rest, *elements[end:]]
 
 
-def _escape(value: Value) -> None:
-    """Something that outlives the statement holds it."""
-    for op in ops_of(value):
-        op.escaped = True
-
-
 def _christen(name: str, value: Value) -> None:
     """The first name that something gets is what it is called."""
     match value:
@@ -202,8 +194,9 @@ def _christen(name: str, value: Value) -> None:
         value.label = name
     if value.op is not None:
         value.op.called = value.op.called or name
-    elif isinstance(value, Tensor) and value.cut is not None:
-        value.cut.name = value.cut.name or name
+    held = value.elements if isinstance(value, Sequence) else [value]
+    for lost in [each.cut for each in held if isinstance(each, Tensor) and each.op is None and each.cut]:
+        lost.name = lost.name or name
 
 
 def _rebind(machine: Machine, target: ast.Name, value: Value) -> None:

@@ -6,7 +6,7 @@ from gradsan.check.copies import deep_copy, shallow_copy
 from gradsan.check.holding import held
 from gradsan.check.kinds import is_a
 from gradsan.check.machine import Call, Machine
-from gradsan.check.new_ops import cut, result
+from gradsan.check.new_ops import bare, cut, result
 from gradsan.check.tables import entered
 from gradsan.check.values import (
     NONE,
@@ -23,8 +23,8 @@ from gradsan.check.values import (
     Tensor,
     Value,
     is_exact,
-    member,
     ops_of,
+    whole_number,
 )
 
 REVEALING = "__revealed__"  # `__revealed__(state)` is worth what `state` is worth, and tells what that may be
@@ -87,25 +87,26 @@ def _deque(machine: Machine, call: Call) -> Value:
     made = _collected(machine, Call(call.node, call.arguments[:1], name="list"))
     made.kind = "deque"
     longest = call.named("iterable", "maxlen").get("maxlen", (NONE, None))[0]
-    if isinstance(longest, Const) and longest.value is None:
-        return made
-    known = longest.value if isinstance(longest, Const) and isinstance(longest.value, int) else _FOLLOWED
-    made.longest = max(1, min(known, _LONGEST_DEQUE))
-    made.attributes["maxlen"] = longest
+    if longest is not NONE:
+        known = whole_number(longest)
+        made.longest = _FOLLOWED if known is None else max(1, min(known, _LONGEST_DEQUE))
+        made.attributes["maxlen"] = longest
     return made
 
 
 @entered(BUILTINS, "range")
 def _range(machine: Machine, call: Call) -> Value:
-    bounds = [each.value for each in call.values if isinstance(each, Const) and isinstance(each.value, int)]
+    bounds = [each for each in map(whole_number, call.values) if each is not None]
     if bounds and len(bounds) == len(call.arguments) and 0 not in bounds[2:]:
         numbers = range(*bounds)
-        start = bounds[0] if len(bounds) > 1 else 0
-        iterations: list[Value] = [Index(position=start + at) for at, _ in enumerate(numbers[:_FOLLOWED])]
-        return Sequence(elements=iterations, exact=len(numbers) <= _FOLLOWED)
-    from_zero = len(call.arguments) <= 1 or (isinstance(call.first, Const) and call.first.value == 0)
-    first: list[Value] = [Index(position=0), Index(position=1)] if from_zero else [Value(), Value()]
-    return Sequence(elements=first, exact=False)
+        first = bounds[0] if len(bounds) > 1 else 0
+        return Sequence(elements=_indices(first, len(numbers)), exact=len(numbers) <= _FOLLOWED)
+    from_zero = len(call.arguments) <= 1 or bounds[:1] == [0]
+    return Sequence(elements=_indices(0, _FOLLOWED) if from_zero else [Value(), Value()], exact=False)
+
+
+def _indices(first: int, count: int) -> list[Value]:
+    return [Index(position=first + at) for at in range(min(count, _FOLLOWED))]
 
 
 @entered(BUILTINS, "enumerate")
@@ -169,9 +170,7 @@ def _sum(machine: Machine, call: Call) -> Value:
     if ops_of(value):
         scalar = isinstance(value, Sequence) and all(each.op is None or each.op.scalar for each in value.elements)
         return result(machine, "add", call.arguments[:1], call.node, linear=scalar, scalar=scalar)
-    tensors = (each for each in machine.elements(value, call.node) if isinstance(each, Tensor))
-    lost = next((each.cut for each in tensors if each.cut), None)
-    return Value() if lost is None else Tensor(cut=lost, made=machine.site(call.node))
+    return bare(machine, [value], call.node)
 
 
 @entered(BUILTINS, "len")
@@ -242,7 +241,7 @@ def _setattr(machine: Machine, call: Call) -> Value:
 
 
 def _has(owner: Instance, name: str) -> bool:
-    return name in owner.attributes or member(owner.cls, name) is not None
+    return name in owner.attributes or owner.cls.member(name) is not None
 
 
 @entered(BUILTINS, "partial")

@@ -2,7 +2,7 @@
 
 import ast
 
-from gradsan.check import container_calls, library_calls, tensor_calls
+from gradsan.check import checkpoint_calls, container_calls, library_calls, recording_calls
 from gradsan.check.function_calls import enter
 from gradsan.check.holding import OF_TENSORS, lacks
 from gradsan.check.machine import Call, Given, Machine
@@ -11,7 +11,8 @@ from gradsan.check.tables import CALLEES, EXPRESSIONS, RECEIVERS, entered
 from gradsan.check.troubles import Misfit
 from gradsan.check.values import Function, Library, Mapping, Method, Partial, Value, is_exact, ops_of
 
-KINDS = (container_calls, library_calls, tensor_calls)  # with those that they load, they follow calls of every kind
+# With those that they load, they follow calls of every kind.
+KINDS = (checkpoint_calls, container_calls, library_calls, recording_calls)
 
 
 @entered(EXPRESSIONS, ast.Call)

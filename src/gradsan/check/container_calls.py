@@ -8,8 +8,8 @@ from gradsan.check.gathering import note_gathering, still_holds_older
 from gradsan.check.graph import Label
 from gradsan.check.machine import Call, Machine
 from gradsan.check.tables import RECEIVERS, entered
-from gradsan.check.unknown_calls import unknown_call
-from gradsan.check.values import NONE, Const, Mapping, Sequence, Value, is_exact, key_of, ops_of
+from gradsan.check.unfollowed import unknown_call
+from gradsan.check.values import NONE, Const, Mapping, Sequence, Value, escape, is_exact, key_of, ops_of, whole_number
 
 SEQUENCES: dict[str, Callable[[Machine, Sequence, Call], Value]] = {}
 MAPPINGS: dict[str, Callable[[Machine, Mapping, Call], Value]] = {}
@@ -37,8 +37,7 @@ def mapping_method(machine: Machine, value: Mapping, call: Call) -> Value:
 def _append(machine: Machine, value: Sequence, call: Call) -> Value:
     element = call.first or Value()
     value.elements.append(element)
-    for op in ops_of(element):
-        op.escaped = True
+    escape(element)
     if value.longest is None:
         _note(machine, value, element, call.node)
     elif len(value.elements) > value.longest:
@@ -77,7 +76,7 @@ def _clear(machine: Machine, value: Sequence, call: Call) -> Value:
 
 @entered(SEQUENCES, "pop", "popleft")
 def _pop(machine: Machine, value: Sequence, call: Call) -> Value:
-    first = call.name == "popleft" or (isinstance(call.first, Const) and call.first.value == 0)
+    first = call.name == "popleft" or whole_number(call.first) == 0
     return value.elements.pop(0 if first else -1) if value.elements else Value()
 
 
@@ -156,14 +155,7 @@ def _pop_mapping(machine: Machine, value: Mapping, call: Call) -> Value:
 
 
 def _found(value: Mapping, call: Call) -> Value | None:
-    """The entry under a key; for a key that is not known, the one written last, which is as good as any."""
-    key = call.first
-    if key is None:
-        return None
-    found = value.entries.get(key_of(key))
-    if found is None and value.entries and not isinstance(key, Const):
-        return next(reversed(value.entries.values()))
-    return found
+    return None if call.first is None else value.entry(call.first)
 
 
 def _default(value: Mapping, call: Call) -> Value:

@@ -1,14 +1,15 @@
 """Classes and functions of the user's: what their definitions say."""
 
 import ast
-from collections.abc import Iterator
 from functools import lru_cache
 
 from gradsan.check.frames import Frame
 from gradsan.check.graph import Code, InnerPass, Site
-from gradsan.check.values import Class, Function, Library, Value
+from gradsan.check.values import Class, Function
+from gradsan.source.names import calls, dotted, nodes
 
 _TUPLES = ("NamedTuple", "TypedDict")
+_RECORDS = ("dataclass", "define", "frozen")
 
 
 def class_frame(outer: Frame, node: ast.ClassDef) -> Frame:
@@ -22,21 +23,10 @@ def decorator_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     return tuple(dotted(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list)
 
 
-def dotted(node: ast.expr) -> str:
-    """`a.b.c`, or nothing where it is no such name."""
-    match node:
-        case ast.Name(name):
-            return name
-        case ast.Attribute(value, name):
-            inner = dotted(value)
-            return f"{inner}.{name}" if inner else name
-    return ""
-
-
 @lru_cache(maxsize=4096)
 def yields(node: ast.AST) -> bool:
     """Whether a function is a generator."""
-    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in within(node))
+    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in nodes(node, into_functions=False))
 
 
 @lru_cache(maxsize=4096)
@@ -44,18 +34,17 @@ def is_abstract(node: ast.AST) -> bool:
     """Whether a function is only declared: a docstring, `pass`, `...`, or an error that says so."""
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
-    body = [each for each in node.body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]
-    return not body or ((len(body) == 1 and isinstance(body[0], ast.Raise | ast.Pass)) and node.name != "__init__")
+    match [each for each in node.body if not _is_constant(each)]:
+        case []:
+            return True
+        case [ast.Raise() | ast.Pass()]:
+            return node.name != "__init__"
+    return False
 
 
-def within(node: ast.AST) -> Iterator[ast.AST]:
-    """Everything in a function but what is in functions inside it."""
-    waiting = list(ast.iter_child_nodes(node))
-    while waiting:
-        each = waiting.pop()
-        yield each
-        if not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            waiting += ast.iter_child_nodes(each)
+def _is_constant(statement: ast.stmt) -> bool:
+    """A docstring, or `...`."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def inner_pass(cls: Class) -> InnerPass | None:
@@ -63,15 +52,13 @@ def inner_pass(cls: Class) -> InnerPass | None:
     backward = cls.members.get("backward")
     if not isinstance(backward, Function) or backward.source is None:
         return None
-    calls = sorted(
-        (each for each in within(backward.node) if isinstance(each, ast.Call) and _is_pass(each, backward.node)),
-        key=lambda each: (each.lineno, each.col_offset),
-    )
-    freeing = [each for each in calls if not any(_keeps(keyword) for keyword in each.keywords)]
+    passes = [each for each in calls(backward.node) if _is_pass(each, backward.node)]
+    passes.sort(key=lambda each: (each.lineno, each.col_offset))
+    freeing = [each for each in passes if not any(_keeps(keyword) for keyword in each.keywords)]
     if not freeing:
         return None
     code = Code(backward.source.path, f"{cls.node.name}.backward")
-    return InnerPass(Site(calls[0], code), Site(freeing[-1], code))
+    return InnerPass(Site(passes[0], code), Site(freeing[-1], code))
 
 
 def _is_pass(call: ast.Call, function: ast.AST) -> bool:
@@ -89,25 +76,13 @@ def _keeps(keyword: ast.keyword) -> bool:
 
 def fields_of(cls: Class) -> tuple[str, ...]:
     """The annotated fields, in order, of the class and of its bases."""
-    own = [
-        each.target.id
-        for each in cls.node.body
-        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
-    ]
+    annotated = [each.target for each in cls.node.body if isinstance(each, ast.AnnAssign)]
     inherited = [name for base in cls.bases if isinstance(base, Class) for name in base.fields]
-    return tuple(dict.fromkeys([*inherited, *own]))
+    return tuple(dict.fromkeys([*inherited, *filter(None, map(dotted, annotated))]))
 
 
 def is_plain(cls: Class) -> bool:
     """Whether constructing it only fills its fields: a dataclass, a named tuple."""
-    if any(each.rsplit(".", 1)[-1] in ("dataclass", "define", "frozen") for each in decorator_names(cls.node)):
+    if any(each.rpartition(".")[2] in _RECORDS for each in decorator_names(cls.node)):
         return "__init__" not in cls.members
-    return any(_name(base).rsplit(".", 1)[-1] in _TUPLES or _plain_base(base) for base in cls.bases)
-
-
-def _plain_base(base: Value) -> bool:
-    return isinstance(base, Class) and base.plain
-
-
-def _name(base: Value) -> str:
-    return base.path if isinstance(base, Library) else base.label or ""
+    return any(each.plain for each in cls.lineage()) or any(each.endswith(_TUPLES) for each in cls.foreign_bases())

@@ -2,14 +2,14 @@
 
 import ast
 
-from gradsan.check.graph import Label, Op, Pass
+from gradsan.check.graph import Label, Leaf, Op, Pass, label_for, leaves_in
+from gradsan.check.moments import is_of_earlier_iteration
 from gradsan.check.old_part import OldPart, below
 from gradsan.check.spots import stack_of
-from gradsan.check.stopped import Stopped, label_of_name, op_fact, pass_fact
+from gradsan.check.stopped import Stopped, op_fact, pass_fact, weighed_by
 from gradsan.check.troubles import OldValue
 from gradsan.check.walking import Reached, way_to
-from gradsan.check.world import World, older_round
-from gradsan.facts.doubt import weighed
+from gradsan.check.world import World
 from gradsan.facts.incident import Edited, Way, When
 
 
@@ -17,7 +17,6 @@ def edited(trouble: OldValue, world: World) -> Stopped:
     """The facts, and the name of what was changed or carried over."""
     storage, op, failing = trouble.storage, trouble.op, trouble.failing
     path = way_to(op, trouble.found)
-    guarded = failing.guarded or any(each.guarded for each in path)
     changed = max((number for number in world.updates if number < failing.number), default=0)
     incident = Edited(
         failing=pass_fact(failing, world),
@@ -33,17 +32,16 @@ def edited(trouble: OldValue, world: World) -> Stopped:
         retained=next((stack_of(each.site) for each in reversed(op.walked) if each.retains), ()),
         joined=_is_joined(trouble, changed, world),
         renewed=_is_renewed(trouble, path, changed),
-        anew=any(each.leaves for each in trouble.found if each.number > changed),
-        doubt=weighed(trouble.doubt, guarded=guarded),
+        anew=bool(leaves_in(each for each in trouble.found if each.number > changed)),
+        doubt=weighed_by(trouble.doubt, failing, *path),
     )
-    is_by_hand = storage.by is None and storage.edited is not None
-    name = _changed_name(storage.edited.node) if is_by_hand and storage.edited is not None else None
-    return Stopped(incident, label_of_name(name) if name else _crossing(path, trouble.found, failing))
+    name = None if storage.by is not None or storage.edited is None else _changed_name(storage.edited.node)
+    return Stopped(incident, label_for(name) or _crossing(path, trouble.found, failing))
 
 
 def _when(op: Op, failing: Pass) -> When:
     """When it was saved, against the iterations that are under way."""
-    if older_round(op.moment, failing.moment):
+    if is_of_earlier_iteration(op.moment, failing.moment):
         return "earlier"
     return "before" if len(op.moment) < len(failing.moment) else "now"
 
@@ -63,11 +61,15 @@ def _is_joined(trouble: OldValue, changed: int, world: World) -> bool:
     them before the step would lose its graph with the rest.
     """
     ours = {leaf for each in world.optimizers if each.name == trouble.storage.by for leaf in each.owned}
-    theirs = {leaf for each in world.optimizers if each.name != trouble.storage.by for leaf in each.owned} - ours
-    using = {op for op in trouble.found if not ours.isdisjoint(op.leaves)}
-    others = {op for op in trouble.found if not theirs.isdisjoint(op.leaves)} - using
+    theirs = {leaf for each in world.optimizers for leaf in each.owned} - ours
+    using = _using(ours, trouble)
+    others = _using(theirs, trouble) - using
     beside = others - below(using)
-    return bool(beside) and beside == others and all(op.number > changed for op in beside)
+    return bool(beside) and beside == others and min(op.number for op in beside) > changed
+
+
+def _using(leaves: set[Leaf], trouble: OldValue) -> set[Op]:
+    return {op for op in trouble.found if not leaves.isdisjoint(op.leaves)}
 
 
 def _changed_name(node: ast.AST) -> str | None:
@@ -90,9 +92,7 @@ def _changed_name(node: ast.AST) -> str | None:
 
 def _crossing(path: list[Op], found: dict[Op, Reached], failing: Pass) -> Label | None:
     """The name through which the old op is reached: of what crossed over from an earlier iteration, or of the op."""
-    for op in path:
-        edge = found[op].edge
-        if edge is not None and edge.label is not None and older_round(op.moment, failing.moment):
-            return edge.label
-    called = next((op.called for op in reversed(path[1:]) if op.called), None) or failing.label
-    return label_of_name(called) if called else None
+    crossing = (op for op in path if is_of_earlier_iteration(op.moment, failing.moment))
+    label = next(filter(None, (found[op].label for op in crossing)), None)
+    names = [*(op.called for op in reversed(path[1:])), failing.label]
+    return label or label_for(next(filter(None, names), None))

@@ -5,7 +5,7 @@ import ast
 from gradsan.check.imports import name_of
 from gradsan.check.machine import Machine
 from gradsan.check.new_ops import cut, result
-from gradsan.check.operators import arithmetic, compare, truth
+from gradsan.check.operators import arithmetic, compare
 from gradsan.check.tables import EXPRESSIONS, entered
 from gradsan.check.values import (
     NONE,
@@ -62,7 +62,7 @@ def unary(machine: Machine, node: ast.UnaryOp) -> Value:
     """`-x`, `not x`."""
     value = machine.evaluate(node.operand)
     if isinstance(node.op, ast.Not):
-        known = truth(value)
+        known = value.truth
         return Value() if known is None else Const(value=not known)
     if isinstance(value, Const):
         return Const(value=-value.value) if isinstance(value.value, int | float) else Value()
@@ -78,7 +78,7 @@ def boolean(machine: Machine, node: ast.BoolOp) -> Value:
     stops_at = isinstance(node.op, ast.Or)
     for each in node.values[:-1]:
         value = machine.evaluate(each)
-        known = truth(value)
+        known = value.truth
         if known is None and not (stops_at and (ops_of(value) or isinstance(value, Tensor))):
             return Value(made=machine.site(node))
         if known is None or known == stops_at:
@@ -117,7 +117,7 @@ def known_truth(machine: Machine, test: ast.expr) -> bool | None:
         case ast.UnaryOp(ast.Not(), operand):
             known = known_truth(machine, operand)
             return None if known is None else not known
-    return truth(machine.evaluate(test))
+    return machine.evaluate(test).truth
 
 
 @entered(EXPRESSIONS, ast.Tuple, ast.List, ast.Set)

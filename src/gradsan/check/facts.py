@@ -1,61 +1,61 @@
 """From what a path came upon to the facts of an incident, which the causes read at run time too."""
 
-import ast
+from collections.abc import Callable
 from itertools import takewhile
 
 from gradsan.check.edited import edited
-from gradsan.check.graph import SURE, Label, Leaf, LoopRun, Moment, Op, Site
+from gradsan.check.graph import SURE, Label, Leaf, Op, label_for, leaves_in
 from gradsan.check.old_part import OldPart, below
-from gradsan.check.spots import spot, stack_of
-from gradsan.check.stopped import Stopped, label_of_name, op_fact, pass_fact
+from gradsan.check.running_loops import RunningLoop, step_loop
+from gradsan.check.spots import stack_of
+from gradsan.check.stopped import Stopped, op_fact, pass_fact, weighed_by
 from gradsan.check.troubles import KeptDonated, NoHistory, OldValue, ReadFreed, SecondWalk, Trouble
 from gradsan.check.walking import peeled, terms, way_to
-from gradsan.check.world import Assumed, World
-from gradsan.facts.doubt import weighed
+from gradsan.check.world import World
 from gradsan.facts.incident import (
     Donated,
     Kinship,
     Owners,
     PassFact,
     ReadAfterFree,
-    Repetition,
     SecondPass,
     Way,
-    When,
     WithoutHistory,
 )
-
-_LEADING_OUT = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 
 
 def stopped(trouble: Trouble, world: World) -> Stopped:
     """The facts of what a path came upon."""
-    match trouble:
-        case SecondWalk():
-            return _second_pass(trouble, world)
-        case OldValue():
-            return edited(trouble, world)
-        case NoHistory(failing=failing, name=name):
-            cut, doubt = stack_of(trouble.cut.site), weighed(SURE, guarded=failing.guarded)
-            incident = WithoutHistory(pass_fact(failing, world), cut=cut, proved=True, doubt=doubt)
-            return Stopped(incident, Label(name, "local") if name else None)
-        case KeptDonated(failing=failing):
-            doubt = weighed(trouble.doubt, guarded=failing.guarded)
-            label = Label(failing.label, "local") if failing.label else None
-            return Stopped(Donated(pass_fact(failing, world), doubt=doubt), label)
-    return _read(trouble, world)
+    return _FACTS[type(trouble)](trouble, world)
+
+
+def _without_history(trouble: NoHistory, world: World) -> Stopped:
+    failing = trouble.failing
+    cut, doubt = stack_of(trouble.cut.site), weighed_by(SURE, failing)
+    incident = WithoutHistory(pass_fact(failing, world), cut=cut, proved=True, doubt=doubt)
+    return Stopped(incident, label_for(trouble.name))
+
+
+def _donated(trouble: KeptDonated, world: World) -> Stopped:
+    doubt = weighed_by(trouble.doubt, trouble.failing)
+    return Stopped(Donated(pass_fact(trouble.failing, world), doubt=doubt), label_for(trouble.failing.label))
+
+
+def _read(trouble: ReadFreed, world: World) -> Stopped:
+    reading = PassFact("backward", retains=False, stack=stack_of(trouble.site), step=1, begin=0)
+    incident = ReadAfterFree(reading, pass_fact(trouble.freeing, world), proved=True)
+    return Stopped(incident, label_for(trouble.name))
 
 
 def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
     path = way_to(trouble.op, trouble.found)
     freed = next(position for position, op in enumerate(path) if op in trouble.freed)
-    loop = _repetition(trouble, path[freed], _label(path, freed, trouble), world)
-    at = _crossing(path, freed, trouble)
+    loop = step_loop(trouble, path[freed], _label(path, freed, trouble), world)
+    at = _crossing(path, freed, loop)
     made, enters = path[at], path[at - 1] if at else None
     label = _label(path, at, trouble)
     old = OldPart(trouble.failing.roots, made, below(trouble.freed), trouble.found)
     kinship, anew = _kinship(trouble), old.is_trained_anew
-    guarded = any(each.guarded for each in (trouble.failing, trouble.freeing)) or any(op.guarded for op in path)
     incident = SecondPass(
         failing=pass_fact(trouble.failing, world),
         freeing=pass_fact(trouble.freeing, world),
@@ -63,7 +63,7 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
         made=op_fact(made),
         enters=None if enters is None else op_fact(enters),
         kinship=kinship,
-        repetition=loop,
+        repetition=None if loop is None else loop.repetition,
         updated_between=world.changed_between(trouble.freeing, trouble.failing),
         cleared_between=world.cleared_between(trouble.freeing, trouble.failing),
         owners=_owners(old, world),
@@ -77,7 +77,7 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
         carries_more=kinship == "total" and old.is_reached_otherwise,
         is_operand=old.is_operand,
         additions=len(list(takewhile(_adds, reversed(path[:freed])))),
-        doubt=weighed(trouble.doubt, guarded=guarded),
+        doubt=weighed_by(trouble.doubt, trouble.failing, trouble.freeing, *path),
     )
     return Stopped(incident, label, crosses=made)
 
@@ -86,101 +86,22 @@ def _adds(op: Op) -> bool:
     return op.form == "linear" and len(op.edges) > 1
 
 
-def _crossing(path: list[Op], freed: int, trouble: SecondWalk) -> int:
+def _crossing(path: list[Op], freed: int, loop: RunningLoop | None) -> int:
     """Where the path leads out of the present iteration, or out of the loop; else into what was freed."""
-    found = _loop_of_steps(trouble)
-    if found is None:
+    if loop is None:
         return freed
-    run, _, now, depth = found
-    moments = [op.moment[depth] if _in_run(op.moment, depth, run) else None for op in path]
-    inside = {(run, now)} if moments[freed] is not None else set(moments) - {None}
-    return next(position for position, moment in enumerate(moments) if moment not in inside or position == freed)
-
-
-def _loop_of_steps(trouble: SecondWalk) -> tuple[LoopRun, int, int, int] | None:
-    """The loop in which the two passes fall into different iterations; not one over losses that were there."""
-    found = parting(trouble.freeing.moment, trouble.failing.moment)
-    if found is None or not any(_in_run(root.moment, found[3], found[0]) for root in trouble.failing.roots):
-        return None
-    return found
+    iterations = [loop.iteration_of(op.moment) for op in path]
+    inside = {loop.now} if iterations[freed] is not None else set(iterations) - {None}
+    return next(position for position, each in enumerate(iterations) if each not in inside or position == freed)
 
 
 def _label(path: list[Op], at: int, trouble: SecondWalk) -> Label | None:
     """The name on the edge that crosses over; else on the path to it, else further inwards, else the loss itself."""
-    edge = trouble.found[path[at]].edge
-    if edge is not None and edge.label is not None:
-        return edge.label
-    for position in (*range(at - 1, 0, -1), *range(at + 1, len(path))):
-        inner = trouble.found[path[position]].edge
-        if inner is not None and inner.label is not None:
-            return inner.label
-    if at == 0 and trouble.failing.label and not trouble.checkpointed:
-        return label_of_name(trouble.failing.label)
-    called = next((op.called for op in path[at:] if op.called), None)
-    return label_of_name(called) if called else None
-
-
-def _repetition(trouble: SecondWalk, made: Op, label: Label | None, world: World) -> Repetition | None:
-    """The innermost loop in which the two passes fall into different iterations."""
-    found = _loop_of_steps(trouble)
-    if found is None:
-        return None
-    run, freed, now, depth = found
-    when: When = "before"
-    if len(made.moment) > depth and made.moment[depth][0] is run:
-        when = "earlier" if made.moment[depth][1] < now else "now"
-    runs = [each[depth][1] for each in world.made_at.get(id(made.site.node), []) if _in_run(each, depth, run)]
-    ran_now = now in runs
-    return Repetition(
-        header=spot(run.header),
-        now=now,
-        freed=freed,
-        made=when,
-        # Two iterations cannot show a habit: what was left out on an assumption would have run in others.
-        maker_runs=2 if not ran_now and _left_out(made, label, trouble.failing.moment[: depth + 1], world) else 1,
-        maker_ran_now=ran_now,
-        made_in_outer_round=bool(depth)
-        and len(made.moment) >= depth
-        and made.moment[:depth] == trouble.failing.moment[:depth],
-    )
-
-
-def _left_out(made: Op, label: Label | None, iteration: Moment, world: World) -> bool:
-    """Whether an assumption kept the line that made it from running again, and not the cache that it fills."""
-    name = "" if label is None else label.name.rsplit(".", 1)[-1].split("[")[0]
-    return any(
-        moment[: len(iteration)] == iteration
-        and any(_decides_over(statement, site) for site in made.site.outwards() if site.code == code)
-        and _asked_in(statement).isdisjoint({name, *world.stored_under.get(id(statement), ())})
-        for statement, code, moment in world.assumptions
-    )
-
-
-def _decides_over(statement: Assumed, site: Site) -> bool:
-    """Whether what was assumed of a statement can keep a line of the same function from running."""
-    return isinstance(statement, ast.Try) or any(
-        node is site.node or isinstance(node, _LEADING_OUT) for node in ast.walk(statement)
-    )
-
-
-def _asked_in(statement: Assumed) -> set[str]:
-    asked = list(ast.walk(statement.test)) if isinstance(statement, ast.If) else []
-    names = {each.id for each in asked if isinstance(each, ast.Name)}
-    return names | {each.attr for each in asked if isinstance(each, ast.Attribute)}
-
-
-def parting(earlier: Moment, later: Moment) -> tuple[LoopRun, int, int, int] | None:
-    """The loop in which two moments fall into different iterations: its run, both iterations, and its depth."""
-    for depth, ((run, then), (current, now)) in enumerate(zip(earlier, later, strict=False)):
-        if run is not current:
-            return None
-        if then != now:
-            return run, then, now, depth
-    return None
-
-
-def _in_run(moment: Moment, depth: int, run: LoopRun) -> bool:
-    return len(moment) > depth and moment[depth][0] is run
+    nearest = (at, *range(at - 1, 0, -1), *range(at + 1, len(path)))
+    label = next(filter(None, (trouble.found[path[position]].label for position in nearest)), None)
+    is_asked_for = at == 0 and not trouble.checkpointed
+    names = [trouble.failing.label if is_asked_for else None, *(op.called for op in path[at:])]
+    return label or label_for(next(filter(None, names), None))
 
 
 def _kinship(trouble: SecondWalk) -> Kinship:
@@ -189,22 +110,17 @@ def _kinship(trouble: SecondWalk) -> Kinship:
     theirs = {peeled(root) for root in trouble.freeing.roots}
     if ours & theirs:
         return "same"
-    mine = {term for root in trouble.failing.roots for term in terms(root)}
-    earlier = {term for root in trouble.freeing.roots for term in terms(root)}
-    return "total" if any(op in trouble.freed for op in mine & earlier) else "none"
+    mine, earlier = (
+        {term for root in each.roots for term in terms(root)} for each in (trouble.failing, trouble.freeing)
+    )
+    return "total" if mine & earlier & trouble.freed else "none"
 
 
 def _owners(old: OldPart, world: World) -> Owners:
     """Whose parameters lie inside and outside the freed part."""
-    freed = {leaf for op in old.ops for leaf in op.leaves}
-    fresh = {leaf for op in old.found if op not in old.ops for leaf in op.leaves}
-    if world.optimizers:
-        names = {leaf: _owner_names(leaf, world) for leaf in freed | fresh}
-        by_fresh = frozenset(name for leaf in fresh for name in names[leaf])
-        by_freed = frozenset(name for leaf in freed for name in names[leaf])
-        if by_fresh or by_freed:
-            return Owners(by_fresh, by_freed, by_optimizer=True)
-    return Owners(_modules(fresh), _modules(freed), by_optimizer=False)
+    fresh, freed = leaves_in(old.beside), leaves_in(old.ops)
+    owners = Owners(_optimizers(fresh, world), _optimizers(freed, world), by_optimizer=True)
+    return owners if owners.fresh or owners.freed else Owners(_modules(fresh), _modules(freed), by_optimizer=False)
 
 
 def _modules(leaves: set[Leaf]) -> frozenset[str]:
@@ -212,12 +128,15 @@ def _modules(leaves: set[Leaf]) -> frozenset[str]:
     return frozenset(leaf.module for leaf in leaves if leaf.assumed or leaf.name != leaf.module)
 
 
-def _owner_names(leaf: Leaf, world: World) -> set[str]:
-    return {f"{each.name}#{at}" for at, each in enumerate(world.optimizers) if leaf in each.owned}
+def _optimizers(leaves: set[Leaf], world: World) -> frozenset[str]:
+    owning = ((at, each) for at, each in enumerate(world.optimizers) if not leaves.isdisjoint(each.owned))
+    return frozenset(f"{each.name}#{at}" for at, each in owning)
 
 
-def _read(trouble: ReadFreed, world: World) -> Stopped:
-    freeing = trouble.op.freed
-    reading = PassFact("backward", retains=False, stack=stack_of(trouble.site), step=1, begin=0)
-    incident = ReadAfterFree(reading, None if freeing is None else pass_fact(freeing, world), proved=True)
-    return Stopped(incident, Label(trouble.name, "local") if trouble.name else None)
+_FACTS: dict[type[Trouble], Callable[..., Stopped]] = {
+    SecondWalk: _second_pass,
+    OldValue: edited,
+    NoHistory: _without_history,
+    KeptDonated: _donated,
+    ReadFreed: _read,
+}

@@ -30,6 +30,11 @@ class Frame:
     assumed: int = 0  # how many branches are taken on an assumption
     depth: int = 0
 
+    @property
+    def is_module(self) -> bool:
+        """Whether these are the names of a file."""
+        return self.outer is None and self.function is None
+
     def is_in_forward(self) -> bool:
         """Whether the forward of a module is under way."""
         frame: Frame | None = self

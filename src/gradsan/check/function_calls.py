@@ -9,7 +9,8 @@ from gradsan.check.graph import DOUBTFUL, Code, Cut
 from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import result
 from gradsan.check.tables import CALLEES, RECEIVERS, entered
-from gradsan.check.unknown_calls import unknown_call, unknown_method
+from gradsan.check.unfollowed import unknown_call
+from gradsan.check.unknown_calls import unknown_method
 from gradsan.check.values import (
     NONE,
     Function,
@@ -19,7 +20,6 @@ from gradsan.check.values import (
     Sequence,
     Tensor,
     Value,
-    is_module,
     key_of,
     ops_of,
     parts,
@@ -79,11 +79,11 @@ def _entered(machine: Machine, function: Function, source: Source, call: Call, r
         outer=function.outer,
         function=function,
         receiver=receiver if isinstance(receiver, Instance) else None,
-        assumed=1 if machine.frame.assumed else 0,
+        assumed=min(machine.frame.assumed, 1),
         depth=machine.frame.depth + 1,
     )
-    takes_it = receiver is not None and "staticmethod" not in function.decorators
-    _bind(frame, function, call.on((receiver, None)) if takes_it and receiver is not None else call)
+    receivers = [] if receiver is None or "staticmethod" in function.decorators else [(receiver, None)]
+    _bind(frame, function, call.on(*receivers))
     machine.entered.add(function.node)
     value = _follow(machine, function, frame)
     if any(word in _name(function) for word in RESET_WORDS):
@@ -129,7 +129,7 @@ def _compiled(machine: Machine, function: Function, value: Value, node: ast.expr
 
 def _doubt_state(value: Value | None) -> None:
     """A state that something called `reset` was given is hard to tell: it may have been found by other means."""
-    if isinstance(value, Layer) or (isinstance(value, Instance) and is_module(value.cls)):
+    if isinstance(value, Layer) or (isinstance(value, Instance) and value.cls.is_module):
         for op in (each.op for each in parts(value, _DEEPEST_STATE) if each.op is not None):
             op.doubt = DOUBTFUL
 
@@ -151,14 +151,13 @@ def _bind(frame: Frame, function: Function, call: Call) -> None:
     positional = [each.arg for each in (*declared.posonlyargs, *declared.args)]
     accepted = [*positional, *(each.arg for each in declared.kwonlyargs)]
     matched = dict(zip(positional, call.arguments, strict=False))
-    matched |= {name: each for name, each in call.keywords.items() if name in accepted}
+    matched |= {name: call.keywords[name] for name in accepted if name in call.keywords}
     frame.given = {name: expression for name, (_, expression) in matched.items() if expression is not None}
-    frame.names = {**function.defaults, **{name: value for name, (value, _) in matched.items()}}
+    unknown = {name: Value(label=name) for name in accepted}
+    frame.names = unknown | function.defaults | {name: value for name, (value, _) in matched.items()}
     if declared.vararg is not None:
         frame.names[declared.vararg.arg] = Sequence(elements=call.values[len(positional) :], kind="tuple")
     if declared.kwarg is not None:
-        others: dict[object, Value] = {key: value for key, (value, _) in call.keywords.items() if key not in accepted}
-        frame.names[declared.kwarg.arg] = Mapping(entries=others)
-    for name in accepted:
-        if name not in frame.names:
-            frame.names[name] = Value(label=name)
+        others = call.keywords.keys() - set(accepted)
+        entries: dict[object, Value] = {key: value for key, (value, _) in call.keywords.items() if key in others}
+        frame.names[declared.kwarg.arg] = Mapping(entries=entries)

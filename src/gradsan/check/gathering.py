@@ -4,9 +4,9 @@ import ast
 
 from gradsan.check.graph import Label, Op
 from gradsan.check.machine import Machine
+from gradsan.check.moments import is_of_earlier_iteration
 from gradsan.check.troubles import Collecting
 from gradsan.check.values import Value, ops_of
-from gradsan.check.world import older_round
 
 
 def gather_total(machine: Machine, target: ast.expr, value: Value) -> None:
@@ -17,7 +17,7 @@ def gather_total(machine: Machine, target: ast.expr, value: Value) -> None:
     labels = [(edge.label, edge.op) for edge in op.edges if edge.label is not None]
     text = ast.unparse(target) if labels else ""
     for label, fed in labels:
-        if label.name == text and older_round(fed.moment, machine.world.moment):
+        if label.name == text and is_of_earlier_iteration(fed.moment, machine.world.moment):
             note_gathering(machine, label, op, target, total=True)
 
 
@@ -33,4 +33,4 @@ def note_gathering(machine: Machine, holder: Label, op: Op, node: ast.AST, *, to
 def still_holds_older(machine: Machine, container: Value) -> bool:
     """Whether a container still holds the graph of an earlier iteration."""
     moment = machine.world.moment
-    return bool(moment) and any(older_round(op.moment, moment) for op in ops_of(container))
+    return bool(moment) and any(is_of_earlier_iteration(op.moment, moment) for op in ops_of(container))

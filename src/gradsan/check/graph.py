@@ -1,7 +1,7 @@
 """The graph that a program would build: ops, what they build on, and where and in which iteration they were made."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Literal
@@ -75,6 +75,11 @@ class Storage:
     by: str | None = None  # the optimizer whose step edited it
     changes: list[Change] = field(default_factory=list)  # of a leaf
 
+    def edit(self, site: Site, by: str | None = None) -> None:
+        """Other values are written into it."""
+        self.version += 1
+        self.edited, self.by = site, by
+
 
 @dataclass(frozen=True, slots=True)
 class Label:
@@ -82,6 +87,11 @@ class Label:
 
     name: str
     holder: Holder
+
+
+def label_for(name: str | None) -> Label | None:
+    """The label of a name of which nothing else is known."""
+    return Label(name, "attribute" if "." in name else "local") if name else None
 
 
 @dataclass(slots=True, eq=False)
@@ -96,6 +106,12 @@ class Leaf:
     given: list["Contribution"] = field(default_factory=list)  # gradients since they were last cleared
     reached: bool = False  # some pass has led here
     gradient_read: bool = False
+
+    def use_gradients(self, site: Site | None = None) -> None:
+        """A step takes its gradients, or somebody who cannot be seen."""
+        for each in self.given:
+            each.source.used = True
+            each.stepped = site or each.stepped
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +186,11 @@ class Pass:
     used: bool = False  # a step has used a gradient that it gave
     wasted: bool = False  # a gradient that it gave was cleared unread
 
+    @property
+    def is_assumed(self) -> bool:
+        """Whether nothing but an assumption shows what it trains, or some of what it walks."""
+        return not self.reached or any(leaf.assumed for leaf in self.reached) or any(op.doubt for op in self.ops)
+
 
 @dataclass(slots=True, eq=False)
 class Contribution:
@@ -188,6 +209,12 @@ class Cut:
     ops: tuple[Op, ...] = ()  # what it was cut off from
     leaves: tuple[Leaf, ...] = ()
     name: str | None = None  # the first name that the result was given
+    gave: Pass | None = None  # the pass that gave it: a gradient, of which nobody asked for a graph
+
+
+def leaves_in(ops: Iterable[Op]) -> set[Leaf]:
+    """The parameters that some ops hand gradients to themselves."""
+    return {leaf for op in ops for leaf in op.leaves}
 
 
 def redate(op: Op, moment: Moment) -> None:

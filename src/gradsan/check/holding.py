@@ -2,21 +2,19 @@
 
 import ast
 from collections import deque
+from collections.abc import Callable, Iterable
 
 from gradsan.check.definitions import decorator_names
+from gradsan.check.tables import entered
 from gradsan.check.values import (
     Class,
     Const,
     Index,
     Instance,
-    Library,
     Mapping,
     Sequence,
     Tensor,
     Value,
-    foreign_bases,
-    is_module,
-    member,
 )
 from gradsan.facts.held import (
     NONE,
@@ -36,50 +34,60 @@ _PYTHON: dict[str, type] = {"tuple": tuple, "list": list, "set": set, "deque": d
 OF_TENSORS = frozenset({"detach", "item", "clone", "requires_grad_"})
 
 
+HELD: dict[type[Value], Callable[..., Held]] = {}  # (value, depth)
+
+
 def held(value: Value, depth: int = _DEEPEST) -> Held:
     """Its form in a running program; something, where that is not known."""
-    if depth == 0:
-        return SOMETHING
-    match value:
-        case Tensor(plain=None):
-            return TENSOR
-        case Tensor(plain="number") | Index():
-            return NUMBER
-        case Const(value=None):
-            return NONE
-        case Const(value=known):
-            return NUMBER if isinstance(known, int | float) else SOMETHING
-        case Sequence(kind=kind, elements=elements) if kind in _SEQUENCES:
-            return container(_SEQUENCES[kind], [held(each, depth - 1) for each in elements])
-        case Mapping(missing=None, entries=entries):
-            return container("dict", [held(each, depth - 1) for each in entries.values()])
-        case Instance():
-            return _object(value, depth)
-    return SOMETHING
+    handler = HELD.get(type(value)) if depth else None
+    return SOMETHING if handler is None else handler(value, depth)
 
 
+@entered(HELD, Tensor)
+def _tensor(value: Tensor, depth: int) -> Held:
+    return TENSOR if value.plain is None else NUMBER if value.plain == "number" else SOMETHING
+
+
+@entered(HELD, Index)
+def _number(value: Index, depth: int) -> Held:
+    return NUMBER
+
+
+@entered(HELD, Const)
+def _constant(value: Const, depth: int) -> Held:
+    if value.value is None:
+        return NONE
+    return NUMBER if isinstance(value.value, int | float) else SOMETHING
+
+
+@entered(HELD, Sequence)
+def _sequence(value: Sequence, depth: int) -> Held:
+    kind = _SEQUENCES.get(value.kind)
+    return SOMETHING if kind is None else _container(kind, value.elements, depth)
+
+
+@entered(HELD, Mapping)
+def _mapping(value: Mapping, depth: int) -> Held:
+    return _container("dict", value.entries.values(), depth) if value.missing is None else SOMETHING
+
+
+def _container(kind: Kind, values: Iterable[Value], depth: int) -> Held:
+    return container(kind, [held(each, depth - 1) for each in values])
+
+
+@entered(HELD, Instance)
 def _object(instance: Instance, depth: int) -> Held:
     """An object of a class of the user's: a named tuple, or one whose attributes are tensors."""
-    if is_module(instance.cls):
-        return SOMETHING
-    if is_named_tuple(instance.cls):
-        return container("named tuple", [held(fields, depth - 1) for fields in field_values(instance)])
-    if any(True for _ in foreign_bases(instance.cls)):
+    if instance.cls.is_named_tuple:
+        return _container("named tuple", field_values(instance), depth)
+    if instance.cls.is_module or instance.cls.has_foreign_base:
         return SOMETHING
     forms = {name: held(each, depth - 1) for name, each in instance.attributes.items()}
     tensors = [name for name, each in forms.items() if each.is_tensor]
-    others = [each for each in forms.values() if not each.is_tensor and not each.without("number", "None", "something")]
-    if len(others) + len(tensors) < len(forms):  # tensors inside of a field: a list, another object
-        return SOMETHING
-    history = [name for name in tensors if instance.attributes[name].op is not None]
-    return record(history or tensors, frozen=_is_frozen(instance.cls))
-
-
-def is_named_tuple(cls: Class) -> bool:
-    """Whether a class is one of named tuples."""
-    return any(isinstance(base, Library) and base.path.endswith("NamedTuple") for base in cls.bases) or any(
-        isinstance(base, Class) and is_named_tuple(base) for base in cls.bases
-    )
+    if any(form.without("number", "None", "something") for form in forms.values() if not form.is_tensor):
+        return SOMETHING  # tensors inside of a field: a list, another object
+    with_graph = [name for name in tensors if instance.attributes[name].op is not None]
+    return record(with_graph or tensors, frozen=_is_frozen(instance.cls))
 
 
 def field_values(instance: Instance) -> list[Value]:
@@ -109,8 +117,8 @@ def lacks(value: Value, name: str) -> bool | None:
         case Mapping():
             return not hasattr(dict, name)
         case Instance(cls=cls):
-            if any(True for _ in foreign_bases(cls)) and not cls.plain:
+            if cls.has_foreign_base and not cls.plain:
                 return None
-            has_it = name in value.attributes or member(cls, name) or member(cls, "__getattr__")
+            has_it = name in value.attributes or cls.member(name) or cls.member("__getattr__")
             return not has_it and not name.startswith("_")
     return None if type(value) is Value else False

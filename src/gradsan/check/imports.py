@@ -12,41 +12,40 @@ from gradsan.check.values import Const, Imported, Library, Value
 from gradsan.knowledge.libraries import NOT_FOLLOWED
 from gradsan.source.disk import locate_import
 from gradsan.source.file import Source
+from gradsan.source.imported import ALL, Import, imported
+from gradsan.source.names import bound_inside, nodes
+from gradsan.source.tree import SCOPES
 
 _LINES_FOR_AN_EXPRESSION = 4  # parsing four lines takes about as long as following an expression
 _MOST_MODULES = 24  # files that one path may draw in
 
 
-@entered(STATEMENTS, ast.Import)
-def import_modules(machine: Machine, node: ast.Import) -> None:
-    """`import torch.nn as nn`."""
-    for each in node.names:
-        name = each.name if each.asname else each.name.split(".")[0]
-        machine.frame.names[each.asname or name] = Library(path=name, file=_file_of(machine.frame.source, name, 0))
+@entered(STATEMENTS, ast.Import, ast.ImportFrom)
+def import_names(machine: Machine, node: ast.Import | ast.ImportFrom) -> None:
+    """`import torch`, `from torch import nn`."""
+    source = machine.frame.source
+    machine.frame.stars += _stars(source, node)
+    machine.frame.names |= {each.name: _bound(source, each) for each in imported(node) if each.member != ALL}
 
 
-@entered(STATEMENTS, ast.ImportFrom)
-def import_names(machine: Machine, node: ast.ImportFrom) -> None:
-    """`from torch import nn`: names of files of the user's are looked up when somebody uses them."""
-    module, source = node.module or "", machine.frame.source
-    for each in node.names:
-        if each.name == "*":
-            file = _file_of(source, module, node.level)
-            machine.frame.stars += [] if file is None else [file]
-        elif _is_library(module, node.level):
-            machine.frame.names[each.asname or each.name] = Library(path=f"{module}.{each.name}")
-        else:
-            machine.frame.names[each.asname or each.name] = Imported(
-                importer=source.path, module=module, level=node.level, name=each.name
-            )
+def _bound(source: Source, what: Import) -> Value:
+    """A name of a library, or of a file of the user's, which is looked up when somebody uses it."""
+    if _is_library(what):
+        return Library(path=what.path)
+    if what.member:
+        return Imported(importer=source.path, what=what)
+    return Library(path=what.path, file=locate_import(source.path, what.module, what.level))
 
 
-def _is_library(module: str, level: int) -> bool:
-    return not level and module.split(".", maxsplit=1)[0] in NOT_FOLLOWED
+def _stars(source: Source, node: ast.AST) -> list[str]:
+    """The files of the user's of which a statement imports all names."""
+    whole = [each for each in imported(node) if each.member == ALL and not _is_library(each)]
+    files = (locate_import(source.path, each.module, each.level) for each in whole)
+    return [each for each in files if each is not None]
 
 
-def _file_of(source: Source, module: str, level: int) -> str | None:
-    return None if _is_library(module, level) else locate_import(source.path, module, level)
+def _is_library(what: Import) -> bool:
+    return not what.level and what.module.partition(".")[0] in NOT_FOLLOWED
 
 
 def name_of(machine: Machine, frame: Frame, name: str) -> Value | None:
@@ -64,12 +63,10 @@ def name_in(machine: Machine, file: str, name: str) -> Value | None:
 
 
 def _resolved(machine: Machine, imported: Imported) -> Value:
-    path = locate_import(imported.importer, imported.module, imported.level)
-    found = None if path is None or path == imported.importer else name_in(machine, path, imported.name)
-    if found is not None:
-        return found
-    inner = f"{imported.module}.{imported.name}" if imported.module else imported.name
-    return Library(path=inner, file=locate_import(imported.importer, inner, imported.level))
+    importer, what = imported.importer, imported.what
+    path = locate_import(importer, what.module, what.level)
+    found = None if path is None or path == importer else name_in(machine, path, what.member)
+    return found or Library(path=what.path, file=locate_import(importer, what.path, what.level))
 
 
 def _bound_now(machine: Machine, frame: Frame, name: str) -> Value | None:
@@ -108,8 +105,7 @@ def lazy_module(machine: Machine, source: Source) -> Frame:
     """A file of which nothing is followed until it is asked for."""
     frame = Frame(Code(source.path, "<module>"), source, pending=dict(_binders(source)))
     frame.names["__name__"] = frame.names["__file__"] = Const(value=source.path)
-    starred = (_file_of(source, module, level) for module, level in _stars(source))
-    frame.stars = [each for each in starred if each is not None]
+    frame.stars = [file for node in source.tree.body for file in _stars(source, node)]
     machine.modules[source.path] = frame
     return frame
 
@@ -125,20 +121,13 @@ def _binders(source: Source) -> dict[str, tuple[ast.stmt, ...]]:
 
 
 def _bound_by(statement: ast.stmt) -> Iterator[str]:
-    match statement:
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            yield from (each.asname or each.name.split(".")[0] for each in names)
-        case ast.Assign(targets=targets):
-            yield from (each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name))
-        case ast.AnnAssign(target=ast.Name(name)) | ast.AugAssign(target=ast.Name(name)):
-            yield name
-        case ast.If() | ast.Try() | ast.With() | ast.For():
-            if not _is_main_guard(statement):
-                for each in ast.iter_child_nodes(statement):
-                    if isinstance(each, ast.stmt):
-                        yield from _bound_by(each)
+    """The names that a statement binds, and those of the objects whose attributes or items it sets."""
+    if _is_main_guard(statement):
+        return
+    yield from bound_inside(statement)
+    inside = () if isinstance(statement, SCOPES) else nodes(statement, into_functions=False)
+    targets = (target for node in inside if isinstance(node, ast.Assign) for target in node.targets)
+    yield from (each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name))
 
 
 def _is_main_guard(statement: ast.stmt) -> bool:
@@ -146,12 +135,3 @@ def _is_main_guard(statement: ast.stmt) -> bool:
         case ast.If(test=ast.Compare(left=ast.Name("__name__"))):
             return True
     return False
-
-
-@lru_cache(maxsize=512)
-def _stars(source: Source) -> tuple[tuple[str, int], ...]:
-    return tuple(
-        (node.module or "", node.level)
-        for node in source.tree.body
-        if isinstance(node, ast.ImportFrom) and any(each.name == "*" for each in node.names)
-    )

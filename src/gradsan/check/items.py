@@ -7,7 +7,7 @@ from gradsan.check.expressions import known_truth
 from gradsan.check.graph import LoopRun
 from gradsan.check.machine import NOWHERE, Call, Machine
 from gradsan.check.tables import EXPRESSIONS, entered
-from gradsan.check.values import NONE, Const, Index, Mapping, Sequence, Value, is_exact, key_of
+from gradsan.check.values import NONE, Const, Mapping, Sequence, Value, is_exact, key_of, whole_number
 
 LONGEST_UNROLLED = 4  # elements of a known list that are gone through one by one
 _KINDS: dict[type[ast.expr], str] = {ast.ListComp: "list", ast.SetComp: "set", ast.GeneratorExp: "generator"}
@@ -30,31 +30,22 @@ def subscript(machine: Machine, node: ast.Subscript) -> Value:
 
 
 def _element(machine: Machine, value: Sequence, index: ast.expr) -> Value:
-    at = machine.evaluate(index)
-    position = at.value if isinstance(at, Const) else at.position if isinstance(at, Index) else None
-    if isinstance(position, int) and -len(value.elements) <= position < len(value.elements):
-        return value.elements[position]
-    return value.elements[-1] if value.elements else Value()
+    position = value.position(machine.evaluate(index))
+    return [Value(), *value.elements][-1] if position is None else value.elements[position]
 
 
 def _slice(machine: Machine, value: Sequence, index: ast.Slice) -> Value:
-    bounds = [machine.evaluate(each) if each is not None else NONE for each in (index.lower, index.upper, index.step)]
-    known = [each.value for each in bounds if isinstance(each, Const) and isinstance(each.value, int | None)]
-    all_known = len(known) == len(bounds)
-    cut_out = slice(*known) if value.exact and all_known and known[2] != 0 else slice(None)
-    return Sequence(elements=value.elements[cut_out], exact=value.exact and all_known, kind=value.kind)
+    bounds = [NONE if each is None else machine.evaluate(each) for each in (index.lower, index.upper, index.step)]
+    known = [whole_number(each) for each in bounds if isinstance(each, Const)]
+    exact = value.exact and len(known) == len(bounds)
+    cut_out = slice(*known) if exact and known[2] != 0 else slice(None)
+    return Sequence(elements=value.elements[cut_out], exact=exact, kind=value.kind)
 
 
 def _entry(machine: Machine, value: Mapping, key: Value) -> Value:
-    found = value.entries.get(key_of(key))
-    if found is not None:
-        return found
-    if value.missing is not None:
-        made = value.entries[key_of(key)] = machine.call(value.missing, Call(NOWHERE))
-        return made
-    if isinstance(key, Const) or not value.entries:
-        return Value()
-    return next(reversed(value.entries.values()))  # some entry: the last that was written is as good as any
+    if key_of(key) not in value.entries and value.missing is not None:
+        value.entries[key_of(key)] = machine.call(value.missing, Call(NOWHERE))
+    return value.entry(key) or Value()
 
 
 @entered(EXPRESSIONS, ast.DictComp)

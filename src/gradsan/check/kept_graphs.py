@@ -35,20 +35,18 @@ class Kept:
 
 def kept_graphs(world: World, *, closed: bool, kept: frozenset[Op]) -> Iterator[tuple[int, Kept | None]]:
     """For each line that feeds a name, by its node: what is kept; None, where it is not, or for a good reason."""
-    troubled = {id(op) for each in world.troubles if isinstance(each, SecondWalk) for op in each.found}
+    failing = [each for each in world.troubles if isinstance(each, SecondWalk)]
+    troubled = {op for each in failing for op in each.found}
     for (node, _), each in world.collecting.items():
         if each.op.doubt > (LIKELY if each.op.scalar else SURE):
             continue
-        is_kept = _is_over(each, closed=closed, kept=kept) and not any(id(op) in troubled for op in each.ops)
+        is_over = _is_total_over if each.total else _is_list_over
+        is_kept = troubled.isdisjoint(each.ops) and is_over(each, kept, closed=closed)
         yield node, Kept(each) if is_kept else None
 
 
-def _is_over(each: Collecting, *, closed: bool, kept: frozenset[Op]) -> bool:
-    """Whether what was gathered is of no use to any pass any more."""
-    return _is_total_over(each, closed=closed, kept=kept) if each.total else _is_list_over(each, closed=closed)
-
-
-def _is_total_over(each: Collecting, *, closed: bool, kept: frozenset[Op]) -> bool:
+def _is_total_over(each: Collecting, kept: frozenset[Op], *, closed: bool) -> bool:
+    """Whether a total is of no use to any pass any more."""
     if each.op.walked:
         return False
     walked = [op for op in _fed(each) if op.walked]
@@ -57,10 +55,10 @@ def _is_total_over(each: Collecting, *, closed: bool, kept: frozenset[Op]) -> bo
     return closed and each.op.scalar and not each.op.users and each.op not in kept
 
 
-def _is_list_over(each: Collecting, *, closed: bool) -> bool:
-    walked = [op for op in each.ops if op.walked]
-    if walked:
-        return len(walked) == len(each.ops) and all(_is_walked_at_once(op, each) for op in walked)
+def _is_list_over(each: Collecting, kept: frozenset[Op], *, closed: bool) -> bool:
+    """Whether what a list has gathered is of no use to any pass any more."""
+    if any(op.walked for op in each.ops):
+        return all(op.walked and _is_walked_at_once(op, each) for op in each.ops)
     return closed and not any(op.users for op in each.ops)
 
 
@@ -78,5 +76,5 @@ def _unscaled(op: Op) -> Op:
 
 def _is_walked_at_once(op: Op, each: Collecting) -> bool:
     """Whether all passes over an op ran in the iteration that gathered it."""
-    iterations = {(run, number) for run, number in op.moment if run is each.run}
-    return all(not iterations.isdisjoint(done.moment) for done in op.walked)
+    gathered = dict(op.moment).get(each.run)
+    return gathered is not None and all((each.run, gathered) in done.moment for done in op.walked)

@@ -47,8 +47,4 @@ def _is_instance(value: Value, kind: Class) -> bool | None:
     """Whether a value is an object of a class of the user's; None: not known."""
     if not isinstance(value, Instance):
         return False if isinstance(value, Const | Sequence | Mapping | Tensor) else None
-    return _derives(value.cls, kind)
-
-
-def _derives(cls: Class, kind: Class) -> bool:
-    return cls is kind or any(_derives(base, kind) for base in cls.bases if isinstance(base, Class))
+    return kind in value.cls.lineage()

@@ -1,48 +1,63 @@
 """The name through which a value was reached, as the user would write it, looked up from the inside out."""
 
 import ast
+from collections.abc import Callable, Iterator
 
 from gradsan.check.frames import Frame
 from gradsan.check.graph import Label, Op
-from gradsan.check.values import Const, Instance, Mapping, Sequence, Value, ops_of
+from gradsan.check.values import Const, Instance, Mapping, Sequence, Value, key_of, ops_of
 
 _LONGEST = 40  # characters of an expression that still reads as a name
+_WHOLE = ("argument", "item")  # what holds the item is named after the whole
+# Where names are looked for in other expressions.
+_PARTS: dict[type[ast.AST], tuple[str, ...]] = {
+    ast.Tuple: ("elts",),
+    ast.List: ("elts",),
+    ast.Starred: ("value",),
+    ast.keyword: ("value",),
+    ast.Call: ("args", "keywords"),
+    ast.BinOp: ("left", "right"),
+    ast.UnaryOp: ("operand",),
+    ast.IfExp: ("body", "orelse"),
+}
 
 
-def label_of(  # noqa: C901 # one branch for each kind of expression
-    expression: ast.expr, frame: Frame, op: Op
-) -> Label | None:
+def label_of(expression: ast.expr, frame: Frame, op: Op) -> Label | None:
     """The name in this expression that holds the op; for an argument, what the caller passed."""
-    match expression:
-        case ast.Name(name):
-            return _of_name(name, frame, op)
-        case ast.Attribute():
-            value = peek(expression, frame)
-            if value is not None and op in ops_of(value):
-                return Label(ast.unparse(expression), "attribute")
-            return label_of(expression.value, frame, op)
-        case ast.Subscript():
-            inner = label_of(expression.value, frame, op)
-            text = ast.unparse(expression)
-            if inner is None or inner.holder in ("argument", "item") or len(text) > _LONGEST:
-                return inner
-            if _is_given(expression.value, frame):  # the caller has a name for the whole, and none for the item
-                return inner
-            return inner if _is_tensor(peek(expression.value, frame)) else Label(text, "item")
-        case ast.Tuple(elements) | ast.List(elements):
-            return _first(elements, frame, op)
-        case ast.Starred(value):
-            return label_of(value, frame, op)
-        case ast.Call():
-            receiver = [expression.func.value] if isinstance(expression.func, ast.Attribute) else []
-            return _first([*receiver, *expression.args, *(each.value for each in expression.keywords)], frame, op)
-        case ast.BinOp(left, _, right):
-            return _first([left, right], frame, op)
-        case ast.UnaryOp(_, operand):
-            return label_of(operand, frame, op)
-        case ast.IfExp(_, body, orelse):
-            return _first([body, orelse], frame, op)
-    return None
+    return _LABELS.get(type(expression), _of_parts)(expression, frame, op)
+
+
+def _of_parts(expression: ast.expr, frame: Frame, op: Op) -> Label | None:
+    """The first name in its parts that holds the op."""
+    return next(filter(None, (label_of(each, frame, op) for each in _parts(expression))), None)
+
+
+def _parts(expression: ast.expr) -> Iterator[ast.expr]:
+    for name in _PARTS.get(type(expression), ()):
+        part = getattr(expression, name)
+        yield from part if isinstance(part, list) else [part]
+
+
+def _of_call(expression: ast.Call, frame: Frame, op: Op) -> Label | None:
+    """What a method is called on, or what a call is given."""
+    receiver = label_of(expression.func.value, frame, op) if isinstance(expression.func, ast.Attribute) else None
+    return receiver or _of_parts(expression, frame, op)
+
+
+def _of_attribute(expression: ast.Attribute, frame: Frame, op: Op) -> Label | None:
+    value = peek(expression, frame)
+    if value is not None and op in ops_of(value):
+        return Label(ast.unparse(expression), "attribute")
+    return label_of(expression.value, frame, op)
+
+
+def _of_item(expression: ast.Subscript, frame: Frame, op: Op) -> Label | None:
+    """The item, where it is one of a container that has a name here; else the whole."""
+    whole, text = label_of(expression.value, frame, op), ast.unparse(expression)
+    is_container = isinstance(peek(expression.value, frame), Sequence | Mapping)
+    if whole is None or not is_container or _is_given(expression.value, frame):
+        return whole
+    return whole if whole.holder in _WHOLE or len(text) > _LONGEST else Label(text, "item")
 
 
 def _is_given(expression: ast.expr, frame: Frame) -> bool:
@@ -67,40 +82,37 @@ def peek(expression: ast.expr, frame: Frame) -> Value | None:
 
 
 def _item(owner: Value | None, index: ast.expr, frame: Frame) -> Value | None:
-    at: object = index.value if isinstance(index, ast.Constant) else None
-    if at is None and isinstance(known := peek(index, frame), Const):
-        at = known.value
-    match owner:
-        case Mapping(entries=entries):
-            return entries.get(at) if isinstance(at, str | int | bool) else None
-        case Sequence(elements=elements) if isinstance(at, int) and -len(elements) <= at < len(elements):
-            return elements[at]
-    return owner
+    at = Const(value=index.value) if isinstance(index, ast.Constant) else peek(index, frame)
+    if not isinstance(owner, Sequence | Mapping) or not isinstance(at, Const):
+        return owner if not isinstance(owner, Mapping) else None
+    if isinstance(owner, Mapping):
+        return owner.entries.get(key_of(at))
+    position = owner.position(at)
+    return owner if position is None else owner.elements[position]
 
 
-def _is_tensor(value: Value | None) -> bool:
-    return value is None or not isinstance(value, Sequence | Mapping)
-
-
-def _of_name(name: str, frame: Frame, op: Op) -> Label | None:
-    home = frame.home_of(name)
-    held = None if home is None else home.names.get(name)
+def _of_name(expression: ast.Name, frame: Frame, op: Op) -> Label | None:
+    name = expression.id
+    home, held = frame.home_of(name), peek(expression, frame)
     if home is None or held is None or op not in ops_of(held):
         return None
     if isinstance(held, Instance):
-        inner = next((key for key, each in held.attributes.items() if op in ops_of(each)), None)
-        return None if inner is None else Label(f"{name}.{inner}", "attribute")
-    if home is frame and name in frame.given and frame.caller is not None:
-        outer = label_of(frame.given[name], frame.caller, op)
-        return outer or Label(name, "argument")
-    if home.outer is None and home.function is None:
-        return Label(name, "local" if home is frame else "global")
-    return Label(name, "local" if home is frame else "closure")
+        return _of_object(name, held, op)
+    if home is not frame:
+        return Label(name, "global" if home.is_module else "closure")
+    if frame.caller is not None and name in frame.given:
+        return label_of(frame.given[name], frame.caller, op) or Label(name, "argument")
+    return Label(name, "local")
 
 
-def _first(expressions: list[ast.expr], frame: Frame, op: Op) -> Label | None:
-    for each in expressions:
-        found = label_of(each, frame, op)
-        if found is not None:
-            return found
-    return None
+def _of_object(name: str, held: Instance, op: Op) -> Label | None:
+    attributes = (key for key, each in held.attributes.items() if op in ops_of(each))
+    return next((Label(f"{name}.{each}", "attribute") for each in attributes), None)
+
+
+_LABELS: dict[type[ast.expr], Callable[..., Label | None]] = {
+    ast.Name: _of_name,
+    ast.Attribute: _of_attribute,
+    ast.Call: _of_call,
+    ast.Subscript: _of_item,
+}

@@ -4,12 +4,13 @@ import ast
 from collections.abc import Sequence as Several
 from dataclasses import replace
 
+from gradsan.check.assumed_modules import call_assumed
 from gradsan.check.graph import Leaf
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.module_calls import after_forward, as_compiled, module_method
 from gradsan.check.new_ops import result
-from gradsan.check.tables import CALLEES, RECEIVERS, entered
-from gradsan.check.unknown_calls import call_assumed, unknown_call
+from gradsan.check.tables import CALLEES, RECEIVERS, TORCH, entered
+from gradsan.check.unfollowed import unknown_call
 from gradsan.check.values import Const, Instance, Layer, Mapping, Sequence, Tensor, Value, has_graph, is_false
 from gradsan.knowledge.module_classes import is_loss, module_class
 
@@ -24,7 +25,8 @@ def new_layer(kind: str, call: Call) -> Value:
     return Layer(kind=kind, leaf=Leaf(kind, kind))
 
 
-def new_parameter(call: Call) -> Value:
+@entered(TORCH, "Parameter", "UninitializedParameter")
+def new_parameter(machine: Machine, call: Call) -> Value:
     """`nn.Parameter(…)`."""
     return Tensor(leaf=Leaf("?", "?", requires=not is_false(call.keyword("requires_grad"))))
 

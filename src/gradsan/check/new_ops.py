@@ -34,7 +34,7 @@ def result(  # noqa: PLR0913 # one for each property of an op
     edges = _edges(machine, given)
     own = [leaf for leaf in leaves if leaf.requires]
     own += [leaf for value, _ in given for leaf in _direct_leaves(value)]
-    cut = next((value.cut for value, _ in given if isinstance(value, Tensor) and value.cut), None)
+    cut = lost_by(machine, (value for value, _ in given))
     if not edges and not own:
         opaque = any(each.opaque for value, _ in given for each in parts(value, _DEEP))
         return Tensor(cut=None if opaque else cut, made=machine.site(node), opaque=opaque)
@@ -66,22 +66,31 @@ def untyped(made: Tensor) -> Value:
     return made if made.op is None else Value(op=made.op, made=made.made)
 
 
+def lost_by(machine: Machine, values: Iterable[Value]) -> Cut | None:
+    """The cut that is behind the result of an operation; a gradient is plain data to what is not recorded."""
+    cuts = filter(None, (each.cut for each in values))
+    return next((each for each in cuts if each.gave is None or machine.world.recording), None)
+
+
 def cut(machine: Machine, value: Value, how: str, node: ast.AST) -> Tensor:
     """The same values without their graph."""
-    lost = value.cut if isinstance(value, Tensor) else None
-    ops, leaves = tuple(ops_of(value)), tuple(leaves_of(value)) if isinstance(value, Tensor) else ()
-    if ops or leaves:
-        lost = Cut(machine.site(node), how, ops, leaves)
-        machine.world.cuts.append(lost)
-    return Tensor(cut=lost, made=machine.site(node))
+    site, ops = machine.site(node), tuple(ops_of(value))
+    leaves = tuple(leaves_of(value)) if isinstance(value, Tensor) else ()
+    is_gradient = value.cut is not None and value.cut.gave is not None
+    lost = Cut(site, how, ops, leaves) if ops or leaves or is_gradient else value.cut
+    return Tensor(cut=lost, made=site)
+
+
+def bare(machine: Machine, values: Iterable[Value], node: ast.AST) -> Value:
+    """What is worked out of numbers; of some that have lost their graph it is known where."""
+    lost = next(filter(None, (each.cut for value in values for each in value.contents)), None)
+    return Value(made=machine.site(node)) if lost is None else Tensor(cut=lost, made=machine.site(node))
 
 
 def edit(machine: Machine, value: Value, node: ast.AST) -> None:
     """A tensor is changed in place."""
     if isinstance(value, Tensor):
-        storage = value.memory
-        storage.version += 1
-        storage.edited, storage.by = machine.site(node), None
+        value.memory.edit(machine.site(node))
 
 
 def _edges(machine: Machine, given: Iterable[Given]) -> dict[Op, Edge]:
@@ -104,12 +113,12 @@ def _direct_leaves(value: Value) -> list[Leaf]:
     """The parameters that an operation takes as they are: a tensor, or those in a container."""
     if value.op is not None or isinstance(value, Instance):
         return []
-    tensors = (each for each in parts(value, _DEEP) if isinstance(each, Tensor) and each.op is None)
-    return [each.leaf for each in tensors if each.leaf is not None and each.leaf.requires]
+    tensors = [each for each in parts(value, _DEEP) if isinstance(each, Tensor)]
+    leaves = (each.leaf for each in tensors if each.is_registered)
+    return [each for each in leaves if each is not None and each.requires]
 
 
 def _unrecorded(machine: Machine, node: ast.AST, ops: tuple[Op, ...], leaves: tuple[Leaf, ...]) -> Tensor:
     silencer = machine.world.silencer
     lost = Cut(machine.site(node), "" if silencer is None else silencer.how, ops, leaves)
-    machine.world.cuts.append(lost)
-    return Tensor(cut=lost, made=machine.site(node))
+    return Tensor(cut=lost, made=lost.site)

@@ -1,70 +1,37 @@
-"""Calls of the user's classes and of their objects: `Net()`, `net(x)`, `net.method(x)`, `super().method(x)`."""
+"""Calls of objects of the user's: `net(x)`, `net.method(x)`, `super().method(x)`."""
 
+from gradsan.check.assumed_modules import as_module, call_assumed
 from gradsan.check.builtin_calls import builtin
-from gradsan.check.definitions import inner_pass
+from gradsan.check.class_calls import construct
 from gradsan.check.function_calls import enter
 from gradsan.check.graph import LIKELY
-from gradsan.check.holding import is_named_tuple
 from gradsan.check.machine import NOWHERE, Call, Machine
 from gradsan.check.module_calls import after_forward, as_compiled, module_method
-from gradsan.check.new_ops import result, untyped
 from gradsan.check.optimizer_calls import new_optimizer, optimizer_method
 from gradsan.check.pass_calls import backward
 from gradsan.check.tables import CALLEES, RECEIVERS, entered
-from gradsan.check.unknown_calls import as_module, call_assumed, call_value, unknown_call
+from gradsan.check.unfollowed import unknown_call
 from gradsan.check.values import (
     NONE,
     Class,
-    Factory,
     Function,
     Instance,
     Method,
     Partial,
     Value,
-    foreign_bases,
-    is_module,
-    member,
     ops_of,
 )
 
 _LOGGING = ("log", "log_dict", "optimizers")  # of a trainer: they leave the object alone
 
 
-@entered(CALLEES, Class)
-def construct(machine: Machine, cls: Class, call: Call) -> Instance:
-    """A new object of a class of the user's."""
-    made = Instance(cls=cls, made=machine.site(call.node))
-    constructor = member(cls, "__init__")
-    if cls.plain:
-        _fill(machine, made, call)
-    elif isinstance(constructor, Function):
-        enter(machine, constructor, call, made)
-    elif not is_module(cls) and _has_foreign_base(cls):
-        made.given = call.values
-    return made
-
-
-def _fill(machine: Machine, made: Instance, call: Call) -> None:
-    """The fields of a record: what was given for them, or their defaults."""
-    defaults = {name: made.cls.members[name] for name in made.cls.fields if name in made.cls.members}
-    for name, default in defaults.items():
-        is_factory = isinstance(default, Factory)
-        made.attributes[name] = machine.call(default.function, Call(NOWHERE)) if is_factory else default  # type: ignore[attr-defined]
-    made.attributes |= dict(zip(made.cls.fields, call.values, strict=False))
-    made.attributes |= {key: value for key, (value, _) in call.keywords.items()}
-
-
-def _has_foreign_base(cls: Class) -> bool:
-    return next(foreign_bases(cls), None) is not None
-
-
 @entered(CALLEES, Instance)
 def call_instance(machine: Machine, instance: Instance, call: Call) -> Value:
     """An object is called: its own `__call__`, or the forward of a module."""
-    own = member(instance.cls, "__call__")
+    own = instance.cls.member("__call__")
     if isinstance(own, Function):
         return enter(machine, own, call, instance)
-    forward = instance.attributes.get("forward") or member(instance.cls, "forward")
+    forward = instance.attributes.get("forward") or instance.cls.member("forward")
     if isinstance(forward, Method | Partial) or (isinstance(forward, Function) and forward.owner is None):
         return machine.call(forward, call)
     if isinstance(forward, Function):
@@ -86,9 +53,9 @@ def _foreign_forward(machine: Machine, instance: Instance, call: Call) -> Value:
     """What is called is defined in a library."""
     if instance.base is None:
         instance.base = Value(label=instance.label or instance.cls.label)
-    if is_module(instance.cls):
+    if instance.cls.is_module:
         return call_assumed(machine, as_module(instance.base), call.given, call.node)
-    return call_value(machine, instance.base, call)
+    return machine.call(instance.base, call)
 
 
 @entered(RECEIVERS, Instance)
@@ -97,7 +64,7 @@ def instance_method(machine: Machine, instance: Instance, call: Call) -> Value:
     stored = instance.attributes.get(call.name)
     if stored is not None:
         return machine.call(stored, call)
-    found = member(instance.cls, call.name)
+    found = instance.cls.member(call.name)
     if isinstance(found, Function):
         return _own_method(machine, instance, found, call)
     if found is not None:
@@ -117,12 +84,12 @@ def _inherited_method(machine: Machine, instance: Instance, call: Call) -> Value
     match call.name:
         case "_replace":
             return builtin(machine, "replace", Call(call.node, [(instance, None)], call.keywords)) or Value()
-        case "_make" if call.first is not None and is_named_tuple(instance.cls):
+        case "_make" if call.first is not None and instance.cls.is_named_tuple:
             elements = machine.elements(call.first, call.node)
             return construct(machine, instance.cls, Call(call.node, [(each, None) for each in elements]))
         case "__call__":
             return call_instance(machine, instance, call)
-    answer = module_method(machine, instance, call) if is_module(instance.cls) else None
+    answer = module_method(machine, instance, call) if instance.cls.is_module else None
     if answer is not None:
         return answer
     if call.name == "manual_backward" and call.arguments:
@@ -134,25 +101,9 @@ def _foreign_method(machine: Machine, instance: Instance, call: Call) -> Value:
     """A method that an unknown base class may have: it may do anything to the object."""
     if instance.optimizer is not None:
         return optimizer_method(machine, instance.optimizer, call)
-    if call.name not in _LOGGING and _has_foreign_base(instance.cls):
+    if call.name not in _LOGGING and instance.cls.has_foreign_base:
         for op in (op for each in instance.attributes.values() for op in ops_of(each)):
             op.doubt = max(op.doubt, LIKELY)
-    return unknown_call(machine, call.name, call)
-
-
-@entered(RECEIVERS, Class)
-def class_method(machine: Machine, cls: Class, call: Call) -> Value:
-    """`Class.name(...)`."""
-    found = member(cls, call.name)
-    if isinstance(found, Function):
-        return enter(machine, found, call, cls if "classmethod" in found.decorators else None)
-    if call.name == "apply" and any(base.endswith("Function") for base in foreign_bases(cls)):
-        made = result(machine, cls.label or "Function", call.given, call.node, saves=True)
-        if made.op is not None:
-            made.op.inner = inner_pass(cls)
-        return untyped(made)
-    if found is not None:
-        return machine.call(found, call)
     return unknown_call(machine, call.name, call)
 
 
@@ -162,7 +113,7 @@ def call_super(machine: Machine, call: Call) -> Value:
     owner = None if function is None else function.owner
     if owner is None or receiver is None:
         return NONE if call.name == "__init__" else unknown_call(machine, call.name, call)
-    inherited = (member(base, call.name) for base in owner.bases if isinstance(base, Class))
+    inherited = (base.member(call.name) for base in owner.bases if isinstance(base, Class))
     found = next((each for each in inherited if isinstance(each, Function)), None)
     if found is not None:
         return enter(machine, found, call, receiver)
@@ -173,7 +124,7 @@ def call_super(machine: Machine, call: Call) -> Value:
 
 def _foreign_constructor(machine: Machine, owner: Class, receiver: Instance, call: Call) -> Value:
     """The constructor of a base class in a library: that of an optimizer takes the parameters."""
-    if any(base.startswith("torch.optim.") for base in foreign_bases(owner)):
+    if any(base.startswith("torch.optim.") for base in owner.foreign_bases()):
         optimizer = receiver.optimizer = new_optimizer(machine, call)
         optimizer.name = receiver.label or "optimizer"
         receiver.attributes["param_groups"] = machine.attribute(optimizer, "param_groups", NOWHERE)

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from gradsan.check.graph import Op
+from gradsan.check.graph import Op, leaves_in
 from gradsan.check.walking import Reached, reach, terms, way_to
 from gradsan.knowledge.tensors import operation
 
@@ -23,21 +23,29 @@ class OldPart:
         return self.found[self.op].parent
 
     @property
+    def beside(self) -> set[Op]:
+        """What the pass walks apart from it."""
+        return self.found.keys() - set(self.ops)
+
+    @property
     def is_trained_anew(self) -> bool:
         """Whether every parameter below it is reached apart from it, too."""
-        old = {leaf for op in self.ops for leaf in op.leaves}
-        fresh = {leaf for op in self.found if op not in self.ops for leaf in op.leaves}
-        return bool(old) and old <= fresh
+        old = leaves_in(self.ops)
+        return bool(old) and old <= leaves_in(self.beside)
+
+    @property
+    def _sums(self) -> set[Op]:
+        """The losses that the roots are sums of, and the sums."""
+        return {term for root in self.roots for term in terms(root)}
 
     @property
     def is_term(self) -> bool:
         """Whether the loss is a sum, and one of its terms trains nothing but through what is old."""
-        sums = {term for root in self.roots for term in terms(root)}
+        sums = self._sums
         if self.op in sums:
             return True
         last = next(op for op in reversed(way_to(self.op, self.found)) if op in sums)
-        beneath = (op for op in reach([last]) if op not in self.ops)
-        return last not in self.roots and not any(op.leaves for op in beneath)
+        return last not in self.roots and not leaves_in(reach([last]).keys() - set(self.ops))
 
     @property
     def is_operand(self) -> bool:
@@ -48,9 +56,8 @@ class OldPart:
     @property
     def is_reached_otherwise(self) -> bool:
         """Whether more than terms of the loss leads to it: a state is carried as well."""
-        sums = {term for root in self.roots for term in terms(root)}
-        fresh = (op for op in self.found if op not in self.ops and op not in sums)
-        return any(edge.op in self.ops for op in fresh for edge in op.edges)
+        builds_on = (edge.op for op in self.beside - self._sums for edge in op.edges)
+        return any(op in self.ops for op in builds_on)
 
 
 def below(ops: Collection[Op]) -> set[Op]:

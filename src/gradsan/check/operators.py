@@ -3,11 +3,12 @@
 import ast
 import operator
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from gradsan.check.graph import Storage
 from gradsan.check.machine import Given, Machine
-from gradsan.check.new_ops import result
+from gradsan.check.new_ops import lost_by, result
 from gradsan.check.values import (
     Class,
     Const,
@@ -15,7 +16,6 @@ from gradsan.check.values import (
     Index,
     Instance,
     Layer,
-    Library,
     Mapping,
     Optimizer,
     Plain,
@@ -23,9 +23,9 @@ from gradsan.check.values import (
     Tensor,
     Value,
     has_graph,
-    is_exact,
     is_scalar,
     key_of,
+    whole_number,
 )
 from gradsan.knowledge.tensors import operation
 
@@ -63,8 +63,9 @@ def arithmetic(machine: Machine, kind: type[ast.operator], left: Given, right: G
             elements = [*first.elements, *second.elements]
             return Sequence(elements=elements, exact=exact, kind=first.kind, born=machine.world.moment)
         case Sequence(elements=elements), second if kind is ast.Mult:
-            times = second.value if isinstance(second, Const) and isinstance(second.value, int) else 2
-            return Sequence(elements=elements * max(0, min(times, 2)), exact=False, born=machine.world.moment)
+            times = whole_number(second)
+            followed = 2 if times is None else max(0, min(times, 2))
+            return Sequence(elements=elements * followed, exact=False, born=machine.world.moment)
     return _operation(machine, name, left, right, node)
 
 
@@ -86,47 +87,23 @@ def _without_graph(machine: Machine, first: Value, second: Value, node: ast.AST)
     tensors = [each for each in (first, second) if isinstance(each, Tensor)]
     if not tensors:
         return Value(made=machine.site(node), opaque=opaque)
-    lost = None if opaque else next((each.cut for each in tensors if each.cut), None)
+    lost = None if opaque else lost_by(machine, tensors)
     plain: Plain | None = "number" if _is_number(first) and _is_number(second) else None
     return Tensor(cut=lost, made=machine.site(node), opaque=opaque, plain=plain)
 
 
 def compare(left: Value, kind: ast.cmpop, right: Value) -> bool | None:
     """Whether a comparison holds; None: not known."""
-    if isinstance(kind, ast.Is | ast.IsNot):
-        return _opposite(_identical(left, right), isinstance(kind, ast.IsNot))
-    if isinstance(kind, ast.In | ast.NotIn):
-        return _opposite(_contained(left, right), isinstance(kind, ast.NotIn))
+    relation, wanted = _RELATIONS.get(type(kind), (None, True))
+    outcome = _ordered(kind, left, right) if relation is None else relation(left, right)
+    return None if outcome is None else outcome == wanted
+
+
+def _ordered(kind: ast.cmpop, left: Value, right: Value) -> bool | None:
     match left, right:
-        case Const(value=first), Const(value=second):
-            return _ordered(kind, first, second)
-        case Index(position=first), Const(value=0):
-            return _ordered(kind, first, 0)
-    return None
-
-
-def _opposite(outcome: bool | None, negated: bool) -> bool | None:  # noqa: FBT001
-    return None if outcome is None else outcome != negated
-
-
-def _ordered(kind: ast.cmpop, left: object, right: object) -> bool | None:
-    try:
-        return bool(_COMPARISONS[type(kind)](left, right))
-    except TypeError:
-        return None
-
-
-def truth(value: Value) -> bool | None:
-    """Whether a value counts as true; None: not known."""
-    match value:
-        case Const(value=known) | Index(position=known):
-            return bool(known)
-        case Sequence(elements=held, exact=exact) | Mapping(entries=held, exact=exact):
-            return bool(held) or (False if exact else None)
-        case Library(path=path):
-            return True if "." not in path or path.startswith("builtins.") else None  # `os.environ` may be empty
-        case Instance() | Function() | Class() | Layer() | Optimizer():
-            return True
+        case (Const(value=first), Const(value=second)) | (Index(position=first), Const(value=0 as second)):
+            with suppress(TypeError):
+                return bool(_COMPARISONS[type(kind)](first, second))
     return None
 
 
@@ -171,14 +148,18 @@ def _identical(left: Value, right: Value) -> bool | None:
 
 
 def _contained(left: Value, right: Value) -> bool | None:
-    match right:
-        case Mapping(entries=entries):
-            keys = list(entries)
-        case Sequence(elements=elements):
-            keys = [key_of(each) for each in elements]
-        case _:
-            return None
+    if not isinstance(right, Sequence | Mapping):
+        return None
+    keys = list(right.entries) if isinstance(right, Mapping) else [key_of(each) for each in right.elements]
     if key_of(left) in keys:
         return True
-    is_settled = not keys or (isinstance(left, Const) and all(isinstance(each, _PLAIN) for each in keys))
-    return False if is_exact(right) and is_settled else None
+    is_plain = isinstance(left, Const) and all(isinstance(each, _PLAIN) for each in keys)
+    return False if right.exact and (is_plain or not keys) else None
+
+
+_RELATIONS: dict[type[ast.cmpop], tuple[Callable[[Value, Value], bool | None], bool]] = {
+    ast.Is: (_identical, True),
+    ast.IsNot: (_identical, False),
+    ast.In: (_contained, True),
+    ast.NotIn: (_contained, False),
+}

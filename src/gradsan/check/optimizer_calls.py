@@ -3,7 +3,7 @@
 from gradsan.check.graph import LoopRun
 from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import result
-from gradsan.check.tables import RECEIVERS, entered
+from gradsan.check.tables import RECEIVERS, TORCH, entered
 from gradsan.check.values import (
     Const,
     Function,
@@ -13,9 +13,11 @@ from gradsan.check.values import (
     Sequence,
     Tensor,
     Value,
+    is_called,
     leaves_of,
     ops_of,
 )
+from gradsan.knowledge.hints import NOT_OPTIMIZER_WORDS, OPTIMIZER_WORDS
 
 
 def new_optimizer(machine: Machine, call: Call) -> Optimizer:
@@ -51,6 +53,16 @@ def optimizer_method(machine: Machine, optimizer: Optimizer, call: Call) -> Valu
     return Value(made=machine.site(call.node))
 
 
+def steps_as_optimizer(machine: Machine, value: Value, call: Call) -> Value | None:
+    """`step` and `zero_grad` of something that is called an optimizer are those of one."""
+    if call.name not in ("step", "zero_grad"):
+        return None
+    is_one = is_called(value, OPTIMIZER_WORDS) and not is_called(value, NOT_OPTIMIZER_WORDS)
+    if is_one or value.optimizer is not None:
+        return optimizer_method(machine, as_optimizer(machine, value), call)
+    return None
+
+
 def _step(machine: Machine, optimizer: Optimizer, call: Call) -> Value:
     site = machine.site(call.node)
     closure = next((each for each, _ in call.given if isinstance(each, Function)), None)
@@ -64,6 +76,12 @@ def _step(machine: Machine, optimizer: Optimizer, call: Call) -> Value:
             answer = machine.call(closure, Call(call.node))
             machine.world.step(optimizer, machine.site(call.node), certain=machine.is_certain)
     return answer
+
+
+@entered(TORCH, "GradScaler")
+def new_scaler(machine: Machine, call: Call) -> Scaler:
+    """`torch.amp.GradScaler()`."""
+    return Scaler()
 
 
 @entered(RECEIVERS, Scaler)

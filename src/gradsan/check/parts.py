@@ -4,11 +4,20 @@ import ast
 
 from gradsan.check.function_calls import enter
 from gradsan.check.graph import DOUBTFUL, LIKELY, Op
-from gradsan.check.holding import field_values, is_named_tuple
+from gradsan.check.holding import field_values
 from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import result
 from gradsan.check.tables import ITERABLES, WHOLES, entered
-from gradsan.check.values import Const, Function, Instance, Layer, Mapping, Sequence, Tensor, Value, member
+from gradsan.check.values import (
+    Const,
+    Function,
+    Instance,
+    Layer,
+    Mapping,
+    Sequence,
+    Tensor,
+    Value,
+)
 from gradsan.knowledge.hints import OUTPUT_WORDS
 
 _NAMED = ("ModuleDict", "ParameterDict")
@@ -44,7 +53,7 @@ def instance_part(machine: Machine, value: Instance, key: object, node: ast.expr
     fields = value.cls.fields
     if isinstance(key, int) and value.cls.plain and 0 <= key < len(fields):
         return value.attributes.get(fields[key]) or Value()
-    getter = member(value.cls, "__getitem__")
+    getter = value.cls.member("__getitem__")
     if not isinstance(getter, Function):
         return Value()
     argument = Const(value=key) if isinstance(key, str | int) else Value()
@@ -93,7 +102,7 @@ def layer_elements(machine: Machine, layer: Layer, node: ast.expr) -> list[Value
 @entered(ITERABLES, Instance)
 def instance_elements(machine: Machine, value: Instance, node: ast.expr) -> list[Value]:
     """The fields of a named tuple."""
-    return field_values(value) if is_named_tuple(value.cls) else unknown_elements(machine, value, node)
+    return field_values(value) if value.cls.is_named_tuple else unknown_elements(machine, value, node)
 
 
 @entered(ITERABLES, Tensor)

@@ -3,15 +3,19 @@
 import ast
 from collections.abc import Mapping as Names
 
-from gradsan.check.graph import LIKELY, UNKNOWN, Leaf, Op, Pass
+from gradsan.check.graph import LIKELY, UNKNOWN, Cut, Leaf, Op, Pass
 from gradsan.check.labels import label_of
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.new_ops import result
+from gradsan.check.tables import TORCH, entered
 from gradsan.check.troubles import NoHistory
-from gradsan.check.values import NONE, Const, Sequence, Tensor, Value, is_false, is_true, leaves_of, ops_of
+from gradsan.check.values import NONE, Const, Sequence, Tensor, Value, is_called, is_false, is_true, leaves_of, ops_of
+from gradsan.knowledge.effects import accumulates, asks_for_pass
+from gradsan.knowledge.hints import PASS_RECEIVERS
 
 _OF_BACKWARD = ("gradient", "retain_graph", "create_graph", "inputs")
 _OF_GRAD = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph")
+_UNRECORDED = "`autograd.grad` without `create_graph=True`"
 
 
 def backward(machine: Machine, root: Given, call: Call) -> Value:
@@ -21,6 +25,25 @@ def backward(machine: Machine, root: Given, call: Call) -> Value:
     return NONE
 
 
+def asks_for_a_pass(machine: Machine, value: Value, call: Call) -> Value | None:
+    """`backward` asks for a pass: over the loss that it is given (`engine.backward(loss)`), or that it is called on."""
+    if not asks_for_pass(call.name) or not accumulates(call.name):
+        return None
+    if value.op is None and "loss" in call.keywords:
+        others = {key: each for key, each in call.keywords.items() if key != "loss"}
+        return backward(machine, call.keywords["loss"], call._replace(keywords=others))
+    if value.op is None and _is_loss(value, call.first):
+        return backward(machine, call.arguments[0], call.rest)
+    return backward(machine, call.receiver(value), call)
+
+
+def _is_loss(receiver: Value, first: Value | None) -> bool:
+    if first is None or isinstance(first, Const):
+        return False
+    return is_called(receiver, PASS_RECEIVERS) or bool(ops_of(first))
+
+
+@entered(TORCH, "torch.autograd.backward")
 def backward_of_several(machine: Machine, call: Call) -> Value:
     """`torch.autograd.backward(tensors, …)`."""
     named = call.named("tensors", "grad_tensors", "retain_graph", "create_graph")
@@ -29,22 +52,23 @@ def backward_of_several(machine: Machine, call: Call) -> Value:
     return Value()
 
 
+@entered(TORCH, "torch.autograd.grad")
 def gradient(machine: Machine, call: Call) -> Value:
     """`torch.autograd.grad(outputs, inputs, …)`: the gradients, with a graph if `create_graph` is set."""
     named = call.named(*_OF_GRAD)
     if "outputs" not in named or "inputs" not in named:
         return Value()
     outputs, inputs = named["outputs"], named["inputs"][0]
-    run_pass(machine, "grad", outputs, named, call.node)
+    asked = run_pass(machine, "grad", outputs, named, call.node)
     several = isinstance(inputs, Sequence)
     targets = machine.elements(inputs, call.node) if several else [inputs]
-    results: list[Value] = [Tensor() for _ in targets]
+    results: list[Value] = [Tensor(cut=Cut(asked.site, _UNRECORDED, gave=asked)) for _ in targets]
     if _flag(named, "create_graph") is not False:
         results = [result(machine, "grad", [outputs, (each, None)], call.node) for each in targets]
     return Sequence(elements=results, exact=not isinstance(inputs, Sequence) or inputs.exact, kind="tuple")
 
 
-def run_pass(machine: Machine, kind: str, root: Given, named: Names[str, Given], node: ast.expr) -> None:
+def run_pass(machine: Machine, kind: str, root: Given, named: Names[str, Given], node: ast.expr) -> Pass:
     """One pass from what was given as the root, with the options that were named."""
     ops = _roots(machine, root[0], node)
     asked = Pass(
@@ -60,10 +84,11 @@ def run_pass(machine: Machine, kind: str, root: Given, named: Names[str, Given],
     )
     if not ops:
         _refuse(machine, asked, root[0])
-        return
+        return asked
     inputs = named.get("inputs")
     targets = None if inputs is None else _targets(inputs[0])
     machine.world.walk(asked, targets or None, doubtful=targets is not None and not targets)
+    return asked
 
 
 def _roots(machine: Machine, value: Value, node: ast.expr) -> list[Op]:
@@ -85,7 +110,8 @@ def _roots(machine: Machine, value: Value, node: ast.expr) -> list[Op]:
 
 
 def _refuse(machine: Machine, asked: Pass, root: Value) -> None:
-    if isinstance(root, Tensor) and root.cut is not None and root.leaf is None:
+    """What lost its graph cannot be back-propagated; but what a gradient was multiplied by may have one."""
+    if isinstance(root, Tensor) and root.cut is not None and root.cut.gave is None and root.leaf is None:
         machine.world.troubles.append(NoHistory(asked, root.cut, root.cut.name or asked.label))
 
 

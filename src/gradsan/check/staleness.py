@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gradsan.check.facts import parting
-from gradsan.check.graph import SURE, Change, Label, Op, Pass
+from gradsan.check.graph import Change, Label, LoopRun, Op, Pass, label_for
+from gradsan.check.moments import parting
 from gradsan.check.old_part import OldPart
-from gradsan.check.walking import reach
+from gradsan.check.walking import Reached, reach
 from gradsan.check.world import World
 from gradsan.knowledge.tensors import operation
 
@@ -22,11 +22,8 @@ class Aged:
     @property
     def label(self) -> Label | None:
         """The name that leads to it."""
-        edge = self.part.found[self.part.op].edge
-        if edge is None:
-            name = self.later.label
-            return None if name is None else Label(name, "attribute" if "." in name else "local")
-        return edge.label or (None if self.part.op.called is None else Label(self.part.op.called, "local"))
+        reached = self.part.found[self.part.op]
+        return reached.label or label_for(self.later.label if reached.edge is None else self.part.op.called)
 
     @property
     def is_made_in_loop(self) -> bool:
@@ -45,10 +42,8 @@ def aged(world: World) -> Iterator[Aged]:
 
 def _earlier(op: Op, done: Pass) -> Pass | None:
     """The first pass that the same calls asked for in an earlier iteration, and that walked the op."""
-    for each in op.walked:
-        if each.number < done.number and _is_same_line(each, done) and _iterations(each, done) is not None:
-            return each
-    return None
+    before = (each for each in op.walked if each.number < done.number)
+    return next((each for each in before if _is_same_line(each, done) and _iteration(each, done)), None)
 
 
 def _is_same_line(one: Pass, other: Pass) -> bool:
@@ -56,23 +51,29 @@ def _is_same_line(one: Pass, other: Pass) -> bool:
     return ours == theirs
 
 
-def _iterations(earlier: Pass, later: Pass) -> tuple[object, int] | None:
-    """The loop that has come round from one pass to the other, and the iteration it is in."""
+def _iteration(earlier: Pass, later: Pass) -> tuple[LoopRun, int] | None:
+    """The loop that has come to another iteration from one pass to the other, and that iteration."""
     found = parting(earlier.moment, later.moment)
-    return None if found is None or found[0].imagined else (found[0], found[2])
+    return None if found is None or found.run.imagined else (found.run, found.now)
 
 
 def _newest(done: Pass, before: dict[Op, Pass], world: World) -> Iterator[Aged]:
     found, changes = reach(done.roots), _changes(done)
     old = {op for op, earlier in before.items() if op in changes and changes[op].number > earlier.number}
     entries = [op for op in old if op in found and found[op].parent not in old]
-    if not entries:
-        return
-    op = max(entries, key=lambda each: each.number)
-    ran = (made for made in world.made_at.get(id(op.site.node), ()) if _iterations(before[op], done) in made)
-    is_sure = max(found[op].doubt, op.doubt) == SURE and not op.healed and not op.guarded
-    if is_sure and next(ran, None) is None:  # else it is carried from iteration to iteration
-        yield Aged(done, changes[op], OldPart(done.roots, op, frozenset(old), found))
+    newest = max(entries, key=lambda each: each.number, default=None)
+    if newest is not None and _is_sure(newest, found[newest]) and not _is_carried(newest, before[newest], done, world):
+        yield Aged(done, changes[newest], OldPart(done.roots, newest, frozenset(old), found))
+
+
+def _is_sure(op: Op, how: Reached) -> bool:
+    return not (how.doubt or op.doubt or op.healed or op.guarded)
+
+
+def _is_carried(op: Op, before: Pass, done: Pass, world: World) -> bool:
+    """Whether the present iteration creates it again: it is carried from iteration to iteration."""
+    iteration = _iteration(before, done)
+    return any(iteration in moment for moment in world.made_at.get(id(op.site.node), ()))
 
 
 def _changes(done: Pass) -> dict[Op, Change]:
@@ -80,11 +81,16 @@ def _changes(done: Pass) -> dict[Op, Change]:
     latest: dict[Op, Change] = {}
     following: set[Op] = set()
     for op in sorted(done.ops, key=lambda each: each.number):
-        own = [each for leaf in op.leaves if not leaf.assumed for each in leaf.storage.changes]
-        own += [latest[edge.op] for edge in op.edges if edge.op in latest]
-        known = [each for each in own if each.number < done.number]
+        below = {edge.op for edge in op.edges}
+        known = [*_own_changes(op, done), *(latest[each] for each in below & latest.keys())]
         if known:
             latest[op] = max(known, key=lambda each: each.number)
-        if operation(op.name).shares and all(edge.op in following for edge in op.edges):
+        if operation(op.name).shares and below <= following:
             following.add(op)
-    return {op: change for op, change in latest.items() if op not in following}
+    return {op: latest[op] for op in latest.keys() - following}
+
+
+def _own_changes(op: Op, done: Pass) -> Iterator[Change]:
+    for leaf in op.leaves:
+        if not leaf.assumed:
+            yield from (each for each in leaf.storage.changes if each.number < done.number)

@@ -43,8 +43,8 @@ def assign_augmented(machine: Machine, node: ast.AugAssign) -> None:
         before.elements += machine.elements(right, node.value)
         before.exact = before.exact and is_exact(right)
         return
-    if _is_parameter(before) and not machine.world.recording:
-        machine.world.update(before.leaf, machine.site(node), certain=machine.is_certain)  # type: ignore[attr-defined]
+    if before.leaf is not None and before.op is None and not machine.world.recording:
+        machine.world.update(before.leaf, machine.site(node), certain=machine.is_certain)
         return
     value = arithmetic(machine, type(node.op), (before, node.target), (right, node.value), node)
     if isinstance(before, Const | Index) and isinstance(right, Const) and machine.world.moment:
@@ -54,10 +54,6 @@ def assign_augmented(machine: Machine, node: ast.AugAssign) -> None:
         value.storage = before.storage
         value.leaf = None if value.op is not None else before.leaf
     machine.assign(node.target, value)
-
-
-def _is_parameter(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.leaf is not None and value.op is None
 
 
 def _counted(before: Const | Index, operator: ast.operator) -> Value:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from gradsan.check.graph import Label, Op, Pass
 from gradsan.check.spots import stack_of
 from gradsan.check.world import World
+from gradsan.facts.doubt import weighed
 from gradsan.facts.incident import Incident, OpFact, PassFact
 
 
@@ -30,6 +31,6 @@ def pass_fact(done: Pass, world: World) -> PassFact:
     )
 
 
-def label_of_name(name: str) -> Label:
-    """A name of which nothing else is known."""
-    return Label(name, "attribute" if "." in name else "local")
+def weighed_by(doubt: int, *involved: Pass | Op) -> int:
+    """How doubtful it is, of what happens in branches that may not be taken."""
+    return weighed(doubt, guarded=any(each.guarded for each in involved))

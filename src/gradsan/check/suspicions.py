@@ -2,17 +2,20 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
-from gradsan.check.graph import LIKELY, SURE, Cut, Label, Leaf, Op, Pass
+from gradsan.check.cut_values import constant_terms, cut_off
+from gradsan.check.graph import LIKELY, SURE, Label, Leaf, LoopRun, Op, Pass
 from gradsan.check.kept_graphs import Kept, kept_graphs
-from gradsan.check.old_part import below
 from gradsan.check.spots import stack_of
-from gradsan.check.troubles import OldValue, Piled, Regrown, SecondWalk
+from gradsan.check.staleness import aged
+from gradsan.check.stopped import weighed_by
+from gradsan.check.troubles import OldValue, Piled, Rebinding, Regrown, SecondWalk
 from gradsan.check.walking import way_to
 from gradsan.check.world import World
 from gradsan.facts.course import (
     Carried,
+    ConstantTerm,
     Course,
     CutOff,
     DroppedLoss,
@@ -23,13 +26,24 @@ from gradsan.facts.course import (
     PassLine,
     Stale,
 )
-from gradsan.facts.doubt import weighed
 from gradsan.facts.incident import Stack
 from gradsan.source.step_loops import Loop, is_of_one_step
 
-Aspect = Literal["retained", "piled", "dropped", "old", "grown", "kept", "cut", "late"]
+Aspect = Literal["retained", "piled", "dropped", "old", "grown", "kept", "cut", "late", "constant"]
 Key = tuple[Aspect, int, object]  # in which respect, at which node, and what else tells two facts apart
-Fact = PassLine | OptimizerLine | DroppedLoss | Holding | Hoard | CutOff
+Fact = PassLine | OptimizerLine | DroppedLoss | Holding | Hoard | CutOff | ConstantTerm
+
+
+Shown = Iterator[tuple[Key, Fact | None]]  # what a path shows; None: it shows that it is not so
+_FIELDS: dict[type[Fact], str] = {
+    PassLine: "lines",
+    OptimizerLine: "optimizers",
+    Holding: "holdings",
+    Hoard: "hoards",
+    DroppedLoss: "dropped",
+    CutOff: "cut_off",
+    ConstantTerm: "constant_terms",
+}
 
 
 @dataclass(slots=True)
@@ -39,98 +53,98 @@ class Suspicions:
     found: dict[Key, Fact] = field(default_factory=dict)
     refuted: set[Key] = field(default_factory=set)
 
-    def add(self, other: "Suspicions") -> None:
+    def add(self, shown: Shown) -> None:
         """What another path shows as well."""
-        self.found |= other.found
-        self.refuted |= other.refuted
+        for key, fact in shown:
+            if fact is None:
+                self.refuted.add(key)
+            else:
+                self.found[key] = fact
 
     def course(self) -> Course | None:
         """What holds on every path that comes to it; None: nothing does."""
-        facts = [fact for key, fact in self.found.items() if key not in self.refuted]
-        if not facts:
-            return None
-        return Course(
-            lines=tuple(each for each in facts if isinstance(each, PassLine)),
-            optimizers=tuple(each for each in facts if isinstance(each, OptimizerLine)),
-            holdings=tuple(each for each in facts if isinstance(each, Holding)),
-            hoards=tuple(each for each in facts if isinstance(each, Hoard)),
-            dropped=tuple(each for each in facts if isinstance(each, DroppedLoss)),
-            cut_off=tuple(each for each in facts if isinstance(each, CutOff)),
-        )
+        fields: dict[str, Any] = {}
+        for key in [key for key in self.found if key not in self.refuted]:
+            name = _FIELDS[type(self.found[key])]
+            fields[name] = (*fields.get(name, ()), self.found[key])
+        return Course(**fields) if fields else None
 
 
-def suspicions(world: World, *, closed: bool, kept: frozenset[Op]) -> Suspicions:
+def suspicions(world: World, *, closed: bool, kept: frozenset[Op]) -> Shown:
     """Everything of one path. `closed`: the whole program was followed; `kept`: what a caller may still use."""
-    shown = Suspicions()
-    _retained(world, shown, closed=closed, kept=kept)
-    _piled(world, shown)
-    _dropped(world, shown)
-    old = _old(world, shown)
-    _grown(world, shown, old)
-    _kept(world, shown, closed=closed and bool(world.passes), kept=kept)
-    _cut_off(world, shown)
-    _late(world, shown)
-    return shown
+    yield from _retained(world, kept, closed=closed)
+    yield from _piled(world)
+    yield from _dropped(world)
+    yield from _old(world)
+    yield from _grown(world)
+    yield from _kept(world, kept, closed=closed and bool(world.passes))
+    yield from _cut_off(world)
+    yield from _late(world)
+    yield from _constant(world)
 
 
-def _retained(world: World, shown: Suspicions, *, closed: bool, kept: frozenset[Op]) -> None:
+def _retained(world: World, kept: frozenset[Op], *, closed: bool) -> Shown:
     """Passes that keep a graph which no later pass walks."""
     for done in world.passes:
-        if not done.keeps:
-            continue
-        key: Key = ("retained", id(done.site.node), None)
-        again = any(other.number > done.number for op in done.ops for other in op.walked)
-        open_end = not closed and any(op in kept or op.escaped for op in done.ops)
-        if again or open_end or _assumed(done):
-            shown.refuted.add(key)
-        else:
-            shown.found[key] = replace(_line(done, SURE), retained=1, followed=1)
+        if done.keeps:
+            is_needed = _is_walked_after(done) or done.is_assumed or (not closed and _is_held(done, kept))
+            line = replace(_line(done, SURE), retained=1, followed=1)
+            yield ("retained", id(done.site.node), None), None if is_needed else line
 
 
-def _piled(world: World, shown: Suspicions) -> None:
+def _is_walked_after(done: Pass) -> bool:
+    return any(other.number > done.number for op in done.ops for other in op.walked)
+
+
+def _is_held(done: Pass, kept: frozenset[Op]) -> bool:
+    return any(op in kept or op.escaped for op in done.ops)
+
+
+def _piled(world: World) -> Shown:
     """Steps that use gradients which an earlier step has used already."""
-    stepped = {id(each.stepped.node) for each in world.piled}
     for each in world.piled:
         if each.moment and not any(run.imagined for run, _ in each.moment):
-            shown.found["piled", id(each.stepped.node), None] = _optimizer(each)
-    storages = [leaf.storage for done in world.passes for leaf in done.reached]
-    cleared = {id(each.edited.node) for each in storages if each.edited is not None and each.version > 1}
-    shown.refuted |= {("piled", node, None) for node in cleared - stepped}
+            yield ("piled", id(each.stepped.node), None), _optimizer(each)
+    edited = {leaf.storage.edited for leaf in world.reached() if leaf.storage.version > 1}
+    cleared = {id(site.node) for site in edited if site is not None}
+    for node in cleared - {id(each.stepped.node) for each in world.piled}:
+        yield ("piled", node, None), None
 
 
 def _optimizer(piled: Piled) -> OptimizerLine:
-    doubt = SURE if piled.optimizer.complete and not _assumed(piled.source) else LIKELY
+    doubt = SURE if piled.optimizer.complete and not piled.source.is_assumed else LIKELY
     return OptimizerLine(
         stack=stack_of(piled.stepped),
         name=piled.optimizer.name,
         adding=stack_of(piled.source.site),
-        doubt=weighed(doubt, guarded=piled.source.guarded),
+        doubt=weighed_by(doubt, piled.source),
     )
 
 
-def _dropped(world: World, shown: Suspicions) -> None:
+def _dropped(world: World) -> Shown:
     """Losses that a loop overwrites, of which a pass behind the loop takes the last."""
-    by_name: dict[tuple[int, int], dict[int, tuple[Op, str]]] = {}
+    by_run: dict[tuple[int, LoopRun], dict[int, Rebinding]] = {}
     for each in world.rebindings:
         run, number = each.op.moment[-1]
-        by_name.setdefault((id(each.site.node), id(run)), {})[number] = (each.op, each.name)
-    for (node, _), iterations in by_name.items():
-        if len(iterations) == 1:  # it overwrites nothing
-            continue
-        (first, _), (last, name) = iterations[min(iterations)], iterations[max(iterations)]
-        run = last.moment[-1][0]
-        after = [done for done in last.walked if all(other is not run for other, _ in done.moment)]
-        key: Key = ("dropped", node, None)
-        if first.walked or not after or first.users or first.escaped:
-            shown.refuted.add(key)
-            continue
-        shown.found[key] = DroppedLoss(
-            made=stack_of(last.site),
-            name=name,
-            taken=stack_of(after[0].site),
-            is_of_one_step=_is_of_one_step(last, after[0]),
-            doubt=weighed(max(first.doubt, last.doubt), guarded=first.guarded or last.guarded),
-        )
+        by_run.setdefault((id(each.site.node), run), {})[number] = each
+    for (node, run), iterations in by_run.items():
+        first, last = iterations[min(iterations)], iterations[max(iterations)]
+        if first is not last:  # else it overwrites nothing
+            yield ("dropped", node, None), _dropped_loss(first.op, last, run)
+
+
+def _dropped_loss(first: Op, rebinding: Rebinding, run: LoopRun) -> DroppedLoss | None:
+    last = rebinding.op
+    after = [done for done in last.walked if run not in dict(done.moment)]
+    if not after or first.walked or first.users or first.escaped:
+        return None
+    return DroppedLoss(
+        made=stack_of(last.site),
+        name=rebinding.name,
+        taken=stack_of(after[0].site),
+        is_of_one_step=_is_of_one_step(last, after[0]),
+        doubt=weighed_by(max(first.doubt, last.doubt), first, last),
+    )
 
 
 def _is_of_one_step(loss: Op, done: Pass) -> bool:
@@ -141,49 +155,42 @@ def _is_of_one_step(loss: Op, done: Pass) -> bool:
     return len(around) > 1 and is_of_one_step(around[0], around[1])
 
 
-def _old(world: World, shown: Suspicions) -> set[int]:
-    """Values that are old by the time a later iteration uses them; answers with the passes that do, by their ids."""
-    passes: set[int] = set()
-    if any(len(op.walked) > 1 for done in world.passes for op in done.ops):
-        from gradsan.check.staleness import aged
-
-        for each in aged(world):
-            passes.add(id(each.later))
-            part, label = each.part, each.label
-            fact = Stale(
-                _carried(label, part.op, part.enters),
-                changed=stack_of(each.change.site),
-                is_carried_on=False,
-                is_asked_for=part.enters is None,
-                made_in_loop=each.is_made_in_loop,
-                trained_anew=part.is_trained_anew,
-                is_term=part.is_term,
-                is_operand=part.is_operand,
-            )
-            key: Key = ("old", id(each.later.site.node), id(part.op.site.node))
-            shown.found[key] = replace(_line(each.later, SURE), stale=(fact,))
+def _old(world: World) -> Shown:
+    """Values that are old by the time a later iteration uses them."""
+    for each in aged(world):
+        part = each.part
+        fact = Stale(
+            _carried(each.label, part.op, part.enters),
+            changed=stack_of(each.change.site),
+            is_carried_on=False,
+            is_asked_for=part.enters is None,
+            made_in_loop=each.is_made_in_loop,
+            trained_anew=part.is_trained_anew,
+            is_term=part.is_term,
+            is_operand=part.is_operand,
+        )
+        key: Key = ("old", id(each.later.site.node), id(part.op.site.node))
+        yield key, replace(_line(each.later, SURE), stale=(fact,))
     for done in world.passes:
         if done.moment and done.moment[-1][1] > 1:
-            created = [op for op in done.ops if op.moment[: len(done.moment)] == done.moment]
-            shown.refuted |= {("old", id(done.site.node), id(op.site.node)) for op in created}
-    return passes
+            created = (op for op in done.ops if op.moment[: len(done.moment)] == done.moment)
+            yield from ((("old", id(done.site.node), id(op.site.node)), None) for op in created)
 
 
-def _grown(world: World, shown: Suspicions, old: set[int]) -> None:
+def _grown(world: World) -> Shown:
     """Passes that walk what the same line has walked before, over a change of the parameters."""
-    failing = {id(each.failing) for each in world.troubles if isinstance(each, SecondWalk | OldValue)}
+    explained = [each.failing for each in world.troubles if isinstance(each, SecondWalk | OldValue)]
+    explained += [each.later for each in aged(world)]
     for each in world.regrown:
-        if id(each.later) in failing | old or not world.changed_between(each.earlier, each.later):
-            continue
-        if each.doubt <= LIKELY and each.earlier.retains:
+        is_old = world.changed_between(each.earlier, each.later) and each.later not in explained
+        if is_old and each.doubt <= LIKELY and each.earlier.retains:
             carried = _carried(_crossing(each), each.op, each.found[each.op].parent)
             line = replace(_line(each.later, each.doubt), retained=1, is_grown=True, carried=carried)
-            shown.found["grown", id(each.later.site.node), None] = line
+            yield ("grown", id(each.later.site.node), None), line
 
 
 def _crossing(grown: Regrown) -> Label | None:
-    edges = [grown.found[op].edge for op in way_to(grown.op, grown.found)]
-    return next((edge.label for edge in edges if edge is not None and edge.label is not None), None)
+    return next(filter(None, (grown.found[op].label for op in way_to(grown.op, grown.found))), None)
 
 
 def _carried(label: Label | None, op: Op, enters: Op | None) -> Carried:
@@ -193,20 +200,16 @@ def _carried(label: Label | None, op: Op, enters: Op | None) -> Carried:
     )
 
 
-def _kept(world: World, shown: Suspicions, *, closed: bool, kept: frozenset[Op]) -> None:
+def _kept(world: World, kept: frozenset[Op], *, closed: bool) -> Shown:
     """Names that a loop feeds with graphs which no pass needs any more."""
     for node, graphs in kept_graphs(world, closed=closed, kept=kept):
-        key: Key = ("kept", node, None)
-        if graphs is None:
-            shown.refuted.add(key)
-        else:
-            shown.found[key] = _holder(graphs)
+        yield ("kept", node, None), None if graphs is None else _holder(graphs)
 
 
 def _holder(graphs: Kept) -> Holding | Hoard:
     """What passes walked is kept over steps; what none has walked was computed for nothing but its value."""
     each = graphs.collecting
-    doubt = weighed(each.op.doubt if each.op.walked else LIKELY, guarded=each.op.guarded)
+    doubt = weighed_by(each.op.doubt if each.op.walked else LIKELY, each.op)
     name, holder = each.holder.name, each.holder.holder
     fed, made = stack_of(each.site), stack_of(graphs.created)
     if graphs.is_walked:
@@ -214,54 +217,35 @@ def _holder(graphs: Kept) -> Holding | Hoard:
     return Hoard(name, holder, None, fed, made, of_numbers=graphs.of_numbers, doubt=doubt)
 
 
-def _cut_off(world: World, shown: Suspicions) -> None:
+def _cut_off(world: World) -> Shown:
     """Parameters that an optimizer owns and no pass reaches, with the cut that keeps passes away."""
-    trained = {leaf for each in world.optimizers if each.complete and each.steps for leaf in each.owned}
-    for cut, op in world.cut_into:
-        if not op.walked:
-            continue
-        lost = sorted(_beyond(cut) & trained, key=_named)
-        here = id(cut.site.node)
-        reached = [leaf for leaf in lost if leaf.reached or leaf.assumed]
-        shown.refuted |= {("cut", here, _named(leaf)) for leaf in reached}
-        if lost and not reached:
-            shown.found["cut", here, _named(lost[0])] = CutOff(
-                parameters=(),
-                module=lost[0].module,
-                steps=None,
-                how=cut.how,
-                cut=stack_of(cut.site),
-                name=cut.name or lost[0].module,
-                doubt=LIKELY,
-            )
+    for cut, leaf, fact in cut_off(world):
+        yield ("cut", id(cut.site.node), leaf), fact
 
 
-def _beyond(cut: Cut) -> set[Leaf]:
-    """What a cut keeps passes away from."""
-    leaves = {*cut.leaves, *(leaf for op in below(cut.ops) for leaf in op.leaves)}
-    return {leaf for leaf in leaves if leaf.requires}
+def _constant(world: World) -> Shown:
+    """Terms of a loss that are made of gradients without a graph."""
+    for cut, op, fact in constant_terms(world):
+        yield ("constant", id(op.site.node), id(cut.site.node)), fact
 
 
-def _named(leaf: Leaf) -> str:
-    return f"{leaf.module}.{leaf.name}"
-
-
-def _late(world: World, shown: Suspicions) -> None:
+def _late(world: World) -> Shown:
     """Passes whose gradients are cleared before a step takes them, after one that came too early."""
     owned = {leaf for each in world.optimizers if each.complete for leaf in each.owned}
     for done in world.passes:
         key: Key = ("late", id(done.site.node), None)
         if done.used or not done.reached:
-            shown.refuted.add(key)
-            continue
-        if not done.wasted or done.kind != "backward" or not done.moment:
-            continue
-        step = next(_steps_before(done), ())
-        reaches_others = not owned.issuperset(leaf for leaf in done.reached if leaf.requires)
-        if not step or reaches_others or any(leaf.gradient_read for leaf in done.reached):
-            shown.refuted.add(key)
-        else:
-            shown.found[key] = replace(_line(done, LIKELY if _assumed(done) else SURE), gave=Gave(step))
+            yield key, None
+        elif done.wasted and done.moment:
+            yield key, _wasted(done, owned)
+
+
+def _wasted(done: Pass, owned: set[Leaf]) -> PassLine | None:
+    step: Stack = next(_steps_before(done), ())
+    is_read = any(leaf.gradient_read for leaf in done.reached)
+    if not step or is_read or not owned.issuperset(done.reached):
+        return None
+    return replace(_line(done, LIKELY if done.is_assumed else SURE), gave=Gave(step))
 
 
 def _steps_before(done: Pass) -> Iterator[Stack]:
@@ -272,8 +256,4 @@ def _steps_before(done: Pass) -> Iterator[Stack]:
 
 
 def _line(done: Pass, doubt: int) -> PassLine:
-    return PassLine(stack_of(done.site), done.kind, done.label, doubt=weighed(doubt, guarded=done.guarded))
-
-
-def _assumed(done: Pass) -> bool:
-    return not done.reached or any(leaf.assumed for leaf in done.reached) or any(op.doubt for op in done.ops)
+    return PassLine(stack_of(done.site), done.kind, done.label, doubt=weighed_by(doubt, done))

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from gradsan.check.graph import Leaf
+from gradsan.check.graph import LIKELY, Leaf
 from gradsan.check.machine import Call, Machine
-from gradsan.check.new_ops import cut, edit
+from gradsan.check.new_ops import cut, edit, untyped
 from gradsan.check.pass_calls import backward
 from gradsan.check.tables import RECEIVERS, entered
 from gradsan.check.torch_calls import fresh, torch_function
@@ -90,6 +90,21 @@ def _through_a_leaf(machine: Machine, value: Tensor, leaf: Leaf, call: Call) -> 
         machine.world.clear([leaf])
     else:
         machine.world.update(leaf, machine.site(call.node), counted=False, certain=machine.is_certain)
+
+
+def answers_as_tensor(machine: Machine, value: Value, call: Call) -> Value | None:
+    """What has a graph is taken for a tensor, where only a tensor has such a method."""
+    if value.op is None:
+        return None
+    row = operation(call.name)
+    if row.cuts:
+        return cut(machine, value, f"`.{call.name}()`", call.node)
+    if row.graph == "describes":
+        return Value()
+    if value.op.doubt > LIKELY or row.is_assumed:
+        return None
+    made = torch_function(machine, call.name, call.on(call.receiver(value)))
+    return untyped(made) if isinstance(made, Tensor) else made
 
 
 def _is_cast_to_whole(call: Call) -> bool:

@@ -5,29 +5,35 @@ from collections.abc import Sequence as Several
 from gradsan.check.graph import Leaf, Storage
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.new_ops import cut, result
-from gradsan.check.values import Const, Sequence, Tensor, Value, is_scalar, is_true, ops_of, parts
+from gradsan.check.values import NONE, Const, Sequence, Tensor, Value, is_scalar, is_true, key_of, ops_of, parts
 from gradsan.knowledge.hints import LOSS_WORDS
 from gradsan.knowledge.operation import Operation
 from gradsan.knowledge.tensors import operation
 
 _LENGTHS = {"pair": 2, "triple": 3}
 _NO_INPUTS = ("out", "generator")
+_DIMENSIONS = ("dim", "axis")
 _DEEP = 3  # containers within containers of which a tensor is made
 
 
 def torch_function(machine: Machine, name: str, call: Call) -> Value:
     """What a function of torch makes of its arguments."""
-    given = [*call.arguments, *(each for key, each in call.keywords.items() if key not in _NO_INPUTS)]
     row = operation(name)
+    given = [*call.arguments, *(each for key, each in call.keywords.items() if key not in _NO_INPUTS)]
     if row.graph in ("creates", "builds"):
         return _fresh_function(machine, row, given, call)
     if row.cuts or row.graph == "describes":
-        source = next((value for value, _ in given if ops_of(value) or isinstance(value, Tensor)), None)
-        return Tensor() if source is None else cut(machine, source, f"`{name}`", call.node)
+        return _cut_function(machine, name, given, call)
     scalar, linear = _shape(name, row, call)
     made = result(machine, name, given, call.node, linear=linear, scalar=scalar, storages=_saved(row, call.values))
     _share_memory(row, made, call.first)
     return _arranged(row, made, call)
+
+
+def _cut_function(machine: Machine, name: str, given: Several[Given], call: Call) -> Value:
+    tensors = (value for value, _ in given if isinstance(value, Tensor) or ops_of(value))
+    first = next(tensors, None)
+    return Tensor() if first is None else cut(machine, first, f"`{name}`", call.node)
 
 
 def fresh(machine: Machine, call: Call) -> Tensor:
@@ -37,17 +43,15 @@ def fresh(machine: Machine, call: Call) -> Tensor:
 
 
 def _fresh_function(machine: Machine, row: Operation, given: Several[Given], call: Call) -> Value:
+    """New numbers, or those of what it is given."""
     made = fresh(machine, call)
-    if row.graph != "builds" or not given:
+    if row.graph == "creates" or not given:
         return made
     source = given[0][0]
     if row.memory == "itself if possible" and isinstance(source, Tensor):
         return source
-    found = [each for each in parts(source, _DEEP) if isinstance(each, Tensor) and (each.cut or each.differentiable)]
-    copied = found[0] if found else source
-    if made.leaf is None and (found or source.op is not None):
-        return cut(machine, copied, f"`torch.{row.name}`", call.node)
-    return made
+    copied = next((each for each in parts(source, _DEEP) if each.op or each.leaf or each.cut), None)
+    return made if copied is None or made.leaf else cut(machine, copied, f"`torch.{row.name}`", call.node)
 
 
 def _share_memory(row: Operation, made: Tensor, first: Value | None) -> None:
@@ -70,20 +74,17 @@ def _arranged(row: Operation, made: Tensor, call: Call) -> Value:
 
 def _along_a_dimension(call: Call) -> bool:
     """`x.max(0)` or `x.max(dim=0)`, and not `torch.max(x, y)`."""
-    second = call.values[1:2]
-    return isinstance(second[0], Const) if second else "dim" in call.keywords
+    return isinstance(call.named("input", "dim").get("dim", (None, None))[0], Const)
 
 
 def _shape(name: str, row: Operation, call: Call) -> tuple[bool, bool]:
     """Whether the result is one number, and whether it only adds up and scales."""
     scalars = bool(call.arguments) and all(map(_all_scalar, call.values))
-    whole = len(call.arguments) <= row.reduces and "dim" not in call.keywords and "axis" not in call.keywords
+    reduces = len(call.arguments) <= row.reduces and call.keywords.keys().isdisjoint(_DIMENSIONS)
     if row.linear is not None:
-        return whole or scalars, scalars
-    named_loss = any(word in name for word in LOSS_WORDS)
-    reduced = call.keyword("reduction")
-    kept = isinstance(reduced, Const) and reduced.value == "none"
-    return ((named_loss or whole) and not kept) or scalars, False
+        return reduces or scalars, scalars
+    reduces = reduces or any(word in name for word in LOSS_WORDS)
+    return scalars or (reduces and key_of(call.keyword("reduction") or NONE) != "none"), False
 
 
 def _saved(row: Operation, inputs: Several[Value]) -> tuple[Storage, ...]:

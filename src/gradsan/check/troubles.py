@@ -75,8 +75,7 @@ class ReadFreed:
     """Saved values were read after a pass had freed them."""
 
     site: Site
-    op: Op
-    moment: Moment
+    freeing: Pass
     name: str | None
 
 

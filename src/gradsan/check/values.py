@@ -3,9 +3,10 @@
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from gradsan.check.graph import Cut, Leaf, Op, Site, Storage
+from gradsan.source.imported import Import
 
 if TYPE_CHECKING:
     from gradsan.check.frames import Frame
@@ -26,19 +27,46 @@ class Value:
     label: str | None = None  # the name under which it came into the program
     attributes: dict[str, "Value"] = field(default_factory=dict)
     made: Site | None = None
+    leaf: Leaf | None = None  # of a tensor that is a parameter, or of a layer
+    cut: Cut | None = None  # it had a graph, and lost it here
     opaque: bool = False  # it came out of a call that could not be followed, or was made of such things
     items: dict[object, "Value"] = field(default_factory=dict)  # parts that were looked at
     of: "Value | None" = None  # whose `.grad`, `.data` or `.grad_fn` it is
     layer: "Layer | None" = None  # what it is where it behaves as a module does
     optimizer: "Optimizer | None" = None  # what it is where it behaves as an optimizer does
 
+    is_true: ClassVar[bool] = False  # whatever is in it
+
+    @property
+    def truth(self) -> bool | None:
+        """Whether it counts as true; None: not known."""
+        return True if self.is_true else None
+
+    @property
+    def full_name(self) -> str:
+        """What it is called, as far as is known."""
+        return self.label or ""
+
+    @property
+    def contents(self) -> Iterable["Value"]:
+        """What it contains."""
+        return ()
+
+    @property
+    def registered(self) -> Iterable["Value"]:
+        """In what of it parameters are looked for."""
+        return self.contents
+
+    @property
+    def is_registered(self) -> bool:
+        """Whether a module takes it in where it is set as an attribute: tensors in lists are not."""
+        return False
+
 
 @dataclass(slots=True, eq=False)
 class Tensor(Value):
     """A tensor, with a graph (`op` or `leaf`) or without."""
 
-    leaf: Leaf | None = None
-    cut: Cut | None = None  # it had a graph, and lost it here
     storage: Storage = field(default_factory=Storage)
     plain: Plain | None = None  # what it is where it is no tensor any more: `loss.item()`
 
@@ -52,6 +80,11 @@ class Tensor(Value):
         """Its storage: that of the parameter, where it is one."""
         return self.storage if self.leaf is None else self.leaf.storage
 
+    @property
+    def is_registered(self) -> bool:
+        """Parameters are."""
+        return self.leaf is not None and self.op is None
+
 
 @dataclass(slots=True, eq=False)
 class Const(Value):
@@ -59,12 +92,22 @@ class Const(Value):
 
     value: object = None
 
+    @property
+    def truth(self) -> bool | None:
+        """As Python has it."""
+        return bool(self.value)
+
 
 @dataclass(slots=True, eq=False)
 class Index(Value):
-    """The number of a iteration: known to be the first or a later one, and nothing else."""
+    """The number of an iteration: known to be the first or a later one, and nothing else."""
 
     position: int = 0
+
+    @property
+    def truth(self) -> bool | None:
+        """The first is 0."""
+        return bool(self.position)
 
 
 @dataclass(slots=True, eq=False)
@@ -78,6 +121,21 @@ class Sequence(Value):
     born: object = None  # the loops that ran when it was made
     made_for: list[tuple[Op, ...]] = field(default_factory=list)  # of a generator: the ops made for each element
 
+    @property
+    def truth(self) -> bool | None:
+        """Whether there is an element."""
+        return bool(self.elements) or (False if self.exact else None)
+
+    @property
+    def contents(self) -> Iterable[Value]:
+        """Its elements."""
+        return self.elements
+
+    def position(self, index: Value) -> int | None:
+        """Where an index points to; None: not known, or nowhere."""
+        at = index.position if isinstance(index, Index) else whole_number(index)
+        return at if at is not None and -len(self.elements) <= at < len(self.elements) else None
+
 
 @dataclass(slots=True, eq=False)
 class Mapping(Value):
@@ -88,6 +146,21 @@ class Mapping(Value):
     born: object = None
     missing: Value | None = None  # what a `defaultdict` makes
 
+    @property
+    def truth(self) -> bool | None:
+        """Whether there is an entry."""
+        return bool(self.entries) or (False if self.exact else None)
+
+    @property
+    def contents(self) -> Iterable[Value]:
+        """What stands under its keys."""
+        return self.entries.values()
+
+    def entry(self, key: Value) -> Value | None:
+        """What stands under a key; for one that is not known, what was written last, which is as good as any."""
+        others = () if isinstance(key, Const) else reversed(self.entries.values())
+        return self.entries.get(key_of(key)) or next(iter(others), None)
+
 
 @dataclass(slots=True, eq=False)
 class Library(Value):
@@ -96,15 +169,23 @@ class Library(Value):
     path: str = ""
     file: str | None = None  # where it is a file of the user's
 
+    @property
+    def full_name(self) -> str:
+        """As it is imported."""
+        return self.path
+
+    @property
+    def truth(self) -> bool | None:
+        """Modules and built-ins do; `os.environ` may be empty."""
+        return True if "." not in self.path or self.path.startswith("builtins.") else None
+
 
 @dataclass(slots=True, eq=False)
 class Imported(Value):
     """A name of another file, which is read once somebody uses the name."""
 
     importer: str = ""
-    module: str = ""
-    level: int = 0
-    name: str = ""
+    what: Import = field(default_factory=lambda: Import("", ""))
 
 
 @dataclass(slots=True, eq=False)
@@ -118,6 +199,7 @@ class Function(Value):
     decorators: tuple[str, ...] = ()
     defaults: dict[str, Value] = field(default_factory=dict)
     remembered: dict[object, Value] | None = None  # of an `lru_cache`
+    is_true: ClassVar[bool] = True
 
     @property
     def is_property(self) -> bool:
@@ -153,6 +235,39 @@ class Class(Value):
     members: dict[str, Value] = field(default_factory=dict)
     fields: tuple[str, ...] = ()  # of a dataclass or a named tuple
     plain: bool = False  # its constructor only fills the fields
+    is_true: ClassVar[bool] = True
+
+    def lineage(self) -> Iterator["Class"]:
+        """It, and the classes of the user's that it derives from."""
+        yield self
+        for base in self.bases:
+            if isinstance(base, Class):
+                yield from base.lineage()
+
+    def foreign_bases(self) -> Iterator[str]:
+        """The bases that are not the user's, by name."""
+        for cls in self.lineage():
+            yield from (base.full_name or "?" for base in cls.bases if not isinstance(base, Class))
+
+    def member(self, name: str) -> Value | None:
+        """What it or one of its bases defines under this name."""
+        return next((cls.members[name] for cls in self.lineage() if name in cls.members), None)
+
+    @property
+    def has_foreign_base(self) -> bool:
+        """Whether one of its bases is not the user's."""
+        return next(self.foreign_bases(), None) is not None
+
+    @property
+    def is_module(self) -> bool:
+        """Whether it is a torch module, as far as its bases are known."""
+        bases = list(self.foreign_bases())
+        return any(each.startswith("torch.nn") or each.endswith(("Module", "PreTrainedModel")) for each in bases)
+
+    @property
+    def is_named_tuple(self) -> bool:
+        """Whether its objects are named tuples."""
+        return any(each.endswith("NamedTuple") for each in self.foreign_bases())
 
 
 @dataclass(slots=True, eq=False)
@@ -166,6 +281,23 @@ class Instance(Value):
     base: Value | None = None  # the part of it that a class of a library makes up
     hooks: list[Value] = field(default_factory=list)  # that see what its forward returns
     compiled: bool = False
+    is_true: ClassVar[bool] = True
+
+    @property
+    def contents(self) -> Iterable[Value]:
+        """Its attributes, without methods."""
+        held = [each for each in self.attributes.values() if not isinstance(each, Method | Function | Class)]
+        return [*held, *self.given]
+
+    @property
+    def registered(self) -> Iterable[Value]:
+        """What a module takes in: parameters and modules."""
+        return [each for each in self.attributes.values() if each.is_registered]
+
+    @property
+    def is_registered(self) -> bool:
+        """Modules are."""
+        return self.cls.is_module
 
 
 @dataclass(slots=True, eq=False)
@@ -173,11 +305,21 @@ class Layer(Value):
     """A module of torch.nn, or of another library."""
 
     kind: str = ""
-    leaf: Leaf | None = None
     children: list[tuple[str, Value]] = field(default_factory=list)
     assumed: bool = False  # only its name says that it is a module
     hooks: list[Value] = field(default_factory=list)  # that see what it returns
     compiled: bool = False
+    is_true: ClassVar[bool] = True
+
+    @property
+    def contents(self) -> Iterable[Value]:
+        """The modules inside."""
+        return [child for _, child in self.children]
+
+    @property
+    def is_registered(self) -> bool:
+        """Modules are."""
+        return True
 
 
 @dataclass(slots=True, eq=False)
@@ -188,6 +330,7 @@ class Optimizer(Value):
     owned: list[Leaf] = field(default_factory=list)
     complete: bool = True  # False: it owns more than could be found out
     steps: int = 0
+    is_true: ClassVar[bool] = True
 
 
 @dataclass(slots=True, eq=False)
@@ -229,24 +372,10 @@ def parts(value: Value, depth: int = 6) -> Iterator[Value]:
     while waiting and len(seen) < _MOST_PARTS:
         current, left = waiting.pop()
         yield current
-        for each in _inner(current) if left > 0 else ():
+        for each in reversed([*current.contents]) if left > 0 else ():
             if id(each) not in seen:
                 seen.add(id(each))
                 waiting.append((each, left - (2 if isinstance(current, Instance) else 1)))
-
-
-def _inner(value: Value) -> Iterable[Value]:
-    match value:
-        case Sequence(elements=elements):
-            return reversed(elements)
-        case Mapping(entries=entries):
-            return reversed(entries.values())
-        case Layer(children=children):
-            return [child for _, child in children]
-        case Instance(attributes=attributes):
-            held = [each for each in attributes.values() if not isinstance(each, Method | Function | Class)]
-            return [*held, *value.given] if value.given else held
-    return ()
 
 
 def key_of(value: Value) -> object:
@@ -273,6 +402,12 @@ def ops_of(value: Value) -> list[Op]:
     return []
 
 
+def escape(value: Value) -> None:
+    """Something that outlives the statement holds it."""
+    for op in ops_of(value):
+        op.escaped = True
+
+
 def has_graph(value: Value) -> bool:
     """Whether what is built on it has a graph."""
     return bool(ops_of(value)) or (isinstance(value, Tensor) and value.differentiable)
@@ -293,6 +428,11 @@ def is_false(value: Value | None) -> bool:
     return isinstance(value, Const) and not value.value
 
 
+def whole_number(value: Value | None) -> int | None:
+    """The whole number that it is; None: it is none, or not known."""
+    return value.value if isinstance(value, Const) and isinstance(value.value, int) else None
+
+
 def is_exact(value: Value | None) -> bool:
     """Whether it is a container of which all elements are known."""
     return isinstance(value, Sequence | Mapping) and value.exact
@@ -304,63 +444,16 @@ def leaves_of(value: Value, seen: set[int] | None = None) -> list[Leaf]:
     if id(value) in seen:
         return []
     seen.add(id(value))
-    match value:
-        case Tensor(leaf=Leaf() as leaf):
-            return [leaf]
-        case Layer():
-            own = [value.leaf] if value.leaf is not None else []
-            return own + [leaf for _, child in value.children for leaf in leaves_of(child, seen)]
-        case Sequence():
-            return [leaf for each in value.elements for leaf in leaves_of(each, seen)]
-        case Mapping():
-            return [leaf for each in value.entries.values() for leaf in leaves_of(each, seen)]
-        case Instance():
-            return [leaf for each in value.attributes.values() for leaf in _module_leaves(each, seen)]
-    return []
+    own = [] if value.leaf is None else [value.leaf]
+    return own + [leaf for each in value.registered for leaf in leaves_of(each, seen)]
 
 
-def _module_leaves(value: Value, seen: set[int]) -> list[Leaf]:
-    """What a module registers of an attribute: parameters and modules, not tensors in lists."""
-    match value:
-        case Tensor(leaf=Leaf(), op=None) | Layer():
-            return leaves_of(value, seen)
-        case Instance() if is_module(value.cls):
-            return leaves_of(value, seen)
-    return []
+def last_name(value: Value) -> str:
+    """The last of the names that lead to it, in lower case."""
+    return (value.label or "").rpartition(".")[2].lower()
 
 
-def is_module(cls: Class, depth: int = 8) -> bool:
-    """Whether a class is a torch module, as far as its bases are known."""
-    return any(is_module_base(base, depth) for base in cls.bases)
-
-
-def is_module_base(base: Value, depth: int = 8) -> bool:
-    """Whether a base class makes a module of whatever derives from it."""
-    if isinstance(base, Class):
-        return depth > 0 and is_module(base, depth - 1)
-    path = base.path if isinstance(base, Library) else (base.label or "")
-    last = path.rsplit(".", 1)[-1]
-    return path.startswith("torch.nn") or last.endswith(("Module", "PreTrainedModel"))
-
-
-def member(cls: Class, name: str, depth: int = 8) -> Value | None:
-    """What a class or one of its bases defines under this name."""
-    found = cls.members.get(name)
-    if found is not None or depth == 0:
-        return found
-    for base in cls.bases:
-        if isinstance(base, Class):
-            found = member(base, name, depth - 1)
-            if found is not None:
-                return found
-    return None
-
-
-def foreign_bases(cls: Class, depth: int = 8) -> Iterator[str]:
-    """The bases that are not known, by name."""
-    for base in cls.bases:
-        if isinstance(base, Class):
-            if depth:
-                yield from foreign_bases(base, depth - 1)
-        else:
-            yield (base.path if isinstance(base, Library) else base.label) or "?"
+def is_called(value: Value, words: Iterable[str]) -> bool:
+    """Whether one of the words is in the last name that leads to it."""
+    name = last_name(value)
+    return any(word in name for word in words)

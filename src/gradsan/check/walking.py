@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from gradsan.check.graph import DOUBTFUL, LIKELY, SURE, Edge, Leaf, Op
+from gradsan.check.graph import DOUBTFUL, LIKELY, SURE, Edge, Label, Leaf, Op
 from gradsan.lifecycle.engine import Reason, run
 
 Node = Op | Leaf
@@ -16,6 +16,11 @@ class Reached:
     doubt: int
     parent: Op | None
     edge: Edge | None
+
+    @property
+    def label(self) -> Label | None:
+        """The name that the edge was taken from."""
+        return None if self.edge is None else self.edge.label
 
 
 @dataclass(frozen=True, slots=True)

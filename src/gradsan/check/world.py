@@ -20,6 +20,7 @@ from gradsan.check.graph import (
     Site,
     tick,
 )
+from gradsan.check.moments import is_of_earlier_iteration
 from gradsan.check.troubles import (
     Collecting,
     KeptDonated,
@@ -32,7 +33,7 @@ from gradsan.check.troubles import (
     Trouble,
 )
 from gradsan.check.values import Optimizer
-from gradsan.check.walking import Reached, walk
+from gradsan.check.walking import Reached, Walk, walk
 from gradsan.facts.held import Held
 from gradsan.lifecycle.engine import Reason
 
@@ -59,7 +60,6 @@ class World:
     clearings: list[int] = field(default_factory=list)
     rebindings: list[Rebinding] = field(default_factory=list)
     collecting: dict[tuple[int, int], Collecting] = field(default_factory=dict)
-    cuts: list[Cut] = field(default_factory=list)
     cut_into: list[tuple[Cut, Op]] = field(default_factory=list)
     stored_under: dict[int, set[str]] = field(default_factory=dict)  # what was set in a branch, by its statement
     noted: list[set[str]] = field(default_factory=list)
@@ -118,21 +118,19 @@ class World:
         """An optimizer changes what it owns and what has a gradient. `certain`: on no assumption."""
         optimizer.steps += 1
         now = tick()
-        for leaf in self.owned(optimizer):
-            if not leaf.given:
-                continue
-            old = [each for each in leaf.given if each.stepped is not None and each.stepped.node is site.node]
-            new = [each for each in leaf.given if each.stepped is None]
-            if old and new:
-                self.piled.append(Piled(optimizer, site, new[-1].source, self.moment))
-            leaf.storage.version += 1
-            leaf.storage.edited, leaf.storage.by = site, optimizer.name
-            if certain and leaf in optimizer.owned:
-                leaf.storage.changes.append(Change(now, site))
-            for each in leaf.given:
-                each.stepped = site
-                each.source.used = True
+        for leaf in [each for each in self.owned(optimizer) if each.given]:
+            self._note_piled(leaf, optimizer, site)
+            leaf.storage.edit(site, optimizer.name)
+            leaf.storage.changes += [Change(now, site)] if certain and leaf in optimizer.owned else []
+            leaf.use_gradients(site)
         self.updates.append(now)
+
+    def _note_piled(self, leaf: Leaf, optimizer: Optimizer, site: Site) -> None:
+        """Note that a step uses new gradients on top of those that it has used before."""
+        steps = [each.stepped.node if each.stepped else None for each in leaf.given]
+        if site.node in steps and None in steps:
+            new = [each.source for each in leaf.given if each.stepped is None]
+            self.piled.append(Piled(optimizer, site, new[-1], self.moment))
 
     def owned(self, optimizer: Optimizer) -> list[Leaf]:
         """What an optimizer owns; what nobody is known to own, where it is not known what it owns."""
@@ -150,29 +148,23 @@ class World:
         """Gradients are thrown away."""
         for leaf in leaves:
             for each in leaf.given:
-                if each.stepped is None and not leaf.gradient_read:
-                    each.source.wasted = True
+                each.source.wasted |= each.stepped is None and not leaf.gradient_read
             leaf.given.clear()
         self.clearings.append(tick())
 
     def forget_gradients(self, leaves: Iterable[Leaf]) -> None:
         """Something that cannot be seen had the gradients in its hands: nothing more is claimed of them."""
         for leaf in leaves:
-            for each in leaf.given:
-                each.source.used = True
+            leaf.use_gradients()
             leaf.given.clear()
 
     def update(self, leaf: Leaf, site: Site, *, counted: bool = True, certain: bool = False) -> None:
         """A parameter is changed by hand. `certain`: on no assumption."""
         now = tick()
-        if certain:
-            leaf.storage.changes.append(Change(now, site))
-        for each in leaf.given:
-            each.source.used = True
-            each.stepped = site
+        leaf.storage.changes += [Change(now, site)] if certain else []
+        leaf.use_gradients(site)
         if counted:
-            leaf.storage.version += 1
-            leaf.storage.edited, leaf.storage.by = site, None
+            leaf.storage.edit(site)
         self.updates.append(now)
 
     def changed_between(self, earlier: Pass, later: Pass) -> bool:
@@ -196,26 +188,22 @@ class World:
 
     def _compile(self, done: Pass, found: dict[Op, Reached]) -> None:
         """Whether buffers are donated is settled at the first pass over a compiled function."""
-        for op, how in found.items():
-            if op.compiled is None or op.healed or not self.donates:
-                continue
+        compiled = [op for op in found if op.compiled is not None and not op.healed] if self.donates else []
+        for op in compiled:
             if done.retains and op.compiled in self.donating:
-                self.troubles.append(KeptDonated(done, max(how.doubt, op.doubt)))
+                self.troubles.append(KeptDonated(done, max(found[op].doubt, op.doubt)))
                 op.healed = True
             elif op.compiled not in self.keeping:
                 (self.keeping if done.retains else self.donating).add(op.compiled)
 
     def _run_checkpoints(self, done: Pass, found: dict[Op, Reached]) -> None:
         """Re-entrant checkpoints back-propagate on their own, whatever they captured, and free it."""
-        for op in sorted(found, key=lambda each: -each.number):
-            if not op.captured or op.healed:
-                continue
+        capturing = [op for op in found if op.captured and not op.healed]
+        for op in sorted(capturing, key=lambda each: -each.number):
             inner = walk(op.captured)
-            gone = next((each for each, _ in inner.refused if each.freed is not None and each.saves), None)
-            if gone is not None and gone.freed is not None:
-                freed = frozenset(each for each in inner.found if each.freed is not None and not each.healed)
-                doubt = max(found[op].doubt, inner.found[gone].doubt)
-                self.troubles.append(SecondWalk(done, gone.freed, gone, inner.found, freed, doubt, checkpointed=True))
+            trouble = _captured_trouble(done, found[op].doubt, inner)
+            if trouble is not None:
+                self.troubles.append(trouble)
                 self._heal(inner.found)
                 return
             for each in inner.found:
@@ -229,13 +217,12 @@ class World:
 
     def _regrow(self, done: Pass, found: dict[Op, Reached]) -> None:
         """Ops of an earlier iteration that this line has walked before, in that iteration."""
-        for op, how in found.items():
-            if op.healed or (not op.edges and not op.leaves):
-                continue
-            for earlier in op.walked:
-                if earlier.site.node is done.site.node and older_round(op.moment, done.moment):
-                    self.regrown.append(Regrown(done, earlier, op, found, max(how.doubt, op.doubt)))
-                    return
+        older = (op for op in found if is_of_earlier_iteration(op.moment, done.moment))
+        for op in (op for op in older if not op.healed and (op.edges or op.leaves)):
+            earlier = next((each for each in op.walked if each.site.node is done.site.node), None)
+            if earlier is not None:
+                self.regrown.append(Regrown(done, earlier, op, found, max(found[op].doubt, op.doubt)))
+                return
 
     def _give(self, done: Pass, given: dict[Leaf, int]) -> None:
         done.reached = tuple(leaf for leaf in given if leaf.requires)
@@ -255,24 +242,23 @@ def _second_walk(done: Pass, op: Op, found: dict[Op, Reached], freed: frozenset[
     return SecondWalk(done, op.freed or done, op, found, freed, _doubt(op, found))
 
 
+def _captured_trouble(done: Pass, doubt: int, inner: Walk) -> SecondWalk | None:
+    """What the pass of a checkpoint comes to that is freed."""
+    gone = next((op for op, reason in inner.refused if reason == "freed" and op.freed is not None), None)
+    if gone is None or gone.freed is None:
+        return None
+    freed = frozenset(each for each in inner.found if each.freed is not None and not each.healed)
+    doubt = max(doubt, inner.found[gone].doubt)
+    return SecondWalk(done, gone.freed, gone, inner.found, freed, doubt, checkpointed=True)
+
+
 def _old_values(done: Pass, op: Op, found: dict[Op, Reached]) -> Iterator[OldValue]:
     """A pass comes to values that were changed: by an optimizer, or by hand where that is seen and not guessed."""
     doubt = _doubt(op, found)
-    for storage, version in op.saved:
-        if storage.version != version and (storage.by is not None or not doubt):
-            yield OldValue(done, op, storage, found, doubt)
+    changed = (storage for storage, version in op.saved if storage.version != version)
+    yield from (OldValue(done, op, each, found, doubt) for each in changed if each.by is not None or not doubt)
 
 
 def _doubt(op: Op, found: dict[Op, Reached]) -> int:
     """How doubtful it is that a pass comes to an op, and that the op is freed."""
     return max(found[op].doubt, op.doubt, op.freed_doubt if op.freed else SURE)
-
-
-def older_round(made: Moment, now: Moment) -> bool:
-    """Whether something was made in an earlier iteration of a loop that is running."""
-    for (run, then), (current, at) in zip(made, now, strict=False):
-        if run is not current:
-            return False
-        if then != at:
-            return then < at
-    return False

@@ -57,7 +57,7 @@ class Trial:
 
             np.random.seed(0)  # noqa: NPY002 # the generator that programs share without saying so
         if self._arrangement.reference is not None:
-            self._reference = reference(self._arrangement.reference, self._arrangement.constants)
+            self._reference = reference(self._arrangement.reference, self._arrangement.noted)
         found = private()
         engine = getattr(found.engine_owner, found.engine_name)
 
@@ -112,7 +112,9 @@ class Trial:
             "steps": self._given.steps,
             "names": self._given.names,
             "stale": self._reference.is_stale,
-            "constants": sorted(self._reference.constants),
+            "shared": self._reference.is_shared,
+            "noted": sorted(self._reference.noted),
+            "shaped": self._given.shaped(),
             "made": self._ending.steps,
             "passes": self._ending.passes,
             "ended_early": self._ending.came,

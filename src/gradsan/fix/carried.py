@@ -8,6 +8,7 @@ from textwrap import indent
 from gradsan.facts.held import Held, Kind, Shape
 from gradsan.fix.drafting import Draft
 from gradsan.source.file import Source
+from gradsan.source.imported import word_for
 from gradsan.source.tree import Tree
 
 _ITEM_OF = re.compile(r"(.*)\[(\d+)\](\.\w+)")  # `model.layers[0].state`
@@ -95,7 +96,7 @@ def _in_place(name: str, shape: Shape, source: Source) -> list[str]:
     if shape.kind == "record":
         return [f"{name}.{field} = {name}.{field}.detach()" for field in shape.fields]
     if shape.kind == "frozen record":
-        copying = _replace(source)
+        copying = word_for(source.tree, "dataclasses", "replace")
         changed = ", ".join(f"{each}={name}.{each}.detach()" for each in shape.fields)
         return [f"{name} = {copying}({name}, {changed})"] if copying is not None else []
     if shape.kind == "deque" and shape.items is not None:
@@ -145,32 +146,12 @@ def can_be_number(held: Held) -> bool:
 
 def tensor_class(source: Source) -> str | None:
     """How the file says `torch.Tensor`; None where it has no word for it."""
-    return _word_for(source, "Tensor")
+    return word_for(source.tree, "torch", "Tensor")
 
 
 def no_grad(source: Source) -> str | None:
     """How the file says `torch.no_grad`; None where it has no word for it."""
-    return _word_for(source, "no_grad")
-
-
-def _word_for(source: Source, member: str) -> str | None:
-    """How a file writes a member of torch: as its imports have it."""
-    for names, module in _imports(source.tree):
-        for each in names:
-            if module is None and each.name == "torch":
-                return f"{each.asname or each.name}.{member}"
-            if module == "torch" and each.name == member:
-                return each.asname or each.name
-    return None
-
-
-def _imports(tree: ast.Module) -> Iterable[tuple[list[ast.alias], str | None]]:
-    """The names of each import, and the module that they are taken from."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield node.names, None
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield node.names, node.module
+    return word_for(source.tree, "torch", "no_grad")
 
 
 def _is_differentiated_by(name: str, source: Source) -> bool:
@@ -216,14 +197,3 @@ def _free(source: Source, wished: Sequence[str]) -> str:
 
 def _indented(lines: Iterable[str]) -> str:
     return indent("".join(f"{each.rstrip()}\n" for each in lines), "    ")
-
-
-def _replace(source: Source) -> str | None:
-    """How the file can say `dataclasses.replace`."""
-    for names, module in _imports(source.tree):
-        for each in names:
-            if module == "dataclasses" and each.name == "replace":
-                return each.asname or each.name
-            if module is None and each.name == "dataclasses":
-                return f"{each.asname or each.name}.replace"
-    return None

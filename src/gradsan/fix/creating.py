@@ -5,13 +5,14 @@ once. So no edit runs again what creates one, whatever else it computes on the w
 """
 
 import ast
-from collections.abc import Iterator
 
 from gradsan.facts.live_evidence import LiveEvidence
 from gradsan.knowledge.effects import paths
 from gradsan.knowledge.libraries import OPTIMIZER_PACKAGES
 from gradsan.knowledge.module_classes import BASES, creates_parameters
 from gradsan.source.file import Source, tree_of
+from gradsan.source.imported import all_imported
+from gradsan.source.names import dotted
 
 Callable = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -28,7 +29,7 @@ def holds_trained(live: LiveEvidence, function: str, names: set[str]) -> bool:
 
 class _Reader:
     def __init__(self, tree: ast.Module) -> None:
-        self._known = dict(_imported(tree))
+        self._known = {each.name: each.path for each in all_imported(tree)}
         self._defined = {each.name: each for each in tree.body if isinstance(each, Callable)}
         self._looked_into: set[str] = set()
 
@@ -39,9 +40,7 @@ class _Reader:
         return any(self._is_creation(each) or (_is_leaf(each) and id(each) not in given) for each in calls)
 
     def _is_creation(self, call: ast.Call) -> bool:
-        name = self._dotted(call.func)
-        if name is None:
-            return False
+        name = self._path(call.func)
         is_created = creates_parameters(name) or name.startswith(OPTIMIZER_PACKAGES) or name in paths("loads data")
         return is_created or self._defines(name)
 
@@ -53,29 +52,16 @@ class _Reader:
         self._looked_into.add(name)
         if not isinstance(inside, ast.ClassDef):
             return any(map(self.creates, inside.body))
-        bases = [self._dotted(each) for each in inside.bases]
-        if any(each in BASES or (each is not None and self._defines(each)) for each in bases):
+        bases = [self._path(each) for each in inside.bases]
+        if any(each in BASES or self._defines(each) for each in bases):
             return True
         making = [each for each in inside.body if getattr(each, "name", "") in ("__init__", "__post_init__")]
         return any(map(self.creates, making))
 
-    def _dotted(self, node: ast.expr) -> str | None:
-        """What an expression names, with what was imported written out."""
-        match node:
-            case ast.Name(id=name):
-                return self._known.get(name, name)
-            case ast.Attribute(value=value, attr=attr):
-                owner = self._dotted(value)
-                return None if owner is None else f"{owner}.{attr}"
-        return None
-
-
-def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((each.asname, each.name) for each in node.names if each.asname is not None)
-        elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            yield from ((each.asname or each.name, f"{node.module}.{each.name}") for each in node.names)
+    def _path(self, node: ast.expr) -> str:
+        """What an expression names, with what was imported written out; nothing, where it is no name."""
+        first, dot, rest = dotted(node).partition(".")
+        return f"{self._known.get(first, first)}{dot}{rest}"
 
 
 def _is_leaf(call: ast.Call) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from typing import Any, TypeVar
 
 from gradsan.knowledge.tensors import kinds
-from gradsan.observe.deep_graphs import make_room
+from gradsan.observe.deep_graphs import part_stretches
 from gradsan.observe.private import NO_NUMBER
 
 Node = Any  # autograd's ops have no public type
@@ -22,14 +22,14 @@ def roots_of(tensors: Iterable[Any]) -> list[Node]:
     return [node for node in nodes if node is not None]
 
 
-def reach(roots: Iterable[Node]) -> dict[Node, tuple[Node, ...]]:
-    """Every node below these roots, with the nodes its gradients flow to.
+def reach(roots: Iterable[Node], at_most: int = sys.maxsize) -> dict[Node, tuple[Node, ...]]:
+    """Every node below these roots, or as many of them, with the nodes its gradients flow to.
 
     Written out, for a graph may have a million ops: comprehensions and generators would take half as long again.
     """
     below: dict[Node, tuple[Node, ...]] = {}
     stack = list(roots)
-    while stack:
+    while stack and len(below) < at_most:
         node = stack.pop()
         if node in below:
             continue
@@ -40,7 +40,7 @@ def reach(roots: Iterable[Node]) -> dict[Node, tuple[Node, ...]]:
                 if each not in below:
                     stack.append(each)
         below[node] = tuple(following)
-    make_room(len(below))
+    part_stretches(below)
     return below
 
 
@@ -96,6 +96,17 @@ def _summed(node: Node) -> list[Node]:
     if kind_of(node) == "Stack":  # several losses, to be added up
         return list(filter(_is_one_number, inputs_of(node)))
     return inputs_of(node) if adds_up(node) else []
+
+
+def sums_of(roots: Iterable[Node]) -> list[Node]:
+    """The ops that add two terms of a loss, if one of them adds something that has no graph."""
+    sums = [each for each in loss_chain(roots) if is_sum(each) and _is_one_number(each)]
+    return sums if any(following is None for each in sums for following, _ in each.next_functions) else []
+
+
+def is_sum(node: Node) -> bool:
+    """Whether an op adds one tensor to another, or takes it away, in the order in which that is written."""
+    return kind_of(node) in {"Add", "Sub"}
 
 
 def terms_of(roots: Iterable[Node]) -> list[Node]:
@@ -175,6 +186,16 @@ def parameters_behind(node: Node, below: dict[Node, tuple[Node, ...]]) -> list[A
         if each._sequence_nr() != NO_NUMBER and kind_of(each) in REARRANGING:  # noqa: SLF001 # as above
             stack.extend(below[each])
     return list(leaves_of(behind))
+
+
+def own_backwards(nodes: Iterable[Node]) -> dict[str, list[Node]]:
+    """Those among some ops whose backward the program wrote itself, by the names of their Functions."""
+    found: dict[str, list[Node]] = {}
+    for node in nodes:
+        function = getattr(node, "_forward_cls", None)
+        if function is not None and not function.__module__.startswith("torch."):
+            found.setdefault(function.__name__, []).append(node)
+    return found
 
 
 def saves_values(node: Node) -> bool:

@@ -4,11 +4,11 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 from gradsan.source.file import expression
-from gradsan.source.tree import Function, same, same_as
+from gradsan.source.imported import imported
+from gradsan.source.tree import COMPREHENSIONS, SCOPES, Function, same, same_as
+from gradsan.source.unpacking import unpacked
 
 Code = ast.AST | Iterable[ast.AST]
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def nodes(code: Code, *, into_functions: bool = True) -> Iterator[ast.AST]:
@@ -16,7 +16,7 @@ def nodes(code: Code, *, into_functions: bool = True) -> Iterator[ast.AST]:
     for root in _roots(code):
         yield root
         for each in ast.iter_child_nodes(root):
-            if into_functions or not isinstance(each, _SCOPES):
+            if into_functions or not isinstance(each, SCOPES):
                 yield from nodes(each, into_functions=into_functions)
 
 
@@ -27,9 +27,25 @@ def calls(code: Code) -> list[ast.Call]:
 
 def called_name(call: ast.Call) -> str:
     """The last part of what is called: `step` of `self.opt.step()`."""
-    match call.func:
+    return last_name(call.func)
+
+
+def last_name(node: ast.expr) -> str:
+    """The name that an expression ends with: `b` of `a.b`; nothing, where it is no name."""
+    match node:
         case ast.Attribute(attr=name) | ast.Name(id=name):
             return name
+    return ""
+
+
+def dotted(node: ast.expr) -> str:
+    """`a.b.c`; nothing, where it is no such name."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=name):
+            owner = dotted(value)
+            return owner and f"{owner}.{name}"
     return ""
 
 
@@ -50,20 +66,10 @@ def targets(statement: ast.AST) -> list[ast.expr]:
     """What an assignment assigns to, tuples taken apart."""
     match statement:
         case ast.Assign(targets=assigned):
-            return [leaf for each in assigned for leaf in leaves(each)]
+            return [part for each in assigned for part, _ in unpacked(each)]
         case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-            return leaves(target)
+            return [part for part, _ in unpacked(target)]
     return []
-
-
-def leaves(target: ast.expr) -> list[ast.expr]:
-    """The parts of a target that get a value each."""
-    match target:
-        case ast.Tuple(elts=elements) | ast.List(elts=elements):
-            return [leaf for each in elements for leaf in leaves(each)]
-        case ast.Starred(value=value):
-            return leaves(value)
-    return [target]
 
 
 def assigns(statement: ast.AST, name: str) -> bool:
@@ -86,7 +92,7 @@ def bound_inside(node: ast.AST) -> Iterator[str]:
     if isinstance(node, Function | ast.ClassDef):
         yield node.name
         return
-    if isinstance(node, (ast.Lambda, *_COMPREHENSIONS)):
+    if isinstance(node, (ast.Lambda, *COMPREHENSIONS)):
         return
     yield from bound_by(node)
     for each in ast.iter_child_nodes(node):
@@ -98,8 +104,8 @@ def bound_by(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
             yield name
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            yield from ((each.asname or each.name).partition(".")[0] for each in names)
+        case ast.Import() | ast.ImportFrom():
+            yield from (each.name for each in imported(node))
         case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
             yield name
         case ast.MatchMapping(rest=str(name)):

@@ -12,10 +12,8 @@ from functools import lru_cache
 from operator import itemgetter
 
 from gradsan.source.disk import tree_as_run
-from gradsan.source.tree import Function, first_line
+from gradsan.source.tree import COMPREHENSIONS, SCOPES, Function, first_line
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _COMPREHENSION_NAMES = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 MODULE = "<module>"
 
@@ -104,7 +102,7 @@ def _opened(
         for node in _within(body):
             if isinstance(node, ast.stmt):
                 _enter_lines(scope, node)
-            if functions is not None and isinstance(node, FUNCTIONS):
+            if functions is not None and isinstance(node, Function):
                 functions.append((first_line(node), node, scope, owner))
                 continue
             inner = _scope_at(scope.file, node, scope, owner)
@@ -155,7 +153,7 @@ def _within(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda, *COMPREHENSIONS)):
+        if not isinstance(node, (*SCOPES, *COMPREHENSIONS)):
             pending.extend(list(ast.iter_child_nodes(node))[::-1])
 
 

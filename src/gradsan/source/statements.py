@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from gradsan.source.disk import tree_as_run
 
-_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")  # in the order of the file
 
 
 def statements_in(file: str) -> Iterator[ast.stmt]:

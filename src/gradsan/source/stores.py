@@ -8,14 +8,10 @@ from functools import lru_cache
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.libraries import ALIASES
 from gradsan.source.names import parameters
-from gradsan.source.scopes import COMPREHENSIONS, FUNCTIONS, Scope, statements_of
+from gradsan.source.scopes import Scope, statements_of
 from gradsan.source.statements import statements_in
-
-# One step into a value: the attribute of that name, or the item of that key; `None`: some item, which is not known.
-Selector = tuple[str, str | int | None]
-Path = tuple[Selector, ...]
-
-SOME_ITEM: Selector = ("item", None)
+from gradsan.source.tree import COMPREHENSIONS, SCOPES
+from gradsan.source.unpacking import SOME_ITEM, Path, Selector, unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +97,7 @@ def loads(statement: ast.stmt) -> tuple[ast.expr, ...]:
             found.append(node)
             if isinstance(node, ast.Name):
                 continue
-        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+        if not isinstance(node, SCOPES):
             pending.extend(ast.iter_child_nodes(node))
     return tuple(found)
 
@@ -175,20 +171,6 @@ def _evaluated(statement: ast.stmt) -> Iterator[ast.AST]:
         elif not isinstance(node, ast.Lambda):
             pending.append((node, True))
             pending.extend((child, False) for child in reversed(list(ast.iter_child_nodes(node))))
-
-
-def unpacked(target: ast.expr, path: Path) -> Iterator[tuple[ast.expr, Path]]:
-    """The parts of an assignment's target, each with the part of the value that it receives."""
-    match target:
-        case ast.Tuple(elts=elements) | ast.List(elts=elements):
-            starred = next((n for n, each in enumerate(elements) if isinstance(each, ast.Starred)), len(elements))
-            for position, element in enumerate(elements):
-                known = position if position < starred else None
-                yield from unpacked(element, (*path, ("item", known)))
-        case ast.Starred(value=value):
-            yield value, path[:-1]
-        case _:
-            yield target, path
 
 
 def _stores(statement: ast.stmt) -> Iterator[Store]:  # noqa: C901, PLR0912 # one case a kind of statement

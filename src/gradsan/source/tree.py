@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from gradsan.source.file import Source, expression
+from gradsan.source.statements import inner_statements
 
 Statement = ast.stmt
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -13,6 +14,8 @@ Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast
 For = ast.For | ast.AsyncFor
 With = ast.With | ast.AsyncWith
 Loop = ast.For | ast.AsyncFor | ast.While
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 Span = tuple[int, int]  # in characters of the file's text
 
 _COMPOUND = (*Function.__args__, *With.__args__, *Loop.__args__, ast.ClassDef, ast.If, ast.Match, ast.Try, ast.TryStar)
@@ -169,12 +172,10 @@ class Tree:
 
 
 def _statements(owner: ast.AST) -> Iterator[Statement]:
-    for block in (*_BLOCKS[:1], "handlers", *_BLOCKS[1:], "cases"):
-        inside = getattr(owner, block, ())
-        for each in inside if isinstance(inside, list) else ():
-            if isinstance(each, ast.stmt):
-                yield each
-            yield from _statements(each)
+    for each in inner_statements(owner):
+        if isinstance(each, ast.stmt):
+            yield each
+        yield from _statements(each)
 
 
 def _placed(node: ast.AST) -> Iterator[ast.AST]:

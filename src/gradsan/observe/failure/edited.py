@@ -7,7 +7,7 @@ from gradsan.facts.incident import Edited, SavedValue, Stack, Way, When
 from gradsan.observe.failure.pass_graph import Graph
 from gradsan.observe.failure.scene import Scene, moment, op_fact, pass_fact, path_fact
 from gradsan.observe.failure.suspects import bare, is_seen_through, suspects_in
-from gradsan.observe.failure.trained_again import is_term, trained_again
+from gradsan.observe.failure.trained_again import is_term, shaped_by, trained_again
 from gradsan.observe.graph import REARRANGING, Node, kind_of, leaves_of, parameters_behind, saves_values
 from gradsan.observe.log.iterations import Repeats
 from gradsan.observe.log.lines import Unknown
@@ -58,6 +58,7 @@ def edited(message: str, scene: Scene) -> Edited:
         joined=_is_joined(graph, owner, step, scene),
         renewed=_is_trained_apart(graph, path, crossing),
         anew=_trains_through_new_ops(graph, step),
+        shaped_by=shaped_by(graph, path, crossing),
     )
 
 

@@ -4,18 +4,18 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
+from gradsan.observe.ledger.constant_terms import ConstantTerms
 from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.growth import Growth
 from gradsan.observe.ledger.hoards import Hoards
 from gradsan.observe.ledger.holdings import Holdings
-from gradsan.observe.ledger.passlines import Asked, PassLines
+from gradsan.observe.ledger.passlines import Asked
 from gradsan.observe.ledger.run import Run
 from gradsan.observe.ledger.staleness import Staleness
 from gradsan.observe.ledger.unreached import Unreached
 from gradsan.observe.ledger.unused_losses import Siblings
 from gradsan.observe.ledger.weighing import Weighing
 from gradsan.observe.notes import Begun
-from gradsan.observe.process import Process
 
 
 class Accounts:
@@ -27,21 +27,23 @@ class Accounts:
 
     def __init__(
         self,
-        process: Process,
+        run: Run,
         in_turn: Callable[[Callable[[], None]], None],
         attend: Callable[[], None],
         fail: Callable[[BaseException], None],
     ) -> None:
-        run = self.run = Run(process, PassLines(process.steps, process.passes.tape.take_in))
+        self.run = run
         self.gradients = Gradients()  # from step to step
         self.hoards = Hoards(run, in_turn, attend)  # of graphs, within one call
         self.siblings = Siblings(run)  # losses beside one another
         self.staleness = Staleness(run, self.gradients)  # of what passes walk
         self.unreached = Unreached(run, fail)  # parameters
         self.holdings = Holdings(run, self.gradients)  # of graphs
+        self.terms = ConstantTerms(run)  # of losses
         self._of_lines = (
             self.siblings,
             self.staleness,
+            self.terms,
             self.unreached,
             Weighing(run),
             self.holdings,

@@ -40,6 +40,7 @@ def course(kept: Accounts) -> Course:
         holdings=kept.holdings.facts(),
         hoards=hoards,
         left_out=tuple(_left_out(kept)),
+        constant_terms=kept.terms.facts(),
         cut_off=tuple(kept.unreached.facts(steps.count_of)),
         dropped=tuple(
             _dropped(each) for log in process.recorder.threads() for each in dropped_losses(passes.all(), log)

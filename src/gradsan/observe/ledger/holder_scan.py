@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import FrameType, ModuleType
 from typing import Any, Self
 
-from gradsan.observe.graph import Node, about_bytes, inputs_of, leaves_of, saves_values, walked
+from gradsan.observe.graph import Node, about_bytes, leaves_of, reach, saves_values
 from gradsan.observe.naming.holders import Held, Search
 from gradsan.observe.private import NO_NUMBER
 
@@ -153,7 +153,7 @@ class Graph:
     """What some ops lead to, as far as it is walked."""
 
     def __init__(self, roots: list[Node]) -> None:
-        nodes = walked(roots, inputs_of, _OPS_WALKED)
+        nodes = reach(roots, _OPS_WALKED)
         self.numbers = {each._sequence_nr() for each in nodes} - {NO_NUMBER}  # noqa: SLF001 # creation_number() costs a call more
         self.leaves = {id(leaf) for leaf in leaves_of(nodes)}
         self.saved_bytes = sum(map(about_bytes, filter(saves_values, nodes)))

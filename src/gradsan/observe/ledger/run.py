@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FrameType
+from typing import Self
 
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.ledger.holder_scan import HeldGraphs
@@ -19,6 +20,11 @@ class Run:
     process: Process
     lines: PassLines  # that ask for passes
     budget: Budget = field(default_factory=Budget)
+
+    @classmethod
+    def of(cls, process: Process) -> Self:
+        """Of a process that is watched."""
+        return cls(process, PassLines(process.steps, process.passes.tape.take_in))
 
     @property
     def owns(self) -> Callable[[str], bool]:

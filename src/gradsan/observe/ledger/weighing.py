@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from gradsan.observe.graph import Node, about_bytes, inputs_of, saves_values, walked
+from gradsan.observe.graph import Node, about_bytes, reach, saves_values
 from gradsan.observe.graph_snapshot import Snapshot
 from gradsan.observe.ledger.passlines import Asked
 from gradsan.observe.ledger.run import Run
@@ -39,7 +39,7 @@ def live_bytes(roots: Iterable[Node], since: int, passes: Sequence[PassNote], re
     """
     freeing = [each for each in passes if not each.retains and each.begin >= since]
     total = 0
-    for node in filter(saves_values, walked(roots, inputs_of, _OPS)):
+    for node in filter(saves_values, reach(roots, _OPS)):
         number = node._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
         is_old = number < since
         if any(each.walks(number) for each in (retained if is_old else freeing)) == is_old:

@@ -10,7 +10,8 @@ from gradsan.knowledge.libraries import ALIASES
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.trace import Call, Execution
 from gradsan.source.scopes import Scope
-from gradsan.source.stores import Path, calls
+from gradsan.source.stores import calls
+from gradsan.source.unpacking import Path
 
 _BEHIND_OBJECTS = frozenset({"forward", "__call__"})
 _EARLIER_AT_MOST = 5_000

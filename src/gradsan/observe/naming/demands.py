@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gradsan.observe.naming.trace import Execution
-from gradsan.source.stores import Path
+from gradsan.source.unpacking import Path
 
 Kind = Literal["local", "argument", "attribute", "closure", "global"]
 

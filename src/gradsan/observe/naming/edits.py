@@ -12,7 +12,8 @@ from gradsan.knowledge.tensors import edits as counts_as_edit
 from gradsan.knowledge.tensors import operation
 from gradsan.observe.naming.selection import last_name
 from gradsan.source.statements import statements_in
-from gradsan.source.stores import calls, text, unpacked
+from gradsan.source.stores import calls, text
+from gradsan.source.unpacking import unpacked
 
 
 @dataclass(frozen=True, slots=True)

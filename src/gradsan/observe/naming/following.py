@@ -16,7 +16,7 @@ from gradsan.observe.naming.origins import Origins, Step
 from gradsan.observe.naming.selection import HOP, inputs, sources
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution
-from gradsan.source.stores import Path
+from gradsan.source.unpacking import Path
 
 _DEMANDS_AT_MOST = 20_000
 _LONGEST_PATH = 5

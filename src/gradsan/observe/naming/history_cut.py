@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gradsan.observe.naming.calling import is_library
 from gradsan.observe.naming.contexts import Unrecorded, switches, unrecorded
-from gradsan.observe.naming.cuts import Cut, cut_at
+from gradsan.observe.naming.cuts import GRADIENT, Cut, cut_at
 from gradsan.observe.naming.demands import Binding, Demand
 from gradsan.observe.naming.following import Follower
 from gradsan.observe.naming.selection import HOP, inputs, last_name
@@ -41,6 +41,11 @@ def lost(stores: Stores, node: ast.expr, at: Execution) -> Lost | Idle | None:
     search = _Cutting(stores)
     found = search.run(node, at)
     return found or (Idle(frozenset(search.idle)) if search.idle else None)
+
+
+def gradients_behind(stores: Stores, node: ast.expr, at: Execution) -> Lost | None:
+    """The gradients without a graph that an expression is made of, where nothing in it has a graph."""
+    return None if _HadGraph(stores).had([node], at) else _Gradients(stores, at).run(node)
 
 
 class _Cutting(Follower):
@@ -91,6 +96,33 @@ class _Cutting(Follower):
     def _cut(self, demand: Demand, cut: Cut | Unrecorded, doubt: float, *, is_proved: bool) -> None:
         self._cuts[demand] = cut, is_proved
         self._reach(demand, doubt)
+
+
+class _Gradients(Follower):
+    """Until a call that gave gradients without a graph. Where something else cuts on the path, that is meant."""
+
+    def __init__(self, stores: Stores, start: Execution) -> None:
+        super().__init__(stores)
+        self._start = start
+
+    def run(self, node: ast.expr) -> Lost | None:
+        goal = self._search([Demand(node, (), self._start)])
+        if goal is None or goal.before is None:
+            return None
+        bindings = goal.bindings()
+        return Lost(goal.at, goal.node.lineno, GRADIENT, bindings[-1] if bindings else None, is_proved=True)
+
+    def _resolve(self, demand: Demand) -> None:
+        cut = cut_at(demand.node)
+        if cut is None:
+            super()._resolve(demand)
+        elif cut.written == GRADIENT:
+            self._reach(demand, 0.0)
+
+    def _operation(self, demand: Demand, given: Iterable[ast.expr]) -> None:
+        creates_ops = demand.at in self._created_ops and demand.at is not self._start
+        for each in () if creates_ops or unrecorded(demand.at) is not None else given:
+            self._follow(demand, each, (), _OPERATED)
 
 
 class _Wrapping(Follower):

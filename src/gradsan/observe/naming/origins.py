@@ -17,7 +17,8 @@ from gradsan.observe.naming.stored import Stored, Stores
 from gradsan.observe.naming.trace import Call, Execution
 from gradsan.observe.statements import parameters_in
 from gradsan.source.scopes import MODULE, Scope
-from gradsan.source.stores import Path, Store, assigned, comprehended, text
+from gradsan.source.stores import Store, assigned, comprehended, text
+from gradsan.source.unpacking import Path
 
 _STORES_AT_MOST = 12
 _STORES_SEARCHED = 50_000  # for what is wanted

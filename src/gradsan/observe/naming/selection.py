@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
-from gradsan.source.stores import SOME_ITEM, Path, selector
+from gradsan.source.stores import selector
+from gradsan.source.unpacking import SOME_ITEM, Path
 
 # A sub-expression, the part of it that is asked for, and the doubt that it is this one.
 Source = tuple[ast.expr, Path, float]

@@ -1,11 +1,13 @@
-"""Reference runs in which a pass, or what it gives, is taken back."""
+"""Reference runs in which a pass, or what it gives, is taken back, or a step waits."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from gradsan.observe.graph import Node, leaves_of
 from gradsan.observe.modules import all_parameters, parameters_of
 from gradsan.observe.reference_runs.asked import Asked
 from gradsan.observe.reference_runs.cut import FREED, Cut
+from gradsan.observe.reference_runs.kept import Kept
 
 
 class Apart(Cut):
@@ -55,16 +57,12 @@ class Apart(Cut):
 class Skipped(Cut):
     """A pass that leads into what an earlier one freed is not made, nor are the steps before the next pass."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._gradients: list[tuple[Any, Any]] = []  # leaves, with what they are to have when it is over
-
     def before(self, pass_: Asked) -> None:
         """See whether it is to be made: what it gives is taken back if not."""
         reached = self._reached(pass_)
         self.skips_steps = any(reached[node] >= 0 for node in pass_.runs)
         if self.skips_steps:
-            self._gradients = [(each, _copy(each.grad)) for each in leaves_of(pass_.below)]
+            self._withheld = [(each, _copy(each.grad)) for each in leaves_of(pass_.below)]
 
     def after(self, pass_: Asked) -> None:
         """Note what it walked, where it was to be made."""
@@ -73,22 +71,50 @@ class Skipped(Cut):
             super().after(pass_)
 
     def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
-        """Without gradients, an optimizer leaves everything as it is."""
+        """Nothing is to come of it."""
         super().before_step(optimizer)
         if self.skips_steps:
-            self._gradients = [(each, each.grad) for each in parameters_of(optimizer)]
-            for each, _ in self._gradients:
-                each.grad = None
+            self._withhold(optimizer)
 
     def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
-        """They are there again."""
+        """The gradients are there again."""
         super().after_step(optimizer)
         self._give_back()
 
-    def _give_back(self) -> None:
-        for each, gradient in self._gradients:
-            each.grad = gradient
-        self._gradients = []
+
+class Held(Kept):
+    """A step that changes what the next pass needs is made after that pass."""
+
+    def __init__(self, early: Iterable[int]) -> None:
+        super().__init__()
+        self._early = frozenset(early)  # the numbers of such steps
+        self._steps = 0
+        self._waiting: list[Any] = []  # optimizers
+        self.skips_steps = 0 in self._early
+
+    def after(self, pass_: Asked) -> None:
+        """Make the steps that have waited for it."""
+        super().after(pass_)
+        waiting, self._waiting = self._waiting, []
+        self._steps -= len(waiting)  # they are not counted twice
+        for each in waiting:
+            self.skips_steps = False
+            each.step()
+
+    def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """It waits."""
+        if self.skips_steps:
+            self._withhold(optimizer)
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """See whether the next one is to wait, too."""
+        if self.skips_steps:
+            self._give_back()
+            self._waiting.append(optimizer)
+        else:
+            super().after_step(optimizer)
+        self._steps += 1
+        self.skips_steps = self._steps in self._early
 
 
 def _copy(gradient: Any) -> Any:  # noqa: ANN401 # a tensor, or None

@@ -1,5 +1,6 @@
 """Reference runs that keep all graphs, and those that only change how a pass or a step is made."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from gradsan.observe.graph import Node, leaves_of
@@ -13,8 +14,16 @@ class Kept:
     def __init__(self) -> None:
         self.is_stale = False  # a pass walked ops that are older than the last change of what they were computed from
         self.skips_steps = False  # until the next pass: they are those of a pass that was not to be made
-        self.constants: set[int] = set()  # the creation numbers of all that was cut off
+        self.is_shared = False  # what was cut off lies inside of what an earlier pass trained
         self._changed: dict[int, int] = {}  # id of a parameter → the op counter at its last step
+        self._versions_then: dict[int, int] = {}  # id of a leaf → how often it had been edited when the last pass ended
+        self._ended = -1  # the op counter then
+        self._withheld: list[tuple[Any, Any]] = []  # leaves, with the gradients that they are to have again
+
+    @property
+    def noted(self) -> Iterable[int]:
+        """What another reference of the same program goes by: the numbers of ops, or of steps."""
+        return ()
 
     def run(self, engine: Any, tensors: Any, args: list[Any], named: dict[str, Any]) -> Any:  # noqa: ANN401 # as the engine has it
         """Have the engine make a pass, as this run would have it."""
@@ -33,11 +42,16 @@ class Kept:
         return tensors
 
     def before(self, pass_: Asked) -> None:
-        """A pass is about to run."""
+        """A pass is about to run. A step that asks for several has changed parameters without being over."""
+        for each in leaves_of(pass_.below):
+            if self._versions_then.get(id(each), each._version) != each._version:  # noqa: SLF001 # as autograd counts
+                self._changed[id(each)] = max(self._ended, self._changed.get(id(each), -1))
         self.is_stale = self.is_stale or self._walks_old_ops(pass_)
 
     def after(self, pass_: Asked) -> None:
         """It has run."""
+        self._versions_then |= {id(each): each._version for each in leaves_of(pass_.below)}  # noqa: SLF001 # as above
+        self._ended = op_counter()
 
     def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
         """An optimizer is about to step."""
@@ -48,6 +62,17 @@ class Kept:
         for each in parameters_of(optimizer):
             if each.grad is not None:
                 self._changed[id(each)] = now
+
+    def _withhold(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """Without gradients, an optimizer leaves everything as it is."""
+        self._withheld = [(each, each.grad) for each in parameters_of(optimizer)]
+        for each, _ in self._withheld:
+            each.grad = None
+
+    def _give_back(self) -> None:
+        for each, gradient in self._withheld:
+            each.grad = gradient
+        self._withheld = []
 
     def _walks_old_ops(self, pass_: Asked) -> bool:
         """Whether an op is older than the last change of a parameter below it."""

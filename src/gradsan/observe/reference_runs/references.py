@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from gradsan.observe.reference_runs.apart import Apart, Skipped
+from gradsan.observe.reference_runs.apart import Apart, Held, Skipped
 from gradsan.observe.reference_runs.cut import Beside, Constant, Cut, Term
 from gradsan.observe.reference_runs.kept import Cleared, Copied, Created, Kept, Same
 
@@ -20,6 +20,10 @@ _REFERENCES: dict[str, Callable[[], Kept]] = {
 }
 
 
-def reference(name: str, constants: Iterable[int]) -> Kept:
-    """The reference of that name; `constants` are the creation numbers of what another run has cut off."""
-    return Constant(constants) if name == "constant" else _REFERENCES[name]()
+# Those that go by what another one has noted.
+_INFORMED: dict[str, Callable[[Iterable[int]], Kept]] = {"constant": Constant, "held": Held}
+
+
+def reference(name: str, noted: Iterable[int]) -> Kept:
+    """The reference of that name; `noted`: by another run of the same program."""
+    return _INFORMED[name](noted) if name in _INFORMED else _REFERENCES[name]()

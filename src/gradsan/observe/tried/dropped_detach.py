@@ -3,8 +3,8 @@ from collections.abc import Iterator
 
 from gradsan.facts.live_evidence import Tried
 from gradsan.observe.tried.belief import Belief, Case, detached, place
-from gradsan.source.scopes import COMPREHENSIONS
 from gradsan.source.stores import text
+from gradsan.source.tree import COMPREHENSIONS
 
 
 class DroppedDetach(Belief):

@@ -1,0 +1,55 @@
+"""Calls of the user's classes: `Net()`, `Net.method(x)`, `Function.apply(x)`."""
+
+from gradsan.check.definitions import inner_pass
+from gradsan.check.function_calls import enter
+from gradsan.check.machine import NOWHERE, Call, Machine
+from gradsan.check.new_ops import result, untyped
+from gradsan.check.tables import CALLEES, RECEIVERS, entered
+from gradsan.check.unfollowed import unknown_call
+from gradsan.check.values import (
+    Class,
+    Factory,
+    Function,
+    Instance,
+    Value,
+)
+
+
+@entered(CALLEES, Class)
+def construct(machine: Machine, cls: Class, call: Call) -> Instance:
+    """A new object of a class of the user's."""
+    made = Instance(cls=cls, made=machine.site(call.node))
+    constructor = cls.member("__init__")
+    if cls.plain:
+        _fill(machine, made, call)
+    elif isinstance(constructor, Function):
+        enter(machine, constructor, call, made)
+    elif not cls.is_module and cls.has_foreign_base:
+        made.given = call.values
+    return made
+
+
+def _fill(machine: Machine, made: Instance, call: Call) -> None:
+    """The fields of a record: what was given for them, or their defaults."""
+    defaults = {name: made.cls.members[name] for name in made.cls.fields if name in made.cls.members}
+    for name, default in defaults.items():
+        is_factory = isinstance(default, Factory)
+        made.attributes[name] = machine.call(default.function, Call(NOWHERE)) if is_factory else default  # type: ignore[attr-defined]
+    made.attributes |= dict(zip(made.cls.fields, call.values, strict=False))
+    made.attributes |= {key: value for key, (value, _) in call.keywords.items()}
+
+
+@entered(RECEIVERS, Class)
+def class_method(machine: Machine, cls: Class, call: Call) -> Value:
+    """`Class.name(...)`."""
+    found = cls.member(call.name)
+    if isinstance(found, Function):
+        return enter(machine, found, call, cls if "classmethod" in found.decorators else None)
+    if call.name == "apply" and any(base.endswith("Function") for base in cls.foreign_bases()):
+        made = result(machine, cls.label or "Function", call.given, call.node, saves=True)
+        if made.op is not None:
+            made.op.inner = inner_pass(cls)
+        return untyped(made)
+    if found is not None:
+        return machine.call(found, call)
+    return unknown_call(machine, call.name, call)

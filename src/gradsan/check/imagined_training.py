@@ -1,0 +1,43 @@
+"""Training that nobody wrote: whoever calls a method again and again, or back-propagates what it returns."""
+
+from gradsan.check.class_calls import construct
+from gradsan.check.function_calls import enter
+from gradsan.check.graph import LoopRun
+from gradsan.check.machine import Call, Machine
+from gradsan.check.pass_calls import run_pass
+from gradsan.check.values import NONE, Class, Function, Instance, Mapping, Value, is_false, ops_of
+from gradsan.knowledge.libraries import LIGHTNING_BASES
+
+
+def train_with(machine: Machine, cls: Class, method: Function) -> None:
+    """Call a method on a new object, twice, as whoever trains with it would."""
+    call = Call(method.node)  # type: ignore[arg-type]
+    instance = construct(machine, cls, call)
+    if "staticmethod" in method.decorators:
+        enter(machine, method, call)
+        return
+    run = LoopRun(machine.site(method.node), imagined=True)
+    automatic = _is_automatic(instance, method)
+    for number in (1, 2):
+        with machine.iteration_of(run, number):
+            result = enter(machine, method, call, instance)
+            if automatic:
+                _back_propagate(machine, result, call)
+        for name in instance.guessed:  # whoever calls again may have set them again
+            instance.attributes.pop(name, None)
+        instance.guessed.clear()
+
+
+def _back_propagate(machine: Machine, result: Value, call: Call) -> None:
+    loss = result.entries.get("loss", NONE) if isinstance(result, Mapping) else result
+    if ops_of(loss):
+        run_pass(machine, "backward", (loss, None), {}, call.node)
+
+
+def _is_automatic(instance: Instance, method: Function) -> bool:
+    """Whether a trainer back-propagates what the method returns."""
+    if getattr(method.node, "name", "") != "training_step":
+        return False
+    if is_false(instance.attributes.get("automatic_optimization")):
+        return False
+    return any(base.endswith(LIGHTNING_BASES) for base in instance.cls.foreign_bases())

@@ -1,0 +1,59 @@
+"""Where paths begin: with a file as a program, and with its functions that this does not reach."""
+
+import ast
+from collections.abc import Iterator
+
+from gradsan.check.builtin_calls import REVEALING
+from gradsan.check.function_calls import enter
+from gradsan.check.graph import Op
+from gradsan.check.imagined_training import train_with
+from gradsan.check.imports import lazy_module, name_of
+from gradsan.check.interpreter import run_main
+from gradsan.check.machine import Call, Machine
+from gradsan.check.values import NONE, Class, Function, ops_of
+from gradsan.knowledge.effects import asks_for_pass
+from gradsan.source.file import Source
+from gradsan.source.names import called_name, calls
+from gradsan.source.tree import Function as Definition
+
+Start = tuple[str, ...]  # the names of a function, from the module inwards; empty: the file itself
+WHOLE_FILE: Start = ()
+
+
+def definitions(tree: ast.Module) -> Iterator[tuple[Start, Definition]]:
+    """The functions of a file, and the methods of its classes."""
+    for node in tree.body:
+        if isinstance(node, Definition):
+            yield (node.name,), node
+        elif isinstance(node, ast.ClassDef):
+            yield from (((node.name, inner.name), inner) for inner in node.body if isinstance(inner, Definition))
+
+
+def has_pass(node: Definition) -> bool:
+    """Whether a function asks for a pass itself, is one that a trainer back-propagates, or one that is asked about."""
+    called = calls(node)
+    asks = any(isinstance(each.func, ast.Attribute) and asks_for_pass(each.func.attr) for each in called)
+    return asks or node.name == "training_step" or REVEALING in map(called_name, called)
+
+
+def follow(machine: Machine, source: Source, start: Start) -> None:
+    """Follow one path from a start: a function is called with unknown arguments, a method as if it trained."""
+    if start == WHOLE_FILE:
+        run_main(machine, source)
+        return
+    frame = lazy_module(machine, source)
+    value = name_of(machine, frame, start[0])
+    with machine.within(frame):
+        match start, value:
+            case [_], Function():
+                frame.returned = enter(machine, value, Call(value.node))  # type: ignore[arg-type]
+            case [_, name], Class(members=members):
+                method = members.get(name)
+                if isinstance(method, Function):
+                    train_with(machine, value, method)
+
+
+def kept(machine: Machine, start: Start) -> frozenset[Op]:
+    """What whoever called the function may still use: what it returned, and what the module's names hold."""
+    returned = [frame.returned or NONE for frame in machine.modules.values()] if start else []
+    return frozenset(op for value in returned for op in ops_of(value))

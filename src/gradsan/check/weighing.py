@@ -1,0 +1,35 @@
+"""How sure it is what a method carries on, where nobody was seen to call it again and again."""
+
+import ast
+from dataclasses import replace
+
+from gradsan.check.graph import DOUBTFUL, UNKNOWN, Op
+from gradsan.check.starts import Start, definitions
+from gradsan.check.stopped import Stopped
+from gradsan.source.names import nodes
+
+
+def weighed_by_callers(stopped: Stopped, start: Start, entered: set[ast.AST], tree: ast.Module) -> Stopped:
+    """With its doubt: whoever calls a method may call others that reset what it carries."""
+    match start:
+        case [cls, _] if _is_invented(stopped.crosses) or _is_reset(stopped, cls, entered, tree):
+            return replace(stopped, incident=replace(stopped.incident, doubt=DOUBTFUL))
+    return stopped
+
+
+def _is_invented(carried: Op | None) -> bool:
+    """Whether only a pass shows that it is there, or it was there before the method was called."""
+    return carried is not None and (carried.name == UNKNOWN or not any(run.imagined for run, _ in carried.moment))
+
+
+def _is_reset(stopped: Stopped, cls: str, entered: set[ast.AST], tree: ast.Module) -> bool:
+    """Whether a method that was not followed sets the attribute that carries it."""
+    first, _, rest = ("" if stopped.label is None else stopped.label.name).partition(".")
+    attribute = rest.partition(".")[0].partition("[")[0]
+    others = [node for names, node in definitions(tree) if names[0] == cls and node not in entered]
+    return first == "self" and any(attribute in _attributes_set(each) for each in others)
+
+
+def _attributes_set(function: ast.AST) -> set[str]:
+    attributes = (each for each in nodes(function, into_functions=False) if isinstance(each, ast.Attribute))
+    return {each.attr for each in attributes if isinstance(each.ctx, ast.Store)}
