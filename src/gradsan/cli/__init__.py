@@ -10,6 +10,7 @@ from typing import NoReturn
 import click
 
 from gradsan.errors import GradsanError
+from gradsan.observe.hidden_frames import hidden
 
 _COMMANDS = ("run", "check", "fix", "explain", "report")  # in the order of the help page
 _BROKEN_PIPE = 1  # click's own status for it, and the one Python's documentation advises
@@ -35,6 +36,7 @@ def _gradsan() -> None:
     """
 
 
+@hidden
 def main() -> None:
     """Do what the command line asks; the status of the process says how it went.
 

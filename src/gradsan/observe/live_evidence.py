@@ -20,8 +20,8 @@ from gradsan.observe.unasked import is_one
 
 _DEPTH = 3  # attributes between a variable and the object that holds the state
 _ITEMS = 50  # of a container, that are looked at
-_CONTAINERS: dict[type, Form] = {tuple: "tuple", list: "list", deque: "deque"}
-_PLAIN = {type(None): NONE, int: NUMBER, float: NUMBER, bool: NUMBER}
+_CONTAINERS: dict[int, Form] = {id(tuple): "tuple", id(list): "list", id(deque): "deque"}
+_PLAIN = {id(type(None)): NONE, id(int): NUMBER, id(float): NUMBER, id(bool): NUMBER}
 _OPS = 400  # whose lines are looked up
 _LINES = 60
 _BLOCKS = 12  # of the log, that are read
@@ -105,8 +105,8 @@ def _holds(each: object, depth: int = 0) -> Held:
 
     if torch.Tensor in type(each).__mro__:
         return TENSOR
-    if type(each) in _PLAIN:
-        return _PLAIN[type(each)]
+    if id(type(each)) in _PLAIN:
+        return _PLAIN[id(type(each))]
     if depth > _DEPTH:
         return SOMETHING
     inside_of = _items(each)
@@ -123,7 +123,7 @@ def _items(each: object) -> tuple[Form, list[object]] | None:
         return "named tuple", list(tuple.__iter__(each))  # type: ignore[arg-type] # its class is asked above
     if kind is dict:
         return "dict", list(each.values())  # type: ignore[attr-defined] # a dict
-    return (_CONTAINERS[kind], list(each)) if kind in _CONTAINERS else None  # type: ignore[call-overload] # one of these
+    return (_CONTAINERS[id(kind)], list(each)) if id(kind) in _CONTAINERS else None  # type: ignore[call-overload] # one of these
 
 
 def _record(each: object) -> Held:
