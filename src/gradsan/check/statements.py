@@ -3,7 +3,7 @@
 import ast
 
 from gradsan.check.choices import leads_out
-from gradsan.check.definitions import class_frame, decorator_names, dotted, fields_of, is_plain
+from gradsan.check.definitions import class_frame, decorator_names, fields_of, is_plain
 from gradsan.check.expressions import known_truth
 from gradsan.check.machine import Machine
 from gradsan.check.new_ops import edit
@@ -23,6 +23,7 @@ from gradsan.check.values import (
     key_of,
 )
 from gradsan.knowledge.effects import does
+from gradsan.source.names import dotted
 
 
 @entered(STATEMENTS, ast.Expr)

@@ -99,7 +99,7 @@ class _Cutting(Follower):
 
 
 class _Gradients(Follower):
-    """Until a call that gave gradients without a graph. Where something else cuts on the way, that is meant."""
+    """Until a call that gave gradients without a graph. Where something else cuts on the path, that is meant."""
 
     def __init__(self, stores: Stores, start: Execution) -> None:
         super().__init__(stores)

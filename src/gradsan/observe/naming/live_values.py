@@ -9,6 +9,7 @@ from gradsan.observe.naming.living_tensors import op_of
 from gradsan.observe.unasked import attributes_of, ids, lineage_of, namespace_of
 
 NOWHERE = object()
+_CONTAINERS = ids(dict, list, tuple)
 
 
 def value_of(node: ast.expr, frame: FrameType) -> object:
@@ -22,7 +23,7 @@ def value_of(node: ast.expr, frame: FrameType) -> object:
             return _attribute(value_of(owner, frame), name)
         case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
             container = value_of(owner, frame)
-            if type(container) in {dict, list, tuple}:
+            if id(type(container)) in _CONTAINERS:
                 with suppress(LookupError, TypeError):
                     return container[key]  # type: ignore[index] # one of these
     return NOWHERE
