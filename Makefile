@@ -21,6 +21,7 @@ later = $(shell for each in python3.$(1) $$(pyenv root 2>/dev/null)/versions/3.$
 PROGRAMS ?= 100000
 FAULTS ?= 10000
 SIGNALS ?= 1000
+MUTANTS ?= 5000
 
 .PHONY: run test $(LATER:%=test-%) check prove explore lightgcn bench test-all golden clean
 
@@ -28,7 +29,8 @@ run: .venv/run.stamp
 	@echo '$$ gradsan run examples/own_cell/broken.py'
 	@$(BIN)/gradsan run examples/own_cell/broken.py; test $$? -eq 1
 
-test: check $(LATER:%=test-%)
+test:
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync check $(LATER:%=test-%)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --dist worksteal
 
 # One that is not found is named and left out.
@@ -54,6 +56,7 @@ prove: .venv/test.stamp
 	cd tests && ../$(BIN)/python -W error -m lifecycle.proof $(PROGRAMS)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --hypothesis-profile prove tests/lifecycle/test_replay_agrees_with_pytorch.py
 	cd tests && ../$(BIN)/python -W error -m fix.chaos 100
+	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -W error -m check.fuzz $(MUTANTS)
 	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m observe.injection $(FAULTS)
 	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m observe.injection.signals $(SIGNALS)
 

@@ -23,6 +23,7 @@ CODE = re.compile(r"\bGS\d{3}\b")
 # Data flows one way: a room may import from those that stand before it.
 ORDER = (
     "errors",
+    "user_cache",
     "knowledge",
     "source",
     "facts",

@@ -142,6 +142,94 @@ for step in range(4):
     keys.append(key)
 """
 
+CACHING = """
+class Spread(nn.Module):
+    def __init__(self, size, cached=False):
+        super().__init__()
+        self.inner = nn.Linear(size, size)
+        self.cached = cached
+        self.kept = None
+
+    def forward(self, x):
+        {guard}
+
+
+net = nn.Sequential(Spread(3, cached={on}), nn.Tanh(), nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), 0.1)
+x = torch.randn(4, 3)
+for step in range(3):
+    loss = net(x).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+FILLS = """if self.kept is None or not self.cached:
+            for _ in range(2):
+                x = self.inner(x).tanh()
+            self.kept = x
+        return self.kept"""
+ANSWERS = """if self.cached and self.kept is not None:
+            return self.kept
+        self.kept = self.inner(x).tanh()
+        return self.kept"""
+NESTED = FILLS.replace("self.kept is None or not self.cached", "not self.cached or self.kept is None")
+ALWAYS = "if self.kept is None:\n            self.kept = self.inner(x).tanh()\n        return self.kept"
+
+FROZEN = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(3, 4), nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head(self.body(x).tanh())
+
+
+net = Net()
+{freezing}
+opt = torch.optim.SGD({trained}, 0.1)
+for step in range(3):
+    loss = net(torch.randn(4, 3)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+NEW = "net.head = nn.Linear(4, 1)\n"
+BY_ONE = "for each in net.parameters():\n    each.requires_grad = False\n"
+BY_NAME = "for name, each in net.named_parameters():\n    each.requires_grad_(False)\n"
+AT_ONCE = "def prepare(net):\n    {}    return net\n\n\nnet = prepare(net)"
+MOVING = """
+net, h = nn.GRUCell(3, 2), torch.zeros(4, 2)
+{optimizer}
+for step in range(4):
+    h = net(torch.randn(4, 3), h)
+    {clear}
+    h.square().mean().backward()
+    with torch.no_grad():
+        {edit}
+"""
+CLIPPED = MOVING.format(
+    optimizer="opt = torch.optim.SGD(net.parameters(), 0.1)",
+    clear="opt.zero_grad()",
+    edit="opt.step()\n        for each in net.parameters():\n            each.clamp_(-0.1, 0.1)",
+)
+DECAYED = CLIPPED.replace("each.clamp_(-0.1, 0.1)", "each.mul_(0.99)")
+TEACHER = """
+net, teacher, centre = nn.Linear(3, 2), nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 2)), torch.zeros(2)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(4):
+    x = torch.randn(4, 3)
+    taught = teacher(x)
+    loss = (net(x) - (taught - centre)).square().mean()
+    centre = 0.9 * centre + 0.1 * taught.exp().mean(0)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    with torch.no_grad():
+        for one in teacher.parameters():
+            one.mul_(0.99)
+"""
+
 # The program, and a part of what it says when it is mended.
 MENDED = {
     "a step waits for a pass through a reversal": (REVERSAL, HELD),
@@ -180,6 +268,36 @@ MENDED = {
         "    opt.step()\n    rewards.clear()\n    log_probs.clear()\n",
     ),
     "a list of what later passes compare with stays, as numbers": (KEYS, ".detach()"),
+    "a cache that an option fills is switched off": (CACHING.format(guard=FILLS, on=True), "Spread(3, cached=False)"),
+    "a cache that an option answers from is switched off": (
+        CACHING.format(guard=ANSWERS, on=True),
+        "Spread(3, cached=False)",
+    ),
+    "a cache whose option is asked first is switched off": (
+        CACHING.format(guard=NESTED, on=True),
+        "Spread(3, cached=False)",
+    ),
+    "a cache that no option switches off goes": (
+        CACHING.format(guard=ALWAYS, on=True),
+        "x):\n        self.kept = self.inner(x).tanh()\n",
+    ),
+    "a head that is new above the freezing of all": (
+        FROZEN.format(freezing=NEW + BY_ONE, trained="net.head.parameters()"),
+        BY_ONE + NEW,
+    ),
+    "a head that is new above the freezing of all by name": (
+        FROZEN.format(freezing=NEW + BY_NAME, trained="net.head.parameters()"),
+        BY_NAME + NEW,
+    ),
+    "a head that is new above the freezing at once": (
+        FROZEN.format(
+            freezing=AT_ONCE.format(f"{NEW}    net.requires_grad_(False)\n"), trained="net.head.parameters()"
+        ),
+        f"    net.requires_grad_(False)\n    {NEW}",
+    ),
+    "a state whose network is clipped by hand": (CLIPPED, "h.detach()"),
+    "a state whose network decays by hand": (DECAYED, "h.detach()"),
+    "a mean of what a moving teacher says": (TEACHER, "centre.detach()"),
     "a loss that is read below its closure is what the step gives back": (
         LBFGS.format(more="", returned="loss", call="opt.step(closure)", below="print(loss.item())"),
         INSIDE + "            return loss\n\n        loss = opt.step(closure)\n",
@@ -200,6 +318,10 @@ MENDED = {
 
 # The program, and what is said about why nothing is written.
 REFUSED = {
+    "all of a network is frozen, and nothing is new": (
+        FROZEN.format(freezing=BY_ONE, trained="net.parameters()"),
+        "cannot simply be left out",
+    ),
     "features that two losses share, with an optimizer each": (PROBE, "only its author knows whether the later loss"),
 }
 

@@ -11,8 +11,6 @@ import gradsan
 from gradsan.observe.ledger import book, hoards
 from gradsan.observe.ledger.budget import Budget
 
-pytestmark = pytest.mark.usefixtures("small_process")
-
 history: list[torch.Tensor] = []  # to be found also when the run is over
 
 Program = Callable[[], None]

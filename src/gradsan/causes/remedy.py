@@ -20,6 +20,7 @@ Target = Literal[
     "cut",
     "use_reentrant",
     "donated_buffer",
+    "cache",  # the option that switches it on
     "nothing",  # that could be written down
 ]
 

@@ -22,6 +22,7 @@ from gradsan.check.values import (
     Sequence,
     Tensor,
     Value,
+    entries_of,
     is_exact,
     ops_of,
     whole_number,
@@ -41,7 +42,7 @@ def builtin(machine: Machine, name: str, call: Call) -> Value | None:
 
 @entered(BUILTINS, "float", "int", "bool", "complex")
 def _number(machine: Machine, call: Call) -> Value:
-    value = call.first or Value()
+    value = call.first
     if isinstance(value, Const) and call.name in ("int", "float") and isinstance(value.value, int | float):
         return value
     if not isinstance(value, Tensor) and not ops_of(value):
@@ -54,10 +55,10 @@ def _number(machine: Machine, call: Call) -> Value:
 @entered(BUILTINS, "list", "tuple", "set", "frozenset", "sorted", "reversed", "iter")
 def _collected(machine: Machine, call: Call) -> Sequence:
     kind = call.name if call.name in ("tuple", "set") else "list"
-    elements = machine.elements(call.first, call.node) if call.first is not None else []
+    elements = machine.elements(call.first, call.node) if call.arguments else []
     if call.name == "reversed":
         elements = elements[::-1]
-    exact = call.first is None or is_exact(call.first)
+    exact = not call.arguments or is_exact(call.first)
     return Sequence(elements=elements, exact=exact, kind=kind, born=machine.world.moment)
 
 
@@ -71,9 +72,8 @@ def _revealed(machine: Machine, call: Call) -> Value:
 @entered(BUILTINS, "dict", "OrderedDict")
 def _dict(machine: Machine, call: Call) -> Value:
     made = Mapping(entries={key: value for key, (value, _) in call.keywords.items()}, born=machine.world.moment)
-    if isinstance(call.first, Mapping):
-        made.entries = call.first.entries | made.entries
-    made.exact = call.first is None or (isinstance(call.first, Mapping) and is_exact(call.first))
+    made.entries = entries_of(call.first) | made.entries
+    made.exact = not call.arguments or (isinstance(call.first, Mapping) and call.first.exact)
     return made
 
 
@@ -114,7 +114,7 @@ def _enumerate(machine: Machine, call: Call) -> Value:
     start = len(call.arguments) > 1 or "start" in call.keywords
     pairs: list[Value] = [
         Sequence(elements=[Value() if start else Index(position=at), each], kind="tuple")
-        for at, each in enumerate(machine.elements(call.first or Value(), call.node))
+        for at, each in enumerate(machine.elements(call.first, call.node))
     ]
     return _like([call.first], pairs)
 
@@ -129,7 +129,7 @@ def _zip(machine: Machine, call: Call) -> Value:
     return _like(call.values, rows)
 
 
-def _like(iterated: "list[Value] | list[Value | None]", elements: list[Value]) -> Sequence:
+def _like(iterated: list[Value], elements: list[Value]) -> Sequence:
     """A sequence that is gone through in step with others."""
     lazy = (each.made_for for each in iterated if isinstance(each, Sequence) and each.made_for)
     return Sequence(elements=elements, exact=all(map(is_exact, iterated)), made_for=next(lazy, []))
@@ -147,7 +147,7 @@ def _map(machine: Machine, call: Call) -> Value:
 
 @entered(BUILTINS, "filter")
 def _filter(machine: Machine, call: Call) -> Value:
-    return call.values[1] if len(call.arguments) > 1 else Value()
+    return call.at(1, Value())
 
 
 @entered(BUILTINS, "chain")
@@ -158,7 +158,7 @@ def _chain(machine: Machine, call: Call) -> Value:
 
 @entered(BUILTINS, "next")
 def _next(machine: Machine, call: Call) -> Value:
-    value = call.first or Value()
+    value = call.first
     if isinstance(value, Sequence) and value.elements:
         return value.elements[0]
     return Value(op=value.op, made=machine.site(call.node))
@@ -166,7 +166,7 @@ def _next(machine: Machine, call: Call) -> Value:
 
 @entered(BUILTINS, "sum")
 def _sum(machine: Machine, call: Call) -> Value:
-    value = call.first or Value()
+    value = call.first
     if ops_of(value):
         scalar = isinstance(value, Sequence) and all(each.op is None or each.op.scalar for each in value.elements)
         return result(machine, "add", call.arguments[:1], call.node, linear=scalar, scalar=scalar)
@@ -266,12 +266,12 @@ def _namedtuple(machine: Machine, call: Call) -> Value:
 
 @entered(BUILTINS, "deepcopy")
 def _deepcopy(machine: Machine, call: Call) -> Value:
-    return Value() if call.first is None else deep_copy(call.first, {})
+    return deep_copy(call.first, {})
 
 
 @entered(BUILTINS, "replace")
 def _replace(machine: Machine, call: Call) -> Value:
-    value = Value() if call.first is None else shallow_copy(call.first)
+    value = shallow_copy(call.first)
     value.attributes |= {key: each for key, (each, _) in call.keywords.items()}
     return value
 

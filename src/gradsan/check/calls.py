@@ -29,7 +29,7 @@ def call_expression(machine: Machine, node: ast.Call) -> Value:
 def _arguments(machine: Machine, nodes: list[ast.expr]) -> list[Given]:
     arguments: list[Given] = []
     for each in nodes:
-        value = machine.evaluate(each.value if isinstance(each, ast.Starred) else each)
+        value = machine.evaluate(each)
         if isinstance(each, ast.Starred):
             arguments += [(one, each.value) for one in _unpacked(machine, value, each)]
         else:

@@ -13,7 +13,7 @@ from gradsan.knowledge.libraries import CHECKPOINT_OPTIONS
 @entered(TORCH, "torch.utils.checkpoint.checkpoint")
 def checkpoint(machine: Machine, call: Call) -> Value:
     """A checkpoint calls its function; a re-entrant one gives it arguments that are cut off."""
-    if call.first is None:
+    if not call.arguments:
         return unknown_call(machine, call.name, call)
     own = {key: each for key, each in call.keywords.items() if key not in CHECKPOINT_OPTIONS}
     inner = call.rest._replace(keywords=own)

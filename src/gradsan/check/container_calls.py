@@ -9,7 +9,19 @@ from gradsan.check.graph import Label
 from gradsan.check.machine import Call, Machine
 from gradsan.check.tables import RECEIVERS, entered
 from gradsan.check.unfollowed import unknown_call
-from gradsan.check.values import NONE, Const, Mapping, Sequence, Value, escape, is_exact, key_of, ops_of, whole_number
+from gradsan.check.values import (
+    NONE,
+    Mapping,
+    Sequence,
+    Value,
+    constant_of,
+    entries_of,
+    escape,
+    is_exact,
+    key_of,
+    ops_of,
+    whole_number,
+)
 
 SEQUENCES: dict[str, Callable[[Machine, Sequence, Call], Value]] = {}
 MAPPINGS: dict[str, Callable[[Machine, Mapping, Call], Value]] = {}
@@ -35,7 +47,7 @@ def mapping_method(machine: Machine, value: Mapping, call: Call) -> Value:
 
 @entered(SEQUENCES, "append", "add", "appendleft", "put")
 def _append(machine: Machine, value: Sequence, call: Call) -> Value:
-    element = call.first or Value()
+    element = call.first
     value.elements.append(element)
     escape(element)
     if value.longest is None:
@@ -56,7 +68,7 @@ def _note(machine: Machine, value: Sequence, element: Value, node: ast.expr) -> 
 
 @entered(SEQUENCES, "extend", "update")
 def _extend(machine: Machine, value: Sequence, call: Call) -> Value:
-    value.elements += chain.from_iterable(machine.elements(each, call.node) for each in call.values)
+    value.take(chain.from_iterable(machine.elements(each, call.node) for each in call.values))
     value.exact = False
     return NONE
 
@@ -98,7 +110,9 @@ def _number(machine: Machine, value: Sequence, call: Call) -> Value:
 
 @entered(MAPPINGS, "items")
 def _items(machine: Machine, value: Mapping, call: Call) -> Value:
-    pairs: list[Value] = [Sequence(elements=[_key(key), each], kind="tuple") for key, each in value.entries.items()]
+    pairs: list[Value] = [
+        Sequence(elements=[constant_of(key), each], kind="tuple") for key, each in value.entries.items()
+    ]
     return Sequence(elements=pairs, exact=value.exact)
 
 
@@ -109,14 +123,14 @@ def _values(machine: Machine, value: Mapping, call: Call) -> Value:
 
 @entered(MAPPINGS, "keys")
 def _keys(machine: Machine, value: Mapping, call: Call) -> Value:
-    return Sequence(elements=[_key(key) for key in value.entries], exact=value.exact)
+    return Sequence(elements=[constant_of(key) for key in value.entries], exact=value.exact)
 
 
 @entered(MAPPINGS, "update")
 def _update(machine: Machine, value: Mapping, call: Call) -> Value:
     for one in call.values:
-        value.entries |= one.entries if isinstance(one, Mapping) else {}
-        value.exact = value.exact and is_exact(one)
+        value.entries |= entries_of(one)
+        value.exact &= is_exact(one)
     value.entries |= {key: each for key, (each, _) in call.keywords.items()}
     return NONE
 
@@ -135,34 +149,23 @@ def _copy_mapping(machine: Machine, value: Mapping, call: Call) -> Value:
 
 @entered(MAPPINGS, "get")
 def _get(machine: Machine, value: Mapping, call: Call) -> Value:
-    return _found(value, call) or _default(value, call)
+    return value.entry(call.first) or _default(value, call)
 
 
 @entered(MAPPINGS, "setdefault")
 def _setdefault(machine: Machine, value: Mapping, call: Call) -> Value:
-    found = _found(value, call)
-    if found is None and call.first is not None:
-        value.entries[key_of(call.first)] = call.values[1] if len(call.arguments) > 1 else NONE
+    found = value.entry(call.first)
+    if found is None:
+        value.entries[key_of(call.first)] = call.at(1, NONE)
     return found or _default(value, call)
 
 
 @entered(MAPPINGS, "pop")
 def _pop_mapping(machine: Machine, value: Mapping, call: Call) -> Value:
-    found = _found(value, call)
-    if call.first is not None:
-        value.entries.pop(key_of(call.first), None)
+    found = value.entry(call.first)
+    value.entries.pop(key_of(call.first), None)
     return found or _default(value, call)
 
 
-def _found(value: Mapping, call: Call) -> Value | None:
-    return None if call.first is None else value.entry(call.first)
-
-
 def _default(value: Mapping, call: Call) -> Value:
-    if not value.exact:
-        return Value()
-    return call.values[1] if len(call.arguments) > 1 else NONE
-
-
-def _key(key: object) -> Value:
-    return Const(value=key) if isinstance(key, str | int | float | bool) else Value()
+    return call.at(1, NONE) if value.exact else Value()

@@ -16,6 +16,7 @@ from gradsan.check.values import (
     Sequence,
     Tensor,
     Value,
+    entries_of,
     is_exact,
     key_of,
     leaves_of,
@@ -125,10 +126,10 @@ def sequence(machine: Machine, node: ast.Tuple | ast.List | ast.Set) -> Value:
     """`[a, *b]`."""
     made = Sequence(kind=_KINDS[type(node)], born=machine.world.moment)
     for each in node.elts:
-        value = machine.evaluate(each.value if isinstance(each, ast.Starred) else each)
+        value = machine.evaluate(each)
         if isinstance(each, ast.Starred):
-            made.elements += machine.elements(value, each)
-            made.exact = made.exact and is_exact(value)
+            made.take(machine.elements(value, each))
+            made.exact &= is_exact(value)
         else:
             made.elements.append(value)
     return made
@@ -143,8 +144,8 @@ def mapping(machine: Machine, node: ast.Dict) -> Value:
         if key is not None:
             made.entries[key_of(machine.evaluate(key))] = value
             continue
-        made.exact = made.exact and is_exact(value)
-        made.entries |= value.entries if isinstance(value, Mapping) else {}
+        made.exact &= is_exact(value)
+        made.entries |= entries_of(value)
     return made
 
 
@@ -171,7 +172,7 @@ def inner(machine: Machine, node: ast.Await | ast.Starred) -> Value:
 @entered(EXPRESSIONS, ast.Yield)
 def yield_(machine: Machine, node: ast.Yield) -> Value:
     """A generator gives something; what was made for it until now is its own."""
-    machine.frame.yielded.append(NONE if node.value is None else machine.evaluate(node.value))
+    machine.frame.yielded.append(machine.optional(node.value))
     machine.frame.marks.append(len(machine.world.log[-1]) if machine.world.log else 0)
     return Value()
 

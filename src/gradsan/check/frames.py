@@ -1,6 +1,7 @@
 """A call under way: its names, where it was called from, and with which expressions."""
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from gradsan.check.graph import Code, Site
@@ -37,18 +38,19 @@ class Frame:
 
     def is_in_forward(self) -> bool:
         """Whether the forward of a module is under way."""
+        receivers = (frame.receiver for frame in self.calls())
+        return any(each is not None and each.running for each in receivers)
+
+    def calls(self) -> Iterator["Frame"]:
+        """This call, the one that it was made in, and so on outwards."""
         frame: Frame | None = self
         while frame is not None:
-            if frame.receiver is not None and frame.receiver.running:
-                return True
+            yield frame
             frame = frame.caller
-        return False
 
     def home_of(self, name: str) -> "Frame | None":
         """The frame in which a name is found, from here outwards."""
-        frame: Frame | None = self
-        if name in self.foreign:
-            frame = self.outer
+        frame = self.outer if name in self.foreign else self
         while frame is not None:
             if name in frame.names or name in frame.pending:
                 return frame

@@ -62,12 +62,8 @@ def _is_followed(machine: Machine, function: Function) -> bool:
 
 
 def _running(machine: Machine, function: Function) -> int:
-    count = 0
-    frame: Frame | None = machine.frame
-    while frame is not None:
-        count += frame.function is not None and frame.function.node is function.node
-        frame = frame.caller
-    return count
+    running = [each.function for each in machine.frame.calls() if each.function is not None]
+    return sum(each.node is function.node for each in running)
 
 
 def _entered(machine: Machine, function: Function, source: Source, call: Call, receiver: Value | None) -> Value:

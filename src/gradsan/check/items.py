@@ -7,7 +7,7 @@ from gradsan.check.expressions import known_truth
 from gradsan.check.graph import LoopRun
 from gradsan.check.machine import NOWHERE, Call, Machine
 from gradsan.check.tables import EXPRESSIONS, entered
-from gradsan.check.values import NONE, Const, Mapping, Sequence, Value, is_exact, key_of, whole_number
+from gradsan.check.values import Const, Mapping, Sequence, Value, is_exact, key_of, whole_number
 
 LONGEST_UNROLLED = 4  # elements of a known list that are gone through one by one
 _KINDS: dict[type[ast.expr], str] = {ast.ListComp: "list", ast.SetComp: "set", ast.GeneratorExp: "generator"}
@@ -35,7 +35,7 @@ def _element(machine: Machine, value: Sequence, index: ast.expr) -> Value:
 
 
 def _slice(machine: Machine, value: Sequence, index: ast.Slice) -> Value:
-    bounds = [NONE if each is None else machine.evaluate(each) for each in (index.lower, index.upper, index.step)]
+    bounds = [machine.optional(each) for each in (index.lower, index.upper, index.step)]
     known = [whole_number(each) for each in bounds if isinstance(each, Const)]
     exact = value.exact and len(known) == len(bounds)
     cut_out = slice(*known) if exact and known[2] != 0 else slice(None)
@@ -53,7 +53,7 @@ def mapping_comprehension(machine: Machine, node: ast.DictComp) -> Value:
     """`{key: value for …}`."""
     made = Mapping(born=machine.world.moment)
     for exact in _iterations(machine, node, node.generators):
-        made.exact = made.exact and exact
+        made.exact &= exact
         made.entries[key_of(machine.evaluate(node.key))] = machine.evaluate(node.value)
     return made
 
@@ -63,7 +63,7 @@ def comprehension(machine: Machine, node: ast.ListComp | ast.SetComp | ast.Gener
     """`[element for …]`."""
     made = Sequence(kind=_KINDS[type(node)], born=machine.world.moment)
     for exact in _iterations(machine, node, node.generators):
-        made.exact = made.exact and exact
+        made.exact &= exact
         made.elements.append(machine.evaluate(node.elt))
     return made
 

@@ -55,7 +55,7 @@ def _other(machine: Machine, path: str, call: Call) -> Value:
     """A library of which only some names are known."""
     if _last(path) == "GradScaler":
         return new_scaler(machine, call)
-    if _last(path) in _PARALLEL and call.first is not None:
+    if _last(path) in _PARALLEL and call.arguments:
         return call.first
     return unknown_call(machine, path, call)
 

@@ -10,7 +10,7 @@ from gradsan.check.choices import Choices, Policy
 from gradsan.check.frames import Frame
 from gradsan.check.graph import Code, LoopRun, Site
 from gradsan.check.tables import CALLEES, EXPRESSIONS, ITERABLES, OWNERS, RECEIVERS, STATEMENTS, TARGETS, WHOLES
-from gradsan.check.values import Value
+from gradsan.check.values import NONE, Value
 from gradsan.check.world import World
 from gradsan.source.disk import load
 from gradsan.source.file import Source
@@ -39,9 +39,13 @@ class Call(NamedTuple):
         return [value for value, _ in self.arguments]
 
     @property
-    def first(self) -> Value | None:
-        """The first of the arguments in positions."""
-        return self.arguments[0][0] if self.arguments else None
+    def first(self) -> Value:
+        """The first of the arguments in positions; something, where there is none."""
+        return self.at(0, Value())
+
+    def at(self, position: int, default: Value) -> Value:
+        """What stands in a position."""
+        return self.arguments[position][0] if position < len(self.arguments) else default
 
     @property
     def given(self) -> list[Given]:
@@ -93,6 +97,10 @@ class Machine:
             raise OutOfPatienceError
         handler = EXPRESSIONS.get(type(node))
         return Value(made=self.site(node)) if handler is None else handler(self, node)
+
+    def optional(self, node: ast.expr | None) -> Value:
+        """The value of an expression that may be left out; None, where it is."""
+        return NONE if node is None else self.evaluate(node)
 
     def execute(self, body: Sequence[ast.stmt]) -> str | None:
         """Follow statements; the answer is how they ended: `break`, `continue`, `return`, `raise`, or None."""

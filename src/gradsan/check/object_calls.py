@@ -84,7 +84,7 @@ def _inherited_method(machine: Machine, instance: Instance, call: Call) -> Value
     match call.name:
         case "_replace":
             return builtin(machine, "replace", Call(call.node, [(instance, None)], call.keywords)) or Value()
-        case "_make" if call.first is not None and instance.cls.is_named_tuple:
+        case "_make" if instance.cls.is_named_tuple:
             elements = machine.elements(call.first, call.node)
             return construct(machine, instance.cls, Call(call.node, [(each, None) for each in elements]))
         case "__call__":

@@ -48,6 +48,7 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.GtE: operator.ge,
 }
 _LARGEST = 10**9  # numbers beyond it are not worked out: `10**10**10` would never end
+_LONGEST = 10_000  # letters; a longer text is not kept: it may have been doubled again and again
 _PLAIN = (str, int, float, type(None))  # keys that equal nothing unknown
 _SOMETHING = (Sequence, Mapping, Instance, Layer, Tensor, Optimizer, Function, Class, Index)  # never None
 
@@ -129,7 +130,8 @@ def _computed(compute: Callable[[Any, Any], Any] | None, left: object, right: ob
     if compute is None or not (numbers or texts) or (compute is operator.pow and not _small(right)):
         return Value()
     try:
-        return Const(value=compute(left, right))
+        computed = compute(left, right)
+        return Value() if isinstance(computed, str) and len(computed) > _LONGEST else Const(value=computed)
     except (ArithmeticError, TypeError, ValueError):
         return Value()
 

@@ -14,6 +14,7 @@ from gradsan.check.values import (
     Tensor,
     Value,
     is_called,
+    is_scalar,
     leaves_of,
     ops_of,
 )
@@ -22,7 +23,7 @@ from gradsan.knowledge.hints import NOT_OPTIMIZER_WORDS, OPTIMIZER_WORDS
 
 def new_optimizer(machine: Machine, call: Call) -> Optimizer:
     """An optimizer over what it was given."""
-    params = call.named("params")["params"][0] if call.arguments or "params" in call.keywords else Value()
+    params, _ = call.named("params").get("params", (Value(), None))
     owned = list(dict.fromkeys(leaves_of(params)))
     made = Optimizer(owned=owned, complete=bool(owned) and _is_known(params))
     machine.world.optimizers.append(made)
@@ -87,13 +88,15 @@ def new_scaler(machine: Machine, call: Call) -> Scaler:
 @entered(RECEIVERS, Scaler)
 def scaler_method(machine: Machine, scaler: Scaler, call: Call) -> Value:
     """`scaler.scale(loss)` scales, and `scaler.step(optimizer)` steps."""
-    first = call.first
-    if first is not None and call.name == "scale" and ops_of(first):
-        scalar = first.op is None or first.op.scalar
-        return result(machine, "mul", call.arguments[:1], call.node, linear=scalar, scalar=scalar)
-    if first is not None and call.name == "step":
-        return optimizer_method(machine, as_optimizer(machine, first), call.rest)
-    return first if first is not None and call.name == "scale" else Value()
+    match call.name:
+        case "step":
+            return optimizer_method(machine, as_optimizer(machine, call.first), call.rest)
+        case "scale" if ops_of(call.first):
+            scalar = is_scalar(call.first)
+            return result(machine, "mul", call.arguments[:1], call.node, linear=scalar, scalar=scalar)
+        case "scale":
+            return call.first
+    return Value()
 
 
 def _is_known(value: Value) -> bool:

@@ -17,6 +17,7 @@ from gradsan.check.values import (
     Sequence,
     Tensor,
     Value,
+    constant_of,
 )
 from gradsan.knowledge.hints import OUTPUT_WORDS
 
@@ -56,7 +57,7 @@ def instance_part(machine: Machine, value: Instance, key: object, node: ast.expr
     getter = value.cls.member("__getitem__")
     if not isinstance(getter, Function):
         return Value()
-    argument = Const(value=key) if isinstance(key, str | int) else Value()
+    argument = constant_of(key)
     return enter(machine, getter, Call(node, [(argument, None)]), value)
 
 
@@ -88,7 +89,7 @@ def sequence_elements(machine: Machine, value: Sequence, node: ast.expr) -> list
 @entered(ITERABLES, Mapping)
 def mapping_elements(machine: Machine, value: Mapping, node: ast.expr) -> list[Value]:
     """Its keys."""
-    return [Const(value=key) if isinstance(key, str | int) else Value() for key in value.entries]
+    return [constant_of(key) for key in value.entries]
 
 
 @entered(ITERABLES, Layer)

@@ -32,13 +32,13 @@ def asks_for_a_pass(machine: Machine, value: Value, call: Call) -> Value | None:
     if value.op is None and "loss" in call.keywords:
         others = {key: each for key, each in call.keywords.items() if key != "loss"}
         return backward(machine, call.keywords["loss"], call._replace(keywords=others))
-    if value.op is None and _is_loss(value, call.first):
+    if value.op is None and call.arguments and _is_loss(value, call.first):
         return backward(machine, call.arguments[0], call.rest)
     return backward(machine, call.receiver(value), call)
 
 
-def _is_loss(receiver: Value, first: Value | None) -> bool:
-    if first is None or isinstance(first, Const):
+def _is_loss(receiver: Value, first: Value) -> bool:
+    if isinstance(first, Const):
         return False
     return is_called(receiver, PASS_RECEIVERS) or bool(ops_of(first))
 

@@ -9,7 +9,7 @@ from gradsan.check.machine import Machine
 from gradsan.check.new_ops import edit
 from gradsan.check.operators import arithmetic
 from gradsan.check.tables import STATEMENTS, entered
-from gradsan.check.values import NONE, Class, Const, Function, Index, Mapping, Sequence, Tensor, Value, is_exact, key_of
+from gradsan.check.values import Class, Const, Function, Index, Mapping, Sequence, Tensor, Value, is_exact, key_of
 from gradsan.knowledge.effects import does
 
 
@@ -40,8 +40,8 @@ def assign_augmented(machine: Machine, node: ast.AugAssign) -> None:
     before = machine.evaluate(node.target)
     right = machine.evaluate(node.value)
     if isinstance(before, Sequence) and isinstance(node.op, ast.Add):
-        before.elements += machine.elements(right, node.value)
-        before.exact = before.exact and is_exact(right)
+        before.take(machine.elements(right, node.value))
+        before.exact &= is_exact(right)
         return
     if before.leaf is not None and before.op is None and not machine.world.recording:
         machine.world.update(before.leaf, machine.site(node), certain=machine.is_certain)
@@ -67,7 +67,7 @@ def _counted(before: Const | Index, operator: ast.operator) -> Value:
 @entered(STATEMENTS, ast.Return)
 def return_(machine: Machine, node: ast.Return) -> str:
     """The result of the call under way."""
-    machine.frame.returned = NONE if node.value is None else machine.evaluate(node.value)
+    machine.frame.returned = machine.optional(node.value)
     return "return"
 
 

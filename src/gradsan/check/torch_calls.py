@@ -54,7 +54,7 @@ def _fresh_function(machine: Machine, row: Operation, given: Several[Given], cal
     return made if copied is None or made.leaf else cut(machine, copied, f"`torch.{row.name}`", call.node)
 
 
-def _share_memory(row: Operation, made: Tensor, first: Value | None) -> None:
+def _share_memory(row: Operation, made: Tensor, first: Value) -> None:
     if row.views and isinstance(first, Tensor):
         made.storage = first.memory
     if row.saves_result and made.op is not None:

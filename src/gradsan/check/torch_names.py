@@ -25,7 +25,7 @@ def call_torch(machine: Machine, path: str, call: Call) -> Value:
     special = TORCH.get(path) or TORCH.get(_last(call))
     if special is not None:
         return special(machine, call)
-    if path in paths("wraps") and call.first is not None:
+    if path in paths("wraps") and call.arguments:
         return call.first
     return next(handler for prefixes, handler in _PREFIXES if path.startswith(prefixes))(machine, call)
 
@@ -35,7 +35,7 @@ def compiled(machine: Machine, call: Call) -> Value:
     """The same, with one op for all that it does."""
     if isinstance(call.first, Layer | Instance):
         call.first.compiled = True
-    return call.first or Value()
+    return call.first
 
 
 def _last(call: Call) -> str:

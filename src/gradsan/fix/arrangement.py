@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 VARIABLE = "GRADSAN_TRIAL"
+UNCHECKED = ", unchecked"  # at the end of a reference's name: edits in place stop no pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gradsan.causes.meaning import Meaning
+from gradsan.fix.arrangement import UNCHECKED
 from gradsan.fix.gradients import Difference, completed, cut_off, difference, starves, trained_once
 from gradsan.fix.trials import Trial, Workshop
 
@@ -25,6 +26,7 @@ _AGREES: dict[Meaning, str] = {
     "same": "every optimizer is given the same gradients as before",
     "open": "every parameter that was trained still is",
 }
+_CUTTING: tuple[Meaning, ...] = ("cut", "constant")  # a pass walks what is cut off all the same
 _NOTED = 10_000  # numbers; as many as a variable of the environment can hold
 _GOES_BY: dict[Meaning, Meaning] = {"constant": "cut", "held": "beside"}  # what another reference has noted
 _DRAWING_AGAIN = ("again", "beside", "open")  # what is computed again draws its random numbers again
@@ -57,7 +59,10 @@ class Stage:
         """How it runs without an edit where its passes do what is meant."""
         if meaning not in self._references:
             noted = self.reference(_GOES_BY[meaning]).noted[:_NOTED] if meaning in _GOES_BY else ()
-            self._references[meaning] = self.workshop.run(self.changed, reference=meaning, noted=noted)
+            found = self.workshop.run(self.changed, reference=meaning, noted=noted)
+            if found.status != 0 and meaning in _CUTTING:
+                found = self.workshop.run(self.changed, reference=meaning + UNCHECKED, noted=noted)
+            self._references[meaning] = found
         return self._references[meaning]
 
     @property

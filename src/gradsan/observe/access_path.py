@@ -19,10 +19,9 @@ _DEPTH = 4  # attributes and items between a variable and the object that holds 
 _OBJECTS = 3_000
 _ITEMS = 50  # of one list or tuple
 _VARIABLES = 500  # of one function, that are looked at for what is trained
+_CONTAINERS: dict[int, Callable[[Any], Iterable[object]]] = {id(dict): dict.values, id(list): iter, id(tuple): iter}
+_LENT = ids(list, tuple, dict, set)
 _SEQUENCES = ids(list, tuple)
-_CONTAINERS = ids(list, tuple, dict, set)
-# How to go over the items of a container, by the id of its class.
-_ITEMS_OF: dict[int, Callable[[Any], Iterable[object]]] = {id(dict): dict.values, id(list): iter, id(tuple): iter}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ def _is_trained(each: object, lent: set[int], *, alone: bool = False) -> bool:
     if issubclass(kind, torch.Tensor):
         return id(kind) in ids(torch.Tensor, torch.nn.Parameter) and bool(each.requires_grad and each.is_leaf)  # type: ignore[attr-defined]
     # A container only has what others created; an object makes what it has.
-    if alone or id(kind) in _CONTAINERS or issubclass(kind, type | ModuleType | FunctionType):
+    if alone or id(kind) in _LENT or issubclass(kind, type | ModuleType | FunctionType):
         return False
     return any(_is_trained(inner, lent, alone=True) for _, inner in inside(each))
 
@@ -198,5 +197,5 @@ def has_graph(each: object, depth: int = 0) -> bool:
 
     if type(each) is torch.Tensor:  # of a subclass, asking could run its code
         return each.requires_grad and not each.is_leaf
-    items = _ITEMS_OF.get(id(type(each)))
+    items = _CONTAINERS.get(id(type(each)))
     return items is not None and depth <= _DEPTH and any(has_graph(value, depth + 1) for value in items(each))

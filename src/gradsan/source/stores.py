@@ -1,13 +1,14 @@
 """What a statement reads, calls and stores, told from its source alone."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.libraries import ALIASES
-from gradsan.source.names import parameters
+from gradsan.source.names import given, parameters
 from gradsan.source.scopes import Scope, statements_of
 from gradsan.source.statements import statements_in
 from gradsan.source.tree import COMPREHENSIONS, SCOPES
@@ -102,27 +103,37 @@ def loads(statement: ast.stmt) -> tuple[ast.expr, ...]:
     return tuple(found)
 
 
-def heads(statement: ast.stmt) -> Iterator[ast.expr]:
+def heads(statement: ast.stmt) -> Iterable[ast.expr]:
     """The expressions that run at a statement's own lines, not those of the block below it."""
-    match statement:
-        case ast.If(test=test) | ast.While(test=test):
-            yield test
-        case ast.For(iter=each) | ast.AsyncFor(iter=each):
-            yield each
-        case ast.With(items=items) | ast.AsyncWith(items=items):
-            yield from (item.context_expr for item in items)
-        case ast.Match(subject=subject):
-            yield subject
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Try():
-            return
-        case ast.AugAssign(target=target, value=value):
-            yield from (target, value)
-        case ast.Assign(targets=targets, value=value):
-            yield value
-            for each in targets:  # `est[0] = 0.5` reads `est`
-                yield from (part.value for part, _ in unpacked(each, ()) if isinstance(part, ast.Subscript))
-        case _:
-            yield from (node for node in ast.iter_child_nodes(statement) if isinstance(node, ast.expr))
+    handler = _HEADS.get(type(statement))
+    return _expressions(statement) if handler is None else handler(statement)
+
+
+def _expressions(statement: ast.stmt) -> list[ast.expr]:
+    return [node for node in ast.iter_child_nodes(statement) if isinstance(node, ast.expr)]
+
+
+def _assigned(statement: ast.Assign) -> list[ast.expr]:
+    """What is assigned, and what is written into: `est[0] = 0.5` reads `est`."""
+    into = [part for target in statement.targets for part, _ in unpacked(target)]
+    return [statement.value, *(part.value for part in into if isinstance(part, ast.Subscript))]
+
+
+_NOTHING: Callable[[Any], list[ast.expr]] = lambda _: []  # noqa: E731 # a row as the others are
+_HEADS: dict[type[ast.stmt], Callable[[Any], list[ast.expr]]] = {
+    ast.If: lambda node: [node.test],
+    ast.While: lambda node: [node.test],
+    ast.For: lambda node: [node.iter],
+    ast.AsyncFor: lambda node: [node.iter],
+    ast.With: lambda node: [item.context_expr for item in node.items],
+    ast.AsyncWith: lambda node: [item.context_expr for item in node.items],
+    ast.Match: lambda node: [node.subject],
+    ast.FunctionDef: _NOTHING,
+    ast.AsyncFunctionDef: _NOTHING,
+    ast.ClassDef: _NOTHING,
+    ast.AugAssign: lambda node: [node.target, node.value],
+    ast.Assign: _assigned,
+}
 
 
 def parts(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -173,31 +184,43 @@ def _evaluated(statement: ast.stmt) -> Iterator[ast.AST]:
             pending.extend((child, False) for child in reversed(list(ast.iter_child_nodes(node))))
 
 
-def _stores(statement: ast.stmt) -> Iterator[Store]:  # noqa: C901, PLR0912 # one case a kind of statement
-    for node in parts(statement):
-        if isinstance(node, ast.NamedExpr):
-            yield from _store(node.target, node.value)
-    match statement:
-        case ast.Assign(targets=targets, value=value):
-            for target in targets:
-                yield from _store(target, value)
-        case ast.AnnAssign(target=target, value=ast.expr() as value):
-            yield from _store(target, value)
-        case ast.AugAssign(target=target, op=op, value=value):
-            both = ast.copy_location(ast.BinOp(left=target, op=op, right=value), statement)
-            yield from _store(target, both)
-        case ast.For(target=target, iter=each) | ast.AsyncFor(target=target, iter=each):
-            yield from _store(target, each, (SOME_ITEM,))
-        case ast.With(items=items) | ast.AsyncWith(items=items):
-            for item in items:
-                if item.optional_vars is not None:
-                    yield from _store(item.optional_vars, item.context_expr)
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield Store(ast.Name(id=name), name, (), None, (), replaces=True)
-        case ast.Delete(targets=targets):
-            for target in targets:
-                yield from _store(target, None)
-    yield from _mutations(statement)
+def _stores(statement: ast.stmt) -> Iterator[Store]:
+    named = (node for node in parts(statement) if isinstance(node, ast.NamedExpr))
+    for node in (*named, statement):
+        for target, value, path in _BINDINGS.get(type(node), _NO_BINDING)(node):
+            yield from _store(target, value, path)
+    for call in calls(statement):
+        is_alone = isinstance(statement, ast.Expr) and statement.value is call  # its result is dropped
+        yield from _mutations(call, is_alone=is_alone)
+
+
+_Binding = tuple[ast.expr, ast.expr | None, Path]  # a target, and the part of a value that it receives
+
+
+def _augmented(node: ast.AugAssign) -> list[_Binding]:
+    return [(node.target, ast.copy_location(ast.BinOp(left=node.target, op=node.op, right=node.value), node), ())]
+
+
+def _opened(node: ast.With | ast.AsyncWith) -> list[_Binding]:
+    return [(item.optional_vars, item.context_expr, ()) for item in node.items if item.optional_vars is not None]
+
+
+_NO_BINDING: Callable[[Any], list[_Binding]] = lambda _: []  # noqa: E731 # a row as the others are
+_DEFINED: Callable[[Any], list[_Binding]] = lambda node: [(ast.Name(id=node.name), None, ())]  # noqa: E731
+_BINDINGS: dict[type[ast.AST], Callable[[Any], list[_Binding]]] = {
+    ast.NamedExpr: lambda node: [(node.target, node.value, ())],
+    ast.Assign: lambda node: [(target, node.value, ()) for target in node.targets],
+    ast.AnnAssign: lambda node: [(node.target, node.value, ())] if node.value else [],
+    ast.AugAssign: _augmented,
+    ast.For: lambda node: [(node.target, node.iter, (SOME_ITEM,))],
+    ast.AsyncFor: lambda node: [(node.target, node.iter, (SOME_ITEM,))],
+    ast.With: _opened,
+    ast.AsyncWith: _opened,
+    ast.FunctionDef: _DEFINED,
+    ast.AsyncFunctionDef: _DEFINED,
+    ast.ClassDef: _DEFINED,
+    ast.Delete: lambda node: [(target, None, ()) for target in node.targets],
+}
 
 
 def _store(target: ast.expr, value: ast.expr | None, value_path: Path = ()) -> Iterator[Store]:
@@ -207,34 +230,27 @@ def _store(target: ast.expr, value: ast.expr | None, value_path: Path = ()) -> I
         yield Store(each, name, to, value, path, replaces=replaces, in_place=not replaces)
 
 
-def _mutations(statement: ast.stmt) -> Iterator[Store]:
-    """Calls that change their object: `losses.append(loss)`, `buffer.copy_(h)`, `setattr(model, "h", h)`."""
-    for call in calls(statement):
-        match call:
-            case ast.Call(func=ast.Attribute(value=value, attr="register_buffer"), args=[ast.Constant(value=key), *_]):
-                if len(call.args) > 1:
-                    yield from _store(ast.Attribute(value=value, attr=str(key)), call.args[1])
-            case ast.Call(func=ast.Name(id="setattr"), args=[value, ast.Constant(value=key), new]):
-                yield from _store(ast.Attribute(value=value, attr=str(key)), new)
-            case ast.Call(func=ast.Attribute(value=value, attr=method)):
-                is_in_place = method.endswith("_") and not method.startswith("_")
-                is_alone = isinstance(statement, ast.Expr) and statement.value is call  # its result is dropped
-                name, to = _root(value)
-                puts = does(method, "stores") or does(method, "spreads")
-                if name in ALIASES or not (is_in_place or puts or is_alone):
-                    continue
-                given = [*call.args, *(keyword.value for keyword in call.keywords)]
-                for each in given or ([value] if is_in_place else []):
-                    is_item = not does(method, "spreads") and not is_in_place
-                    yield Store(
-                        value,
-                        name,
-                        (*to, SOME_ITEM) if is_item else to,
-                        each.value if isinstance(each, ast.Starred) else each,
-                        (),
-                        replaces=False,
-                        in_place=is_in_place,
-                    )
+def _mutations(call: ast.Call, *, is_alone: bool) -> Iterator[Store]:
+    """A call that changes its object: `losses.append(loss)`, `buffer.copy_(h)`, `setattr(model, "h", h)`."""
+    match call:
+        case ast.Call(func=ast.Attribute(value, "register_buffer"), args=[ast.Constant(key), new, *_]):
+            yield from _store(ast.Attribute(value=value, attr=str(key)), new)
+        case ast.Call(func=ast.Name("setattr"), args=[value, ast.Constant(key), new]):
+            yield from _store(ast.Attribute(value=value, attr=str(key)), new)
+        case ast.Call(func=ast.Attribute(value, method)):
+            yield from _mutations_of(value, method, given(call), is_alone=is_alone)
+
+
+def _mutations_of(value: ast.expr, method: str, put: list[ast.expr], *, is_alone: bool) -> Iterator[Store]:
+    name, to = _root(value)
+    is_in_place = method.endswith("_") and not method.startswith("_")
+    spreads = does(method, "spreads")
+    if name in ALIASES or not any((is_in_place, spreads, does(method, "stores"), is_alone)):
+        return
+    path = to if spreads or is_in_place else (*to, SOME_ITEM)
+    for each in put or [value] * is_in_place:
+        new = each.value if isinstance(each, ast.Starred) else each
+        yield Store(value, name, path, new, (), replaces=False, in_place=is_in_place)
 
 
 def _root(node: ast.expr) -> tuple[str | None, Path]:

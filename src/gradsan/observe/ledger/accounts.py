@@ -9,13 +9,13 @@ from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.growth import Growth
 from gradsan.observe.ledger.hoards import Hoards
 from gradsan.observe.ledger.holdings import Holdings
-from gradsan.observe.ledger.passlines import Asked
 from gradsan.observe.ledger.run import Run
 from gradsan.observe.ledger.staleness import Staleness
 from gradsan.observe.ledger.unreached import Unreached
 from gradsan.observe.ledger.unused_losses import Siblings
 from gradsan.observe.ledger.weighing import Weighing
 from gradsan.observe.notes import Begun
+from gradsan.observe.process import Process
 
 
 class Accounts:
@@ -27,12 +27,12 @@ class Accounts:
 
     def __init__(
         self,
-        run: Run,
+        process: Process,
         in_turn: Callable[[Callable[[], None]], None],
         attend: Callable[[], None],
         fail: Callable[[BaseException], None],
     ) -> None:
-        self.run = run
+        run = self.run = Run.of(process)
         self.gradients = Gradients()  # from step to step
         self.hoards = Hoards(run, in_turn, attend)  # of graphs, within one call
         self.siblings = Siblings(run)  # losses beside one another
@@ -54,9 +54,8 @@ class Accounts:
         """A pass is about to run."""
         self.gradients.pass_begins()
         self.hoards.pass_begins(note, frame)
-        line = self.run.lines.begins(note, tensors, frame)
-        if line is not None:
-            asked = Asked(note, tensors, frame, line)
+        asked = self.run.asked(note, tensors, frame)
+        if asked is not None:
             for each in self._of_lines:
                 each.pass_begins(asked)
 

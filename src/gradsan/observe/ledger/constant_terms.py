@@ -1,4 +1,4 @@
-"""Terms of a loss that come from gradients without a graph: what is added, followed back to the call that gave it."""
+"""Terms of a loss that are made of gradients without a graph: what is added, followed back to the call that gave it."""
 
 import ast
 from collections.abc import Iterator
@@ -29,23 +29,24 @@ class ConstantTerms:
         return tuple(self._found.values())
 
     def pass_begins(self, asked: Asked) -> None:
-        """Look for them in a loss that is back-propagated, if gradients were asked for since the pass before."""
-        note = asked.note
-        asking = [each for each in self._run.lines.lines.values() if _is_of_interest(each, note)]
-        if not asking or not note.accumulates:
+        """Search a loss that is back-propagated for them, if gradients were asked for since the pass before."""
+        note, lines = asked.note, self._run.process.recorder.lines()
+        giving = [each for each in self._run.lines.lines.values() if _is_of_interest(each, note)]
+        if lines is None or not giving or not note.accumulates:
             return
         sums = {each._sequence_nr(): each for each in sums_of(roots_of(asked.tensors))[:_SUMS_AT_MOST]}  # noqa: SLF001 # as in graph.py
         if sums:
-            self._run.budget.spend(lambda: self._search(note, asking, sums))
+            self._run.budget.spend(
+                lambda: self._search(note, giving, sums, Trace(lines, note.since, None, tuple(sums)))
+            )
 
-    def _search(self, note: Begun, asking: list[Line], sums: dict[int, Node]) -> None:
-        trace = Trace(self._run.process.lines, note.since, None, tuple(sums))
+    def _search(self, note: Begun, giving: list[Line], sums: dict[int, Node], trace: Trace) -> None:
         stores = Stores(trace)
         outermost = {live[-1]: sums[number] for number, live in sorted(trace.at.items()) if live}
         for at, node in outermost.items():
             for added in (each for statement in at.statements for each in _constants(_sum_in(statement), node)):
                 found = gradients_behind(stores, added, at)
-                if found is not None and any(_asks_at(line, found.at) for line in asking):
+                if found is not None and any(_asks_at(line, found.at) for line in giving):
                     self._note(note, at, found)
 
     def _note(self, note: Begun, at: Execution, found: Lost) -> None:

@@ -1,15 +1,16 @@
 """The run that a ledger is kept of: what is noted of it, and how much time costly searches may take."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Self
+from typing import Any, Self
 
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.ledger.holder_scan import HeldGraphs
-from gradsan.observe.ledger.passlines import PassLines
+from gradsan.observe.ledger.passlines import Asked, PassLines
 from gradsan.observe.ledger.wording import user_files, user_modules
 from gradsan.observe.log.frames import frames_out
+from gradsan.observe.notes import Begun
 from gradsan.observe.process import Process
 
 
@@ -23,8 +24,13 @@ class Run:
 
     @classmethod
     def of(cls, process: Process) -> Self:
-        """Of a process that is watched."""
+        """What is to be noted of a process."""
         return cls(process, PassLines(process.steps, process.passes.tape.take_in))
+
+    def asked(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> Asked | None:
+        """A pass that is about to run; None: its line is none of those that are followed."""
+        line = self.lines.begins(note, tensors, frame)
+        return None if line is None else Asked(note, tensors, frame, line)
 
     @property
     def owns(self) -> Callable[[str], bool]:

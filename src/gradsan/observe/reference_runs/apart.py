@@ -1,4 +1,4 @@
-"""Reference runs in which a pass, or what it gives, is taken back, or a step waits."""
+"""Reference runs in which a pass, a step, or what a pass gives, is taken back."""
 
 from collections.abc import Iterable
 from typing import Any

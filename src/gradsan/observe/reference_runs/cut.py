@@ -3,26 +3,15 @@
 from collections.abc import Iterable
 from typing import Any
 
-from gradsan.observe.graph import (
-    Node,
-    adds_up,
-    kind_of,
-    leaves_of,
-    parameters_behind,
-    reach,
-    saves_values,
-    walked,
-)
-from gradsan.observe.modules import all_parameters, parameters_of
+from gradsan.observe.graph import Node, adds_up, kind_of, leaves_of, saves_values, walked
+from gradsan.observe.modules import parameters_of
 from gradsan.observe.private import restore_versions
-from gradsan.observe.reference_runs.asked import Asked, chosen_below, newest_below, number_of, op_counter
+from gradsan.observe.reference_runs.asked import Asked, newest_below, number_of, op_counter
 from gradsan.observe.reference_runs.kept import Kept
 
-_WALKED = "gradsan_walked"  # on an op: the op counter when the last pass over it ended
+WALKED = "gradsan_walked"  # on an op: the op counter when the last pass over it ended
 FREED = "gradsan_freed"  # on an op: the same, of a pass that freed it
-_NEVER = 2**63  # later than any op
-_CUT = "gradsan_cut"  # on an op: nothing flows below it any more
-_INNER = "gradsan_inner"  # on an op: a pass came to it through what it trains, so that it is no network's output
+CUT = "gradsan_cut"  # on an op: nothing flows below it any more
 _WEIGHING = frozenset({"Mul", "Div"})
 
 
@@ -52,11 +41,11 @@ class Cut(Kept):
 
     def _cut_off(self, pass_: Asked, constants: Iterable[Node]) -> None:
         for node in constants:
-            if _is_open(node):
-                node.metadata[_CUT] = True
+            if is_open(node):
+                node.metadata[CUT] = True
                 node.register_prehook(_nothing)
                 self.constants.add(number_of(node))
-        left = {id(each) for each in leaves_of(_not_cut_off(pass_))}
+        left = {id(each) for each in leaves_of(not_cut_off(pass_))}
         lost = [each for each in leaves_of(pass_.below) if id(each) not in left]
         self._lost |= {id(each) for each in lost}
         self._without = [each for each in lost if each.grad is None]
@@ -69,7 +58,7 @@ class Cut(Kept):
         now = op_counter()
         for node in pass_.runs:
             if number_of(node) >= 0:
-                node.metadata[_WALKED] = now
+                node.metadata[WALKED] = now
                 if pass_.frees:
                     node.metadata[FREED] = now
 
@@ -96,7 +85,7 @@ class Cut(Kept):
             return -1
         if FREED in marks:
             return int(marks[FREED])
-        walked = int(marks.get(_WALKED, -1))
+        walked = int(marks.get(WALKED, -1))
         return walked if 0 <= walked <= changed else -1
 
     def _is_constant(self, node: Node, freed: int) -> bool:
@@ -115,81 +104,6 @@ class Constant(Cut):
         """Also for the first pass that meets it."""
         self._cut_off(pass_, [node for node in pass_.runs if number_of(node) in self._always])
         super().before(pass_)
-
-
-class Beside(Cut):
-    """What was computed from parameters that have all been trained since is a constant.
-
-    Where old values are also what leads to others, they cannot be: then the reference is stale.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._steps = 0
-        self._step_of: dict[int, int] = {}  # id of a parameter → the number of its last step
-        self._early: set[int] = set()  # steps that changed what a later pass needs
-
-    @property
-    def noted(self) -> Iterable[int]:
-        """The steps that came too early, from 0."""
-        return self._early
-
-    def before(self, pass_: Asked) -> None:
-        """Cut them off, and see whether old ops are left."""
-        self._early |= self._steps_since(pass_)
-        oldest = chosen_below(pass_.below, self._change_of_trained, min)
-        self._cut_off(pass_, [node for node in pass_.runs if 0 <= number_of(node) < oldest[node] < _NEVER])
-        left = {node: tuple(filter(_is_open, pass_.below[node])) for node in _not_cut_off(pass_)}
-        newest = newest_below(left, self._change_at)
-        self.is_stale = self.is_stale or any(0 <= number_of(node) < newest[node] for node in left)
-        self.is_shared = self.is_shared or self._cuts_inside(pass_, left)
-
-    def after(self, pass_: Asked) -> None:
-        """Note what lies behind parameters."""
-        super().after(pass_)
-        using = [node for node in pass_.runs if number_of(node) >= 0 and parameters_behind(node, pass_.below)]
-        for inner in reach(each for node in using for each in pass_.below[node]):
-            inner.metadata[_INNER] = True
-
-    def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
-        """What it is there to train may not be a constant."""
-        self.is_stale = self.is_stale or any(id(each) in self._lost for each in parameters_of(optimizer))
-        super().before_step(optimizer)
-
-    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
-        """Note which step it was."""
-        super().after_step(optimizer)
-        self._step_of |= dict.fromkeys(map(id, parameters_of(optimizer)), self._steps)
-        self._steps += 1
-
-    def _steps_since(self, pass_: Asked) -> set[int]:
-        """Those that changed a parameter after an op of the pass had used it."""
-        used = ((number_of(node), leaf) for node in pass_.runs for leaf in parameters_behind(node, pass_.below))
-        old = (id(leaf) for number, leaf in used if 0 <= number < self._changed.get(id(leaf), -1))
-        return {self._step_of[each] for each in old}
-
-    def _cuts_inside(self, pass_: Asked, left: Iterable[Node]) -> bool:
-        """Whether a cut takes gradients from parameters whose features an earlier pass has led on through others.
-
-        What a network gives out has no parameters above it in its own pass. What has some is a part that two losses
-        share, and only the author knows whether both are to train it.
-        """
-        lost = {id(each) for each in all_parameters()} & self._lost
-        stack = [each for node in left for each in pass_.below[node] if _CUT in each.metadata]
-        while stack:
-            node = stack.pop()
-            if _WALKED not in node.metadata:
-                stack += pass_.below[node]
-            elif _INNER in node.metadata and lost & {id(each) for each in leaves_of(reach([node]))}:
-                return True
-        return False
-
-    def _change_of_trained(self, node: Node) -> int:
-        """When the parameter behind a node was changed; -1: not yet; `_NEVER`: it is none that is trained."""
-        owned = {id(each) for each in all_parameters()} if self._owned is None else self._owned
-        self._owned = owned
-        changes = [self._changed.get(id(leaf), -1) for leaf in leaves_of([node]) if id(leaf) in owned]
-        return min(changes, default=_NEVER)
 
 
 class Term(Cut):
@@ -232,16 +146,16 @@ class Term(Cut):
         return found
 
 
-def _not_cut_off(pass_: Asked) -> list[Node]:
+def not_cut_off(pass_: Asked) -> list[Node]:
     """The ops and leaves that something flows to: no other op leads to them than what is cut off."""
     led_to = {each for following in pass_.below.values() for each in following}
     starts = (node for node in pass_.below if node not in led_to)
-    return list(walked(filter(_is_open, starts), lambda node: filter(_is_open, pass_.below[node])))
+    return list(walked(filter(is_open, starts), lambda node: filter(is_open, pass_.below[node])))
 
 
-def _is_open(node: Node) -> bool:
+def is_open(node: Node) -> bool:
     """Whether something flows through it."""
-    return _CUT not in node.metadata
+    return CUT not in node.metadata
 
 
 def _nothing(gradients: tuple[Any, ...]) -> tuple[Any, ...]:
