@@ -14,8 +14,6 @@ from opcode import opmap
 from types import CodeType
 from typing import ParamSpec, TypeVar
 
-from gradsan.observe.log.bytecode import Instruction, assemble, disassemble
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -40,6 +38,8 @@ def _begun_late(code: CodeType) -> CodeType:
     """As it returns, and there alone: where exceptions leave, handlers may stand before what is to be hidden."""
     if hasattr(sys, "monitoring"):
         return code
+    from gradsan.observe.log.bytecode import Instruction, assemble, disassemble
+
     instructions = disassemble(code)
     last = max(place for place, each in enumerate(instructions) if each.name == "RETURN_VALUE")
     instructions.insert(
