@@ -214,6 +214,13 @@ def tells(path: str) -> bool:
     return not isinstance(function(*arguments), Tensor)
 
 
+def operates(path: str) -> bool:
+    """What it gives has the graph."""
+    value = torch.ones(3, requires_grad=True) * 1
+    arguments = (value, 2) if path.endswith("pow") else (value,)
+    return bool(found(path)(*arguments).requires_grad)
+
+
 def collects(path: str) -> bool:
     """What was in it is in there."""
     value = torch.ones(1)
@@ -320,6 +327,7 @@ PROOFS: dict[Effect, Callable[[str], bool]] = {
     "loads data": loads_data,
     "converts": converts,
     "tells": tells,
+    "operates": operates,
     "collects": collects,
     "stores": stores,
     "spreads": spreads,
