@@ -318,6 +318,12 @@ MENDED = {
 
 # The program, and what is said about why nothing is written.
 REFUSED = {
+    "a list that fits another one, which is filled elsewhere": (
+        GLOBAL.replace("    rewards.append(float(x.sum()))\n", "")
+        .replace("def finish", "def reward(x):\n    rewards.append(float(x.sum()))\n\n\ndef finish")
+        .replace("        act(torch.randn(3))\n", "        x = torch.randn(3)\n        act(x)\n        reward(x)\n"),
+        "no fix ends it",
+    ),
     "all of a network is frozen, and nothing is new": (
         FROZEN.format(freezing=BY_ONE, trained="net.parameters()"),
         "cannot simply be left out",
