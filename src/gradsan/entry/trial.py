@@ -7,6 +7,7 @@ import pkgutil
 import random
 import sys
 import time
+import zlib
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +23,7 @@ from gradsan.observe.given_gradients import GivenGradients
 from gradsan.observe.guarding import say
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.private import private
-from gradsan.observe.reference_runs import Kept, asked, reference, without_version_checks
+from gradsan.observe.reference_runs import Cut, Kept, asked, reference, without_version_checks
 from gradsan.report import Diagnosis, Report
 
 _GRANT = 5.0  # seconds for dear looks: what a trial overlooks would be called fixed
@@ -36,6 +37,7 @@ class Trial:
         self._ending = Ending(told.limit, self._end)
         self._given = GivenGradients()
         self._reference: Kept | None = None
+        self._sites: dict[int, int | None] = {}  # by the numbers of ops
         self._depth = 0
         self._process, self._began = os.getpid(), time.time()
         Budget.grant = _GRANT
@@ -58,6 +60,8 @@ class Trial:
             np.random.seed(0)  # noqa: NPY002 # the generator that programs share without saying so
         if self._told.reference is not None:
             self._reference = reference(self._told.reference.removesuffix(UNCHECKED), self._told.noted)
+            if isinstance(self._reference, Cut):
+                self._reference.site_of = self._site_of
             if self._told.reference.endswith(UNCHECKED):
                 without_version_checks()
         found = private()
@@ -101,6 +105,15 @@ class Trial:
         if self._reference is not None:
             self._reference.after_step(optimizer)
 
+    def _site_of(self, number: int) -> int | None:
+        """The calls and the line that made an op, as a number that is the same in every run."""
+        if number not in self._sites:
+            lines = self.session.sanitizer.recorder.lines()
+            stack = None if lines is None else lines.stack_of(number)
+            calls = [(Path(each.file).name, each.line) for each in stack or ()]
+            self._sites[number] = zlib.crc32(repr(calls).encode()) if calls else None
+        return self._sites[number]
+
     def _end(self) -> None:
         uninstall()
         if os.getpid() != self._process:  # a fork of the program ends here too; the notes are its parent's
@@ -129,6 +142,7 @@ class Trial:
             "stale": self._reference is not None and self._reference.is_stale,
             "shared": self._reference is not None and self._reference.is_shared,
             "noted": [] if self._reference is None else sorted(self._reference.noted),
+            "sites": sorted(self._reference.sites) if isinstance(self._reference, Cut) else [],
             "shaped": self._given.shaped(),
             "made": self._ending.steps,
             "passes": self._ending.passes,

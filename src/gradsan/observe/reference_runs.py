@@ -133,6 +133,14 @@ class Cut(Kept):
         self._lost: set[int] = set()  # ids of leaves to which nothing flows from the passes since the last step
         self._owned: set[int] | None = None  # ids of what optimizers train
         self.constants: set[int] = set()  # the creation numbers of all that was cut off
+        self.site_of: Callable[[int], int | None] = lambda _number: (
+            None
+        )  # by the number of an op: its line, as a number
+
+    @property
+    def sites(self) -> set[int]:
+        """The lines that made what was cut off."""
+        return {site for each in self.constants if (site := self.site_of(each)) is not None}
 
     @property
     def noted(self) -> Iterable[int]:
@@ -208,6 +216,19 @@ class Constant(Cut):
     def before(self, pass_: Asked) -> None:
         """Also for the first pass that meets it."""
         self._cut_off(pass_, [node for node in pass_.runs if _number(node) in self._always])
+        super().before(pass_)
+
+
+class Stored(Cut):
+    """What lines compute that have computed something which is cut off is a constant, whenever it is used."""
+
+    def __init__(self, sites: Iterable[int]) -> None:
+        super().__init__()
+        self._sites = frozenset(sites)
+
+    def before(self, pass_: Asked) -> None:
+        """Also where no pass has freed it yet."""
+        self._cut_off(pass_, [node for node in pass_.runs if self.site_of(_number(node)) in self._sites])
         super().before(pass_)
 
 
@@ -483,7 +504,7 @@ _REFERENCES: dict[str, Callable[[], Kept]] = {
 
 
 # Those that go by what another one has noted.
-_INFORMED: dict[str, Callable[[Iterable[int]], Kept]] = {"constant": Constant, "held": Held}
+_INFORMED: dict[str, Callable[[Iterable[int]], Kept]] = {"constant": Constant, "held": Held, "stored": Stored}
 
 
 def without_version_checks() -> None:

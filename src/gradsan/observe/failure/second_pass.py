@@ -8,7 +8,7 @@ from typing import Any
 from gradsan.facts.incident import OpFact, Owners, PassFact, Repetition, SecondPass, Stack
 from gradsan.knowledge.tensors import kinds
 from gradsan.observe.failure.kinship import kinship_of
-from gradsan.observe.failure.renewal import is_reached_otherwise, is_term, shaped_by
+from gradsan.observe.failure.renewal import is_reached_otherwise, is_target, is_term, shaped_by
 from gradsan.observe.failure.scene import Graph, Node, Scene, op_fact, pass_fact, runs, way
 from gradsan.observe.failure.step_loops import OldPart, repetition_of
 from gradsan.observe.graph import (
@@ -64,6 +64,7 @@ def second_pass(scene: Scene) -> SecondPass | None:
         trained_anew=anew,
         is_term=anew and is_term(graph, path, crossing, freed_by),
         carries_more=kinship == "total" and is_reached_otherwise(graph, freed_by),
+        is_target=is_target(path[: crossing + 1]),
         is_operand=is_operand(path[:crossing]),
         shaped_by=shaped_by(graph, path, crossing),
         additions=_additions(path[: _first_freed(path, freed_by)]),
