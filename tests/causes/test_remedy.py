@@ -45,7 +45,7 @@ def test_remedies_follow_the_fixes_of_a_diagnosis() -> None:
         ("single use", "boundary", "use"),
         "nothing is left to train",
     )
-    assert (reset.kind, reset.where, reset.trusted) == ("reset-state", ("boundary",), False)
+    assert (reset.kind, reset.where, reset.trusted) == ("reset-state", ("boundary", "collection"), False)
 
 
 def test_output_is_cut_in_the_loss_that_is_for_others() -> None:
