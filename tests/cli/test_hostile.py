@@ -277,6 +277,20 @@ def test_project_cannot_make_its_baseline_of_a_file_that_is_none(here: Here, tmp
         assert file.read_text(encoding="utf-8") == "precious"
 
 
+def test_links_of_the_tree_are_not_written_through(here: Here, tmp_path: Path) -> None:
+    """Neither where comments are added, nor where a report is to go."""
+    fill(tmp_path, {"victim.py": TWICE, "precious.txt": "precious"})
+    (here.folder / "link.py").symlink_to("../victim.py")
+    (here.folder / "report.txt").symlink_to("../precious.txt")
+
+    assert "it leads out of what is checked" in here.check("--add-ignore").err
+    with pytest.raises(GradsanError, match="link to a file elsewhere"):
+        here.check("--output", "report.txt")
+
+    assert (tmp_path / "victim.py").read_text(encoding="utf-8") == TWICE
+    assert (tmp_path / "precious.txt").read_text(encoding="utf-8") == "precious"
+
+
 @pytest.mark.parametrize(
     "content",
     [

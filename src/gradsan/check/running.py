@@ -21,6 +21,14 @@ class Outcome:
     checked: list[Checked] = field(default_factory=list)
     comments: dict[str, list[Comment]] = field(default_factory=dict)
 
+    @property
+    def digests(self) -> dict[str, str]:
+        """What every file said that was followed, by its name in reports."""
+        from gradsan.facts.culprit import shown
+
+        found = [pair for each in self.checked for pair in ((each.path, each.digest), *each.drawn_in.items())]
+        return {shown(path): digest for path, digest in found if digest}
+
 
 def check_files(
     paths: Sequence[str], cache: Cache | None, *, jobs: int, progress: Callable[[], None] = lambda: None

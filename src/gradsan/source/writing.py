@@ -40,7 +40,12 @@ def write(changes: Mapping[Path, tuple[bytes | None, bytes]]) -> None:
 
 
 def put(path: Path, text: str) -> None:
-    """Write a file that was named for it, whatever it says now; to a device or a pipe, it is handed over."""
+    """Write a file that was named for it, whatever it says now; to a device or a pipe, it is handed over.
+
+    A link to a file elsewhere is refused: it may have come with a tree, and lead anywhere.
+    """
+    if path.is_symlink() and path.is_file() and path.resolve().parent != path.parent.resolve():
+        raise UnwritableFileError(f"{str(path)!r} is a link to a file elsewhere", "name that one, if it is meant")
     is_plain = path.is_file() or not path.exists()
     if is_plain and os.access(path.resolve().parent, os.W_OK):
         write({path: (_present(path), text.encode())})
