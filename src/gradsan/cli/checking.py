@@ -17,7 +17,6 @@ from gradsan.check.reading import Checked
 from gradsan.check.running import Outcome, check_files, check_here
 from gradsan.check.settings import Settings, find_settings
 from gradsan.check.suppressions import silenced
-from gradsan.check.workers import Exceeded, answers
 from gradsan.cli.codes import selection
 from gradsan.cli.output import ColorChoice, say, wants_color, width, write
 from gradsan.errors import ChangedFileError, GradsanError
@@ -221,6 +220,10 @@ class Check:
 
 def _edited(told: list[Diagnosis]) -> list[Diagnosis]:
     """Each with its edits, as far as they can be made in time: what is found is told without them too."""
+    if not told:
+        return told
+    from gradsan.check.workers import Exceeded, answers
+
     edited = list(told)
     left = _SECONDS_FOR_EDITS
     for number, answer in answers(lambda at: _timed(_with_edits, told[at]), range(len(told)), jobs=1):

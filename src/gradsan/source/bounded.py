@@ -1,7 +1,6 @@
 """Files of others, read with limits: a link to an endless device, a pipe or a huge file holds nobody up."""
 
 import errno
-import hashlib
 import os
 import stat
 
@@ -27,4 +26,6 @@ def content_of(path: str | os.PathLike[str], most: int = MOST) -> bytes:
 
 def digest_of(content: bytes) -> str:
     """A name for what a file says."""
+    import hashlib
+
     return hashlib.blake2b(content, digest_size=16).hexdigest()

@@ -2,10 +2,8 @@
 
 import contextlib
 import os
-import secrets
 import signal
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -71,7 +69,7 @@ class _New:
     def take_its_place(self) -> None:
         """The file has the new content from here on."""
         if self._name is None:
-            name = f".{self.path.name}.{secrets.token_hex(4)}.gradsan"
+            name = f".{self.path.name}.{os.urandom(4).hex()}.gradsan"
             with _opened(self.path.parent, os.O_RDONLY) as folder:
                 os.link(f"/proc/self/fd/{self._handle}", name, dst_dir_fd=folder)
             self._name = str(self.path.parent / name)
@@ -126,6 +124,8 @@ def _unnamed(path: Path) -> tuple[int, str | None]:
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):  # noqa: PTH112
         with contextlib.suppress(OSError):  # a file system that has none
             return os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o600), None
+    import tempfile
+
     return tempfile.mkstemp(prefix=f".{path.name}.", suffix=".gradsan", dir=path.parent)
 
 
