@@ -22,7 +22,7 @@ from gradsan.cli.output import ColorChoice, say, wants_color, width, write
 from gradsan.errors import ChangedFileError, GradsanError
 from gradsan.report import Diagnosis, Report
 from gradsan.show.harmless import neutral
-from gradsan.source.bounded import MOST, content_of, digest_of
+from gradsan.source.bounded import MOST, content_of, digest_of, inside
 from gradsan.source.comments import comments_in
 
 _MOST_EDITED = 40  # findings; nobody reads the edits of more at once
@@ -188,7 +188,7 @@ class Check:
     def _is_ours(self, file: str) -> bool:
         """Whether it lies where the user has asked for a check, links followed."""
         asked = [Path.cwd(), *(path.resolve() for path in self.wishes.paths)]
-        is_ours = any(Path(file).resolve().is_relative_to(each) for each in asked)
+        is_ours = any(inside(each, str(Path(file).absolute())) for each in asked)
         if not is_ours:
             self._left_out(file, "it leads out of what is checked")
         return is_ours

@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from pathlib import Path
 
 MOST = 64_000_000  # bytes; notebooks have pictures in them
 # Without these, opening a pipe would wait for whoever writes to it.
@@ -22,6 +23,15 @@ def content_of(path: str | os.PathLike[str], most: int = MOST) -> bytes:
     if len(content) > most:
         raise OSError(errno.EFBIG, f"it is larger than {most // 1_000_000} MB")
     return content
+
+
+def inside(folder: Path, name: str) -> Path | None:
+    """Where a file lies that somebody has named, links followed; None where that is not in the folder, or nowhere."""
+    try:
+        path = (folder / name).resolve()
+    except (OSError, RuntimeError, ValueError):  # links in a circle, a null byte
+        return None
+    return path if path.is_relative_to(folder.resolve()) else None
 
 
 def digest_of(content: bytes) -> str:
