@@ -1,6 +1,6 @@
 # make run     see gradsan explain an error, on a fresh machine, within a minute
 # make test    everything that CI checks; what needs no torch also on Python 3.12 and 3.13, where they are found
-# make prove   100,000 random programs, in PyTorch and in the model; thousands of faults, signals and kills, none of them felt
+# make prove   100,000 random programs, in PyTorch and in the model; mutated sources; thousands of faults, signals and kills
 # make explore other random programs for the line log; CI always takes the same
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, mended, trained, in a few minutes
 # make test-frameworks  rows of `knowledge/` about accelerate, lightning, transformers, tensorboard …, run against them

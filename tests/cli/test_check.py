@@ -5,12 +5,14 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cli.conftest import Ended, Workshop
 from golden_files import Golden
 from gradsan.causes import all_causes, cause
+from gradsan.check.running import Outcome, check_files
 from gradsan.cli.check import command
 from gradsan.errors import GradsanError
 
@@ -182,6 +184,21 @@ def test_comments_are_added_where_asked(carried: Here) -> None:
 
     assert f"{LINE}  # gradsan: ignore[GS103]" in (carried.folder / "train.py").read_text(encoding="utf-8")
     assert carried.codes() == []
+
+
+def test_no_comment_is_added_to_what_was_not_checked(carried: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody saves the file while it is checked: its lines are others now."""
+
+    def check_and_type(*arguments: Any, **named: Any) -> Outcome:  # noqa: ANN401 # as they are given
+        outcome = check_files(*arguments, **named)
+        carried.write("train.py", "# typed\n" + CARRIED)
+        return outcome
+
+    monkeypatch.setattr("gradsan.cli.checking.check_files", check_and_type)
+    with pytest.raises(GradsanError, match="changed meanwhile"):
+        carried.check("--add-ignore")
+
+    assert (carried.folder / "train.py").read_text(encoding="utf-8") == "# typed\n" + CARRIED
 
 
 def test_added_comments_keep_encoding_and_line_ends(here: Here) -> None:

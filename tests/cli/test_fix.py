@@ -354,6 +354,38 @@ def test_report_cannot_bring_its_own_edits(tmp_path: Path) -> None:
     assert (tree / "train.py").read_text(encoding="utf-8") == SOURCE
 
 
+@pytest.mark.parametrize(
+    ("arguments", "moment"),
+    [(("--write", "--verify", "python slow.py"), "running the program as it is"), (("--ask",), "write it?")],
+    ids=["verify", "ask"],
+)
+def test_what_is_typed_meanwhile_is_kept(tmp_path: Path, arguments: tuple[str, ...], moment: str) -> None:
+    """While a fix is proved, or a question waits: also where the file looks as old as before."""
+    file = tmp_path / "train.py"
+    file.write_text(TWICE, encoding="utf-8")
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(1)\n", encoding="utf-8")
+    before = file.stat()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gradsan", "fix", *arguments, "train.py"],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    assert process.stdout is not None
+    shown = b""
+    while moment.encode() not in shown:
+        shown += os.read(process.stdout.fileno(), 1000)
+
+    file.write_text(TWICE + "print('typed')\n", encoding="utf-8")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    shown += process.communicate(b"y\n", timeout=120)[0]
+
+    assert process.returncode == 2
+    assert b"'train.py' was changed meanwhile" in shown
+    assert file.read_text(encoding="utf-8") == TWICE + "print('typed')\n"
+
+
 @pytest.mark.parametrize(("answer", "status"), [("", 2), ("n\n", 2), ("y\n", 0)])
 def test_command_of_a_report_is_run_only_if_the_user_agrees(tmp_path: Path, answer: str, status: int) -> None:
     """Whoever wrote the report has written it; where nobody can be asked, it is not run."""

@@ -277,6 +277,20 @@ def test_project_cannot_make_its_baseline_of_a_file_that_is_none(here: Here, tmp
         assert file.read_text(encoding="utf-8") == "precious"
 
 
+def test_links_of_the_tree_are_not_written_through(here: Here, tmp_path: Path) -> None:
+    """Neither where comments are added, nor where a report is to go."""
+    fill(tmp_path, {"victim.py": TWICE, "precious.txt": "precious"})
+    (here.folder / "link.py").symlink_to("../victim.py")
+    (here.folder / "report.txt").symlink_to("../precious.txt")
+
+    assert "it leads out of what is checked" in here.check("--add-ignore").err
+    with pytest.raises(GradsanError, match="link to a file elsewhere"):
+        here.check("--output", "report.txt")
+
+    assert (tmp_path / "victim.py").read_text(encoding="utf-8") == TWICE
+    assert (tmp_path / "precious.txt").read_text(encoding="utf-8") == "precious"
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -297,6 +311,28 @@ def test_report_that_is_none_is_refused_in_a_sentence(tmp_path: Path, content: b
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("gradsan: 'report.json' is not a gradsan report")
+
+
+@pytest.mark.parametrize("name", ["circle.py", "a\0b.py", "pipe.py", "/dev/zero", "../victim.py", "", ".", "x" * 5_000])
+def test_report_cannot_name_a_file_that_does_harm(tmp_path: Path, name: str) -> None:
+    """There is nothing to be edited in it; that is all."""
+    tree = tmp_path / "tree"
+    fill(tmp_path, {"victim.py": TWICE, "tree/a.py": TWICE})
+    (tree / "circle.py").symlink_to("circle.py")
+    os.mkfifo(tree / "pipe.py")
+    place = {"file": name, "line": 5, "function": "f", "source": "l.backward()"}
+    fix = {"kind": "recompute", "title": "t", "safety": "same-gradients"}
+    told = {"code": "GS101", "name": "same-loss-twice", "severity": "error", "origin": "run", "confidence": "certain"}
+    places = dict.fromkeys(("used", "freed", "made"), place)
+    report = {"schema": 1, "gradsan": "", "python": "", "torch": None, "argv": []}
+    report |= {"diagnoses": [told | places | {"message": "m", "fixes": [fix]}]}
+    fill(tree, {"report.json": json.dumps(report)})
+    started = [sys.executable, "-m", "gradsan", "fix", "--write", "--unsafe", "report.json"]
+
+    done = subprocess.run(started, cwd=tree, capture_output=True, text=True, check=False, timeout=60)
+
+    assert (done.returncode, done.stderr) == (1, "gradsan: 0 mended, 1 left\n")
+    assert (tmp_path / "victim.py").read_text(encoding="utf-8") == TWICE
 
 
 def test_error_of_ours_is_a_sentence_and_status_2(tmp_path: Path) -> None:

@@ -154,6 +154,9 @@ class Fixing:
 
         paths = self._wishes.paths or (() if self._wishes.verify else (Path(),))
         outcome = check_files(list(find(paths, left_out=self._left_out)), None, jobs=1)
+        for each in outcome.checked:
+            if each.problem is not None:
+                self._left_out(each.path, each.problem)
         found = merged(each for checked in outcome.checked for each in checked.diagnoses)
         return [each for each in silenced(found, outcome.comments).told if each.confidence != "possible"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from gradsan.errors import ChangedFileError, GradsanError
 from gradsan.fix.editing import edited
 from gradsan.report import Edit
-from gradsan.source.bounded import content_of
+from gradsan.source.bounded import content_of, inside
 from gradsan.source.disk import load, parsed
 
 
@@ -41,8 +41,8 @@ def unwritten(changed: Mapping[str, bytes], root: Path) -> dict[Path, tuple[byte
 
 def _inside(file: str, root: Path) -> Path:
     """Where the file is, links followed; only the working directory is ours to change."""
-    path = (root / file).resolve()
-    if not path.is_relative_to(root.resolve()):
+    path = inside(root, file)
+    if path is None:
         raise OutsideError(
             f"{file!r} lies outside the working directory", "change into its folder, and try again there"
         )

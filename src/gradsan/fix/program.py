@@ -12,6 +12,7 @@ from gradsan.facts.location import Frame, Location
 from gradsan.fix.crossings import others
 from gradsan.fix.meaning import meant
 from gradsan.report import Diagnosis, FixKind
+from gradsan.source.bounded import inside
 from gradsan.source.disk import load, parsed
 from gradsan.source.file import Source
 from gradsan.source.tree import Statement, Tree
@@ -173,10 +174,10 @@ class Program:
         return Place(tree, statement, frame)
 
     def _read(self, file: str) -> Source | None:
-        path = (self._root / file).resolve()
+        path = inside(self._root, file)
         if Path(file).is_absolute() or ".." in Path(file).parts:  # an edit names a file under the working directory
             return None
-        if not path.is_relative_to(self._root) or "site-packages" in path.parts:
+        if path is None or "site-packages" in path.parts:
             return None
         source = parsed(str(path), self._changed[file]) if file in self._changed else load(str(path))
         if source is None or (self._not_after is not None and path.stat().st_mtime > self._not_after):
