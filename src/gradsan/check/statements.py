@@ -46,11 +46,11 @@ def assign_augmented(machine: Machine, node: ast.AugAssign) -> None:
     if before.leaf is not None and before.op is None and not machine.world.recording:
         machine.world.update(before.leaf, machine.site(node), certain=machine.is_certain)
         return
+    edit(machine, before, node)  # first: of what it changes itself, an op saves a copy
     value = arithmetic(machine, type(node.op), (before, node.target), (right, node.value), node)
     if isinstance(before, Const | Index) and isinstance(right, Const) and machine.world.moment:
         value = _counted(before, node.op)
     if isinstance(before, Tensor) and isinstance(value, Tensor):
-        edit(machine, before, node)
         value.storage = before.storage
         value.leaf = None if value.op is not None else before.leaf
     machine.assign(node.target, value)
