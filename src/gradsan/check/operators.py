@@ -85,10 +85,10 @@ def _operation(machine: Machine, name: str, left: Given, right: Given, node: ast
 def _without_graph(machine: Machine, first: Value, second: Value, node: ast.AST) -> Value:
     both, opaque = (first, second), first.opaque or second.opaque
     if not any(isinstance(each, Tensor) for each in both):
-        return Value(made=machine.site(node), opaque=opaque)
+        return Value(created=machine.site(node), opaque=opaque)
     lost = None if opaque else first.cut or second.cut
     plain: Plain | None = "number" if all(map(_is_number, both)) else None
-    return Tensor(cut=lost, made=machine.site(node), opaque=opaque, plain=plain)
+    return Tensor(cut=lost, created=machine.site(node), opaque=opaque, plain=plain)
 
 
 def compare(left: Value, kind: ast.cmpop, right: Value) -> bool | None:

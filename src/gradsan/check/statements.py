@@ -181,17 +181,17 @@ def _defaults(arguments: ast.arguments) -> list[tuple[str, ast.expr]]:
 def define_class(machine: Machine, node: ast.ClassDef) -> None:
     """A class, with what its body binds."""
     bases = tuple(_base(machine, each) for each in node.bases)
-    made = Class(node=node, source=machine.frame.source, bases=bases, label=node.name)
+    created = Class(node=node, source=machine.frame.source, bases=bases, label=node.name)
     inner = class_frame(machine.frame, node)
     with machine.within(inner):
         machine.execute(node.body)
-    made.members = inner.names
-    for each in made.members.values():
+    created.members = inner.names
+    for each in created.members.values():
         if isinstance(each, Function) and each.outer is inner:
-            each.owner, each.outer = made, machine.frame
-    made.fields = fields_of(made)
-    made.plain = is_plain(made)
-    machine.frame.names[node.name] = made
+            each.owner, each.outer = created, machine.frame
+    created.fields = fields_of(created)
+    created.plain = is_plain(created)
+    machine.frame.names[node.name] = created
 
 
 def _base(machine: Machine, node: ast.expr) -> Value:

@@ -92,16 +92,16 @@ def _surest(roots: tuple[Op, ...], executed: Collection[Node]) -> dict[Op, Reach
     return {op: how for op, how in found.items() if op in executed}
 
 
-def way_to(op: Op, found: dict[Op, Reached]) -> list[Op]:
+def path_to(op: Op, found: dict[Op, Reached]) -> list[Op]:
     """From the root to the op, both included."""
-    way = [op]
-    while (parent := found[way[-1]].parent) is not None:
-        way.append(parent)
-    return way[::-1]
+    path = [op]
+    while (parent := found[path[-1]].parent) is not None:
+        path.append(parent)
+    return path[::-1]
 
 
 def terms(root: Op) -> set[Op]:
-    """The losses that a root is a sum of, and the sums on the way to them."""
+    """The losses that a root is a sum of, and the sums on the path to them."""
     found = {root}
     waiting = [root]
     while waiting:
