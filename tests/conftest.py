@@ -1,6 +1,5 @@
 """What tests of every room share."""
 
-import gc
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 import golden_files
+import small_process
 import without_torch
 from forking.starting import REAL_PYTHON, fork_server
 from golden_files import golden
@@ -48,26 +48,14 @@ READERS = ("gradsan.source.", "gradsan.check.", "gradsan.fix.")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _nothing_kept_of_files() -> Iterator[None]:
-    """Syntax trees have many objects, and whoever looks for graphs in this process would look through them all."""
-    yield
+def _small_process(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Who looks through this process finds what a module of tests brings along, and nothing of the others."""
+    with small_process.program_of(request.module):
+        yield
     for module in [each for name, each in sys.modules.items() if name.startswith(READERS)]:
         for each in list(vars(module).values()):
             if hasattr(each, "cache_clear"):
                 each.cache_clear()
-    gc.collect()
-
-
-@pytest.fixture(scope="module")
-def small_process() -> Iterator[None]:
-    """Who looks for graphs in a running process looks through all its objects: here, those of a module's tests alone.
-
-    For tests whose programs are loaded by themselves: what was there before, nobody finds.
-    """
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +75,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what is not asked for."""
     golden_files.pytest_collection_modifyitems(config, items)
     without_torch.leave_out(config, items)
+
+
+def pytest_collection_finish() -> None:
+    """All tests are loaded."""
+    small_process.set_all_aside()
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:

@@ -24,6 +24,10 @@ class UnreadableReportError(GradsanError):
     """A file that was given as a report and is none."""
 
 
+class ChangedFileError(GradsanError):
+    """A file does not read as it did when an edit of it was made."""
+
+
 class TorchMissingError(GradsanError):
     """A command that runs a program was asked for where torch is not installed."""
 

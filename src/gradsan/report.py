@@ -52,6 +52,7 @@ FixKind = Literal[
     "zero-grad",
     "clone",
     "re-attach",
+    "unfreeze",
     "setting",
     "advice",
 ]

@@ -93,6 +93,7 @@ def test_what_was_tried_comes_before_what_the_source_speaks_for() -> None:
         ("GS102", "recompute", True),
         ("GS304", "combine-losses", False),
         ("GS308", "detach", False),  # the values may be meant to stay as they are, or not to
+        ("GS309", "create-graph", False),  # it takes time and memory, and not every op has a second derivative
     ],
 )
 def test_some_fixes_are_never_made_without_a_proof(code: str, kind: FixKind, *, is_trusted: bool) -> None:

@@ -12,7 +12,7 @@ from gradsan.errors import UnknownCodeError
 CODES = [
     *(f"GS1{number:02}" for number in range(1, 14)),
     *(f"GS2{number:02}" for number in range(1, 5)),
-    *(f"GS3{number:02}" for number in range(1, 9)),
+    *(f"GS3{number:02}" for number in range(1, 10)),
 ]
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from gradsan.causes.silence import folded, silent_diagnoses
 from gradsan.facts.course import (
     Carried,
+    ConstantTerm,
     Count,
     Course,
     CutOff,
@@ -305,3 +306,15 @@ def test_stale_graph_is_fixed_as_the_error_of_its_kind_would_be() -> None:
     assert first(replace(OLD, trained_anew=True)) == "detach"
     assert first(replace(OLD, trained_anew=True, is_operand=True)) == "move-into-loop"
     assert first(replace(OLD, trained_anew=True, is_term=True)) == "move-into-loop"
+
+
+def test_penalty_without_graph_explains_its_retained_graph_too() -> None:
+    """Who kept the graph of the gradients meant to have them trained through."""
+    term = ConstantTerm("slope", asked=at(8), enters=at(9), used=at(10))
+
+    (found,) = silent_diagnoses(Course(lines=(RETAINED,), constant_terms=(term,)))
+
+    assert found.code == "GS309"
+    assert "made of `slope`" in found.message
+    assert [each and each.line for each in (found.cut, found.enters, found.used)] == [8, 9, 10]
+    assert codes(Course(lines=(RETAINED,), constant_terms=(replace(term, asked=at(7)),))) == ["GS309", "GS302"]

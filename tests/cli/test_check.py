@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -253,7 +254,7 @@ def test_second_check_reads_nothing_anew(carried: Here) -> None:
     """What is found comes from the cache; a changed file, or a changed import, is read again."""
     carried.write("main.py", "import train\n")
     assert carried.codes() == ["GS103"]
-    assert list((carried.folder / ".gradsan_cache").glob("*.json"))
+    assert sorted(each.name for each in carried.folder.iterdir()) == ["main.py", "train.py"]
 
     assert carried.codes() == ["GS103"]
     carried.write("train.py", FIXED)
@@ -280,6 +281,37 @@ def test_findings_follow_imports(here: Here) -> None:
     text = model.read_text(encoding="utf-8").replace("def forward(self, x, h.detach())", "def forward(self, x, h)")
     model.write_text(text, encoding="utf-8")
     assert here.codes() == []
+
+
+def test_program_is_read_again_when_what_it_imports_gets_a_pass(here: Here) -> None:
+    """There was nothing to find in it; that depends on the other file."""
+    here.write("helper.py", "def run(loss):\n    print(loss)\n")
+    here.write(
+        "main.py",
+        "import torch\nimport helper\nw = torch.ones(1, requires_grad=True)\nloss = (w * w).sum()\n"
+        "if __name__ == '__main__':\n    helper.run(loss)\n    helper.run(loss)\n",
+    )
+    assert here.codes() == []
+
+    here.write("helper.py", "def run(loss):\n    loss.backward()\n")
+    assert here.codes() == ["GS101"]
+
+
+def test_report_is_written_whole_or_not_at_all(carried: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was there before stays on a full disk; a device is handed what it is to have."""
+    carried.check("--format", "concise", "--output", "report.txt")
+    before = (carried.folder / "report.txt").read_bytes()
+    assert b"GS103" in before
+    carried.check("--output", os.devnull)
+
+    def fail(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(GradsanError, match="No space left"):
+        carried.check("--output", "report.txt")
+
+    assert (carried.folder / "report.txt").read_bytes() == before
 
 
 def test_examples_of_all_causes_are_found(here: Here) -> None:

@@ -34,8 +34,17 @@ def test_name_of_a_loop_that_may_not_run_is_not_needed_below_it(over: str, below
         ("b = 1\ndef f():\n    print(b)\n", "b = 1\ndef f():\n    b = 2\n    print(b)\n", True),
         ("def f(b):\n    print(b)\n", "def f(b):\n    print(b)\n    b = 2\n", True),
         ("b = 1\ndef f():\n    b.zero_()\n", "b = 1\ndef f():\n    global b\n    b = b.new()\n", True),
+        ("def f():\n    b = 1\n    print(b)\n", "def f():\n    def g():\n        b = 1\n    print(b)\n", False),
+        ("b = 0\ndef f():\n    b = 1\n    print(b)\n", "b = 0\ndef f():\n    print(b)\n", True),
     ],
-    ids=["a global becomes a local", "a local of its own", "an argument", "said to be global"],
+    ids=[
+        "a global becomes a local",
+        "a local of its own",
+        "an argument",
+        "said to be global",
+        "gone",
+        "a global again",
+    ],
 )
 def test_global_does_not_become_a_local_that_has_no_value(old: str, new: str, holds: bool) -> None:  # noqa: FBT001
     """What a function assigns is its own, in all of its lines."""

@@ -37,7 +37,7 @@ class Acted(Workshop):
         changed: Mapping[str, bytes],
         *,
         reference: str | None = None,
-        constants: tuple[int, ...] = (),  # noqa: ARG002 # as the real one
+        noted: tuple[int, ...] = (),  # noqa: ARG002 # as the real one
     ) -> Trial:
         """How it would end."""
         return self._act(changed.get(MAIN, SOURCE.encode()).decode(), reference)

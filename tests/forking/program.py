@@ -58,6 +58,7 @@ class Starting:
         # Whatever the list has by then is called, and once: a program forks too.
         os.register_at_fork(after_in_child=partial(self._answers.extend, map(operator.call, iter(self._runs))))
         os.register_at_fork(after_in_child=self._end)
+        sys.unraisablehook = _give_up  # where the thread reports that there is no new process
         forked: deque[Any] = deque()
         _thread.start_new_thread(forked.extend, (map(operator.call, [*first, os.fork]),))
         while len(forked) <= len(first):
@@ -69,6 +70,7 @@ class Starting:
         if self._has_begun:
             return
         self._has_begun = True
+        sys.unraisablehook = sys.__unraisablehook__
         self._close_others()
         _open_streams()
         os.setsid()
@@ -129,6 +131,11 @@ class Starting:
         atexit._run_exitfuncs()  # noqa: SLF001 # what comes before death by Ctrl-C
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
+
+
+def _give_up(_: object) -> None:
+    """Nobody is to wait for a program that cannot be forked: the namespace it was for may have ended meanwhile."""
+    os._exit(1)
 
 
 def _open_streams() -> None:

@@ -110,13 +110,12 @@ def test_stacks_told_later_are_those_of_the_interpreter(
         thread = threading.Thread(target=program, args=(x, optimizer))
         thread.start()
         thread.join()
-        passes, steps = sanitizer._passes, sanitizer._steps  # noqa: SLF001 # the notes themselves
-        assert passes is not None
-        assert steps is not None
+        assert sanitizer.process is not None
+        passes, steps = sanitizer.process.passes, sanitizer.process.steps
         notes = passes.all()
         assert [each.stack for each in notes] == [truth.passes[each.index] for each in notes]
         assert [each.stack for each in steps.since(0)] == truth.steps
-        unread = [each for site in passes._sites.values() for each in site.last if each.caller is UNREAD]  # noqa: SLF001 # as above
+        unread = [each for site in passes._sites.values() for each in site.last if each.caller is UNREAD]  # noqa: SLF001 # the notes themselves
         assert (len(unread) > _TIMES) == lines
         assert reading.call_count < len(truth.passes) + len(truth.steps) - 2 * _TIMES
     finally:
@@ -145,8 +144,7 @@ def test_log_that_ended_is_not_asked_where_the_program_stands() -> None:
         thread = threading.Thread(target=both)
         thread.start()
         thread.join()
-        passes = sanitizer._passes  # noqa: SLF001 # the notes themselves
-        assert passes is not None
-        assert passes.all()[-1].stack[-1].function.endswith("late")
+        assert sanitizer.process is not None
+        assert sanitizer.process.passes.all()[-1].stack[-1].function.endswith("late")
     finally:
         sanitizer.stop()

@@ -7,8 +7,7 @@ import pytest
 import torch
 
 import gradsan
-from gradsan.observe.ledger import closing, gradients, hoards, unreached
-from observe import watched_programs
+from gradsan.observe.ledger import gradients, hoards, unreached
 from observe.watched_programs import (
     EXPECTED,
     Program,
@@ -28,12 +27,6 @@ def _nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another test of this process may have compiled something, and then less is looked for."""
     for room in (hoards, unreached):
         monkeypatch.setattr(room, "has_compiled", lambda: False)
-
-
-@pytest.fixture(autouse=True)
-def _no_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The modules of other tests are no part of these programs: one of them may read gradients, and these do not."""
-    monkeypatch.setattr(closing, "user_files", lambda _: {watched_programs.__file__})
 
 
 @pytest.mark.parametrize("program", EXPECTED, ids=lambda each: each.__name__)

@@ -11,8 +11,6 @@ import gradsan
 from gradsan.observe.ledger import book, hoards
 from gradsan.observe.ledger.budget import Budget
 
-pytestmark = pytest.mark.usefixtures("small_process")
-
 history: list[torch.Tensor] = []  # to be found also when the run is over
 
 Program = Callable[[], None]
@@ -182,7 +180,7 @@ def test_numbers_of_a_long_run_are_those_of_all_steps() -> None:
 def test_steps_that_nobody_was_told_of_are_no_hoard(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their passes took what was made meanwhile: to look for it would be a waste, and leave no time for other looks."""
     looked = []
-    monkeypatch.setattr(hoards.Hoards, "_look", lambda *_: looked.append(True))
+    monkeypatch.setattr(hoards.Hoards, "_search", lambda *_: looked.append(True))
 
     def loss_of(model: nn.Module) -> torch.Tensor:
         return model(torch.randn(5, 4)).square().mean()  # type: ignore[no-any-return]

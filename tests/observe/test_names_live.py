@@ -16,7 +16,9 @@ from torch import nn
 from gradsan.observe.naming.holders import Held
 from gradsan.observe.naming.living_tensors import held
 from gradsan.observe.naming.names import Crossing, carrier
+from gradsan.observe.ownership import Ownership
 from gradsan.observe.private import creation_number, private
+from gradsan.observe.process import NOTHING_RECORDED
 
 
 def _number(tensor: torch.Tensor) -> int:
@@ -214,9 +216,9 @@ def test_nothing_is_kept_alive() -> None:
     """A variable that is rebound after the search lets its tensor go."""
     tensor = _made()
     alive = weakref.ref(tensor)
-    crossing = Crossing(_number(tensor), None, (), ())
+    crossing = Crossing(_number(tensor), None, ())
 
-    carrier(crossing, [sys._getframe()], None, owns=lambda file: file == __file__)  # noqa: SLF001
+    carrier(crossing, [sys._getframe()], NOTHING_RECORDED, lambda file: file == __file__)  # noqa: SLF001
     del tensor
 
     assert alive() is None
@@ -234,6 +236,6 @@ def test_the_programs_own_snapshot_of_its_locals_stays() -> None:
 
 def test_without_a_name_there_is_no_carrier() -> None:
     """A wrong name is worse than none."""
-    crossing = Crossing(10**9, None, (), ())
+    crossing = Crossing(10**9, None, ())
 
-    assert carrier(crossing, [sys._getframe()], None) is None  # noqa: SLF001
+    assert carrier(crossing, [sys._getframe()], NOTHING_RECORDED, Ownership().owns) is None  # noqa: SLF001

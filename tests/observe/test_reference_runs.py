@@ -273,34 +273,30 @@ for x in data:
 }
 
 
-def _run(program: str, reference: str | None, constants: tuple[int, ...], folder: str, answer: Any) -> None:  # noqa: ANN401 # a connection
+def _run(program: str, reference: str | None, noted: tuple[int, ...], folder: str, answer: Any) -> None:  # noqa: ANN401 # a connection
     from gradsan.entry.trial import Trial
     from gradsan.fix.arrangement import Arrangement
-    from gradsan.observe.reference_runs import Cut
 
     here = Path(folder)
-    trial = Trial(Arrangement(here, here, here, reference=reference, constants=constants))
+    trial = Trial(Arrangement(here, here, here, reference=reference, noted=noted))
     trial._arriving()  # noqa: SLF001 # torch is there already
     exec(compile(program, "program.py", "exec"), {"__name__": "__main__"})  # noqa: S102 # one of the above
-    found = trial._reference  # noqa: SLF001 # as above
-    cut_off = tuple(found.constants) if isinstance(found, Cut) else ()
-    answer.send((trial._given.steps, cut_off))  # noqa: SLF001 # as above
+    answer.send((trial._given.steps, tuple(trial._reference.noted)))  # noqa: SLF001 # as above
 
 
 def steps(program: str, reference: str | None, folder: Path) -> Steps:
     """What the optimizers of a program are given."""
-    constants = _ran(program, "cut", (), folder)[1] if reference == "constant" else ()
-    return _ran(program, reference, constants, folder)[0]
+    informed = {"constant": "cut", "held": "beside"}
+    noted = _ran(program, informed[reference], (), folder)[1] if reference in informed else ()
+    return _ran(program, reference, noted, folder)[0]
 
 
-def _ran(
-    program: str, reference: str | None, constants: tuple[int, ...], folder: Path
-) -> tuple[Steps, tuple[int, ...]]:
+def _ran(program: str, reference: str | None, noted: tuple[int, ...], folder: Path) -> tuple[Steps, tuple[int, ...]]:
     """In a process of its own."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
     here, there = context.Pipe(duplex=False)
-    child = context.Process(target=_run, args=(HEAD + program, reference, constants, str(folder), there))
+    child = context.Process(target=_run, args=(HEAD + program, reference, noted, str(folder), there))
     child.start()
     there.close()
     try:

@@ -23,10 +23,9 @@ class Watched:
     def __init__(self, *, lines: bool) -> None:
         self.sanitizer = Sanitizer(lines=lines, explain=Explainer().explain)
         self.sanitizer.start()
-        passes, steps = self.sanitizer._passes, self.sanitizer._steps  # noqa: SLF001 # the notes themselves
-        assert passes is not None
-        assert steps is not None
-        self.passes, self.steps, self.tape = passes, steps, passes.tape
+        process = self.sanitizer.process
+        assert process is not None
+        self.passes, self.steps, self.tape = process.passes, process.steps, process.passes.tape
 
 
 @contextmanager

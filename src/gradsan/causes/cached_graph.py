@@ -31,8 +31,9 @@ class CachedGraph(Cause):
         Remedy("detach", where=("creation", "use")),
         Remedy("recompute", where=("cache",), trusted=False),
         Remedy("move-into-loop", where=("context",), first_if="it can be written", only_if_shown=True),
+        Remedy("setting", target="cache", where=("program",), first_if="it can be written", trusted=False),
     )
-    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "constant", "no-grad": "constant"}
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "constant", "no-grad": "constant", "setting": "again"}
     asked = 41
     example = Example(
         program="""\

@@ -1,10 +1,11 @@
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.meaning import Meaning
 from gradsan.causes.remedy import Remedy, table
-from gradsan.facts.incident import Incident, SecondPass
+from gradsan.facts.incident import Evidence, Incident, SecondPass
 from gradsan.report import FixKind
 
 
@@ -26,7 +27,7 @@ class CarriedState(Cause):
     summary = "a tensor from an earlier step still carries that step's graph"
     own_remedies = table(
         Remedy("detach", where=("single use", "boundary", "use"), unless="nothing is left to train"),
-        Remedy("reset-state", where=("boundary",), first_if="others are emptied beside it", trusted=False),
+        Remedy("reset-state", where=("boundary", "collection"), first_if="others are emptied beside it", trusted=False),
         Remedy("move-into-loop", where=("buffer",), first_if="it can be written", only_if_shown=True),
     )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reset-state": "again"}  # it begins as in the first iteration
@@ -105,6 +106,14 @@ for _ in range(3):
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
         """The best first."""
         return ("detach", "reset-state")
+
+    @classmethod
+    def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:
+        """A list whose old items are terms of the loss is emptied: as constants, they would train nothing."""
+        usual = super().remedy(kind, evidence)
+        if kind == "reset-state" and evidence.get("old_part") == "a term of the loss":
+            return replace(usual, first_if="it is filled for one pass")
+        return usual
 
     @classmethod
     def notes(cls, incident: Incident) -> tuple[str, ...]:

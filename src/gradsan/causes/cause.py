@@ -124,7 +124,7 @@ class Cause:
         yield from ()
 
     @classmethod
-    def meaning(cls, kind: FixKind) -> Meaning:
+    def meaning(cls, kind: FixKind, evidence: Evidence) -> Meaning:  # noqa: ARG003 # likewise
         """What a kind of fix means for the gradients, where this cause asks for it first."""
         usual: Meaning = "same" if kind in cls.keeping_gradients else OF_KINDS[kind]
         return cls.meanings.get(kind, usual)

@@ -35,7 +35,8 @@ def ranked(fixes: Fixes, diagnosis: Diagnosis, signs: Signs) -> Fixes:
     tried = [kind for kind in kinds if signs.was_tried(kind)]
     if tried:
         return first(fixes, tried[:1])
-    offered = [each for each in known.own_remedies.values() if each.only_if_shown or each.kind in kinds]
+    own = [known.remedy(kind, diagnosis.evidence) for kind in known.own_remedies]
+    offered = [each for each in own if each.only_if_shown or each.kind in kinds]
     meant = next((each.kind for each in offered if _is_meant(each, signs)), None)
     if meant is None:
         return fixes

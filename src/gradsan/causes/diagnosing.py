@@ -42,6 +42,7 @@ _TITLES: dict[FixKind, tuple[str, Safety]] = {
     "remove-retain": ("leave `retain_graph=True` out: the gradients stay the same", "same-gradients"),
     "zero-grad": ("call `zero_grad()` once for every `step()`", "changes-gradients"),
     "clone": ("edit a copy, or use the form of the operation that returns a new tensor", "same-gradients"),
+    "unfreeze": ("freeze all but the part that is to learn", "changes-gradients"),
     "re-attach": ("remove or replace the call that cuts the graph", "changes-gradients"),
     "setting": ("change the setting that the explanation names", "same-gradients"),
     "advice": ("no single edit mends this: see `gradsan explain`", "changes-gradients"),
@@ -206,10 +207,12 @@ def _path_op(op: OpFact, entry: EntryPoint) -> PathOp:
 
 def _evidence(incident: Incident) -> dict[str, int | float | str | None]:
     if not isinstance(incident, SecondPass):
-        return {}
+        return {"own_backward": incident.shaped_by if isinstance(incident, Edited) else None}
     found: dict[str, int | float | str | None] = {
         "freed_ops": None if incident.consumed_bytes is None else len(incident.consumed),
         "saved_bytes": incident.consumed_bytes,
+        "own_backward": incident.shaped_by,
+        "old_part": "a term of the loss" if incident.is_term else None,
     }
     if incident.owners.apart and incident.owners.stepped:
         trains_maker = bool(incident.owners.stepped & incident.owners.freed)

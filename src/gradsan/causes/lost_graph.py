@@ -1,8 +1,12 @@
+from collections.abc import Mapping
 from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.facts.incident import Incident, WithoutHistory
 from gradsan.report import FixKind
+
+# How a cut is written, and what ends it where no call can simply be left out.
+_BY_SIGN: Mapping[str, FixKind] = {"autograd.grad": "create-graph", "requires_grad": "unfreeze"}
 
 
 class LostGraph(Cause):
@@ -97,6 +101,8 @@ print("gradient of the weight:", model.weight.grad)
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
         is_known = isinstance(incident, WithoutHistory) and bool(incident.cut)
-        if isinstance(incident, WithoutHistory) and "autograd.grad" in (incident.by or ""):
-            return ("create-graph", "advice")
+        by = incident.by or "" if isinstance(incident, WithoutHistory) else ""
+        for sign, kind in _BY_SIGN.items():
+            if sign in by:
+                return (kind, "advice")
         return ("re-attach", "advice") if is_known else ("advice",)

@@ -11,6 +11,7 @@ from gradsan.report import FixKind
 # term: as if a pass over a total were asked of what was added to it since the pass before.
 # apart: as if each pass trained those optimizers alone that step after it.
 # beside: as if what was computed from parameters that have all been trained since were a constant; else again.
+# held: as if a step that changes what the next pass needs were made after that pass.
 # again: the same parameters are trained in every iteration, by what is not older than they are.
 # copied: as if every saved value were a copy.
 # created: as if gradients that are asked for were part of the graph.
@@ -25,6 +26,7 @@ Meaning = Literal[
     "term",
     "apart",
     "beside",
+    "held",
     "again",
     "copied",
     "created",
@@ -50,6 +52,7 @@ OF_KINDS: Mapping[FixKind, Meaning] = {
     "zero-grad": "cleared",
     "clone": "copied",
     "re-attach": "open",
+    "unfreeze": "open",
     "setting": "kept",
     "advice": "open",
 }

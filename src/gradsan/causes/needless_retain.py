@@ -115,12 +115,13 @@ print("saved values still in memory:", Saved.alive)
 
     @classmethod
     def recognise(cls, course: Course) -> Iterator[Finding]:
-        """Lines that keep graphs, none of which a later pass walked; not where that made a history grow, or a leak."""
-        leaking = {stack[-1] for each in course.holdings if each.is_growing for stack in each.retained_by}
+        """Lines that keep graphs, none of which a later pass walked; not where that is explained by something worse."""
+        worse = {stack[-1] for each in course.holdings if each.is_growing for stack in each.retained_by}
+        worse |= {each.asked[-1] for each in course.constant_terms}
         for line in course.lines:
             is_needless = line.retained and line.followed and not line.walked_again
             is_the_users = line.is_direct or line.asks_to_retain
-            if is_needless and is_the_users and not line.grows and line.stack[-1] not in leaking:
+            if is_needless and is_the_users and not line.grows and line.stack[-1] not in worse:
                 yield cls._finding(line)
 
     @classmethod

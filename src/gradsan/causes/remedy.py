@@ -20,6 +20,7 @@ Target = Literal[
     "cut",
     "use_reentrant",
     "donated_buffer",
+    "cache",  # the option that switches it on
     "nothing",  # that could be written down
 ]
 
@@ -37,6 +38,7 @@ Where = Literal[
     "later loss",  # what uses it between the two passes
     "measuring",  # around the function or the loop that only measures
     "iteration",  # the top of what runs once for every pass
+    "collection",  # lists that are filled for one pass, below its step
     "store",  # what still holds losses of an earlier iteration
     "block",  # the block in which both passes stand
     "losses",  # the loop that asks for a pass over each of its losses
@@ -51,6 +53,8 @@ Where = Literal[
     "change",  # the statement that edits it in place
     "saving",  # the statement that saves it for backward
     "cut",  # the statement or the block that cuts the graph
+    "new part",  # what is put into a model above the statement that freezes all of it
+    "optimized part",  # below that statement: what an optimizer is given of the model
     "guard",  # the branch that computes it
     "later pass",
     "earlier pass",
@@ -63,6 +67,7 @@ Sign = Literal[
     "a gradient enters the loss",  # what the earlier call returned is used on the path to the later pass
     "no gradient enters the loss",
     "others are emptied beside it",  # below the pass: it was forgotten, and means nothing to the next iteration
+    "it is filled for one pass",  # with others that go along, and never emptied
     "several terms are added",  # in a loop of their own, below which the total is back-propagated
     "the loop takes batches",  # of its own, and is no part of one step
 ]
@@ -114,6 +119,7 @@ USUAL: Mapping[FixKind, Remedy] = table(
     Remedy("zero-grad", target="optimizer", where=("later pass",)),
     Remedy("clone", where=("change", "saving")),
     Remedy("re-attach", target="cut", where=("cut",), trusted=False),
+    Remedy("unfreeze", target="cut", where=("new part", "optimized part"), trusted=False),
     Remedy("setting", target="nothing"),
     Remedy("advice", target="nothing"),
 )

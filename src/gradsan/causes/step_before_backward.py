@@ -1,10 +1,11 @@
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.meaning import Meaning
 from gradsan.causes.remedy import Remedy, table
-from gradsan.facts.incident import Edited, Incident
+from gradsan.facts.incident import Edited, Evidence, Incident
 from gradsan.report import FixKind
 
 
@@ -134,6 +135,19 @@ print("the gradient is right:", mixed.equal(right))
             if incident.renewed:
                 return ("detach", "move-into-loop", "recompute")
             return ("move-into-loop", "recompute")
+        if isinstance(incident, Edited) and incident.shaped_by is not None:
+            return ("reorder", "recompute", "detach")
         if isinstance(incident, Edited) and incident.joined:  # the one network's output feeds the other's loss
             return ("detach", "reorder", "recompute")
         return ("recompute", "reorder", "detach")
+
+    @classmethod
+    def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:
+        """The step is to be given the later loss too, where a backward of its own leads to what it trains."""
+        usual = super().remedy(kind, evidence)
+        return replace(usual, guards_gradients=usual.guards_gradients and "own_backward" not in evidence)
+
+    @classmethod
+    def meaning(cls, kind: FixKind, evidence: Evidence) -> Meaning:
+        """The step waits, where a backward of its own leads to what it trains."""
+        return "held" if "own_backward" in evidence else super().meaning(kind, evidence)

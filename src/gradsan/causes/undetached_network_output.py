@@ -110,9 +110,16 @@ opt_g.step()
         return f"{name} comes from a network that another optimizer trains, and its graph is back-propagated twice"
 
     @classmethod
-    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
-        """The best first."""
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
+        """The best first. A backward of its own, as a reversal has, is there to train what lies behind it."""
+        if isinstance(incident, SecondPass) and incident.shaped_by is not None:
+            return ("combine-losses", "retain-graph", "recompute")
         return ("detach", "recompute")
+
+    @classmethod
+    def meaning(cls, kind: FixKind, evidence: Evidence) -> Meaning:
+        """Both losses train what they share, where a backward of its own leads there."""
+        return "held" if "own_backward" in evidence else super().meaning(kind, evidence)
 
     @classmethod
     def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from gradsan.errors import GradsanError
 from gradsan.report import Diagnosis
+from gradsan.source.bounded import content_of
+from gradsan.source.writing import put
 
 _VERSION = 1
 
@@ -17,19 +19,20 @@ class BadBaselineError(GradsanError):
 
 def read_baseline(path: Path) -> Counter[str]:
     """The fingerprints in a baseline, with how often each was found; none where there is no file yet."""
-    if not path.exists():
-        return Counter()
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(content_of(path))
         return Counter({str(each["fingerprint"]): int(each["count"]) for each in content["diagnoses"]})
-    except (OSError, ValueError, KeyError, TypeError):
+    except FileNotFoundError:
+        return Counter()
+    except (OSError, ValueError, LookupError, TypeError, ArithmeticError, AttributeError, RecursionError):
         raise BadBaselineError(
             f"{str(path)!r} is no baseline", "write one with `gradsan check --write-baseline`"
         ) from None
 
 
 def write_baseline(path: Path, diagnoses: Iterable[Diagnosis]) -> int:
-    """Put down everything that is there now; the answer is how much."""
+    """Put down everything that is there now; the answer is how much. What is no baseline is not overwritten."""
+    read_baseline(path)
     found = list(diagnoses)
     counts = Counter(each.fingerprint for each in found)
     about = {each.fingerprint: each for each in found}
@@ -38,7 +41,7 @@ def write_baseline(path: Path, diagnoses: Iterable[Diagnosis]) -> int:
         for key, each in sorted(about.items())
     ]
     content = {"version": _VERSION, "diagnoses": entries}
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    put(path, json.dumps(content, indent=2) + "\n")
     return len(found)
 
 

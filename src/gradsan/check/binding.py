@@ -187,8 +187,9 @@ def _christen(name: str, value: Value) -> None:
         value.label = name
     if value.op is not None:
         value.op.called = value.op.called or name
-    elif value.cut is not None:
-        value.cut.name = value.cut.name or name
+    held = value.elements if isinstance(value, Sequence) else [value]
+    for lost in [each.cut for each in held if each.op is None and each.cut]:
+        lost.name = lost.name or name
 
 
 def _name_parameters(name: str, value: Value) -> None:

@@ -1,16 +1,19 @@
-"""What earlier checks found, kept by content and version: a file that did not change is not read again."""
+"""What earlier checks found, kept by path, content and version: a file that did not change is not read again."""
 
 import os
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from gradsan import user_cache
 from gradsan.check.reading import Checked
+from gradsan.source.bounded import content_of, digest_of
 
-FOLDER = ".gradsan_cache"
-_IGNORE_ALL = "*\n"
+_KIND = "checks"
 _ROOMS = ("knowledge", "source", "facts", "lifecycle", "causes", "check")  # of which findings are made
+_SETTLED = 2_000_000_000  # nanoseconds; what changed later than that before a check may change again unnoticed
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,7 @@ class Stamp:
     """What a file looked like when it was read."""
 
     size: int
-    modified: int  # in nanoseconds
+    times: tuple[int, int]  # of its content and of its entry, in nanoseconds; zeros: not to be relied on
     digest: str
 
 
@@ -34,27 +37,18 @@ class Entry:
 
 @dataclass(slots=True)
 class Cache:
-    """All that is known, by file."""
+    """All that is known, by file as seen from the working directory."""
 
-    file: Path
+    name: str
     entries: dict[str, Entry] = field(default_factory=dict)
     changed: bool = False
+    began: int = field(default_factory=time.time_ns)
 
     @classmethod
-    def read(cls, root: Path) -> "Cache":
-        """What is on disk for this version of gradsan; nothing where it cannot be read."""
-        made = cls(root / FOLDER / f"{version_digest()}.json")
-        try:
-            content = made.file.read_bytes()
-        except OSError:
-            return made
-        import msgspec
-
-        try:
-            made.entries = msgspec.json.decode(content, type=dict[str, Entry])
-        except msgspec.DecodeError:
-            made.entries = {}
-        return made
+    def read(cls, folder: Path) -> "Cache":
+        """What the user has for this version of gradsan and this working directory; nothing where it cannot be read."""
+        name = digest_of(os.fsencode(folder) + version_digest().encode())
+        return cls(name, user_cache.kept(_KIND, name, dict[str, Entry]) or {})
 
     def get(self, path: str) -> Entry | None:
         """What is known of a file that did not change, nor anything it depends on."""
@@ -63,61 +57,39 @@ class Cache:
             return None
         return entry if all(_is_same(each, stamp) for each, stamp in entry.drawn_in.items()) else None
 
-    def put(self, path: str, content: bytes, checked: Checked | None, *, comments: bool) -> None:
-        """Remember what was found."""
+    def put(self, path: str, digest: str, checked: Checked | None, *, comments: bool) -> None:
+        """Remember what was found in a file that said this."""
+        others = {} if checked is None else checked.drawn_in
         try:
-            stamp = stamp_of(path, content)
-            others = {each: stamp_of(each) for each in (checked.drawn_in if checked is not None else ())}
-        except OSError:
+            path.encode()
+            stamps = {each: self._stamp(each, known) for each, known in others.items()}
+            self.entries[path] = Entry(self._stamp(path, digest), checked, stamps, comments)
+            self.changed = True
+        except (OSError, UnicodeEncodeError):  # gone meanwhile; a name that is no text
             return
-        self.entries[path] = Entry(stamp, checked, others, comments)
-        self.changed = True
 
     def write(self, keep: Iterable[str]) -> None:
-        """To disk; a folder that cannot be written to is no reason to fail."""
+        """To disk; where that is not possible, everything is read again another time."""
         if not self.changed:
             return
-        import msgspec
-
         kept = set(keep)
         entries = {path: each for path, each in self.entries.items() if path in kept or os.path.exists(path)}  # noqa: PTH110
-        try:
-            self.file.parent.mkdir(exist_ok=True)
-            ignore = self.file.parent / ".gitignore"
-            if not ignore.exists():
-                ignore.write_text(_IGNORE_ALL, encoding="utf-8")
-            unfinished = self.file.with_suffix(f".{os.getpid()}")
-            unfinished.write_bytes(msgspec.json.encode(entries))
-            unfinished.replace(self.file)
-        except OSError:
-            return
+        user_cache.keep(_KIND, self.name, entries)
 
-
-def stamp_of(path: str, content: bytes | None = None) -> Stamp:
-    """What a file looks like now."""
-    status = os.stat(path)  # noqa: PTH116 # this runs for every file
-    return Stamp(status.st_size, status.st_mtime_ns, _digest(Path(path).read_bytes() if content is None else content))
+    def _stamp(self, path: str, digest: str) -> Stamp:
+        status = os.stat(path)  # noqa: PTH116 # this runs for every file
+        times = (status.st_mtime_ns, status.st_ctime_ns)
+        return Stamp(status.st_size, times if max(times) < self.began - _SETTLED else (0, 0), digest)
 
 
 def _is_same(path: str, stamp: Stamp) -> bool:
     try:
         status = os.stat(path)  # noqa: PTH116
+        if status.st_size != stamp.size:
+            return False
+        return (status.st_mtime_ns, status.st_ctime_ns) == stamp.times or digest_of(content_of(path)) == stamp.digest
     except OSError:
         return False
-    if status.st_size != stamp.size:
-        return False
-    if status.st_mtime_ns == stamp.modified:
-        return True
-    try:
-        return _digest(Path(path).read_bytes()) == stamp.digest
-    except OSError:
-        return False
-
-
-def _digest(content: bytes) -> str:
-    import hashlib
-
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 @cache

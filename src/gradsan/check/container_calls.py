@@ -68,7 +68,7 @@ def _note(machine: Machine, value: Sequence, element: Value, node: ast.expr) -> 
 
 @entered(SEQUENCES, "extend", "update")
 def _extend(machine: Machine, value: Sequence, call: Call) -> Value:
-    value.elements += chain.from_iterable(machine.elements(each, call.node) for each in call.values)
+    value.take(chain.from_iterable(machine.elements(each, call.node) for each in call.values))
     value.exact = False
     return NONE
 

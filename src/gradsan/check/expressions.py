@@ -129,7 +129,7 @@ def sequence(machine: Machine, node: ast.Tuple | ast.List | ast.Set) -> Value:
     for each in node.elts:
         value = machine.evaluate(each)
         if isinstance(each, ast.Starred):
-            created.elements += machine.elements(value, each)
+            created.take(machine.elements(value, each))
             created.exact &= is_exact(value)
         else:
             created.elements.append(value)

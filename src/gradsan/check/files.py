@@ -1,16 +1,17 @@
 """Which files there are to check: those named, and those in the folders named that git would not ignore."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
+from gradsan.check.ignoring import NAME, Rules, read_rules
 from gradsan.errors import GradsanError
 
 _NEVER = frozenset(
     """
     .git .hg .svn .venv venv env .env node_modules __pycache__ .tox .nox .eggs .mypy_cache .pytest_cache .ruff_cache
-    .gradsan_cache build dist site-packages .ipynb_checkpoints .hypothesis .idea .vscode
+    build dist site-packages .ipynb_checkpoints .hypothesis .idea .vscode
     """.split()
 )
 _ENDINGS = (".py", ".ipynb")
@@ -20,33 +21,20 @@ class MissingPathError(GradsanError):
     """A path that was given and is not there."""
 
 
-class _Ignored:
-    """What the .gitignore files from a folder upwards say."""
-
-    def __init__(self) -> None:
-        self._specs: dict[str, object] = {}
-
-    def rules(self, folder: str, above: Sequence[tuple[str, object]]) -> list[tuple[str, object]]:
-        """The rules that hold in a folder: those above it, and its own."""
-        file = os.path.join(folder, ".gitignore")  # noqa: PTH118 # this runs for every folder
-        try:
-            with open(file, encoding="utf-8", errors="replace") as opened:  # noqa: PTH123
-                lines = opened.read().splitlines()
-        except OSError:
-            return list(above)
-        from pathspec import GitIgnoreSpec
-
-        return [*above, (folder, GitIgnoreSpec.from_lines(lines))]
-
-
-def find(paths: Iterable[Path], *, exclude: Sequence[str] = (), respect_gitignore: bool = True) -> Iterator[str]:
-    """All files to check, each once, in order."""
+def find(
+    paths: Iterable[Path],
+    *,
+    exclude: Sequence[str] = (),
+    respect_gitignore: bool = True,
+    left_out: Callable[[str, str], None] = lambda _path, _why: None,
+) -> Iterator[str]:
+    """All files to check, each once, in order; `left_out` hears of `.gitignore` files that cannot be read, and why."""
     seen: set[str] = set()
     for path in paths:
-        if path.is_file():
-            found: Iterable[str] = [str(path)]
-        elif path.is_dir():
-            found = _walk(path, exclude, respect_gitignore=respect_gitignore)
+        if path.is_dir():
+            found: Iterable[str] = _walk(path, exclude, _Ignored(left_out) if respect_gitignore else None)
+        elif path.exists():
+            found = [str(path)]
         else:
             raise MissingPathError(f"there is no {str(path)!r}", "give files or folders that exist")
         for each in found:
@@ -55,37 +43,54 @@ def find(paths: Iterable[Path], *, exclude: Sequence[str] = (), respect_gitignor
                 yield each
 
 
-def _walk(  # noqa: C901 # one loop over everything on disk
-    top: Path, exclude: Sequence[str], *, respect_gitignore: bool
-) -> Iterator[str]:
-    ignored = _Ignored()
-    above: list[tuple[str, object]] = []
-    if respect_gitignore:
+class _Ignored:
+    """What the `.gitignore` files from a folder upwards say."""
+
+    def __init__(self, left_out: Callable[[str, str], None]) -> None:
+        self._left_out = left_out
+
+    def with_rules(self, folder: str, above: Sequence[Rules]) -> list[Rules]:
+        """The rules that hold in a folder: those above it, and its own."""
+        try:
+            return [*above, read_rules(folder)]
+        except FileNotFoundError:
+            return list(above)
+        except OSError as error:
+            self._left_out(os.path.join(folder, NAME), error.strerror or "it cannot be read")  # noqa: PTH118
+            return list(above)
+
+
+def _walk(top: Path, exclude: Sequence[str], ignored: _Ignored | None) -> Iterator[str]:
+    rules: list[Rules] = []
+    if ignored is not None:
         for parent in _up_to_repository(top):
-            above = ignored.rules(str(parent), above)
-    waiting = [(str(top), above)]
+            rules = ignored.with_rules(str(parent), rules)
+    waiting = [(str(top), rules)]
     while waiting:
         folder, rules = waiting.pop()
-        folders: list[str] = []
-        try:
-            entries = sorted(os.scandir(folder), key=lambda each: each.name)
-        except OSError:
-            continue
-        if respect_gitignore and folder != str(top) and any(each.name == ".gitignore" for each in entries):
-            rules = ignored.rules(folder, rules)
-        for entry in entries:
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if is_folder and (entry.name in _NEVER or os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))):  # noqa: PTH110, PTH118
-                continue
-            if not is_folder and not entry.name.endswith(_ENDINGS):
-                continue
-            if _is_excluded(entry.path, exclude) or _is_ignored(entry.path, rules, is_folder=is_folder):
-                continue
-            if is_folder:
-                folders.append(entry.path)
-            else:
-                yield entry.path
+        entries = _entries(folder)
+        if ignored is not None and folder != str(top) and any(each.name == NAME for each in entries):
+            rules = ignored.with_rules(folder, rules)
+        wanted = [each for each in entries if _is_wanted(each, exclude, rules)]
+        yield from (each.path for each in wanted if not each.is_dir(follow_symlinks=False))
+        folders = [each.path for each in wanted if each.is_dir(follow_symlinks=False)]
         waiting += [(each, rules) for each in reversed(folders)]
+
+
+def _entries(folder: str) -> "list[os.DirEntry[str]]":
+    try:
+        return sorted(os.scandir(folder), key=lambda each: each.name)
+    except OSError:
+        return []
+
+
+def _is_wanted(entry: "os.DirEntry[str]", exclude: Sequence[str], rules: Sequence[Rules]) -> bool:
+    is_folder = entry.is_dir(follow_symlinks=False)
+    if is_folder and (entry.name in _NEVER or os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))):  # noqa: PTH110, PTH118
+        return False
+    if not is_folder and not entry.name.endswith(_ENDINGS):
+        return False
+    return not (_is_excluded(entry.path, exclude) or _is_ignored(entry.path, rules, is_folder=is_folder))
 
 
 def _up_to_repository(top: Path) -> list[Path]:
@@ -108,15 +113,10 @@ def _is_excluded(path: str, patterns: Sequence[str]) -> bool:
     )
 
 
-def _is_ignored(path: str, rules: Sequence[tuple[str, object]], *, is_folder: bool) -> bool:
-    if not rules:
-        return False
-    full = os.path.abspath(path)  # noqa: PTH100 # this runs for every file
-    for folder, spec in reversed(rules):
-        base = os.path.abspath(folder)  # noqa: PTH100
-        if full.startswith(base + os.sep):
-            inner = full[len(base) + 1 :] + ("/" if is_folder else "")
-            verdict = spec.check_file(inner).include  # type: ignore[attr-defined]
-            if verdict is not None:
-                return bool(verdict)
-    return False
+def _is_ignored(path: str, rules: Sequence[Rules], *, is_folder: bool) -> bool:
+    """Whether git ignores it: the nearest file that says something of it decides."""
+    full = os.path.abspath(path) + ("/" if is_folder else "")  # noqa: PTH100 # this runs for every file
+    below = (
+        each.verdict(full[len(each.folder) + 1 :]) for each in reversed(rules) if full.startswith(each.folder + os.sep)
+    )
+    return next((each for each in below if each is not None), False)

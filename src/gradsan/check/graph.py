@@ -186,6 +186,11 @@ class Pass:
     used: bool = False  # a step has used a gradient that it gave
     wasted: bool = False  # a gradient that it gave was cleared unread
 
+    @property
+    def is_assumed(self) -> bool:
+        """Whether nothing but an assumption shows what it trains, or some of what it walks."""
+        return not self.reached or any(leaf.assumed for leaf in self.reached) or any(op.doubt for op in self.ops)
+
 
 @dataclass(slots=True, eq=False)
 class Contribution:
@@ -204,6 +209,7 @@ class Cut:
     ops: tuple[Op, ...] = ()  # what it was cut off from
     leaves: tuple[Leaf, ...] = ()
     name: str | None = None  # the first name that the result was given
+    gave: Pass | None = None  # the pass that gave it: a gradient, of which nobody asked for a graph
 
 
 def leaves_in(ops: Iterable[Op]) -> set[Leaf]:

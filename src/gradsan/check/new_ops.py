@@ -34,7 +34,7 @@ def result(  # noqa: PLR0913 # one for each property of an op
     edges = _edges(machine, given)
     own = [leaf for leaf in leaves if leaf.requires]
     own += [leaf for value, _ in given for leaf in _direct_leaves(value)]
-    cut = next(filter(None, (value.cut for value, _ in given)), None)
+    cut = lost_by(machine, (value for value, _ in given))
     if not edges and not own:
         opaque = any(each.opaque for value, _ in given for each in parts(value, _DEEP))
         return Tensor(cut=None if opaque else cut, created=machine.site(node), opaque=opaque)
@@ -66,11 +66,18 @@ def untyped(created: Tensor) -> Value:
     return created if created.op is None else Value(op=created.op, created=created.created)
 
 
+def lost_by(machine: Machine, values: Iterable[Value]) -> Cut | None:
+    """The cut that is behind the result of an operation; a gradient is plain data to what is not recorded."""
+    cuts = filter(None, (each.cut for each in values))
+    return next((each for each in cuts if each.gave is None or machine.world.recording), None)
+
+
 def cut(machine: Machine, value: Value, how: str, node: ast.AST) -> Tensor:
     """The same values without their graph."""
     site, ops = machine.site(node), tuple(ops_of(value))
     leaves = tuple(leaves_of(value)) if isinstance(value, Tensor) else ()
-    lost = Cut(site, how, ops, leaves) if ops or leaves else value.cut
+    is_gradient = value.cut is not None and value.cut.gave is not None
+    lost = Cut(site, how, ops, leaves) if ops or leaves or is_gradient else value.cut
     return Tensor(cut=lost, created=site)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradsan.check.graph import Storage
 from gradsan.check.machine import Given, Machine
-from gradsan.check.new_ops import result
+from gradsan.check.new_ops import lost_by, result
 from gradsan.check.values import (
     Class,
     Const,
@@ -48,6 +48,7 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.GtE: operator.ge,
 }
 _LARGEST = 10**9  # numbers beyond it are not worked out: `10**10**10` would never end
+_LONGEST = 10_000  # letters; a longer text is not kept: it may have been doubled again and again
 _PLAIN = (str, int, float, type(None))  # keys that equal nothing unknown
 _SOMETHING = (Sequence, Mapping, Instance, Layer, Tensor, Optimizer, Function, Class, Index)  # never None
 
@@ -86,7 +87,7 @@ def _without_graph(machine: Machine, first: Value, second: Value, node: ast.AST)
     both, opaque = (first, second), first.opaque or second.opaque
     if not any(isinstance(each, Tensor) for each in both):
         return Value(created=machine.site(node), opaque=opaque)
-    lost = None if opaque else first.cut or second.cut
+    lost = None if opaque else lost_by(machine, both)
     plain: Plain | None = "number" if all(map(_is_number, both)) else None
     return Tensor(cut=lost, created=machine.site(node), opaque=opaque, plain=plain)
 
@@ -128,7 +129,8 @@ def _computed(compute: Callable[[Any, Any], Any] | None, left: object, right: ob
     if compute is None or not (numbers or texts) or (compute is operator.pow and not _small(right)):
         return Value()
     try:
-        return Const(value=compute(left, right))
+        computed = compute(left, right)
+        return Value() if isinstance(computed, str) and len(computed) > _LONGEST else Const(value=computed)
     except (ArithmeticError, TypeError, ValueError):
         return Value()
 

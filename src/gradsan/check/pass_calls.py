@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Mapping as Names
 
-from gradsan.check.graph import LIKELY, UNKNOWN, Leaf, Op, Pass
+from gradsan.check.graph import LIKELY, UNKNOWN, Cut, Leaf, Op, Pass
 from gradsan.check.labels import label_of
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.new_ops import result
@@ -15,6 +15,7 @@ from gradsan.knowledge.hints import PASS_RECEIVERS
 
 _OF_BACKWARD = ("gradient", "retain_graph", "create_graph", "inputs")
 _OF_GRAD = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph")
+_UNRECORDED = "`autograd.grad` without `create_graph=True`"
 
 
 def backward(machine: Machine, root: Given, call: Call) -> Value:
@@ -58,16 +59,16 @@ def gradient(machine: Machine, call: Call) -> Value:
     if "outputs" not in named or "inputs" not in named:
         return Value()
     outputs, inputs = named["outputs"], named["inputs"][0]
-    run_pass(machine, "grad", outputs, named, call.node)
+    asked = run_pass(machine, "grad", outputs, named, call.node)
     several = isinstance(inputs, Sequence)
     targets = machine.elements(inputs, call.node) if several else [inputs]
-    results: list[Value] = [Tensor() for _ in targets]
+    results: list[Value] = [Tensor(cut=Cut(asked.site, _UNRECORDED, gave=asked)) for _ in targets]
     if _flag(named, "create_graph") is not False:
         results = [result(machine, "grad", [outputs, (each, None)], call.node) for each in targets]
     return Sequence(elements=results, exact=not isinstance(inputs, Sequence) or inputs.exact, kind="tuple")
 
 
-def run_pass(machine: Machine, kind: str, root: Given, named: Names[str, Given], node: ast.expr) -> None:
+def run_pass(machine: Machine, kind: str, root: Given, named: Names[str, Given], node: ast.expr) -> Pass:
     """One pass from what was given as the root, with the options that were named."""
     ops = _roots(machine, root[0], node)
     asked = Pass(
@@ -83,10 +84,11 @@ def run_pass(machine: Machine, kind: str, root: Given, named: Names[str, Given],
     )
     if not ops:
         _refuse(machine, asked, root[0])
-        return
+        return asked
     inputs = named.get("inputs")
     targets = None if inputs is None else _targets(inputs[0])
     machine.world.walk(asked, targets or None, doubtful=targets is not None and not targets)
+    return asked
 
 
 def _roots(machine: Machine, value: Value, node: ast.expr) -> list[Op]:
@@ -108,7 +110,8 @@ def _roots(machine: Machine, value: Value, node: ast.expr) -> list[Op]:
 
 
 def _refuse(machine: Machine, asked: Pass, root: Value) -> None:
-    if isinstance(root, Tensor) and root.cut is not None and root.leaf is None:
+    """What lost its graph cannot be back-propagated; but what a gradient was multiplied by may have one."""
+    if isinstance(root, Tensor) and root.cut is not None and root.cut.gave is None and root.leaf is None:
         machine.world.troubles.append(NoGraph(asked, root.cut, root.cut.name or asked.label))
 
 

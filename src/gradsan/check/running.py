@@ -1,15 +1,15 @@
 """A whole check: files in, diagnoses out; over all cores, and past whatever cannot be read."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 
 from gradsan.check.cache import Cache
-from gradsan.check.reading import Checked, check_content, is_worth_reading
+from gradsan.check.reading import Checked, Sifting, check_content, depends_on_others
+from gradsan.check.workers import Exceeded, answers
+from gradsan.source.bounded import content_of, digest_of
 from gradsan.source.comments import Comment, comments_in
 
-_WORTH_A_PROCESS = 24  # files; for fewer, starting others takes longer than it saves
+_WORTH_A_PROCESS = 24  # files; for fewer, starting more than one takes longer than it saves
 
 
 @dataclass(slots=True)
@@ -25,87 +25,95 @@ class Outcome:
 def check_files(
     paths: Sequence[str], cache: Cache | None, *, jobs: int, progress: Callable[[], None] = lambda: None
 ) -> Outcome:
-    """Check all files. `progress` is told of each that is done."""
+    """Check all files. `progress` is called for each that is done."""
     outcome = Outcome(files=len(paths))
-    waiting: dict[str, bytes] = {}
+    sifting = Sifting()
+    waiting: dict[str, int] = {}  # with their sizes
     for path in paths:
-        content = _first_look(path, cache, outcome)
-        if content is None:
+        size = _sifted(path, sifting, cache, outcome)
+        if size is None:
             progress()
         else:
-            waiting[path] = content
-    for checked in _results(waiting, jobs):
+            waiting[path] = size
+    for path, checked in _results(waiting, jobs):
         outcome.read += 1
-        _keep(checked.path, waiting[checked.path], checked, outcome, cache)
+        if isinstance(checked, Exceeded):
+            outcome.checked.append(Checked(path, problem=checked.why))
+        else:
+            _keep(path, checked, outcome, cache)
         progress()
     if cache is not None:
         cache.write(paths)
     return outcome
 
 
-def _first_look(path: str, cache: Cache | None, outcome: Outcome) -> bytes | None:
-    """The content of a file that has to be read in full; None where a look was enough."""
+def check_here(path: str, content: bytes) -> Checked:
+    """Check what has no file, within the same budget."""
+    ((_, checked),) = answers(lambda _: check_content(path, content), (path,), jobs=1)
+    return Checked(path, problem=checked.why) if isinstance(checked, Exceeded) else checked
+
+
+def _sifted(path: str, sifting: Sifting, cache: Cache | None, outcome: Outcome) -> int | None:
+    """The size of a file that has to be followed; None where a first look was enough."""
     entry = None if cache is None else cache.get(path)
     if entry is not None:
-        if entry.checked is not None:
-            outcome.checked.append(entry.checked)
+        outcome.checked += [] if entry.checked is None else [entry.checked]
         if entry.comments:
             _note_comments(path, outcome)
         return None
     try:
-        content = Path(path).read_bytes()
+        content = content_of(path)
     except OSError as error:
         outcome.checked.append(Checked(path, problem=error.strerror or "it cannot be read"))
         return None
-    if is_worth_reading(path, content):
-        return content
-    _keep(path, content, None, outcome, cache)
+    if sifting.is_worth_reading(path, content):
+        return len(content)
+    comments = _has_comments(content)
+    if comments:
+        _note_comments(path, outcome)
+    if cache is not None and not depends_on_others(path, content):
+        cache.put(path, digest_of(content), None, comments=comments)
     return None
 
 
-def _keep(path: str, content: bytes, checked: Checked | None, outcome: Outcome, cache: Cache | None) -> None:
-    comments = _has_comments(content)
-    if checked is not None:
-        outcome.checked.append(checked)
-    if comments:
-        _note_comments(path, outcome)
-    if cache is not None:
-        cache.put(path, content, checked, comments=comments)
+def _keep(path: str, checked: Checked, outcome: Outcome, cache: Cache | None) -> None:
+    comments = _note_comments(path, outcome)
+    outcome.checked.append(checked)
+    if cache is not None and checked.digest:
+        cache.put(path, checked.digest, checked, comments=comments)
 
 
-def _results(waiting: dict[str, bytes], jobs: int) -> Iterator[Checked]:
-    if jobs == 1 or len(waiting) < _WORTH_A_PROCESS:
-        yield from (check_content(path, content) for path, content in waiting.items())
-        return
-    import multiprocessing
-
+def _results(waiting: dict[str, int], jobs: int) -> Iterator[tuple[str, Checked | Exceeded]]:
     import gradsan.check.program  # noqa: F401 # before the processes part, so that each need not load it
 
-    method = "fork" if "fork" in multiprocessing.get_all_start_methods() and os.name == "posix" else None
-    longest_first = sorted(waiting, key=lambda path: -len(waiting[path]))  # so that no core waits for it at the end
-    with multiprocessing.get_context(method).Pool(jobs) as pool:
-        yield from pool.imap_unordered(_check_path, longest_first, chunksize=4)
+    longest_first = sorted(waiting, key=lambda path: -waiting[path])  # so that no core waits for it at the end
+    yield from answers(_check_path, longest_first, jobs=jobs if len(waiting) >= _WORTH_A_PROCESS else 1)
 
 
 def _check_path(path: str) -> Checked:
     try:
-        return check_content(path, Path(path).read_bytes())
+        content = content_of(path)
     except OSError as error:
         return Checked(path, problem=error.strerror or "it cannot be read")
+    return replace(check_content(path, content), digest=digest_of(content))
 
 
 def _has_comments(content: bytes) -> bool:
     return b"gradsan:" in content or b"noqa: GS" in content or b"noqa:GS" in content
 
 
-def _note_comments(path: str, outcome: Outcome) -> None:
+def _note_comments(path: str, outcome: Outcome) -> bool:
+    """Whether the file has comments that ask for silence, which are noted."""
     from gradsan.facts.culprit import shown
 
     try:
-        text = Path(path).read_text(encoding="utf-8", errors="replace")
+        content = content_of(path)
     except OSError:
-        return
+        return False
     name = shown(path)
-    found = comments_in(name, text) if path.endswith(".py") else []
+    found = (
+        comments_in(name, content.decode(errors="replace")) if path.endswith(".py") and _has_comments(content) else []
+    )
     if found:
         outcome.comments[name] = found
+    return bool(found)

@@ -3,12 +3,15 @@
 import difflib
 import fnmatch
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from gradsan.errors import GradsanError
+from gradsan.source.bounded import content_of
+
+_LARGEST = 4_000_000  # bytes
 
 _KINDS = {"pedantic": bool, "respect_gitignore": bool, "cache": bool, "baseline": str, "per_file_ignores": dict}
 
@@ -32,6 +35,18 @@ class Settings:
     respect_gitignore: bool = True
     cache: bool = True
 
+    @property
+    def baseline_file(self) -> Path | None:
+        """Where the baseline is; a project may name one of its own files alone."""
+        if self.baseline is None:
+            return None
+        file = self.root / self.baseline
+        if not file.resolve().is_relative_to(self.root.resolve()):
+            raise BadSettingError(
+                f"the baseline {self.baseline!r} lies outside the project", "name one with --baseline"
+            )
+        return file
+
     def ignored_in(self, file: str) -> tuple[str, ...]:
         """The codes that are not wanted in a file."""
         return tuple(
@@ -42,12 +57,15 @@ class Settings:
         )
 
 
-def find_settings(start: Path) -> Settings:
-    """The settings that hold in a folder: those of the nearest pyproject.toml that has any."""
+def find_settings(start: Path, left_out: Callable[[str, str], None]) -> Settings:
+    """The settings that hold in a folder: those of the nearest pyproject.toml that has any.
+
+    `left_out` hears of one that cannot be read, and why: it may come from anybody, and is no reason to check nothing.
+    """
     for folder in (start, *start.parents):
         file = folder / "pyproject.toml"
         if file.is_file():
-            table = _table(file)
+            table = _table(file, left_out)
             if table is not None:
                 return _settings(table, folder, file)
         if (folder / ".git").exists():
@@ -55,14 +73,17 @@ def find_settings(start: Path) -> Settings:
     return Settings(root=start)
 
 
-def _table(file: Path) -> dict[str, Any] | None:
+def _table(file: Path, left_out: Callable[[str, str], None]) -> dict[str, Any] | None:
     try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError):
+        content = tomllib.loads(content_of(file, _LARGEST).decode())
+    except OSError as error:
+        left_out(str(file), error.strerror or "it cannot be read")
         return None
-    except tomllib.TOMLDecodeError as error:
-        raise BadSettingError(f"{str(file)!r} is no TOML ({error})", "mend it, or run gradsan elsewhere") from None
-    table = content.get("tool", {}).get("gradsan")
+    except (ValueError, RecursionError) as error:  # what is no TOML, no text, or has a number that is too long
+        left_out(str(file), f"it is no TOML ({error})")
+        return None
+    tool = content.get("tool")
+    table = tool.get("gradsan") if isinstance(tool, dict) else None
     return table if isinstance(table, dict) else None
 
 

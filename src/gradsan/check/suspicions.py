@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from gradsan.check.graph import LIKELY, SURE, Cut, Label, Leaf, LoopRun, Op, Pass, leaves_in
+from gradsan.check.cut_values import constant_terms, cut_off
+from gradsan.check.graph import LIKELY, SURE, Label, Leaf, LoopRun, Op, Pass
 from gradsan.check.kept_graphs import Kept, kept_graphs
-from gradsan.check.old_part import below
 from gradsan.check.spots import stack_of
 from gradsan.check.staleness import aged
 from gradsan.check.stopped import weighed_by
@@ -15,6 +15,7 @@ from gradsan.check.walking import path_to
 from gradsan.check.world import World
 from gradsan.facts.course import (
     Carried,
+    ConstantTerm,
     Course,
     CutOff,
     DroppedLoss,
@@ -28,9 +29,9 @@ from gradsan.facts.course import (
 from gradsan.facts.incident import Stack
 from gradsan.source.step_loops import Loop, is_of_one_step
 
-Aspect = Literal["retained", "piled", "dropped", "old", "grown", "kept", "cut", "late"]
+Aspect = Literal["retained", "piled", "dropped", "old", "grown", "kept", "cut", "late", "constant"]
 Key = tuple[Aspect, int, object]  # in which respect, at which node, and what else parts two facts
-Fact = PassLine | OptimizerLine | DroppedLoss | Holding | Hoard | CutOff
+Fact = PassLine | OptimizerLine | DroppedLoss | Holding | Hoard | CutOff | ConstantTerm
 
 
 Shown = Iterator[tuple[Key, Fact | None]]  # what a path shows; None: it shows that it is not so
@@ -41,6 +42,7 @@ _FIELDS: dict[type[Fact], str] = {
     Hoard: "hoards",
     DroppedLoss: "dropped",
     CutOff: "cut_off",
+    ConstantTerm: "constant_terms",
 }
 
 
@@ -78,13 +80,14 @@ def suspicions(world: World, *, closed: bool, kept: frozenset[Op]) -> Shown:
     yield from _kept(world, kept, closed=closed and bool(world.passes))
     yield from _cut_off(world)
     yield from _late(world)
+    yield from _constant(world)
 
 
 def _retained(world: World, kept: frozenset[Op], *, closed: bool) -> Shown:
     """Passes that keep a graph which no later pass walks."""
     for done in world.passes:
         if done.keeps:
-            is_needed = _is_walked_after(done) or _is_assumed(done) or (not closed and _is_held(done, kept))
+            is_needed = _is_walked_after(done) or done.is_assumed or (not closed and _is_held(done, kept))
             line = replace(_line(done, SURE), retained=1, followed=1)
             yield ("retained", id(done.site.node), None), None if is_needed else line
 
@@ -109,7 +112,7 @@ def _piled(world: World) -> Shown:
 
 
 def _optimizer(piled: Piled) -> OptimizerLine:
-    doubt = SURE if piled.optimizer.complete and not _is_assumed(piled.source) else LIKELY
+    doubt = SURE if piled.optimizer.complete and not piled.source.is_assumed else LIKELY
     return OptimizerLine(
         stack=stack_of(piled.stepped),
         name=piled.optimizer.name,
@@ -216,28 +219,14 @@ def _holder(graphs: Kept) -> Holding | Hoard:
 
 def _cut_off(world: World) -> Shown:
     """Parameters that an optimizer owns and no pass reaches, with the cut that keeps passes away."""
-    trained = {leaf for each in world.optimizers if each.complete and each.steps for leaf in each.owned}
-    for cut in [cut for cut, op in world.cut_into if op.walked]:
-        lost = sorted(_beyond(cut) & trained, key=_named)
-        reached = [leaf for leaf in lost if leaf.reached or leaf.assumed]
-        for leaf in reached:
-            yield ("cut", id(cut.site.node), _named(leaf)), None
-        if lost and not reached:
-            yield ("cut", id(cut.site.node), _named(lost[0])), _lost_at(cut, lost[0].module)
+    for cut, leaf, fact in cut_off(world):
+        yield ("cut", id(cut.site.node), leaf), fact
 
 
-def _lost_at(cut: Cut, module: str) -> CutOff:
-    name = cut.name or module
-    return CutOff((), module, steps=None, how=cut.how, cut=stack_of(cut.site), name=name, doubt=LIKELY)
-
-
-def _beyond(cut: Cut) -> set[Leaf]:
-    """What a cut keeps passes away from."""
-    return {leaf for leaf in {*cut.leaves, *leaves_in(below(cut.ops))} if leaf.requires}
-
-
-def _named(leaf: Leaf) -> str:
-    return f"{leaf.module}.{leaf.name}"
+def _constant(world: World) -> Shown:
+    """Terms of a loss that are made of gradients without a graph."""
+    for cut, op, fact in constant_terms(world):
+        yield ("constant", id(op.site.node), id(cut.site.node)), fact
 
 
 def _late(world: World) -> Shown:
@@ -256,7 +245,7 @@ def _wasted(done: Pass, owned: set[Leaf]) -> PassLine | None:
     is_read = any(leaf.gradient_read for leaf in done.reached)
     if not step or is_read or not owned.issuperset(done.reached):
         return None
-    return replace(_line(done, LIKELY if _is_assumed(done) else SURE), gave=Gave(step))
+    return replace(_line(done, LIKELY if done.is_assumed else SURE), gave=Gave(step))
 
 
 def _steps_before(done: Pass) -> Iterator[Stack]:
@@ -268,8 +257,3 @@ def _steps_before(done: Pass) -> Iterator[Stack]:
 
 def _line(done: Pass, doubt: int) -> PassLine:
     return PassLine(stack_of(done.site), done.kind, done.label, doubt=weighed_by(doubt, done))
-
-
-def _is_assumed(done: Pass) -> bool:
-    """Whether only names say that there is something to train, or that the pass comes to it."""
-    return not done.reached or any(leaf.assumed for leaf in done.reached) or any(op.doubt for op in done.ops)

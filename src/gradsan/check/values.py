@@ -19,6 +19,9 @@ _NO_FUNCTION = ast.Lambda(args=ast.arguments([], [], None, [], [], None, []), bo
 _NO_CLASS = ast.ClassDef("?", [], [], [], [])
 
 
+_MOST_ELEMENTS = 1_000  # that are kept of a list
+
+
 @dataclass(slots=True, eq=False)
 class Value:
     """Something that nothing is known of, except what it may have been built on."""
@@ -135,6 +138,19 @@ class Sequence(Value):
         """Where an index points to; None: not known, or nowhere."""
         at = index.position if isinstance(index, Index) else whole_number(index)
         return at if at is not None and -len(self.elements) <= at < len(self.elements) else None
+
+    def __post_init__(self) -> None:
+        self._shorten()
+
+    def take(self, values: Iterable[Value]) -> None:
+        """Grow at the end. Of something very large, the first elements are kept: a loop may double it thirty times."""
+        self.elements += list(values)
+        self._shorten()
+
+    def _shorten(self) -> None:
+        if len(self.elements) > _MOST_ELEMENTS:
+            self.elements = self.elements[:_MOST_ELEMENTS]
+            self.exact = False
 
 
 @dataclass(slots=True, eq=False)

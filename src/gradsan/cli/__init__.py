@@ -5,11 +5,16 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
 from typing import NoReturn
 
 import click
 
+from gradsan.cli.output import say
 from gradsan.errors import GradsanError
+from gradsan.observe.hidden_frames import hidden
+from gradsan.show.harmless import neutral
 
 _COMMANDS = ("run", "check", "fix", "explain", "report")  # in the order of the help page
 _BROKEN_PIPE = 1  # click's own status for it, and the one Python's documentation advises
@@ -35,6 +40,7 @@ def _gradsan() -> None:
     """
 
 
+@hidden
 def main() -> None:
     """Do what the command line asks; the status of the process says how it went.
 
@@ -52,18 +58,34 @@ def _obey(arguments: list[str]) -> Callable[[], None] | None:
         left = _gradsan.main(arguments, prog_name="gradsan", standalone_mode=False)
         sys.stdout.flush()  # here, where a closed pipe can still be answered
     except GradsanError as error:
-        click.echo(f"gradsan: {error}", err=True)
+        say(sys.stderr, str(error))
         sys.exit(error.exit_status)
     except click.ClickException as error:
-        error.show()
+        usage = StringIO()
+        error.show(usage)
+        sys.stderr.write(neutral(usage.getvalue(), lines=True))
         sys.exit(error.exit_code)
     except click.Abort:
         _die_of_interrupt()
     except BrokenPipeError:
         _leave_broken_pipe()
+    except Exception as error:  # noqa: BLE001 # status 1 means that something was found
+        say(sys.stderr, _own_fault(error))
+        sys.exit(GradsanError.exit_status)
     if isinstance(left, int):  # click answers `--help` and `--version` with a status
         sys.exit(left)
     return left if callable(left) else None
+
+
+def _own_fault(error: Exception) -> str:
+    """One sentence where a user can do nothing; the place, for whoever can."""
+    if isinstance(error, OSError) and error.strerror is not None:
+        return str(error)
+    import traceback
+
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(place.filename).name}:{place.lineno}"
+    return f"internal error ({type(error).__name__}: {error}, at {where}); please report it"
 
 
 def _die_of_interrupt() -> NoReturn:

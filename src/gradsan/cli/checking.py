@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,17 +13,21 @@ from typing import TextIO
 from gradsan.check.baseline import new_ones, read_baseline, write_baseline
 from gradsan.check.cache import Cache
 from gradsan.check.files import find
-from gradsan.check.reading import Checked, check_content
-from gradsan.check.running import Outcome, check_files
+from gradsan.check.reading import Checked
+from gradsan.check.running import Outcome, check_files, check_here
 from gradsan.check.settings import Settings, find_settings
 from gradsan.check.suppressions import silenced
+from gradsan.check.workers import Exceeded, answers
 from gradsan.cli.codes import selection
-from gradsan.cli.output import ColorChoice, wants_color, width, write
+from gradsan.cli.output import ColorChoice, say, wants_color, width, write
 from gradsan.errors import GradsanError
 from gradsan.report import Diagnosis, Report
+from gradsan.show.harmless import neutral
+from gradsan.source.bounded import MOST, content_of
 from gradsan.source.comments import comments_in
 
 _MOST_EDITED = 40  # findings; nobody reads the edits of more at once
+_SECONDS_FOR_EDITS = 10.0
 _LARGE = 200  # files; from there on a reader wants to see that something happens
 
 
@@ -63,11 +68,11 @@ class Check:
 
     def run(self) -> int:
         """Check, report, and say by the status whether something was found."""
-        settings = find_settings(Path.cwd())
+        settings = find_settings(Path.cwd(), self._left_out)
         outcome = self._outcome(settings)
         found = self._wanted(outcome, settings)
         quieted = silenced(found, outcome.comments)
-        baseline = self.wishes.baseline or (settings.root / settings.baseline if settings.baseline else None)
+        baseline = self.wishes.baseline or settings.baseline_file
         if self.wishes.write_baseline:
             if baseline is None:
                 raise NoBaselineError("there is no baseline to write to", "name one with `--baseline FILE`")
@@ -76,10 +81,11 @@ class Check:
         told = list(quieted.told) if baseline is None else new_ones(quieted.told, read_baseline(baseline))
         if self.wishes.add_ignore:
             return self._add_ignores(told)
-        self._report([_with_edits(each) for each in told[:_MOST_EDITED]] + told[_MOST_EDITED:], outcome)
-        for problem in outcome.checked:
-            if problem.problem is not None:
-                self._say_unread(problem)
+        self._report(_edited(told[:_MOST_EDITED]) + told[_MOST_EDITED:], outcome)
+        for unread in sorted(
+            (each for each in outcome.checked if each.problem is not None), key=lambda each: each.path
+        ):
+            self._say_unread(unread)
         everything = not (self.wishes.select or settings.select or self.wishes.ignore or settings.ignore)
         for comment in quieted.unused if everything else ():  # what was not looked for could not be silenced
             self._say(f"{comment.file}:{comment.line}: `{comment.text}` silences nothing that the source shows")
@@ -93,15 +99,16 @@ class Check:
                 self.wishes.paths,
                 exclude=(*settings.exclude, *self.wishes.exclude),
                 respect_gitignore=self.wishes.respect_gitignore and settings.respect_gitignore,
+                left_out=self._left_out,
             )
         )
-        cache = Cache.read(settings.root) if self.wishes.cached and settings.cache else None
+        cache = Cache.read(Path.cwd()) if self.wishes.cached and settings.cache else None
         with self._progress(len(paths)) as advance:
             return check_files(paths, cache, jobs=self.wishes.jobs, progress=advance)
 
     def _stdin(self, name: str) -> Outcome:
-        content = sys.stdin.buffer.read()
-        checked = check_content(name, content)
+        content = sys.stdin.buffer.read(MOST + 1)
+        checked = check_here(name, content)
         comments = comments_in(name, content.decode("utf-8", errors="replace"))
         return Outcome(1, 1, [checked], {name: comments} if comments else {})
 
@@ -161,15 +168,15 @@ class Check:
 
     def _add_ignores(self, told: list[Diagnosis]) -> int:
         from gradsan.check.diagnoses import main_place
-        from gradsan.fix.writing import write as write_files
         from gradsan.source.comments import commented
+        from gradsan.source.writing import write as write_files
 
         wanted: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
         for each in told:
             place = main_place(each)
             if place.cell is None:
                 wanted[place.file][place.line].add(each.code)
-        before = {Path(file): Path(file).read_bytes() for file in wanted}
+        before = {Path(file): content_of(file) for file in wanted}
         after = {Path(file): commented(before[Path(file)], lines) for file, lines in wanted.items()}
         write_files({file: (before[file], content) for file, content in after.items() if content != before[file]})
         self._say(f"{len(told)} silenced in {len(wanted)} files")
@@ -177,11 +184,14 @@ class Check:
 
     def _say(self, sentence: str) -> None:
         if not self.wishes.quiet:
-            self.told.write(f"gradsan: {sentence}\n")
+            say(self.told, sentence)
 
     def _say_unread(self, checked: Checked) -> None:
         line = f":{checked.line}" if checked.line else ""
-        self.told.write(f"gradsan: {checked.path}{line} is left out: {checked.problem}\n")
+        self._left_out(f"{checked.path}{line}", checked.problem or "")
+
+    def _left_out(self, path: str, why: str) -> None:
+        say(self.told, neutral(f"{path} is left out: {why}"))
 
     @contextmanager
     def _progress(self, files: int) -> Iterator[Callable[[], None]]:
@@ -197,6 +207,17 @@ class Check:
             yield lambda: bar.advance(task)
 
 
+def _edited(told: list[Diagnosis]) -> list[Diagnosis]:
+    """Each with its edits, as far as they can be made in time: what is found is told without them too."""
+    edited = list(told)
+    end = time.monotonic() + _SECONDS_FOR_EDITS
+    for number, answer in answers(lambda at: _with_edits(told[at]), range(len(told)), jobs=1):
+        edited[number] = told[number] if isinstance(answer, Exceeded) else answer
+        if time.monotonic() > end:
+            break
+    return edited
+
+
 def _with_edits(diagnosis: Diagnosis) -> Diagnosis:
     """With the edits that fix it, where it lies in plain files; what is found is told, whatever becomes of them."""
     from gradsan.show.places import main_place
@@ -208,6 +229,8 @@ def _with_edits(diagnosis: Diagnosis) -> Diagnosis:
 
     try:
         return with_edits(diagnosis, Path.cwd())
+    except MemoryError:
+        raise
     except Exception:  # noqa: BLE001 # an edit is an offer
         return diagnosis
 

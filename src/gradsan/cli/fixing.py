@@ -1,6 +1,7 @@
 """What `gradsan fix` does, from the wishes of its caller to the status of the process."""
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,10 +19,10 @@ from gradsan.cli.output import ColorChoice, wants_color, width, write
 from gradsan.cli.progress import Progress
 from gradsan.cli.rechecking import Rechecker
 from gradsan.cli.version import version
-from gradsan.errors import GradsanError
-from gradsan.fix.applying import mended, unwritten
+from gradsan.errors import ChangedFileError, GradsanError
+from gradsan.fix.applying import OutsideError, mended, unwritten
 from gradsan.fix.commands import UnusableCommandError, command_of
-from gradsan.fix.editing import ChangedFileError, OverlappingEditsError, unified_diff
+from gradsan.fix.editing import OverlappingEditsError, unified_diff
 from gradsan.fix.judging import Stage
 from gradsan.fix.proofs import keep, kept, name_of
 from gradsan.fix.proposing import with_edits
@@ -30,9 +31,10 @@ from gradsan.fix.refusing import no_edit
 from gradsan.fix.sandbox.copies import listed
 from gradsan.fix.snapshot import Snapshot
 from gradsan.fix.trials import Trial, Workshop
-from gradsan.fix.writing import write as write_files
 from gradsan.report import Diagnosis, Fix, Report
+from gradsan.show.harmless import neutral
 from gradsan.source.disk import parsed
+from gradsan.source.writing import write as write_files
 
 _GONE = "gone with it"
 _CERTAIN = "certain: the source shows the problem, and with the edit none"
@@ -95,6 +97,7 @@ class Fixing:
         self._snapshot = Snapshot.of(self._root) if wishes.verify else Snapshot.of_nothing(self._root)
         self._wants: Callable[[str], bool] = selection(wishes.select, wishes.ignore)
         self._rechecker = Rechecker(self._root, ())
+        self._command_agreed: str | None = None  # that of a report
 
     def run(self) -> int:
         """Find, prove, show, write; the status says whether something is left."""
@@ -103,8 +106,6 @@ class Fixing:
         self._rechecker = Rechecker(self._root, known if report is None else (), () if report is None else known)
         known = [each for each in known if self._wants(each.code)]
         told = self._verified(report, known) if self._wishes.verify else self._proposed(known)
-        if self._wishes.write:
-            self._snapshot = self._snapshot.with_files({file for one in told for file in one.changed or ()})
         changed, left = self._agreed(told)
         if changed and self._wishes.write:
             changes = unwritten(changed, self._root)
@@ -131,7 +132,8 @@ class Fixing:
             self._say(f"nothing has changed since {proof.made}: what was proved then is used")
             return proof.told
         told = self._proved(report, known)
-        if any(one.changed for one in told) and self._snapshot.is_current():
+        sources = [file for one in told for file in one.changed or ()]
+        if sources and all(file.endswith(".py") for file in sources) and self._snapshot.is_current():
             keep(name, _Proof(datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"), told))
         return told
 
@@ -151,9 +153,12 @@ class Fixing:
         from gradsan.check.suppressions import silenced
 
         paths = self._wishes.paths or (() if self._wishes.verify else (Path(),))
-        outcome = check_files(list(find(paths)), None, jobs=1)
+        outcome = check_files(list(find(paths, left_out=self._left_out)), None, jobs=1)
         found = merged(each for checked in outcome.checked for each in checked.diagnoses)
         return [each for each in silenced(found, outcome.comments).told if each.confidence != "possible"]
+
+    def _left_out(self, path: str, why: str) -> None:
+        self._say(neutral(f"{path} is left out: {why}"))
 
     def _proposed(self, known: Sequence[Diagnosis]) -> list[_Told]:
         """Without running anything: the first fix that the source proves."""
@@ -172,7 +177,7 @@ class Fixing:
         made = [one.fix for one in told if one.fix is not None and one.changed is not None]
         try:
             changed = mended([edit for each in (*made, fix) for edit in each.edits], self._root)
-        except (OverlappingEditsError, ChangedFileError) as error:
+        except (OverlappingEditsError, ChangedFileError, OutsideError) as error:
             return _Told(diagnosis, fix, None, str(error))
         obstacle = self._rechecker.obstacle(diagnosis, changed)
         if obstacle is not None and obstacle.fatal:
@@ -189,6 +194,9 @@ class Fixing:
         workshop, before = self._first_run(report, known)
         proving = _Proving(self, workshop, Stage(before, {}, workshop))
         proving.found()
+        if not before.diagnoses and not known:
+            seen = f"{before.passes} backward passes and {before.made} steps were watched"
+            self._say(f"the program ran to its end: {seen}, and show none of the problems that `gradsan explain` lists")
         for diagnosis in known:
             if any(_is_same(diagnosis, one) for one in before.diagnoses):
                 continue
@@ -216,8 +224,6 @@ class Fixing:
         )
         if not workshop.layers:
             self._warn_of_copy()
-        if self._wishes.command is None:
-            self._warn(f"the command of the report is run: {_printable(command)}")
         self._say("running the program as it is")
         before = workshop.run({})
         self._demand_a_run(before, command, known)
@@ -291,8 +297,21 @@ class Fixing:
         if self._wishes.command is not None:
             return command_of(self._wishes.command, self._root)
         if report is not None and report.torch is not None and report.argv:
-            return command_of(["python", *report.argv], self._root)
+            return self._agreed_command(shlex.join(["python", *report.argv]))
         raise NothingToRunError("there is no program to run", 'name one: --verify "python train.py …"')
+
+    def _agreed_command(self, line: str) -> str:
+        """A report is data: what it says was run is run when the user has seen it and agrees."""
+        if self._command_agreed is None:
+            question = f"the report says that it comes from `{neutral(line)}`; run that?"
+            try:
+                agreed = click.confirm(question, default=False, err=True)
+            except click.Abort:  # nobody is there to answer
+                agreed = False
+            if not agreed:
+                raise NothingToRunError("the command of the report is not run", "name one: --verify COMMAND")
+            self._command_agreed = command_of(line, self._root)
+        return self._command_agreed
 
     def _agreed(self, told: Sequence[_Told]) -> tuple[Changed, int]:
         """Show each fix, and ask where that is wished; what the files are to say, and how many problems stay."""
@@ -328,11 +347,6 @@ class Fixing:
     def _warn(line: str) -> None:
         """Of what could do harm; also those who want to hear nothing else are told."""
         Progress(sys.stderr).say(line)
-
-
-def _printable(text: str) -> str:
-    """Without what could make a terminal show something else."""
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 @dataclass

@@ -5,9 +5,10 @@ import sys
 from collections.abc import Mapping
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TextIO
 
 from gradsan.errors import GradsanError
+from gradsan.show.harmless import neutral
 
 ColorChoice = Literal["auto", "always", "never"]
 
@@ -19,6 +20,11 @@ _WIDEST = 100  # columns; longer lines of prose are hard to read
 
 class UnwritableOutputError(GradsanError):
     """The file given with `--output` cannot be written."""
+
+
+def say(stream: TextIO, sentence: str) -> None:
+    """A remark that is no part of the answer; it may name what others have written."""
+    stream.write(f"gradsan: {neutral(sentence, lines=True)}\n")
 
 
 def wants_color(choice: ColorChoice, *, terminal: bool, environment: Mapping[str, str]) -> bool:
@@ -44,8 +50,10 @@ def write(text: str, path: Path | None) -> None:
             sys.stdout.reconfigure(errors="replace")
         sys.stdout.write(text)
         return
+    from gradsan.source.writing import put
+
     try:
-        path.write_text(text, encoding="utf-8")
+        put(path, text)
     except OSError as error:
         raise UnwritableOutputError(
             f"cannot write {str(path)!r} ({error.strerror})", "give another file with --output"

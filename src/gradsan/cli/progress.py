@@ -2,6 +2,8 @@
 
 from typing import TextIO
 
+from gradsan.show.harmless import neutral
+
 _FIRST = 30.0  # seconds; where lines stay, one says how long it takes after this time, and then after twice as long
 
 
@@ -18,7 +20,7 @@ class Progress:
         """A line that stays."""
         self._clear()
         self._next = _FIRST
-        self._write(f"gradsan: {line}\n")
+        self._write(f"gradsan: {neutral(line, lines=True)}\n")
 
     def tick(self, seconds: float) -> None:
         """What was said last has been going on for so long."""

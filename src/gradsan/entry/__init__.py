@@ -1,1 +1,1 @@
-"""The ways in: a program that is run, a call of `gradsan.install()`, a variable of the environment."""
+"""The entry points: a program that is run, a call of `gradsan.install()`, a variable of the environment."""

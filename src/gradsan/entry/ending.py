@@ -1,4 +1,4 @@
-"""Ends a process of a trial when it has made the steps that were asked for: a program may mean to train for days."""
+"""Ends a process of a trial when it has done the steps that were asked for: a program may mean to train for days."""
 
 import os
 import sys

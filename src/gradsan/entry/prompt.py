@@ -6,24 +6,37 @@ from contextlib import ExitStack
 from types import CodeType
 from typing import Any
 
+from gradsan.observe.cells import CELLS
 from gradsan.observe.guarding import attempt, say, shown
+from gradsan.observe.private import private
 
-Prepare = Callable[[CodeType, str | None], CodeType]  # gives what is to be run instead; the text is `In[5]`
 
-
-def at_prompt(prepare: Prepare, ended_by: Callable[[BaseException | None], None]) -> Callable[[], None]:
+def at_prompt(
+    mark: Callable[[CodeType], CodeType],
+    passes_seen: Callable[[], int],
+    ended_by: Callable[[BaseException | None], None],
+) -> Callable[[], None]:
     """Have every statement seen before IPython runs it, and every error before it is shown; the answer undoes that.
 
+    `mark` has the lines of a code object recorded, and `passes_seen` counts the passes so far.
     IPython compiles a cell by itself, and runs it statement by statement: `run_code` is where each comes by. It shows
     errors by itself too, and calls no `sys.excepthook`.
     """
     undo = ExitStack()
+    undo.callback(CELLS.forget)
     shell = _shell()
     if shell is None:
         return undo.close
 
+    def prepare(code: CodeType) -> CodeType:
+        """What is to be run, so that its lines are recorded too; its prompt is noted."""
+        counter, prompt = private().op_counter, _prompt(shell, code)
+        if counter is not None and prompt is not None:
+            CELLS.begin(prompt, code.co_filename, counter(), passes_seen())
+        return mark(code)
+
     def runs(run_code: Any, code: CodeType, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as IPython calls it
-        prepared = attempt(lambda: prepare(code, _prompt(shell, code)), _overlooked) or code
+        prepared = attempt(lambda: prepare(code), _overlooked) or code
         return run_code(prepared, *args, **named)
 
     def shows(showtraceback: Any, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as IPython calls it

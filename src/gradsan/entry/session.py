@@ -14,10 +14,8 @@ from gradsan.entry.uncaught import without_ours
 from gradsan.errors import TorchMissingError
 from gradsan.explanation.explainer import Explainer, diagnosis_on
 from gradsan.explanation.findings import Conclusion, Findings
-from gradsan.observe.cells import CELLS
 from gradsan.observe.guarding import attempt, is_ours, say, shown
 from gradsan.observe.import_hook import is_installed, is_loaded, when_loaded
-from gradsan.observe.private import private
 from gradsan.observe.sanitizer import Sanitizer
 from gradsan.report import Diagnosis
 
@@ -103,19 +101,12 @@ class Session:
     def _begin(self) -> None:
         if self._arriving is not None:
             self._arriving()
-        self.sanitizer.start()
-        self._undo.callback(CELLS.forget)
-        self._undo.callback(at_prompt(self._prepare_statement, self.ended_by))
+        sanitizer = self.sanitizer
+        sanitizer.start()
+        self._undo.callback(at_prompt(sanitizer.recorder.marked, lambda: sanitizer.passes_seen, self.ended_by))
         self._undo.callback(_before(threading, "excepthook", lambda args: self.ended_by(args.exc_value)))
         if self._own_hooks:
             self._undo.callback(_before(sys, "excepthook", lambda _kind, error, _traceback: self.ended_by(error)))
-
-    def _prepare_statement(self, code: CodeType, prompt: str | None) -> CodeType:
-        """What IPython is to run, so that its lines are recorded too; its prompt is noted."""
-        counter = private().op_counter
-        if counter is not None and prompt is not None:
-            CELLS.begin(prompt, code.co_filename, counter(), self.sanitizer.passes_seen)
-        return self.sanitizer.recorder.marked(code)
 
 
 def chain(error: BaseException | None) -> Iterator[BaseException]:

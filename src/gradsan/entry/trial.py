@@ -17,32 +17,32 @@ import gradsan
 from gradsan.entry.ending import Ending
 from gradsan.entry.outside import note_writes
 from gradsan.entry.session import Session, uninstall
-from gradsan.fix.arrangement import Arrangement
+from gradsan.fix.arrangement import UNCHECKED, Arrangement
 from gradsan.observe.given_gradients import GivenGradients
 from gradsan.observe.guarding import say
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.private import private
-from gradsan.observe.reference_runs import Cut, Kept, asked, reference
+from gradsan.observe.reference_runs.references import reference, without_version_checks
 from gradsan.report import Diagnosis, Report
 
-_GRANT = 5.0  # seconds for dear looks: what a trial overlooks would be called fixed
+_GRANT = 5.0  # seconds for costly searches: what a trial overlooks would be called fixed
 
 
 class Trial:
     """Notes the gradients at every step; may be a reference run, and end the program after so many steps."""
 
-    def __init__(self, told: Arrangement) -> None:
-        self._told = told
-        self._ending = Ending(told.limit, self._end)
+    def __init__(self, arrangement: Arrangement) -> None:
+        self._arrangement = arrangement
+        self._ending = Ending(arrangement.limit, self._end)
         self._given = GivenGradients()
-        self._reference: Kept | None = None
+        self._reference = reference("same", ())
         self._depth = 0
         self._process, self._began = os.getpid(), time.time()
         Budget.grant = _GRANT
-        self.session = Session(keeps_ledger=told.reference is None, arriving=self._arriving)
-        if told.scratch != told.root:
-            _import_from(told.scratch, told.root)
-            note_writes(told.scratch, told.notes)
+        self.session = Session(keeps_ledger=arrangement.reference is None, arriving=self._arriving)
+        if arrangement.scratch != arrangement.root:
+            _import_from(arrangement.scratch, arrangement.root)
+            note_writes(arrangement.scratch, arrangement.notes)
         atexit.register(self._end)  # the first to come is the last to go
 
     def _arriving(self) -> None:
@@ -56,8 +56,10 @@ class Trial:
             import numpy as np
 
             np.random.seed(0)  # noqa: NPY002 # the generator that programs share without saying so
-        if self._told.reference is not None:
-            self._reference = reference(self._told.reference, self._told.constants)
+        if self._arrangement.reference is not None:
+            self._reference = reference(self._arrangement.reference.removesuffix(UNCHECKED), self._arrangement.noted)
+            if self._arrangement.reference.endswith(UNCHECKED):
+                without_version_checks()
         found = private()
         engine = getattr(found.engine_owner, found.engine_name)
 
@@ -67,7 +69,7 @@ class Trial:
                 self._given.passing(tensors)
             self._depth += 1
             try:
-                return self._run(engine, tensors, [*args], named)
+                return self._reference.run(engine, tensors, [*args], named)
             finally:
                 self._depth -= 1
 
@@ -75,29 +77,16 @@ class Trial:
         register_optimizer_step_pre_hook(self._stepping)
         register_optimizer_step_post_hook(self._stepped)
 
-    def _run(self, engine: Any, tensors: Any, args: list[Any], named: dict[str, Any]) -> Any:  # noqa: ANN401 # as above
-        behaving = self._reference
-        if behaving is None or len(args) <= 1:
-            return engine(tensors, *args, **named)
-        pass_ = asked(tensors, args, named)
-        tensors = behaving.asks(tensors, args, pass_)
-        behaving.before(pass_)
-        result = engine(tensors, *args, **named)
-        behaving.after(pass_)
-        return result
-
     def _stepping(self, optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as torch calls it
         self._ending.stepping()
-        if self._reference is not None and self._given.is_full:
+        if self._arrangement.reference is not None and self._given.is_full:
             sys.exit(0)  # nobody asks for more of it
-        if self._reference is None or not self._reference.skips_steps:
+        if not self._reference.skips_steps:
             self._given.stepping(optimizer)
-        if self._reference is not None:
-            self._reference.before_step(optimizer)
+        self._reference.before_step(optimizer)
 
     def _stepped(self, optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as above
-        if self._reference is not None:
-            self._reference.after_step(optimizer)
+        self._reference.after_step(optimizer)
 
     def _end(self) -> None:
         uninstall()
@@ -124,8 +113,10 @@ class Trial:
             "began": self._began,
             "steps": self._given.steps,
             "names": self._given.names,
-            "stale": self._reference is not None and self._reference.is_stale,
-            "constants": sorted(self._reference.constants) if isinstance(self._reference, Cut) else [],
+            "stale": self._reference.is_stale,
+            "shared": self._reference.is_shared,
+            "noted": sorted(self._reference.noted),
+            "shaped": self._given.shaped(),
             "made": self._ending.steps,
             "passes": self._ending.passes,
             "ended_early": self._ending.came,
@@ -139,7 +130,7 @@ class Trial:
         self._file(name).write_text(write(report), encoding="utf-8")
 
     def _file(self, name: str) -> Path:
-        return self._told.notes / f"{name}-{self._process}.json"
+        return self._arrangement.notes / f"{name}-{self._process}.json"
 
 
 def _import_from(scratch: Path, root: Path) -> None:

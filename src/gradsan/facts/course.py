@@ -279,6 +279,19 @@ class CutOff:
 
 
 @dataclass(frozen=True, slots=True)
+class ConstantTerm:
+    """A term of a loss that is made of gradients without a graph, though these depend on what the loss trains."""
+
+    name: str | None  # of the gradients
+    asked: Stack  # the call that gave them
+    enters: Stack  # where the term is added
+    used: Stack  # a pass that went by
+    holder: HolderKind = "local"
+    passes: int | None = None  # that were seen to go by; None: all, as the source shows
+    doubt: int = SURE
+
+
+@dataclass(frozen=True, slots=True)
 class Course:
     """A run, or the paths through a source, in facts and numbers."""
 
@@ -294,3 +307,4 @@ class Course:
     dropped: tuple[DroppedLoss, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     cut_off: tuple[CutOff, ...] = ()
+    constant_terms: tuple[ConstantTerm, ...] = ()

@@ -121,6 +121,7 @@ class SecondPass:
     is_term: bool = False  # the loss is a sum, and what is old is one of its terms, or all of one
     carries_more: bool = False  # more than terms of the loss leads to what is old
     is_operand: bool = False  # what is old is multiplied as features and weights are: it is a part of the network
+    shaped_by: str | None = None  # a Function with a backward of its own, which leads to nothing but what is old
     additions: int = 1  # for a total: how often something new was added to it since the pass that freed its old terms
     doubt: int = SURE
 
@@ -175,6 +176,7 @@ class Edited:
     joined: bool = False  # the pass trains a network of another optimizer's, and not through what was changed
     renewed: bool = False  # what is old is trained again by this pass, and is no term of its loss
     anew: bool = True  # it trains something apart from what was made before the change
+    shaped_by: str | None = None  # a Function with a backward of its own, which leads to nothing but what is old
     doubt: int = SURE
 
     @property

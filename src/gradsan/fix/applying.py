@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from gradsan.errors import GradsanError
-from gradsan.fix.editing import ChangedFileError, edited
+from gradsan.errors import ChangedFileError, GradsanError
+from gradsan.fix.editing import edited
 from gradsan.report import Edit
+from gradsan.source.bounded import content_of
 from gradsan.source.disk import load, parsed
 
 
@@ -24,6 +25,10 @@ def mended(edits: Iterable[Edit], root: Path, changed: Mapping[str, bytes] | Non
         source = parsed(str(path), result[file]) if file in result else load(str(path))
         if source is None:
             raise ChangedFileError(f"{file!r} cannot be read any more", "run the program again for a new report")
+        if source.content != (result[file] if file in result else content_of(path)):
+            raise ChangedFileError(
+                f"{file!r} would change beyond the edit", "its encoding does not lead back to its bytes"
+            )
         result[file] = "".join(edited(source.lines, its_edits)).encode(source.encoding)
     return result
 

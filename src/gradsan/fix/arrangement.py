@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 VARIABLE = "GRADSAN_TRIAL"
+UNCHECKED = ", unchecked"  # at the end of a reference's name: edits in place stop no pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,12 @@ class Arrangement:
     scratch: Path  # what stands in its place; the same, where writes do not reach the disk
     limit: Limit = Limit()
     reference: str | None = None  # a reference run: what its passes are to do
-    constants: tuple[int, ...] = ()  # creation numbers of ops that are constants in it
+    noted: tuple[int, ...] = ()  # what it goes by, and another reference has noted
 
     def environment(self) -> dict[str, str]:
         """The variables that say so; `GRADSAN` brings the sanitizer into every Python that is started."""
         told: dict[str, Any] = {"notes": str(self.notes), "root": str(self.root), "scratch": str(self.scratch)}
-        told |= {"limit": asdict(self.limit), "reference": self.reference, "constants": self.constants}
+        told |= {"limit": asdict(self.limit), "reference": self.reference, "noted": self.noted}
         return {"GRADSAN": "1", VARIABLE: json.dumps(told)}
 
 
@@ -49,4 +50,4 @@ def arranged(environment: Mapping[str, str] = os.environ) -> Arrangement | None:
         return None
     told = json.loads(text)
     notes, root, scratch = (Path(told[name]) for name in ("notes", "root", "scratch"))
-    return Arrangement(notes, root, scratch, Limit(**told["limit"]), told["reference"], tuple(told["constants"]))
+    return Arrangement(notes, root, scratch, Limit(**told["limit"]), told["reference"], tuple(told["noted"]))

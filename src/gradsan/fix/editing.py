@@ -2,17 +2,17 @@
 
 import difflib
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
-from gradsan.errors import GradsanError
+from gradsan.errors import ChangedFileError, GradsanError
 from gradsan.report import Edit
+
+_LONG = 1_000  # lines
+Step = tuple[str, int, int, int, int]  # what is done, to which of the old lines, and what they become
 
 
 class OverlappingEditsError(GradsanError):
     """Two edits want to change the same line."""
-
-
-class ChangedFileError(GradsanError):
-    """A file does not read as it did when the edit was made."""
 
 
 def edits_between(file: str, old: Sequence[str], new: Sequence[str]) -> tuple[Edit, ...]:
@@ -21,22 +21,42 @@ def edits_between(file: str, old: Sequence[str], new: Sequence[str]) -> tuple[Ed
     An edit replaces whole lines with whole lines: where lines are only added or only taken away, the line beside them
     is part of it, so that there is always something that can be compared with the file.
     """
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    steps = _steps(old, new)
     place = {  # in the new text, of every old line that stays
-        start + n: new_start + n for start, new_start, size in matcher.get_matching_blocks() for n in range(size)
+        line: line - first + new_first
+        for tag, first, last, new_first, _ in steps
+        if tag == "equal"
+        for line in range(first, last)
     }
     edits = []
-    for first, last in _hunks(matcher, len(old)):
+    for first, last in _hunks(steps, len(old)):
         new_first = 0 if first == 0 else place[first - 1] + 1
         new_last = len(new) if last == len(old) else place[last]
         edits.append(Edit(file, first + 1, last, _joined(old[first:last]), _joined(new[new_first:new_last])))
     return tuple(edits)
 
 
-def _hunks(matcher: "difflib.SequenceMatcher[str]", lines: int) -> list[tuple[int, int]]:
+def _steps(old: Sequence[str], new: Sequence[str]) -> list[Step]:
+    """What `difflib` makes of both, which is given what lies between the first and the last difference alone."""
+    before = _shared(zip(old, new, strict=False))
+    after = min(_shared(zip(reversed(old), reversed(new), strict=False)), min(len(old), len(new)) - before)
+    middle, new_middle = old[before : len(old) - after], new[before : len(new) - after]
+    is_long = len(middle) > _LONG  # it takes the square of lines that are equal, unless it may leave frequent ones out
+    matcher = difflib.SequenceMatcher(None, middle, new_middle, autojunk=is_long)
+    inner = [(tag, *(before + each for each in place)) for tag, *place in matcher.get_opcodes()]
+    last = (len(old) - after, len(old), len(new) - after, len(new))
+    return [("equal", 0, before, 0, before), *inner, ("equal", *last)]  # type: ignore[list-item] # four numbers each
+
+
+def _shared(pairs: Iterable[tuple[str, str]]) -> int:
+    """How many pairs at the beginning are equal."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _hunks(steps: Iterable[Step], lines: int) -> list[tuple[int, int]]:
     """The stretches of the old text that differ; those that share a line are one."""
     found: list[tuple[int, int]] = []
-    for tag, first, last, _, _ in matcher.get_opcodes():
+    for tag, first, last, _, _ in steps:
         if tag == "equal":
             continue
         if tag != "replace":

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gradsan.causes.meaning import Meaning
+from gradsan.fix.arrangement import UNCHECKED
 from gradsan.fix.gradients import Difference, completed, cut_off, difference, starves, trained_once
 from gradsan.fix.trials import Trial, Workshop
 
@@ -16,6 +17,7 @@ _AGREES: dict[Meaning, str] = {
     "term": "every optimizer is given the gradients of what was added since the pass before",
     "apart": "every optimizer is given the gradients of its own loss",
     "beside": "every optimizer is given the gradients of its own loss",
+    "held": "every optimizer is given the same gradients as where the step waits for the later pass",
     "again": "every parameter of the first iteration is trained in later ones too",
     "copied": "every optimizer is given the same gradients as with a copy of each edited value",
     "created": "every optimizer is given the gradients that flow through the gradient itself, too",
@@ -24,7 +26,9 @@ _AGREES: dict[Meaning, str] = {
     "same": "every optimizer is given the same gradients as before",
     "open": "every parameter that was trained still is",
 }
-_CONSTANTS = 10_000  # ops; as many as a variable of the environment can name
+_CUTTING: tuple[Meaning, ...] = ("cut", "constant")  # a pass walks what is cut off all the same
+_NOTED = 10_000  # numbers; as many as a variable of the environment can hold
+_GOES_BY: dict[Meaning, Meaning] = {"constant": "cut", "held": "beside"}  # what another reference has noted
 _DRAWING_AGAIN = ("again", "beside", "open")  # what is computed again draws its random numbers again
 _OTHER_DRAWS = "the gradients cannot be compared: random numbers are drawn in another order"
 
@@ -54,8 +58,11 @@ class Stage:
     def reference(self, meaning: Meaning) -> Trial:
         """How it runs without an edit where its passes do what is meant."""
         if meaning not in self._references:
-            found = self.reference("cut").constants[:_CONSTANTS] if meaning == "constant" else ()
-            self._references[meaning] = self.workshop.run(self.changed, reference=meaning, constants=found)
+            noted = self.reference(_GOES_BY[meaning]).noted[:_NOTED] if meaning in _GOES_BY else ()
+            found = self.workshop.run(self.changed, reference=meaning, noted=noted)
+            if found.status != 0 and meaning in _CUTTING:
+                found = self.workshop.run(self.changed, reference=meaning + UNCHECKED, noted=noted)
+            self._references[meaning] = found
         return self._references[meaning]
 
     @property
@@ -77,11 +84,14 @@ def judge(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
 def _spoiled(trial: Trial, stage: Stage, meaning: Meaning) -> Verdict | None:
     """What the fix has changed that was right: steps before the error, and whoever was trained; None: nothing.
 
-    Where something is to be a constant, the steps that trained through it were not right.
+    Where something is to be a constant, the steps that trained through it were not right, nor one that came too early.
     """
     before = completed(stage.ran.steps) if stage.fails else stage.ran.steps
-    if stage.fails and meaning != "constant" and (changed := difference(trial.steps, before, trial.names)) is not None:
+    is_right = stage.fails and meaning not in _GOES_BY
+    if is_right and (changed := difference(trial.steps, before, trial.names)) is not None:
         return _differs(changed, "the program before it failed")
+    if unused := sorted({name for name, *_ in stage.ran.shaped - trial.shaped}):
+        return Verdict("differs", f"what the backward of {_listed(unused)} gives reaches fewer parameters")
     lost = cut_off(trial.steps, before, trial.names)
     if meaning == "constant":
         lost = lost or _untrained_as_constant(trial, stage)
@@ -92,7 +102,7 @@ def _as_meant(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     if meaning == "open":
         return Verdict("agrees", _AGREES[meaning])
     if meaning == "beside":
-        return _again(trial, stage, "beside")
+        return _shared(trial, stage) if stage.reference("beside").shared else _again(trial, stage, "beside")
     if meaning == "again" or _is_not_meant(meaning, stage):
         return _again(trial, stage, "kept")
     if meaning == "same" and not stage.fails:
@@ -113,6 +123,15 @@ def _untrained_as_constant(trial: Trial, stage: Stage) -> list[str]:
     A pass that failed comes before the steps that it was for: the program as it is does not show who they are.
     """
     return cut_off(trial.steps, stage.reference("kept").steps, trial.names)
+
+
+def _shared(trial: Trial, stage: Stage) -> Verdict:
+    """Two losses share features, and a step came between their passes: nothing says whether the later trains them."""
+    found = difference(trial.steps, stage.reference("held").steps, trial.names)
+    if found is None:
+        return Verdict("undecided", "only its author knows whether the earlier step is to be given the later loss, too")
+    why = "only its author knows whether the later loss is to train what both losses share"
+    return Verdict("undecided", f"{why}: compared with a step after both passes, {found.what} (step {found.step})")
 
 
 def _again(trial: Trial, stage: Stage, first: Meaning) -> Verdict:

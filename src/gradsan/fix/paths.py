@@ -28,7 +28,42 @@ def keeps_every_path(old: str, new: str) -> bool:
     changed = {key: scope for key, scope in after.items() if key not in before}
     titles = {title for title, _ in changed}
     known = {key: scope for key, scope in before.items() if key[0] in titles}
-    return _maybe_unbound(changed) <= _maybe_unbound(known)
+    return _maybe_unbound(changed) <= _maybe_unbound(known) and not _bound_no_more(known, changed, after)
+
+
+def _bound_no_more(
+    known: Mapping[tuple[str, str], _Scope],
+    changed: Mapping[tuple[str, str], _Scope],
+    every: Mapping[tuple[str, str], _Scope],
+) -> set[str]:
+    """The names that a function has lost with the line that bound them, and still reads."""
+    had, has = (_by_title(each) for each in (known, changed))
+    elsewhere = _own(next(scope for (title, _), scope in every.items() if not title))
+    lost = {title: had[title] - has[title] - elsewhere for title in had.keys() & has.keys()}
+    scopes = [(title, scope) for (title, _), scope in changed.items() if lost.get(title)]
+    return {name for title, scope in scopes for name in lost[title] & set(_loads(scope.body))}
+
+
+def _by_title(scopes: Mapping[tuple[str, str], _Scope]) -> dict[str, set[str]]:
+    """The names of their own, of all functions of one name."""
+    found: dict[str, set[str]] = {}
+    for (title, _), scope in scopes.items():
+        found.setdefault(title, set()).update(_own(scope))
+    return found
+
+
+def _own(scope: _Scope) -> set[str]:
+    given = () if isinstance(scope, ast.Module) else parameters(scope.args)
+    return {*given, *(name for each in scope.body for name in bound_inside(each))}
+
+
+def _loads(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """What is read there, but for what functions read when they are called."""
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield node.id
+        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            yield from _loads(ast.iter_child_nodes(node))
 
 
 def _by_text(text: str) -> dict[tuple[str, str], _Scope]:

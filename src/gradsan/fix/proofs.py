@@ -6,18 +6,14 @@ They lie in the user's own cache, not in the project: nobody who sends a project
 import hashlib
 import os
 import sys
-import tempfile
-from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
-
 import gradsan
+from gradsan import user_cache
 from gradsan.fix.snapshot import Snapshot
 
-_MOST = 50  # proofs that are kept
 T = TypeVar("T")
 
 
@@ -28,53 +24,13 @@ def name_of(snapshot: Snapshot, *asked: object) -> str:
 
 
 def kept(name: str, kind: type[T]) -> T | None:
-    """What was kept under that name; None where there is nothing that can be trusted."""
-    try:
-        folder = _folder()
-        if not _is_ours(folder):
-            return None
-        handle = os.open(folder / f"{name}.json", os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-        with os.fdopen(handle, "rb") as file:
-            return msgspec.json.decode(file.read(), type=kind)
-    except (OSError, msgspec.MsgspecError):
-        return None
+    """What was proved under that name; None where there is nothing that can be trusted."""
+    return user_cache.kept("proofs", name, kind)
 
 
 def keep(name: str, proof: object) -> None:
     """Keep it under that name; where that is not possible, it is proved again another time."""
-    with suppress(OSError):
-        folder = _folder()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _is_ours(folder):
-            return
-        handle, unfinished = tempfile.mkstemp(dir=folder)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(msgspec.json.encode(proof))
-            Path(unfinished).replace(folder / f"{name}.json")
-        finally:
-            Path(unfinished).unlink(missing_ok=True)
-        for old in sorted(folder.iterdir(), key=lambda each: -each.lstat().st_mtime)[_MOST:]:
-            old.unlink()
-
-
-def _folder() -> Path:
-    """In the user's cache; an error of the system's where there is none."""
-    own, usual = ("LOCALAPPDATA", "~/AppData/Local") if sys.platform == "win32" else ("XDG_CACHE_HOME", "~/.cache")
-    home = Path(os.environ.get(own) or os.path.expanduser(usual))  # noqa: PTH111 # which raises where there is no home
-    if not home.is_absolute():
-        raise FileNotFoundError(home)
-    return home / "gradsan" / "proofs"
-
-
-def _is_ours(folder: Path) -> bool:
-    """A folder, not a link to one, that this user owns."""
-    try:
-        status = folder.lstat()
-    except OSError:
-        return False
-    is_owner = not hasattr(os, "getuid") or status.st_uid == os.getuid()
-    return folder.is_dir() and not folder.is_symlink() and is_owner
+    user_cache.keep("proofs", name, proof)
 
 
 def _torch() -> str:

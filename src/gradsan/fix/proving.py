@@ -69,13 +69,14 @@ class Prover:
         self._known = tuple(each for each in self.stage.ran.diagnoses if each is not diagnosis)
         fixes = ranked(diagnosis.fixes, self._program(diagnosis, self.stage))
         if fixes:
-            self._meaning = cause(diagnosis.code).meaning(fixes[0].kind)
+            self._meaning = cause(diagnosis.code).meaning(fixes[0].kind, diagnosis.evidence)
         return next(self._paths(diagnosis, self.stage, ()), None)
 
     def marked(self, diagnosis: Diagnosis, proved: Fix | None) -> Diagnosis:
         """The diagnosis with what is known of its fixes now: the proved one first, and those that leave the problem."""
         others = [fix for fix in diagnosis.fixes if proved is None or fix.kind != proved.kind]
-        known = [replace(fix, verified=False) if fix.kind in self._stays else fix for fix in others]
+        # What was foretold of a fix is not to stand beside what was seen of it.
+        known = [replace(fix, verified=False, effects=Effects()) if fix.kind in self._stays else fix for fix in others]
         notes = tuple(f"{each.fixes[-1].kind} ends the problem, but {each.verdict.why}" for each in self.otherwise)
         fixes = (*(() if proved is None else (proved,)), *known)
         return replace(diagnosis, fixes=fixes, notes=(*diagnosis.notes, *dict.fromkeys(notes)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gradsan.causes import choosing
 from gradsan.causes.remedy import Sign
+from gradsan.fix.collected import collected
 from gradsan.fix.flow import dependents
 from gradsan.fix.kinds import can_be_written
 from gradsan.fix.kinds.reset_state import emptied_beside
@@ -93,6 +94,13 @@ def _leads_out(place: Place) -> bool:
     return any(_hands_out(each) for each in dependents(place.statement, following))
 
 
+def _is_filled_for_one_pass(program: Program) -> bool:
+    culprit = program.diagnosis.culprit
+    if culprit is None:
+        return False
+    return emptied_beside(program) is not None or collected(program, culprit.name) is not None
+
+
 def _hands_out(statement: ast.AST) -> bool:
     match statement:
         case ast.Return():
@@ -107,6 +115,7 @@ SIGNS: Mapping[Sign, Callable[[Program], bool]] = {
     "a gradient enters the loss": _gradient_enters_the_loss,
     "no gradient enters the loss": lambda program: not _gradient_enters_the_loss(program),
     "others are emptied beside it": lambda program: emptied_beside(program) is not None,
+    "it is filled for one pass": _is_filled_for_one_pass,
     "several terms are added": _adds_several,
     "the loop takes batches": _takes_batches,
 }

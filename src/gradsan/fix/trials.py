@@ -37,7 +37,9 @@ class Trial:
     watched: int = 1  # processes that were seen
     names: Mapping[int, Sequence[str]] = field(default_factory=dict)  # of each optimizer's parameters
     stale: bool = False  # a reference run: passes walked what was computed from older parameters
-    constants: tuple[int, ...] = ()  # a reference run: the creation numbers of what it cut off
+    shared: bool = False  # a reference run: it cut off a part that two losses share
+    noted: tuple[int, ...] = ()  # a reference run: what another one goes by
+    shaped: frozenset[tuple[str, int, int]] = frozenset()  # own backwards; the optimizers and parameters behind them
     unwanted: tuple[Diagnosis, ...] = ()  # what was found beside, and nobody asked for
     made: int = 0  # steps of optimizers, all of them, in the process that made most
     passes: int = 0  # backward passes, likewise
@@ -75,23 +77,21 @@ class Workshop:
         self._is_limit_given = max_steps is not None
         self._known: dict[tuple[frozenset[tuple[str, bytes]], str | None], Trial] = {}
 
-    def run(
-        self, changed: Mapping[str, bytes], *, reference: str | None = None, constants: tuple[int, ...] = ()
-    ) -> Trial:
+    def run(self, changed: Mapping[str, bytes], *, reference: str | None = None, noted: tuple[int, ...] = ()) -> Trial:
         """The program with these files changed; as a reference run, where that is asked."""
         asked = frozenset(changed.items()), reference
         if asked not in self._known:
             is_first = not self._known
-            self._known[asked] = trial = self._tried(changed, reference, constants)
+            self._known[asked] = trial = self._tried(changed, reference, noted)
             if is_first and not self._is_limit_given:
                 self._limit = _limit_after(trial, self._seconds)
         return self._known[asked]
 
-    def _tried(self, changed: Mapping[str, bytes], reference: str | None, constants: tuple[int, ...]) -> Trial:
+    def _tried(self, changed: Mapping[str, bytes], reference: str | None, noted: tuple[int, ...]) -> Trial:
         _demand_inside(changed, self.root)
         root = self.root.resolve()
         plan = Plan(new_folder(), root, self.layers, self._command, changed=dict(changed))
-        told = Arrangement(plan.notes, root, plan.work, self._limit, reference, constants)
+        told = Arrangement(plan.notes, root, plan.work, self._limit, reference, noted)
         plan = replace(plan, environment=environment(told))
         with supervised(plan, seconds=self._seconds, tick=self._tick) as ended:
             return _read(told, ended, self._wants)
@@ -132,7 +132,9 @@ def _read(told: Arrangement, ended: Ended, wants: Callable[[str], bool]) -> Tria
         len(reports),
         _names(training),
         stale=any(each["stale"] for each in records),
-        constants=tuple(number for each in training[:1] for number in each["constants"]),
+        shared=any(each["shared"] for each in records),
+        noted=tuple(number for each in training[:1] for number in each["noted"]),
+        shaped=_shaped(training),
         unwanted=tuple(each for each in found if not wants(each.code)),
         made=max((each["made"] for each in records), default=0),
         passes=max((each["passes"] for each in records), default=0),
@@ -201,6 +203,14 @@ def _names(records: Iterable[Mapping[str, Any]]) -> dict[int, Sequence[str]]:
         for number, record in enumerate(records)
         for optimizer, names in enumerate(record["names"])
     }
+
+
+def _shaped(records: Iterable[Mapping[str, Any]]) -> frozenset[tuple[str, int, int]]:
+    return frozenset(
+        (function, number * _OPTIMIZERS + optimizer, place)
+        for number, record in enumerate(records)
+        for function, optimizer, place in record["shaped"]
+    )
 
 
 def _place(record: Mapping[str, Any]) -> tuple[int, float]:

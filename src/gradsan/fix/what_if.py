@@ -1,6 +1,6 @@
 """What each remedy would do to the program, replayed in the simulator on the life that was recorded."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from gradsan.causes.step_before_backward import StepBeforeBackward
 from gradsan.lifecycle import changes
 from gradsan.lifecycle.events import Made, Stepped, Walked
 from gradsan.lifecycle.recording import Recording
-from gradsan.lifecycle.rewriting import UnforeseeableError
+from gradsan.lifecycle.rewriting import Edge, UnforeseeableError
 from gradsan.lifecycle.simulator import Consequences, play, replay
 from gradsan.report import Diagnosis, Effects, Fix, FixKind
 
@@ -103,19 +103,23 @@ def _starved(recording: Recording) -> tuple[str, ...]:
 
 def _reached(recording: Recording, *, cut: bool) -> set[int]:
     """The leaves that the failing pass reaches; `cut`: but for those that it reaches through the old part alone."""
-    inputs = {event.op.id: event.op.inputs for event in recording.life.events if isinstance(event, Made)}
-    leaves = {leaf.id for leaf in recording.life.leaves}
     last = recording.life.events[-1]
-    left = [root.node for root in last.asked.roots if root is not None] if isinstance(last, Walked) else []
-    seen = set[int]()
+    roots = [root.node for root in last.asked.roots if root is not None] if isinstance(last, Walked) else []
+    return _leaves_below(recording, roots, recording.crossing if cut else frozenset())
+
+
+def _leaves_below(recording: Recording, nodes: Iterable[int], cut: frozenset[Edge] = frozenset()) -> set[int]:
+    """The leaves that some ops lead to, but for those that they lead to over these edges alone."""
+    inputs = {event.op.id: event.op.inputs for event in recording.life.events if isinstance(event, Made)}
+    left, seen = list(nodes), set[int]()
     while left:
         node = left.pop()
         if node in seen:
             continue
         seen.add(node)
         ports = (port for port in inputs.get(node, ()) if port is not None)
-        left += [port.node for port in ports if not cut or (node, port) not in recording.crossing]
-    return seen & leaves
+        left += [port.node for port in ports if (node, port) not in cut]
+    return seen & {leaf.id for leaf in recording.life.leaves}
 
 
 def _against_retaining(recording: Recording) -> str | None:
@@ -133,10 +137,15 @@ def _against_retaining(recording: Recording) -> str | None:
     kept = changes.Retain(recording.earlier).applied(recording.life)
     walked = len(play(kept).walks[-1].executed)
     fresh = walked - len(recording.old)
-    return (
-        f"{_NOT_RETAINING}: nothing would raise, but this pass would walk {walked} ops where {fresh} are its own, and "
-        "every step adds to that"
-    )
+    ends = "" if _may_be_edited(recording) else "nothing would raise, but "
+    growth = f"this pass would walk {walked} ops where {fresh} are its own, and every step adds to that"
+    return f"{_NOT_RETAINING}: {ends}{growth}"
+
+
+def _may_be_edited(recording: Recording) -> bool:
+    """Whether the program itself may edit what the old part saved, as a moving average does: only steps are seen."""
+    owners = recording.owners
+    return any(owners.values()) and any(not owners.get(leaf) for leaf in _leaves_below(recording, recording.old))
 
 
 LOSSES: Mapping[Loss, Callable[[Recording], bool]] = {

@@ -4,21 +4,24 @@ Read, never run: no property, no method.
 """
 
 import dis
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from gradsan.facts.incident import Incident
+from gradsan.observe.frame_variables import variables_of
 from gradsan.observe.modules import parameter_names
-from gradsan.observe.unasked import attributes_of
+from gradsan.observe.unasked import attributes_of, ids
 
 _DEPTH = 4  # attributes and items between a variable and the object that holds the state
 _OBJECTS = 3_000
 _ITEMS = 50  # of one list or tuple
 _VARIABLES = 500  # of one function, that are looked at for what is trained
-_UNHELD = 3  # references to a snapshot that nobody else holds: the frame's, a local, and the count's own
+_CONTAINERS: dict[int, Callable[[Any], Iterable[object]]] = {id(dict): dict.values, id(list): iter, id(tuple): iter}
+_LENT = ids(list, tuple, dict, set)
+_SEQUENCES = ids(list, tuple)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,61 +30,51 @@ class Reached:
 
     written: str
     held: object
-    beside: tuple[str, ...] = ()  # the same of other objects of the class, where that has a history too
+    beside: tuple[str, ...] = ()  # the same of other objects of the class, where that has a graph too
 
 
 def reached(name: str, frame: FrameType, incident: Incident) -> Reached | None:
     """How this function writes what the culprit's name means; None where it cannot."""
-    variables = frame.f_locals
-    # Before Python 3.13 this leaves a snapshot that keeps tensors alive; it is cleared, unless the program has it too.
-    is_ours = bool(frame.f_code.co_flags & 1) and type(variables) is dict and sys.getrefcount(variables) <= _UNHELD
-    try:
-        root, *attributes = name.split(".")
-        if "[" in name:
-            return None
-        if root != "self" or not attributes:
-            is_here = root in variables and (bool(attributes) or not _is_only_given(root, frame.f_code))
-            return _follow(name, variables.get(root), attributes) if is_here else None
-        owners = _classes_of(incident)
-        if frame.f_code.co_qualname.rpartition(".")[0] in owners:
-            found = _follow(name, variables.get("self"), attributes)
-            if found is not None:
-                return found
-        return _first_of(_in_objects(variables, frame.f_code, owners, attributes))
-    finally:
-        if is_ours:
-            variables.clear()
+    root, *attributes = name.split(".")
+    if "[" in name:
+        return None
+    with variables_of([frame]) as (variables,):
+        if root == "self" and attributes:
+            return _reached_in_object(name, variables, frame.f_code, _classes_of(incident))
+        is_here = root in variables and (bool(attributes) or not _is_only_given(root, frame.f_code))
+        return _follow(name, variables.get(root), attributes) if is_here else None
+
+
+def _reached_in_object(name: str, variables: Mapping[str, Any], code: CodeType, owners: set[str]) -> Reached | None:
+    """An attribute of an object of these classes: the function's own object, or one within its reach."""
+    attributes = name.split(".")[1:]
+    is_own = code.co_qualname.rpartition(".")[0] in owners
+    own = _follow(name, variables.get("self"), attributes) if is_own else None
+    return own or _first_of(_in_objects(variables, code, owners, attributes))
 
 
 def holders(name: str, incident: Incident, modules: Sequence[object]) -> int:
-    """How many live modules have an attribute of that name with a history; 0 where it is no attribute of a module."""
+    """How many live modules have an attribute of that name with a graph; 0 where it is no attribute of a module."""
     root, *attributes = name.split(".")
     if root != "self" or not attributes or "[" in name:
         return 0
     owners = _classes_of(incident)
-    alike = [each for each in modules if type(each).__qualname__ in owners]
-    return sum(
-        found is not None and has_history(found.held) for each in alike for found in [_follow("", each, attributes)]
-    )
+    found = (_follow("", each, attributes) for each in modules if type(each).__qualname__ in owners)
+    return sum(each is not None and has_graph(each.held) for each in found)
 
 
 def trained_names(frame: FrameType) -> list[str]:
-    """The variables of a live function that hold what is trained, or what trains: who assigned them made it, perhaps.
+    """The variables of a live function that hold what is trained, or what trains: who assigned them may create it.
 
     A model, an optimizer, a loader, a leaf that asks for gradients; an object that has one which is no model's, as a
     distribution has the parameters that it was given.
     """
     import torch
 
-    variables = frame.f_locals
-    is_ours = bool(frame.f_code.co_flags & 1) and type(variables) is dict and sys.getrefcount(variables) <= _UNHELD
-    try:
+    with variables_of([frame]) as (variables,):
         named = [each for each in list(variables.items())[:_VARIABLES] if each[0].isidentifier()]
         lent = set(parameter_names([each for _, each in named if issubclass(type(each), torch.nn.Module)]))
         return [name for name, each in named if _is_trained(each, lent)]
-    finally:
-        if is_ours:
-            variables.clear()
 
 
 def _is_trained(each: object, lent: set[int], *, alone: bool = False) -> bool:
@@ -94,9 +87,9 @@ def _is_trained(each: object, lent: set[int], *, alone: bool = False) -> bool:
     if issubclass(kind, torch.nn.Module | torch.optim.Optimizer | DataLoader):
         return True
     if issubclass(kind, torch.Tensor):
-        return kind in {torch.Tensor, torch.nn.Parameter} and bool(each.requires_grad and each.is_leaf)  # type: ignore[attr-defined]
-    # A container only has what others made; an object makes what it has.
-    if alone or kind in {list, tuple, dict, set} or issubclass(kind, type | ModuleType | FunctionType):
+        return id(kind) in ids(torch.Tensor, torch.nn.Parameter) and bool(each.requires_grad and each.is_leaf)  # type: ignore[attr-defined]
+    # A container only has what others created; an object makes what it has.
+    if alone or id(kind) in _LENT or issubclass(kind, type | ModuleType | FunctionType):
         return False
     return any(_is_trained(inner, lent, alone=True) for _, inner in inside(each))
 
@@ -105,7 +98,7 @@ def inside(each: object) -> Iterator[tuple[str, object]]:
     """Attributes that lie there; a module's parts too."""
     for name, value in list((attributes_of(each) or {}).items()):
         if name in {"_modules", "_buffers"} and type(value) is dict:
-            yield from ((key, inner) for key, inner in list(value.items()))
+            yield from list(value.items())
         else:
             yield name, value
 
@@ -120,7 +113,7 @@ def _is_only_given(name: str, code: CodeType) -> bool:
 
 def _first_of(found: list[Reached]) -> Reached | None:
     """Of several layers of a kind, each has a state: what holds for one of them holds for all."""
-    carrying = [each for each in found if has_history(each.held)]
+    carrying = [each for each in found if has_graph(each.held)]
     if not carrying:
         return found[0] if found else None
     first, *others = carrying
@@ -158,8 +151,8 @@ def _objects(variables: Mapping[str, Any], passing: set[str]) -> Iterator[tuple[
     """
     named = [(name, each) for name, each in list(variables.items()) if name.isidentifier()]
     seen: set[int] = set()
-    for layer in ([each for each in named if each[0] not in passing], [each for each in named if each[0] in passing]):
-        yield from _beneath(layer, seen)
+    for is_passing in (False, True):
+        yield from _beneath([each for each in named if (each[0] in passing) is is_passing], seen)
 
 
 def _beneath(layer: list[tuple[str, object]], seen: set[int]) -> Iterator[tuple[str, object]]:
@@ -176,7 +169,7 @@ def _beneath(layer: list[tuple[str, object]], seen: set[int]) -> Iterator[tuple[
 
 def _steps(each: object) -> Iterator[tuple[str, object]]:
     """What is one attribute or one item away; the parts of a `ModuleList` are items."""
-    if type(each) in {list, tuple}:
+    if id(type(each)) in _SEQUENCES:
         yield from ((f"[{index}]", item) for index, item in enumerate(each[:_ITEMS]))  # type: ignore[index]
         return
     for name, inner in inside(each):
@@ -188,27 +181,21 @@ def _steps(each: object) -> Iterator[tuple[str, object]]:
 
 def _loop_variables(code: CodeType) -> set[str]:
     """The names that loops bind: another thing in every iteration, and written only where nothing else is."""
-    found: set[str] = set()
     instructions = list(dis.get_instructions(code))
-    for place, each in enumerate(instructions):
-        if each.opname != "FOR_ITER":
-            continue
-        for following in instructions[place + 1 :]:
-            if following.opname.startswith("STORE_"):
-                found.add(str(following.argval))
-            elif not following.opname.startswith("UNPACK_"):
-                break
-    return found
+    starts = [place + 1 for place, each in enumerate(instructions) if each.opname == "FOR_ITER"]
+    bound = (each for start in starts for each in takewhile(_binds, instructions[start:]))
+    return {str(each.argval) for each in bound if each.opname.startswith("STORE_")}
 
 
-def has_history(each: object, depth: int = 0) -> bool:
+def _binds(each: dis.Instruction) -> bool:
+    return each.opname.startswith(("STORE_", "UNPACK_"))
+
+
+def has_graph(each: object, depth: int = 0) -> bool:
     """Whether a tensor leads to an op, or one in a container does."""
     import torch
 
     if type(each) is torch.Tensor:  # of a subclass, asking could run its code
         return each.requires_grad and not each.is_leaf
-    if depth > _DEPTH:
-        return False
-    if type(each) is dict:
-        return any(has_history(value, depth + 1) for value in each.values())
-    return type(each) in {list, tuple} and any(has_history(value, depth + 1) for value in each)  # type: ignore[attr-defined]
+    items = _CONTAINERS.get(id(type(each)))
+    return items is not None and depth <= _DEPTH and any(has_graph(value, depth + 1) for value in items(each))

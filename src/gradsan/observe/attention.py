@@ -9,12 +9,12 @@ from gradsan.observe.tape import AT_MOST, Tape
 class Attention:
     """Paid by one ledger; off where none is kept."""
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self) -> None:
         self.is_watching = False  # any pass or step is noted at all
         self.is_on = False  # each is attended to
         self._rests = 0  # steps of optimizers that go by before it is on again
-        self._tape = tape
-        tape.rooms["attention"] = self._room
+        self.tape = Tape("Q")
+        self.tape.rooms["attention"] = self._room
 
     def rest(self, steps: int) -> None:
         """Let so many steps go by."""
@@ -23,7 +23,7 @@ class Attention:
     def wake(self) -> None:
         """Attend to all that comes."""
         self.is_on, self._rests = True, 0
-        self._tape.halt()
+        self.tape.halt()
 
     def sleep(self) -> None:
         """Attend to nothing but what is new or due."""
@@ -32,7 +32,7 @@ class Attention:
     def end(self) -> None:
         """Note nothing at all."""
         self.is_watching = False
-        self._tape.halt()
+        self.tape.halt()
 
     def step_goes_by(self) -> None:
         """One that was not attended to."""

@@ -7,11 +7,13 @@ the reader of a notebook knows it by is its prompt, `In[5]`, another one each ti
 import linecache
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from gradsan.facts.incident import OpFact, PassFact
 from gradsan.facts.location import Frame
+from gradsan.observe.rebuilding import rebuilt
 
 T = TypeVar("T")
 
@@ -69,12 +71,7 @@ class Cells:
                 until = bisect_right(self._executions, order, key=lambda each: each.passes)
             case OpFact(number=number) if number is not None:
                 until = bisect_right(self._executions, number, key=lambda each: each.ops)
-            case tuple():
-                return tuple(self._named(each, until) for each in facts)
-        if not is_dataclass(facts) or isinstance(facts, type):
-            return facts
-        parts = {each.name: getattr(facts, each.name) for each in fields(facts) if each.init}
-        return replace(facts, **{name: self._named(part, until) for name, part in parts.items()})
+        return rebuilt(facts, partial(self._named, until=until))
 
     def _name(self, file: str, until: int) -> str:
         """The prompt at which the file was last run by then; the file itself where it is no cell."""

@@ -4,60 +4,55 @@ An explanation is about one of them. A fix has to treat them all: each half of a
 """
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from types import FrameType
 
 from gradsan.facts.culprit import Culprit
 from gradsan.facts.incident import OpFact, SecondPass, Stack
 from gradsan.facts.live_evidence import Crossed
 from gradsan.facts.location import Frame
-from gradsan.observe.failure.makers import maker_rounds
-from gradsan.observe.failure.scene import Node, Scene, moment, op_fact
-from gradsan.observe.graph import leading_to, saves_values
+from gradsan.observe.failure.makers import maker_iterations
+from gradsan.observe.failure.scene import Scene, moment, op_fact
+from gradsan.observe.graph import Node, leading_to, saves_values
 from gradsan.observe.log.iterations import Rounds
-from gradsan.observe.naming.names import Carrier, Crossing, carrier
-from gradsan.source.scopes import scope_of
-from gradsan.source.stores import loads, stores, text
+from gradsan.observe.naming.names import Crossing, carrier
+from gradsan.observe.statements import function_at, read_at, statements_at
+from gradsan.source.stores import stores, text
 
 _MOST = 8  # beside the one that the explanation is about
 _ALIKE = 3  # that stand at the same lines, and are named: each is followed through the log by itself
 
 
-def other_crossings(
-    incident: SecondPass, scene: Scene, frames: Sequence[FrameType], owns: Callable[[str], bool], culprit: Culprit
-) -> tuple[Crossed, ...]:
+def other_crossings(incident: SecondPass, scene: Scene, culprit: Culprit) -> tuple[Crossed, ...]:
     """Those that the explanation is not about, each place and name once; the last has no name where some were left out.
 
     What stands at the same line under the same name is no other: an edit of that line, or of all objects that have it,
     treats it too.
     """
-    found: dict[tuple[str | None, Frame | None], Crossed] = {}
-    for each in (*_of_edges(incident, scene, frames, owns, culprit), *_of_one_statement(incident, culprit)):
+    found: dict[tuple[str | None, Stack], Crossed] = {}
+    for each in (*_of_edges(incident, scene, culprit), *_of_one_statement(incident, culprit)):
         found.setdefault((None if each.culprit is None else each.culprit.name, _where(each.enters)), each)
     kept = tuple(found.values())
     return kept if len(kept) <= _MOST else (*kept[:_MOST], replace(kept[_MOST], culprit=None))
 
 
-def _of_edges(
-    incident: SecondPass, scene: Scene, frames: Sequence[FrameType], owns: Callable[[str], bool], culprit: Culprit
-) -> Iterator[Crossed]:
+def _of_edges(incident: SecondPass, scene: Scene, culprit: Culprit) -> Iterator[Crossed]:
     """Those that the graph shows, each followed through the log to its name."""
     loop = _loop_of(incident, scene)
     alike, bound = _sort_of(incident.made, loop, scene), _bound_by(loop)
-    looked_at: dict[tuple[Frame | None, Frame | None], set[int | None]] = {}
-    for made, enters in _edges(incident, loop, scene):
-        seen = looked_at.setdefault((_where(made), _where(enters)), set())
-        seen.add(made.number)
-        if len(seen) > _ALIKE or made.number == incident.made.number:
+    followed: dict[tuple[Stack, Stack], set[int | None]] = {}
+    for created, enters in _edges(incident, loop, scene):
+        seen = followed.setdefault((_where(created), _where(enters)), set())
+        seen.add(created.number)
+        if len(seen) > _ALIKE or created.number == incident.made.number:
             continue
-        if len(looked_at) > 2 * _MOST:
-            yield Crossed(made, enters, None, is_alike=False)
+        if len(followed) > 2 * _MOST:
+            yield Crossed(created, enters, None, is_alike=False)
             return
-        name = _named(incident, made, enters, frames, scene, owns)
+        name = _named(incident, created, enters, scene)
         is_it = name is not None and (name == culprit or name.name in bound)
         if not is_it or _where(enters) != _where(incident.enters):
-            yield Crossed(made, enters, name, _sort_of(made, loop, scene) == alike)
+            yield Crossed(created, enters, name, _sort_of(created, loop, scene) == alike)
 
 
 def _of_one_statement(incident: SecondPass, culprit: Culprit) -> Iterator[Crossed]:
@@ -68,34 +63,29 @@ def _of_one_statement(incident: SecondPass, culprit: Culprit) -> Iterator[Crosse
 
 def _bound_by(loop: Rounds | None) -> set[str | None]:
     """The names that a loop gives a value at the head of every iteration: none of them carries anything over."""
-    headers = () if loop is None else (each for each in _statements(loop.frame) if isinstance(each, ast.For))
+    headers = () if loop is None else (each for each in statements_at(loop.frame) if isinstance(each, ast.For))
     return {text(each.target) for one in headers for each in stores(one)}
 
 
-def assigned_together(culprit: Culprit, made: Stack, enters: Stack) -> Iterator[Culprit]:
-    """What the statement that made the culprit gives a value too, where the later forward reads it beside it.
+def assigned_together(culprit: Culprit, created: Stack, enters: Stack) -> list[Culprit]:
+    """What the statement that created the culprit gives a value too, where the later forward reads it beside it.
 
     `h, c = cell(x, (h, c))`: the lines do not tell which of the two an op of the cell has become. What the function
     detaches already is none of them.
     """
-    for frame in reversed(made):
-        together = [text(each.target) for one in _statements(frame) for each in stores(one) if each.value_path]
+    for frame in reversed(created):
+        together = [text(each.target) for one in statements_at(frame) for each in stores(one) if each.value_path]
         if culprit.name in together:
-            lines = [one for each in enters if each.function == frame.function for one in _statements(each)]
-            read = {text(node) for one in lines for node in loads(one)}
-            cut = _detached_in(frame)
-            if culprit.name in read:
-                others = [each for each in together if each is not None and each != culprit.name]
-                yield from (Culprit(each, culprit.holder) for each in others if each in read and each not in cut)
-            return
+            read = {name for each in enters if each.function == frame.function for name in read_at(each)}
+            others = read - _detached_in(frame) - {culprit.name} if culprit.name in read else ()
+            return [Culprit(each, culprit.holder) for each in map(str, together) if each in others]
+    return []
 
 
 def _detached_in(frame: Frame) -> set[str | None]:
     """What a function gives a detached value of its own: `h = h.detach()`."""
-    scope = scope_of(frame.file, frame.function, frame.line)
-    written = () if scope is None else (each for line in scope.by_line.values() for one in line for each in stores(one))
-    pairs = ((text(each.target), each.value) for each in written)
-    return {name for name, value in pairs if _detaches(value, name)}
+    written = (each for one in function_at(frame) for each in stores(one))
+    return {name for each in written if _detaches(each.value, name := text(each.target))}
 
 
 def _detaches(value: ast.expr | None, name: str | None) -> bool:
@@ -103,11 +93,6 @@ def _detaches(value: ast.expr | None, name: str | None) -> bool:
         case ast.Call(func=ast.Attribute(value=whole, attr="detach")):
             return text(whole) == name
     return False
-
-
-def _statements(frame: Frame) -> tuple[ast.stmt, ...]:
-    scope = scope_of(frame.file, frame.function, frame.line)
-    return () if scope is None else scope.by_line.get(frame.line, ())
 
 
 def _loop_of(incident: SecondPass, scene: Scene) -> Rounds | None:
@@ -141,34 +126,19 @@ def _start(incident: SecondPass, loop: Rounds | None) -> int | None:
     return loop.start_of(1 if incident.repetition.made == "before" else loop.now)
 
 
-def _sort_of(made: OpFact, loop: Rounds | None, scene: Scene) -> tuple[str, bool]:
-    """When it was made, and whether this iteration made another one."""
-    if loop is None or scene.lines is None or made.number is None:
+def _sort_of(created: OpFact, loop: Rounds | None, scene: Scene) -> tuple[str, bool]:
+    """When it was created, and whether this iteration created another one."""
+    if loop is None or created.number is None:
         return "unknown", False
-    return moment(made.number, loop), loop.now in maker_rounds(made.number, loop, scene.lines)
+    return moment(created.number, loop), loop.now in maker_iterations(created.number, loop, scene.lines)
 
 
-def _where(op: OpFact | None) -> Frame | None:
-    return op.stack[-1] if op is not None and op.stack else None
+def _where(op: OpFact | None) -> Stack:
+    """The line that created an op; empty where that is not known."""
+    return () if op is None else op.stack[-1:]
 
 
-def _named(
-    incident: SecondPass,
-    made: OpFact,
-    enters: OpFact,
-    frames: Sequence[FrameType],
-    scene: Scene,
-    owns: Callable[[str], bool],
-) -> Culprit | None:
-    if made.number is None:
-        return None
-    crossing = Crossing(
-        made_number=made.number,
-        enters_number=enters.number,
-        made=made.stack,
-        enters=enters.stack,
-        enters_op=enters.name,
-        freed_number=incident.freeing.begin,
-    )
-    found: Carrier | None = carrier(crossing, frames[::-1], scene.lines, owns=owns)
-    return None if found is None else Culprit(found.name, found.holder)
+def _named(incident: SecondPass, created: OpFact, enters: OpFact, scene: Scene) -> Culprit | None:
+    crossing = Crossing.between(created, enters, (), incident.freeing.begin)
+    found = None if crossing is None else carrier(crossing, scene.frames[::-1], scene.lines, scene.owns)
+    return None if found is None else found.culprit

@@ -7,9 +7,8 @@ import zlib
 from collections.abc import Iterable
 from typing import Any
 
-from gradsan.observe.graph import leaves_of, reach, roots_of
-from gradsan.observe.modules import parameter_names, trained
-from gradsan.observe.reference_runs import parameters_of
+from gradsan.observe.graph import leaves_of, own_backwards, reach, roots_of
+from gradsan.observe.modules import parameter_names, parameters_of, trained
 
 STEPS = 60  # that are noted; two programs that differ do so early
 _PARAMETERS = 4000  # of one optimizer
@@ -24,6 +23,7 @@ class GivenGradients:
         self.names: list[list[str]] = []  # of each optimizer's parameters
         self._optimizers: list[Any] = []  # in the order of their first steps
         self._leaves: dict[int, Any] = {}  # that passes led to, while no optimizer has stepped
+        self._behind: dict[str, set[int]] = {}  # ids of leaves that a backward of the program's own passes gradients to
 
     @property
     def is_full(self) -> bool:
@@ -32,8 +32,13 @@ class GivenGradients:
 
     def passing(self, tensors: Iterable[Any]) -> None:
         """A pass is about to run."""
+        if self.is_full:
+            return
+        below = reach(roots_of(tensors))
         if not self._optimizers and len(self._leaves) < _LEAVES:
-            self._leaves |= {id(each): each for each in leaves_of(reach(roots_of(tensors)))}
+            self._leaves |= {id(each): each for each in leaves_of(below)}
+        for name, nodes in own_backwards(below).items():
+            self._behind.setdefault(name, set()).update(map(id, leaves_of(reach(nodes))))
 
     def stepping(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
         """An optimizer is about to step."""
@@ -46,6 +51,15 @@ class GivenGradients:
             self.names.append([names.get(id(each), f"parameter {n}") for n, each in enumerate(parameters)])
         number = next(n for n, each in enumerate(self._optimizers) if each is optimizer)
         self._note(number, [_in_numbers(each.grad) for each in parameters])
+
+    def shaped(self) -> list[tuple[str, int, int]]:
+        """Each backward of the program's own, with an optimizer and the place of a parameter that it leads to."""
+        places = {
+            id(each): (number, place)
+            for number, optimizer in enumerate(self._optimizers)
+            for place, each in enumerate(parameters_of(optimizer)[:_PARAMETERS])
+        }
+        return [(name, *places[each]) for name, leaves in self._behind.items() for each in leaves & places.keys()]
 
     def ending(self) -> None:
         """The program is over: the leaves of one without an optimizer, each with its value and its gradient."""

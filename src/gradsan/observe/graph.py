@@ -1,14 +1,17 @@
-"""Walks live graphs: which ops a pass will run, which leaves it reaches. Reads no saved value, makes no op."""
+"""Walks live graphs: which ops a pass will run, which leaves it reaches. Reads no saved value, creates no op."""
 
+import sys
 from array import array
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from gradsan.knowledge.tensors import kinds
-from gradsan.observe.deep_graphs import make_room
+from gradsan.observe.deep_graphs import part_stretches
 from gradsan.observe.private import NO_NUMBER
 
 Node = Any  # autograd's ops have no public type
+N = TypeVar("N", bound=Hashable)
 
 
 def roots_of(tensors: Iterable[Any]) -> list[Node]:
@@ -19,14 +22,14 @@ def roots_of(tensors: Iterable[Any]) -> list[Node]:
     return [node for node in nodes if node is not None]
 
 
-def reach(roots: Iterable[Node]) -> dict[Node, tuple[Node, ...]]:
-    """Every node below these roots, with the nodes its gradients flow to.
+def reach(roots: Iterable[Node], at_most: int = sys.maxsize) -> dict[Node, tuple[Node, ...]]:
+    """Every node below these roots, or as many of them, with the nodes its gradients flow to.
 
     Written out, for a graph may have a million ops: comprehensions and generators would take half as long again.
     """
     below: dict[Node, tuple[Node, ...]] = {}
     stack = list(roots)
-    while stack:
+    while stack and len(below) < at_most:
         node = stack.pop()
         if node in below:
             continue
@@ -37,40 +40,73 @@ def reach(roots: Iterable[Node]) -> dict[Node, tuple[Node, ...]]:
                 if each not in below:
                     stack.append(each)
         below[node] = tuple(following)
-    make_room(len(below))
+    part_stretches(below)
     return below
 
 
-def leading_to(below: dict[Node, tuple[Node, ...]], targets: Iterable[Node], *, inclusive: bool) -> set[Node]:
-    """The nodes on a way to one of the targets: what a pass with `inputs=` runs. See `lifecycle.engine`."""
-    above: dict[Node, list[Node]] = {}
+def walked(starts: Iterable[N], following: Callable[[N], Iterable[N]], most: int = sys.maxsize) -> dict[N, None]:
+    """These and all that they lead to, step by step, in the order of the walk; no more than `most`."""
+    found: dict[N, None] = {}
+    stack = list(starts)
+    while stack and len(found) < most:
+        each = stack.pop()
+        if each not in found:
+            found[each] = None
+            stack.extend(following(each))
+    return found
+
+
+def inputs_of(node: Node) -> list[Node]:
+    """The nodes that a node's gradients flow to."""
+    return [each for each, _ in node.next_functions if each is not None]
+
+
+def inverted(below: Mapping[Node, Iterable[Node]]) -> dict[Node, list[Node]]:
+    """For every node, those that lead to it."""
+    above: dict[Node, list[Node]] = defaultdict(list)
     for node, following in below.items():
         for each in following:
-            above.setdefault(each, []).append(node)
-    stack = list(targets)
-    found = set(stack) if inclusive else set()
-    while stack:
-        for node in above.get(stack.pop(), ()):
-            if node not in found:
-                found.add(node)
-                stack.append(node)
-    return found
+            above[each].append(node)
+    return above
+
+
+def leading_to(below: dict[Node, tuple[Node, ...]], targets: Iterable[Node], *, inclusive: bool) -> Collection[Node]:
+    """The nodes on a path to one of the targets: what a pass with `inputs=` runs. See `lifecycle.engine`."""
+    above, targets = inverted(below), list(targets)
+    starts = targets if inclusive else [node for each in targets for node in above.get(each, ())]
+    return walked(starts, lambda node: above.get(node, ()))
+
+
+def run_towards(below: dict[Node, tuple[Node, ...]], inputs: Iterable[Any], *, accumulates: bool) -> Collection[Node]:
+    """The nodes that a pass runs: all, or with `inputs` those that are on a path to one of these tensors."""
+    wanted = {id(each) for each in inputs}
+    if not wanted:
+        return below
+    leaves = [node for node in below if id(getattr(node, "variable", None)) in wanted]
+    return leading_to(below, [*leaves, *(node for node in roots_of(inputs) if node in below)], inclusive=accumulates)
 
 
 def loss_chain(roots: Iterable[Node]) -> list[Node]:
     """The roots, and what is behind ops that only add up, scale or re-shape one number: the terms of a loss."""
-    found: dict[Node, None] = {}
-    stack = list(roots)
-    while stack and len(found) < _LONGEST_CHAIN:
-        node = stack.pop()
-        if node in found or node._sequence_nr() == NO_NUMBER:  # noqa: SLF001 # creation_number() costs a call more
-            continue
-        found[node] = None
-        if adds_up(node):
-            stack.extend(each for each, _ in node.next_functions if each is not None)
-        elif kind_of(node) == "Stack":  # several losses, to be added up
-            stack.extend(each for each, _ in node.next_functions if each is not None and _is_one_number(each))
-    return list(found)
+    return list(walked(filter(_is_op, roots), lambda node: filter(_is_op, _summed(node)), _LONGEST_CHAIN))
+
+
+def _summed(node: Node) -> list[Node]:
+    """What an op adds up, scales or re-shapes; nothing where it does something else."""
+    if kind_of(node) == "Stack":  # several losses, to be added up
+        return list(filter(_is_one_number, inputs_of(node)))
+    return inputs_of(node) if adds_up(node) else []
+
+
+def sums_of(roots: Iterable[Node]) -> list[Node]:
+    """The ops that add two terms of a loss, if one of them adds something that has no graph."""
+    sums = [each for each in loss_chain(roots) if is_sum(each) and _is_one_number(each)]
+    return sums if any(following is None for each in sums for following, _ in each.next_functions) else []
+
+
+def is_sum(node: Node) -> bool:
+    """Whether an op adds one tensor to another, or takes it away, in the order in which that is written."""
+    return kind_of(node) in {"Add", "Sub"}
 
 
 def terms_of(roots: Iterable[Node]) -> list[Node]:
@@ -79,21 +115,21 @@ def terms_of(roots: Iterable[Node]) -> list[Node]:
     What is scaled before it is added, as in `0.1 * penalty` or in a policy's `-log_prob * advantage`, is what a new
     term was made of.
     """
-    found: set[tuple[Node, bool]] = set()
-    stack = [(root, False) for root in roots]
-    while stack and len(found) < _LONGEST_CHAIN:
-        node, is_term = each = stack.pop()
-        if each in found or node._sequence_nr() == NO_NUMBER:  # noqa: SLF001 # as above
-            continue
-        found.add(each)
-        inputs = [following for following, _ in node.next_functions if following is not None]
-        kind = kind_of(node)
-        if kind == "Stack":
-            inputs = [following for following in inputs if _is_one_number(following)]
-        elif kind not in _LINEAR or not _is_one_number(node) or (is_term and kind in _SCALING and len(inputs) == 1):
-            continue
-        stack.extend((following, is_term or len(inputs) > 1) for following in inputs)
+
+    def further(each: tuple[Node, bool]) -> list[tuple[Node, bool]]:
+        node, is_term = each
+        summed = _summed(node)
+        if is_term and len(summed) == 1 and kind_of(node) in _SCALING:
+            return []
+        return [(term, is_term or len(summed) > 1) for term in filter(_is_op, summed)]
+
+    found = walked(((root, False) for root in filter(_is_op, roots)), further, _LONGEST_CHAIN)
     return [node for node, _ in found]
+
+
+def _is_op(node: Node) -> bool:
+    """Whether it is no leaf."""
+    return bool(node._sequence_nr() != NO_NUMBER)  # noqa: SLF001 # creation_number() costs a call more
 
 
 def adds_up(node: Node) -> bool:
@@ -104,6 +140,12 @@ def adds_up(node: Node) -> bool:
 def kind_of(node: Node) -> str:
     """The op's name without its ending: "Mul"."""
     return str(node.name()).split("Backward")[0]
+
+
+def is_operand(above: list[Node]) -> bool:
+    """Whether what is below is multiplied with something as features and weights are, not compared or weighed by."""
+    kinds = (kind_of(node) for node in reversed(above))
+    return next((kind for kind in kinds if kind not in REARRANGING), None) in _CONTRACTING
 
 
 def ranges_of(nodes: Iterable[Node]) -> "array[int]":
@@ -146,8 +188,18 @@ def parameters_behind(node: Node, below: dict[Node, tuple[Node, ...]]) -> list[A
     return list(leaves_of(behind))
 
 
+def own_backwards(nodes: Iterable[Node]) -> dict[str, list[Node]]:
+    """Those among some ops whose backward the program wrote itself, by the names of their Functions."""
+    found: dict[str, list[Node]] = {}
+    for node in nodes:
+        function = getattr(node, "_forward_cls", None)
+        if function is not None and not function.__module__.startswith("torch."):
+            found.setdefault(function.__name__, []).append(node)
+    return found
+
+
 def saves_values(node: Node) -> bool:
-    """Whether an op of this kind keeps saved values, told from its kind alone: reading them could run user code."""
+    """Whether an op of this kind keeps saved values, read from its kind alone: reading them could run user code."""
     kind = type(node)
     known = _SAVES.get(kind)
     if known is None:
@@ -174,6 +226,7 @@ _LONGEST_CHAIN = 256  # ops; a total of more terms than that is a total all the 
 VIEWING = kinds(lambda row: row.shares)
 # Ops that re-arrange: what is behind them is still the same thing.
 REARRANGING = kinds(lambda row: row.rearranges)
+_CONTRACTING = kinds(lambda row: row.contracts)
 _SCALING = kinds(lambda row: row.linear == "scales")
 _LINEAR = kinds(lambda row: row.linear is not None)
 

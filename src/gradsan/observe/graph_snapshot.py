@@ -1,4 +1,4 @@
-"""What a look at a pass's graph brings to light, and what can be inferred from it of passes like that one."""
+"""A snapshot of a pass's graph, and what can be inferred from it of passes like that one."""
 
 from array import array
 from bisect import bisect_right
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gradsan.observe.graph import leading_to, leaves_of, loss_chain, ranges_of, reach, roots_of, version_of
+from gradsan.observe.graph import leaves_of, loss_chain, ranges_of, reach, roots_of, run_towards, version_of
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Snapshot:
     """What was seen of a pass's graph."""
 
     order: int  # of the pass
     begin: int  # the op counter when it began
-    made: int  # how many ops had been made since the pass before it
+    created: int  # how many ops had been created since the pass before it
     losses: tuple[int, ...]  # creation numbers of its roots, and of the terms that they are sums of
     walked: "array[int]"  # creation numbers, as ranges
     leaves: dict[int, int]  # id of a leaf → its version
@@ -25,8 +25,8 @@ class Look:
         return bisect_right(self.walked, number) % 2 == 1
 
     def moved(self, begin: int) -> tuple["array[int]", tuple[int, ...]]:
-        """What a pass like it walks that began then, and its losses: the same ops made again, and none older."""
-        since, by = self.begin - self.made, begin - self.begin
+        """What a pass like it walks that began then, and its losses: the same ops created again, and none older."""
+        since, by = self.begin - self.created, begin - self.begin
         walked = array("Q")
         for start, stop in zip(self.walked[::2], self.walked[1::2], strict=True):
             if start >= since:
@@ -34,22 +34,14 @@ class Look:
         return walked, tuple(number + by for number in self.losses if number >= since)
 
 
-def look_at(tensors: Sequence[Any], args: tuple[Any, ...], named: dict[str, Any], when: tuple[int, int, int]) -> Look:
-    """Walk the graph that a pass is about to walk; `when` is its order, the op counter, and how many ops were made."""
+def snapshot_of(
+    tensors: Sequence[Any], args: tuple[Any, ...], named: dict[str, Any], when: tuple[int, int, int]
+) -> Snapshot:
+    """Walk the graph that a pass is about to walk; `when`: its order, the op counter, and how many ops were created."""
     roots = roots_of(tensors)
     losses = tuple(each._sequence_nr() for each in loss_chain(roots))  # noqa: SLF001 # as in graph.py
     below = reach(roots)
-    runs: Any = below
     inputs = tuple((args[3] if len(args) > 3 else named.get("inputs")) or ())  # noqa: PLR2004 # by place, as torch gives it
-    if inputs:
-        inclusive = bool(named.get("accumulate_grad"))
-        runs = leading_to(below, _targets(inputs, below), inclusive=inclusive)
+    runs = run_towards(below, inputs, accumulates=bool(named.get("accumulate_grad")))
     leaves = {id(leaf): version_of(leaf) for leaf in leaves_of(below)}
-    return Look(*when, losses, ranges_of(runs), leaves)
-
-
-def _targets(inputs: tuple[Any, ...], below: dict[Any, Any]) -> list[Any]:
-    """The nodes of the tensors that a pass was asked to differentiate towards."""
-    wanted = {id(each) for each in inputs}
-    leaves = [node for node in below if id(getattr(node, "variable", None)) in wanted]
-    return [*leaves, *(node for node in roots_of(inputs) if node in below)]
+    return Snapshot(*when, losses, ranges_of(runs), leaves)

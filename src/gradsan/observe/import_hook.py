@@ -53,13 +53,13 @@ def when_loaded(name: str, then: Callable[[], None]) -> Callable[[], None]:
 
 
 def unseen(function: Callable[P, T]) -> Callable[P, T]:
-    """A step of an import, which shows in no traceback: Python leaves out importlib's frames, told by their file."""
+    """A step of an import, which shows in no traceback: Python leaves out importlib's frames, known by their file."""
     function.__code__ = function.__code__.replace(co_filename=_IMPORTLIB)
     return function
 
 
 class Finder:
-    """Stands first among the finders, finds nothing itself, and tells `found` of what the others find.
+    """Stands first among the finders, finds nothing itself, and hands `found` what the others find.
 
     `found` is ours: what goes wrong in it costs the program nothing. What goes wrong in the others is the program's.
     """
@@ -84,8 +84,8 @@ class Finder:
             asked.add(name)
             try:
                 for finder in sys.meta_path:
-                    look = getattr(finder, "find_spec", None)
-                    spec: ModuleSpec | None = None if finder is self or look is None else look(name, path, target)
+                    find = getattr(finder, "find_spec", None)
+                    spec: ModuleSpec | None = None if finder is self or find is None else find(name, path, target)
                     if spec is not None:
                         attempt(partial(found, name, spec), _overlooked)
                         return spec

@@ -1,7 +1,7 @@
-"""What only a running program can tell of where its source is to be fixed. Read, never run: no property, no method."""
+"""What only a running program can show of where its source is to be fixed. Read, never run: no property, no method."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from types import FrameType
 
@@ -10,7 +10,7 @@ from gradsan.facts.held import NONE, NUMBER, SOMETHING, TENSOR, Held, container,
 from gradsan.facts.held import Kind as Form
 from gradsan.facts.incident import Incident, SecondPass, Stack
 from gradsan.facts.live_evidence import Access, Alive, Crossed, GraphLine, LiveEvidence, TrainedName
-from gradsan.observe.access_path import has_history, holders, inside, reached, trained_names
+from gradsan.observe.access_path import has_graph, holders, inside, reached, trained_names
 from gradsan.observe.crossings import other_crossings
 from gradsan.observe.failure.scene import Scene
 from gradsan.observe.log.lines import Lines
@@ -21,33 +21,28 @@ from gradsan.observe.unasked import is_one
 _DEPTH = 3  # attributes between a variable and the object that holds the state
 _ITEMS = 50  # of a container, that are looked at
 _CONTAINERS: dict[type, Form] = {tuple: "tuple", list: "list", deque: "deque"}
+_PLAIN = {id(type(None)): NONE, id(int): NUMBER, id(float): NUMBER, id(bool): NUMBER}
 _OPS = 400  # whose lines are looked up
 _LINES = 60
 _BLOCKS = 12  # of the log, that are read
 
 
-def live_evidence(
-    incident: Incident,
-    culprit: Culprit | None,
-    frames: Sequence[FrameType],
-    scene: Scene,
-    owns: Callable[[str], bool],
-) -> LiveEvidence:
-    """What the name holds, how the function that asks for passes would write it, and which lines made the graph."""
-    live = [each for each in reversed(frames) if owns(each.f_code.co_filename)]
+def live_evidence(incident: Incident, culprit: Culprit | None, scene: Scene) -> LiveEvidence:
+    """What the name holds, how the function that asks for passes would write it, and which lines created the graph."""
+    live = [each for each in reversed(scene.frames) if scene.owns(each.f_code.co_filename)]
     trained = tuple(TrainedName(each.f_code.co_qualname, name) for each in live for name in trained_names(each))
     alive = Alive() if culprit is None else _alive(culprit.name, incident, live, scene)
     found = LiveEvidence(alive, trained_names=trained)
     if not isinstance(incident, SecondPass):
         return found
     found = replace(found, freeing_places=len(_freeing(incident, scene)))
-    lines = scene.lines
-    if lines is None:
+    if not scene.has_lines:
         return found
+    lines = scene.lines
     found = replace(found, graph_lines=_graph_lines(incident, lines), is_one_call=_is_one_call(incident, lines))
     if culprit is None:
         return found
-    others = other_crossings(incident, scene, frames, owns, culprit)
+    others = other_crossings(incident, scene, culprit)
     return replace(found, crossings=tuple(_with_name(each, incident, live, scene) for each in others))
 
 
@@ -66,7 +61,7 @@ def _alive(name: str, incident: Incident, live: Sequence[FrameType], scene: Scen
 
 
 def _with_name(crossed: Crossed, incident: SecondPass, live: Sequence[FrameType], scene: Scene) -> Crossed:
-    """With what the program tells of its name."""
+    """With what the program shows of its name."""
     there = surrounded(replace(incident, made=crossed.made, enters=crossed.enters))
     if not isinstance(there, SecondPass) or there.enters is None or crossed.culprit is None:
         return crossed
@@ -91,8 +86,8 @@ def _is_one_call(incident: SecondPass, lines: Lines) -> bool:
 
 def _freeing(incident: SecondPass, scene: Scene) -> set[Stack]:
     """The places that asked for the passes which freed what is needed."""
-    earlier = [each for each in scene.passes.before(scene.note) if not each.retains and each.walked is not None]
-    return {each.stack for each in earlier if any(map(each.walks, incident.consumed))}
+    freeing = (each for each in scene.earlier if not each.retains)
+    return {each.stack for each in freeing if any(map(each.walks, incident.consumed))}
 
 
 def _graph_lines(incident: SecondPass, lines: Lines) -> tuple[GraphLine, ...]:
@@ -110,13 +105,13 @@ def _holds(each: object, depth: int = 0) -> Held:
 
     if torch.Tensor in type(each).__mro__:
         return TENSOR
-    if each is None:
-        return NONE
-    if type(each) in {int, float, bool}:
-        return NUMBER
-    inside_of = _items(each) if depth <= _DEPTH else None
+    if id(type(each)) in _PLAIN:
+        return _PLAIN[id(type(each))]
+    if depth > _DEPTH:
+        return SOMETHING
+    inside_of = _items(each)
     if inside_of is None:
-        return _record(each) if depth <= _DEPTH else SOMETHING
+        return _record(each)
     kind, items = inside_of
     return container(kind, [_holds(value, depth + 1) for value in items[:_ITEMS]])
 
@@ -139,6 +134,6 @@ def _record(each: object) -> Held:
         return SOMETHING
     fields = dict(inside(each))
     tensors = [name for name, value in fields.items() if is_one(value, torch.Tensor)]
-    tensors = [name for name in tensors if has_history(fields[name])] or tensors  # labels have none
+    tensors = [name for name in tensors if has_graph(fields[name])] or tensors  # labels have none
     settings = getattr(type(each), "__dataclass_params__", None)
     return record(tensors, frozen=settings is not None and settings.frozen)

@@ -12,7 +12,7 @@ def instances(*kinds: type) -> list[Any]:
     It takes a fifth of a second where there are a million objects: who looks for several classes asks once.
     Among all objects may be a tuple that another thread is just building, and its thread gets a SystemError if anybody
     else holds it then. Threads take turns only where Python code runs. So none runs while all objects are held: they
-    are fetched, sifted and let go within one call of `list`. And classes are told by `type()`: `isinstance` asks
+    are fetched, sifted and let go within one call of `list`. And classes are known by `type()`: `isinstance` asks
     objects for their class, and proxies and lazy modules answer by doing things.
     """
     everything: list[Any] = []

@@ -1,4 +1,4 @@
-"""The live modules and optimizers, and what they tell of parameters. Looked up when there is something to show."""
+"""The live modules and optimizers, and what they show of parameters. Looked up when there is something to show."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,13 +26,22 @@ def trained() -> Trained:
     return Trained(modules, [each for each in found if issubclass(type(each), Optimizer)])
 
 
+def parameters_of(optimizer: Any) -> list[Any]:  # noqa: ANN401 # torch's class
+    """All that it trains, in its order."""
+    return [each for group in optimizer.param_groups for each in group["params"]]
+
+
+def all_parameters() -> list[Any]:
+    """The parameters of all optimizers that are alive."""
+    return [each for optimizer in trained().optimizers for each in parameters_of(optimizer)]
+
+
 def owners(optimizers: Iterable[Any]) -> dict[int, set[int]]:
     """For the id of every parameter, the ids of the optimizers that own it; also of those that never stepped."""
     found: dict[int, set[int]] = {}
     for optimizer in optimizers:
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                found.setdefault(id(parameter), set()).add(id(optimizer))
+        for parameter in parameters_of(optimizer):
+            found.setdefault(id(parameter), set()).add(id(optimizer))
     return found
 
 

@@ -1,4 +1,4 @@
-"""What is noted of a pass, as it goes by and as it is told, and of the line that asks for it."""
+"""What is noted of a pass, as it goes by and as it is reported, and of the line that asks for it."""
 
 from array import array
 from bisect import bisect_right
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gradsan.facts.location import Frame
 from gradsan.observe.callers import UNREAD, Caller
-from gradsan.observe.graph_snapshot import Look
+from gradsan.observe.graph_snapshot import Snapshot
 
 # Notes kept for each line that asks for passes: its first ones, and its last ones.
 FIRST, _LAST = 4, 48
@@ -23,7 +23,7 @@ class Begun(NamedTuple):
     order: int  # from 0: the n-th pass of the process
     thread: int
     begin: int
-    made: int  # how many ops had been made since the pass of its line before
+    created: int  # how many ops had been created since the pass of its line before
     site: "Site"
     caller: Caller  # `UNREAD`: the log knows
     page: int  # of the log
@@ -33,22 +33,22 @@ class Begun(NamedTuple):
     creates: bool  # a graph of the gradients
     step: int  # from 1: the n-th pass of its line
     outer: int | None  # the pass that it ran inside of
-    look: Look | None  # the latest at a pass of its line
+    snapshot: Snapshot | None  # the latest of a pass of its line
 
     @property
-    def seen(self) -> Look | None:
+    def seen(self) -> Snapshot | None:
         """What was seen of its own graph."""
-        return self.look if self.look is not None and self.look.order == self.order else None
+        return self.snapshot if self.snapshot is not None and self.snapshot.order == self.order else None
 
     @property
-    def like(self) -> Look | None:
+    def like(self) -> Snapshot | None:
         """What was seen of its own graph, or of one that is like it."""
-        return self.look if self.look is not None and self.look.made == self.made else self.seen
+        return self.snapshot if self.snapshot is not None and self.snapshot.created == self.created else self.seen
 
     @property
     def since(self) -> int:
         """The op counter at the pass of its line before."""
-        return self.begin - self.made
+        return self.begin - self.created
 
 
 @dataclass(frozen=True)
@@ -65,17 +65,21 @@ class PassNote:
     read_stack: Callable[[], tuple[Frame, ...]] = field(repr=False)
     line: tuple[int, int] | None
     failed: bool
-    seen: bool  # whether its graph was looked at; otherwise all that is said of it is inferred
+    seen: bool  # whether a snapshot of its graph was taken; otherwise all that is said of it is inferred
     losses: tuple[int, ...] = ()
-    walked: "array[int] | None" = None  # None: not looked at, nor like one that was
+    walked: "array[int] | None" = None  # None: no snapshot was taken, nor of one like it
     leaves: dict[int, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, begun: Begun, read_stack: Callable[[], tuple[Frame, ...]], *, failed: bool) -> "PassNote":
         """What is known of a pass, with what can be inferred."""
-        look, seen = begun.like, begun.seen
+        snapshot, seen = begun.like, begun.seen
         walked, losses = (
-            (None, ()) if look is None else look.moved(begun.begin) if seen is None else (look.walked, look.losses)
+            (None, ())
+            if snapshot is None
+            else snapshot.moved(begun.begin)
+            if seen is None
+            else (snapshot.walked, snapshot.losses)
         )
         return cls(
             index=begun.order,
@@ -100,7 +104,7 @@ class PassNote:
         return self.read_stack()
 
     def walks(self, number: int) -> bool:
-        """Whether it ran the op with this number, made before it."""
+        """Whether it ran the op with this number, created before it."""
         if not self.walked:
             return False
         # Each thread counts its ops by itself; a pass that a device's thread asks for walks those of the program's.
@@ -122,18 +126,18 @@ class Site:
     is_one: bool = True  # it has never been read to be called in another way
     passes: int = 0
     steps: int = 0  # those of them that ran inside of no other of its own
-    due: int = 0  # how many passes it has when the next is to be looked at
-    sooner: int = 0  # the same, if one is not like the one that was looked at
+    due: int = 0  # how many passes it has when the next snapshot is due
+    sooner: int = 0  # the same, if one is not like that of the snapshot
     begin: int = 0  # where its last pass began
     begins: "array[int]" = field(default_factory=lambda: array("Q"))  # of its passes, inside of no other
     forgotten: int = 0  # how many of those are no longer kept
     first: list[Begun] = field(default_factory=list)
     last: "deque[Begun]" = field(default_factory=lambda: deque(maxlen=_LAST))
-    look: Look | None = None  # the latest at one of its passes
+    snapshot: Snapshot | None = None  # the latest of one of its passes
     logged: int = 0  # its line's number in the log, where that is sure to know the stack
 
     def counted(self, begin: int, outer: Begun | None) -> int:
-        """Count one more; answers how many ops its thread has made since its pass before."""
+        """Count one more; answers how many ops its thread has created since its pass before."""
         self.passes += 1
         # A checkpoint runs passes inside of the one that its user's line asked for.
         self.steps += outer is None or outer.site is not self

@@ -42,12 +42,14 @@ class Ownership:
 
     def _decide(self, filename: str) -> bool:
         path = filename if filename.startswith("<") else os.path.abspath(filename)  # noqa: PTH100 # no link resolved
-        if _matches(path, self._exclude) or os.path.realpath(path).startswith(_OWN_PACKAGE):  # also through a link
+        if _matches(path, self._exclude):
             return False
-        if _matches(path, self._include):
-            return True
-        if filename.startswith("<"):
-            return _is_written(filename)
+        wanted = _matches(path, self._include) or self._is_users(path)
+        return wanted and not os.path.realpath(path).startswith(_OWN_PACKAGE)  # also through a link
+
+    def _is_users(self, path: str) -> bool:
+        if path.startswith("<"):
+            return _is_written(path)
         return _LIBRARY_FOLDERS.isdisjoint(Path(path).parts) and not path.startswith(self._libraries)
 
 

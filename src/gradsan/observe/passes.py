@@ -9,7 +9,7 @@ from typing import Any
 
 from gradsan.facts.location import Frame
 from gradsan.observe.callers import UNREAD, Apart, Caller, Callers, Place, Recent, Sure
-from gradsan.observe.graph_snapshot import look_at
+from gradsan.observe.graph_snapshot import snapshot_of
 from gradsan.observe.log.journal import Page
 from gradsan.observe.log.sites import SITE_MASK
 from gradsan.observe.log.threads import Threads
@@ -19,8 +19,8 @@ from gradsan.observe.tape import AT_MOST, CREATES, GIVES, PASS, READ, RETAINS, R
 # A site's first passes are always walked; after that, walking all of them together may cost this share of the time.
 _WALKED_AT_FIRST = 6
 _SHARE, _SHARE_OF_NEW = 0.001, 0.003  # where passes are like the one that was walked last, and where they are not
-_RECORDS_A_PASS = 2  # on the tape, where each is followed by a step; else a look comes later, which does no harm
-_TAPED_AT_LEAST = 32  # records that go by between two looks, whatever the lines around a line do
+_RECORDS_A_PASS = 2  # on the tape, where each is followed by a step; else a snapshot comes later, which does no harm
+_TAPED_AT_LEAST = 32  # records that go by between two snapshots, whatever the lines around a line do
 _FAILED = 256  # passes of which it is remembered that they raised
 _ENDED = 64  # threads that have ended, and whose passes are remembered
 
@@ -47,7 +47,7 @@ class Passes:
         self._threads = threads
         threads.farewells.append(self._thread_ends)
         self.sure: Sure[Site] = callers.sure()
-        self.recent = Recent()
+        self.recent = Recent(between=0)
         self.begun = 0  # how many were taken in, or noted in full
         self._orders = count()  # draws a number in one move, whichever thread asks
         self._logged: dict[tuple[int, int], Site] = {}  # by the number of their lines in the log, and by thread
@@ -58,7 +58,7 @@ class Passes:
         self._ended: list[int] = []  # threads
         self._failed: dict[int, Caller] = {}
         self._started = time.perf_counter()
-        self._cost = 0.0  # of the latest look, in seconds
+        self._cost = 0.0  # of the latest snapshot, in seconds
         tape.readers[PASS] = self._take
         tape.rooms["passes"] = self._room
 
@@ -76,17 +76,17 @@ class Passes:
     def begin(
         self, tensors: Sequence[Any], args: tuple[Any, ...], named: dict[str, Any], frame: FrameType | None, words: Page
     ) -> Begun:
-        """A pass is about to run, of a line that is new or is to be looked at, or that is attended to."""
+        """A pass is about to run, of a line that is new or is due for a snapshot, or that is attended to."""
         tape, caller = self.tape, self._callers.of(frame)
         tape.take_in()
         thread, begin = self.thread, self.counter()
         site = self._site(caller, thread)
         outer = self._outer(thread) if self.running_pass() >= 0 else None
-        order, made = self._counted(site, begin, outer)
+        order, created = self._counted(site, begin, outer)
         nth = site.passes
         if nth > site.due:
             started = _now()
-            site.look = self._apart(lambda: look_at(tensors, args, named, (order, begin, made)))
+            site.snapshot = self._apart(lambda: snapshot_of(tensors, args, named, (order, begin, created)))
             self._cost = _now() - started
             site.due, site.sooner = nth + self._pause(_SHARE) - 1, nth + self._pause(_SHARE_OF_NEW) - 1
             if nth < _WALKED_AT_FIRST:
@@ -104,8 +104,8 @@ class Passes:
         retains = bool(args[1] if len(args) > 1 else named.get("retain_graph"))
         creates = bool(args[2] if len(args) > 2 else named.get("create_graph"))  # noqa: PLR2004 # by place
         gives = bool(named.get("accumulate_grad"))
-        note = (order, thread, begin, made, site, caller, words.ordinal, len(words), gives, retains, creates)
-        begun = _new(Begun, (*note, site.steps, None if outer is None else outer.order, site.look))
+        note = (order, thread, begin, created, site, caller, words.ordinal, len(words), gives, retains, creates)
+        begun = _new(Begun, (*note, site.steps, None if outer is None else outer.order, site.snapshot))
         tape.run_on()
         # Last of all: what is interrupted has not begun.
         (site.last if nth > FIRST else site.first).append(begun)
@@ -157,7 +157,7 @@ class Passes:
         return [each for each in self.all() if each.index < note.index and each.thread == note.thread]
 
     def step_of(self, number: int, note: PassNote) -> int | None:
-        """The step in which an op was made, counted in passes of this one's line; None: too long ago to tell."""
+        """The step in which an op was created, counted in passes of this one's line; None: too long ago to tell."""
         site = self._sites[note.line, note.thread]
         following = next((each for each in (*site.first, *site.last) if each.begin > number), None)
         if following is None:
@@ -171,9 +171,9 @@ class Passes:
         thread = self._threads.number(identity)
         caller = self._callers.numbered[event] if kind & READ else UNREAD
         site = self._logged[number, thread] if caller is UNREAD else self._site(caller, thread)
-        order, made = self._counted(site, begin, None)
+        order, created = self._counted(site, begin, None)
         flags = (kind & GIVES > 0, kind & RETAINS > 0, kind & CREATES > 0)
-        note = (order, thread, begin, made, site, caller, page, event, *flags, site.steps, None, site.look)
+        note = (order, thread, begin, created, site, caller, page, event, *flags, site.steps, None, site.snapshot)
         site.last.append(_new(Begun, note))
 
     def _thread_ends(self, identity: int) -> None:
@@ -201,16 +201,16 @@ class Passes:
             self.tape.thread = identity
 
     def _counted(self, site: Site, begin: int, outer: Begun | None) -> tuple[int, int]:
-        """Count a pass: which it is of all, and how many ops were made since its line's before."""
+        """Count a pass: which it is of all, and how many ops were created since its line's before."""
         order = next(self._orders)
         self.begun = order + 1
-        made = site.counted(begin, outer)
-        if site.look is not None and site.look.made != made:
+        created = site.counted(begin, outer)
+        if site.snapshot is not None and site.snapshot.created != created:
             site.due = min(site.due, site.sooner)
-        return order, made
+        return order, created
 
     def _room(self) -> int:
-        """How many records may go by before the next look; a line that is to be looked at is no longer sure."""
+        """How many records may go by before the next snapshot; a line whose snapshot is due is no longer sure."""
         room = AT_MOST
         for number, site in list(self.sure.items()):
             if site.passes >= site.due:
@@ -246,7 +246,7 @@ class Passes:
         return site
 
     def _pause(self, share: float) -> int:
-        """How many passes of a line to let go by after a look, so that looks take no more than that share."""
+        """How many passes of a line to let go by after a snapshot, so that snapshots take no more than that share."""
         interval = (_now() - self._started) / (self.begun + 1)
         return 1 + int(self._cost / (share * interval))
 

@@ -9,7 +9,7 @@ from gradsan.observe.passes import Passes
 FREED = "Trying to backward through the graph a second time"
 EDITED = "has been modified by an inplace operation"
 DONATED = "compiled with non-empty donated buffers"
-WITHOUT_HISTORY = "does not require grad and does not have a grad_fn"
+WITHOUT_GRAPH = "does not require grad and does not have a grad_fn"
 
 
 def examine(message: str, scene: Scene) -> Incident | None:
@@ -20,7 +20,7 @@ def examine(message: str, scene: Scene) -> Incident | None:
         return edited(message, scene)
     if DONATED in message:
         return Donated(pass_fact(scene.note))
-    if WITHOUT_HISTORY in message:
+    if WITHOUT_GRAPH in message:
         return WithoutHistory(pass_fact(scene.note))
     return None
 

@@ -39,6 +39,11 @@ class Private:
     node_numbers: bool  # whether ops tell their creation number
     missing: tuple[str, ...]  # one sentence each
 
+    @property
+    def can_be_watched(self) -> bool:
+        """Whether passes can be seen, and ops told apart by their numbers."""
+        return self.engine_owner is not None and self.node_numbers
+
 
 def creation_number(node: Any) -> int | None:  # noqa: ANN401 # autograd's ops have no public type
     """The creation number of an op, per thread; `None` for ops that have none."""
@@ -94,7 +99,7 @@ def probe(torch: ModuleType) -> Private:
     counter = _dig(torch, "_C._autograd._get_sequence_nr")
     engine = _dig(torch, f"autograd.{_ENGINE}")
     running = _dig(torch, "_C._current_graph_task_id")
-    numbers = hasattr(_dig(torch, "autograd.graph.Node"), "_sequence_nr") or _op_tells_number(torch)
+    numbers = hasattr(_dig(torch, "autograd.graph.Node"), "_sequence_nr") or _ops_are_numbered(torch)
     missing = []
     if _is_older(version):
         oldest = ".".join(map(str, OLDEST_TORCH))
@@ -126,8 +131,8 @@ def _dig(owner: object, path: str) -> Any:  # noqa: ANN401 # whatever stands the
     return owner
 
 
-def _op_tells_number(torch: ModuleType) -> bool:
-    # The base class of C++ ops is not exposed on every version; an op made for the purpose would raise the
+def _ops_are_numbered(torch: ModuleType) -> bool:
+    # The base class of C++ ops is not exposed on every version; an op created for the purpose would raise the
     # counter by one, which no program can see, but a class that every build has answers without making one.
     accumulate = _dig(torch, "_C._functions.AccumulateGrad")
     return hasattr(accumulate, "_sequence_nr")

@@ -9,7 +9,8 @@ from gradsan.knowledge.tensors import operation_of_node
 from gradsan.lifecycle.events import Event, Life, Made, Pass, Stepped, Walked
 from gradsan.lifecycle.ops import Leaf, Op, Port, Saved
 from gradsan.lifecycle.recording import Recording
-from gradsan.observe.failure.scene import Graph, Scene
+from gradsan.observe.failure.pass_graph import Graph
+from gradsan.observe.failure.scene import Scene
 from gradsan.observe.graph import (
     Node,
     about_bytes,
@@ -43,12 +44,12 @@ class _Recorder:
         names = scene.modules
         for node in graph.below:
             for leaf in leaves_of([node]):
-                made = Leaf(self._fresh, names.get(id(leaf), "a tensor"), self._fresh)
-                self._leaves[node] = self._of[id(leaf)] = made
+                created = Leaf(self._fresh, names.get(id(leaf), "a tensor"), self._fresh)
+                self._leaves[node] = self._of[id(leaf)] = created
                 self._fresh += 1
 
     def recording(self, incident: SecondPass | EditedIncident) -> Recording | None:
-        earlier = [each for each in self._scene.passes.before(self._scene.note) if self._walked_by(each)]
+        earlier = [each for each in self._scene.earlier if self._walked_by(each)]
         old = self._old(incident, earlier)
         crossing = frozenset(
             (self._numbers[node], self._port(each, index))
@@ -76,11 +77,15 @@ class _Recorder:
         here = set(self._numbers.values())
         if isinstance(incident, SecondPass):
             return frozenset(incident.consumed & here)
-        made = None if incident.made is None else incident.made.number
-        return frozenset(number for number in here if made is not None and number <= made) if earlier else frozenset()
+        created = None if incident.made is None else incident.made.number
+        return (
+            frozenset(number for number in here if created is not None and number <= created)
+            if earlier
+            else frozenset()
+        )
 
     def _events(self, earlier: Iterable[PassNote]) -> Iterable[tuple[int, int, Event]]:
-        """In the order of the op counter; what happened at the same count follows the ops made before it."""
+        """In the order of the op counter; what happened at the same count follows the ops created before it."""
         for node, number in self._numbers.items():
             yield number, 0, Made(self._op(node))
         first = self._scene.note.index

@@ -46,7 +46,7 @@ class Watch(Protocol):
     """Whoever wants to know of steps."""
 
     def stepped(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
-        """A step was made that is attended to."""
+        """A step was done that is attended to."""
 
     def missed(self, error: BaseException) -> None:
         """An error of our own: a step is not noted."""
@@ -66,7 +66,7 @@ class Steps:
         self._taken = array("Q")
         self._forgotten: Counter[int] = Counter()  # by optimizer, the notes that are no longer kept
         self._sure: Sure[int] = callers.sure()
-        self._recent = Recent()
+        self._recent = Recent(between=1)
         self._logged: dict[int, int] = {}  # by the number of a line in the log: the stack that was read there
         self._tape.readers[STEP] = self._take
 
@@ -110,7 +110,7 @@ class Steps:
         return stepped
 
     def since(self, passes: int) -> list[StepNote]:
-        """The steps that were made when more than that many passes had begun."""
+        """The steps that were done when more than that many passes had begun."""
         begun = self._notes[2::_WORDS]  # other threads go on noting
         return [self._note(place) for place, each in enumerate(begun) if each > passes]
 
@@ -121,7 +121,7 @@ class Steps:
         return None if place is None else self._note(place)
 
     def count_of(self, optimizer: int) -> int:
-        """How many steps an optimizer has made."""
+        """How many steps an optimizer has done."""
         return self._notes[::_WORDS].count(optimizer) + self._forgotten[optimizer]
 
     def numbers_of(self, optimizer: int) -> "array[int]":
@@ -130,8 +130,8 @@ class Steps:
         pairs = zip(notes[::_WORDS], notes[1::_WORDS], strict=True)
         return array("Q", [number for each, number in pairs if each == optimizer])
 
-    def made_since(self, number: int) -> int:
-        """How many steps were made since the op counter stood there."""
+    def count_since(self, number: int) -> int:
+        """How many steps were done since the op counter stood there."""
         numbers = self._notes[1::_WORDS]
         older = next((place for place in range(len(numbers), 0, -1) if numbers[place - 1] < number), 0)
         return len(numbers) - older

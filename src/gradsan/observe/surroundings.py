@@ -4,11 +4,12 @@ What was running on Python 3.11 when gradsan was installed is not recorded, and 
 interpreter has it on the stack of every pass, the log on none: whoever compares the two must find it on both.
 """
 
-from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from gradsan.facts.incident import Incident, ReadAfterFree, Stack
 from gradsan.facts.location import Frame
+from gradsan.observe.rebuilding import rebuilt
 
 T = TypeVar("T")
 
@@ -30,14 +31,9 @@ def _surrounded(facts: Any, around: Stack) -> Any:  # noqa: ANN401 # dataclasses
     match facts:
         case (Frame() as outermost, *_):
             return (*around[: _depth(outermost, around)], *facts)
-        case tuple():
-            return tuple(_surrounded(each, around) for each in facts)
         case Frame():
             return facts
-    if not is_dataclass(facts) or isinstance(facts, type):
-        return facts
-    parts = {each.name: getattr(facts, each.name) for each in fields(facts) if each.init}
-    return replace(facts, **{name: _surrounded(part, around) for name, part in parts.items()})
+    return rebuilt(facts, partial(_surrounded, around=around))
 
 
 def _depth(outermost: Frame, around: Stack) -> int:

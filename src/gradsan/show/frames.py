@@ -1,6 +1,5 @@
 """What a check found, with the lines it is about: each marked where it happens and with what it means."""
 
-import difflib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,8 +9,9 @@ from rich.text import Text
 from gradsan.causes.cause import Role
 from gradsan.facts.location import Location
 from gradsan.report import Diagnosis, Fix, Report
+from gradsan.show.harmless import harmless, neutral
 from gradsan.show.places import main_place, main_role, story_places, written
-from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, rendered, with_inline_code, wrapped
+from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, changed_lines, rendered, with_inline_code, wrapped
 
 _QUIET = "dim"
 _GUTTER = "bold blue"
@@ -22,7 +22,7 @@ Lines = Callable[[Location], str | None]  # the whole line of a place, with its 
 def framed(report: Report, *, width: int, color: bool, lines: Lines) -> str:
     """All diagnoses of a check."""
     text = Text()
-    for each in report.diagnoses:
+    for each in harmless(report).diagnoses:
         text.append_text(_story(each, max(width, NARROWEST), lines)).append("\n")
     return rendered(text, color=color)
 
@@ -81,7 +81,7 @@ def _marks(diagnosis: Diagnosis, lines: Lines) -> Iterator[_Mark]:
 
 def _mark(role: Role, at: Location, words: str, lines: Lines, *, main: bool) -> _Mark:
     whole = lines(at)
-    source = at.source or "" if whole is None else whole.rstrip()
+    source = at.source or "" if whole is None else neutral(whole.rstrip())
     shift = len(source) - len(source.lstrip()) if whole is not None else 0
     start = max((at.column or 1) - 1, shift) if whole is not None else 0
     ends_here = at.end_column is not None and (at.end_line or at.line) == at.line
@@ -173,5 +173,4 @@ def _changed(old: str, new: str) -> list[str]:
     """The lines that go and come, without the indentation that all of them share."""
     before, after = old.splitlines(), new.splitlines()
     shared = min((len(each) - len(each.lstrip()) for each in (*before, *after) if each.strip()), default=0)
-    lines = difflib.ndiff([each[shared:] for each in before], [each[shared:] for each in after])
-    return [each for each in lines if each[0] in DIFF]
+    return changed_lines([each[shared:] for each in before], [each[shared:] for each in after])

@@ -2,12 +2,13 @@
 
 from gradsan.facts.location import Location
 from gradsan.report import Diagnosis, Report
+from gradsan.show.harmless import harmless
 from gradsan.show.places import main_place, main_role, story_places, written
 
 
 def github(report: Report) -> str:
     """One command a diagnosis."""
-    return "".join(f"{_command(each)}\n" for each in report.diagnoses)
+    return "".join(f"{_command(each)}\n" for each in harmless(report).diagnoses)
 
 
 def _command(diagnosis: Diagnosis) -> str:

@@ -3,6 +3,7 @@
 import json
 
 from gradsan.report import Report
+from gradsan.show.harmless import in_json
 from gradsan.show.places import main_place
 
 _SEVERITY = {"error": "critical", "warning": "major"}
@@ -23,4 +24,4 @@ def gitlab(report: Report) -> str:
         }
         for each in report.diagnoses
     ]
-    return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+    return in_json(json.dumps(entries, indent=2, ensure_ascii=False)) + "\n"

@@ -1,13 +1,16 @@
 """SARIF 2.1.0: for code scanning in GitHub, Azure, VS Code and their like."""
 
 import json
+import os
 from pathlib import PurePath
 from typing import Any
+from urllib.parse import quote
 
 from gradsan.causes import cause
 from gradsan.causes.cause import Cause
 from gradsan.facts.location import Location
 from gradsan.report import Diagnosis, Report
+from gradsan.show.harmless import in_json
 from gradsan.show.places import main_place, main_role, story_places
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -29,7 +32,8 @@ def sarif(report: Report) -> str:
         "columnKind": "unicodeCodePoints",
         "results": [_result(each, codes) for each in report.diagnoses],
     }
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+    whole = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    return in_json(json.dumps(whole, indent=2, ensure_ascii=False)) + "\n"
 
 
 def _rule(known: type[Cause]) -> dict[str, Any]:
@@ -77,5 +81,5 @@ def _location(place: Location) -> dict[str, Any]:
         region["endColumn"] = place.end_column
     if place.source:
         region["snippet"] = {"text": place.source}
-    uri = PurePath(place.file).as_posix()
+    uri = quote(os.fsencode(PurePath(place.file).as_posix()))
     return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}

@@ -1,6 +1,5 @@
 """A report as an explanation for a terminal: what happened where, in order, and how to fix it."""
 
-import difflib
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,8 +11,9 @@ from gradsan.causes.cause import Role
 from gradsan.facts.location import Frame, Location
 from gradsan.lifecycle.amounts import count, size
 from gradsan.report import Diagnosis, Edit, Effects, Fix, PathOp, Report, Summary
+from gradsan.show.harmless import harmless, neutral
 from gradsan.show.places import is_one_line, story_places
-from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, rendered, with_inline_code, wrapped
+from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, changed_lines, rendered, with_inline_code, wrapped
 
 _QUIET = "dim"
 
@@ -22,7 +22,7 @@ def terminal(report: Report, *, width: int, color: bool) -> str:
     """All diagnoses of a report, then what the run did in numbers."""
     width = max(width, NARROWEST)
     text = Text()
-    for each in report.diagnoses:
+    for each in harmless(report).diagnoses:
         text.append_text(_story(each, width)).append("\n")
     text.append_text(_closing(report))
     return rendered(text, color=color)
@@ -30,12 +30,12 @@ def terminal(report: Report, *, width: int, color: bool) -> str:
 
 def story(diagnosis: Diagnosis, *, width: int, color: bool) -> str:
     """One diagnosis."""
-    return rendered(_story(diagnosis, max(width, NARROWEST)), color=color)
+    return rendered(_story(harmless(diagnosis), max(width, NARROWEST)), color=color)
 
 
 def proposal(diagnosis: Diagnosis, diff: str, why: str, *, width: int, color: bool) -> str:
     """A diagnosis in a line, its first fix with all that it changes, and how sure that is."""
-    width = max(width, NARROWEST)
+    width, diagnosis = max(width, NARROWEST), harmless(diagnosis)
     text = _title(diagnosis, width)
     place = diagnosis.used or diagnosis.made or diagnosis.held or diagnosis.cut
     if place is not None:
@@ -47,9 +47,9 @@ def proposal(diagnosis: Diagnosis, diff: str, why: str, *, width: int, color: bo
     for note in diagnosis.notes:
         if note.startswith("not `"):  # why it is not the remedy that comes to mind
             text.append_text(_labelled("note", note, width))
-    for line in diff.splitlines():
+    for line in neutral(diff, lines=True).splitlines():
         text.append(f"  {line}".rstrip() + "\n", DIFF.get(line[:1], ""))
-    text.append_text(_labelled("so", why, width))
+    text.append_text(_labelled("so", neutral(why), width))
     return rendered(text.append("\n"), color=color)
 
 
@@ -206,7 +206,7 @@ def _consequences(effects: Effects) -> str:
 def _edit(edit: Edit) -> Text:
     """Where, and only the lines that change, without the indentation they share."""
     old, new = edit.old.split("\n"), edit.new.split("\n")
-    changed = [line for line in difflib.ndiff(old, new) if line[0] in "-+"]
+    changed = changed_lines(old, new)
     bare = textwrap.dedent("\n".join(line[2:] for line in changed)).split("\n")
     text = Text().append(f"  {edit.file}:{edit.line}\n", "cyan")
     for line, code in zip(changed, bare, strict=True):
@@ -221,7 +221,7 @@ def closing(summary: Summary, diagnoses: Sequence[Diagnosis], *, width: int, col
     """
     width = max(width, NARROWEST)
     text = Text()
-    for each in diagnoses:
+    for each in map(harmless, diagnoses):
         text.append_text(_story(each, width)).append("\n")
     text.append(_verdict(diagnoses)).append(f" ({_numbers(summary)})\n", _QUIET)
     return rendered(text, color=color)

@@ -1,6 +1,8 @@
 """What all text for a terminal has in common: styles, wrapping, and the last step to a string."""
 
+import difflib
 import textwrap
+from collections.abc import Sequence
 from io import StringIO
 
 from rich.text import Text
@@ -8,11 +10,20 @@ from rich.text import Text
 NARROWEST = 40  # columns; below that, prose is no longer readable and the terminal may cut it
 SEVERITY = {"error": "bold red", "warning": "bold yellow"}
 DIFF = {"-": "red", "+": "green"}
+_MANY = 60  # lines
+_LONG = 20_000  # letters
 
 
 def wrapped(paragraph: str, width: int) -> list[str]:
     """Lines of prose; names and paths stay whole."""
     return textwrap.wrap(paragraph, width, break_long_words=False, break_on_hyphens=False)
+
+
+def changed_lines(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """The lines that go and come, each behind `- ` or `+ `; similar ones beside one another where there are few."""
+    if max(len(old), len(new)) > _MANY or sum(map(len, (*old, *new))) > _LONG:  # `ndiff` takes the cube of them
+        return [f"- {line}" for line in old] + [f"+ {line}" for line in new]
+    return [line for line in difflib.ndiff(old, new) if line[0] in DIFF]
 
 
 def with_inline_code(text: Text) -> Text:

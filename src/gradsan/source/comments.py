@@ -64,6 +64,10 @@ def with_comments(text: str, wanted: Mapping[int, Iterable[str]]) -> str:
 
 
 def commented(content: bytes, wanted: Mapping[int, Iterable[str]]) -> bytes:
-    """The content of a file with comments on these lines; it keeps its encoding and its line ends."""
+    """The content of a file with comments on these lines; it keeps its encoding and its line ends.
+
+    It stays as it is where its encoding does not lead back to the same bytes.
+    """
     encoding = encoding_of(content)
-    return with_comments(content.decode(encoding), wanted).encode(encoding)
+    text = content.decode(encoding)
+    return with_comments(text, wanted).encode(encoding) if text.encode(encoding) == content else content

@@ -2,13 +2,16 @@
 
 import ast
 import linecache
+import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
+from gradsan.source.bounded import content_of, digest_of
 from gradsan.source.file import Source, UnreadableSourceError, parse, parses, tree_of
 
+_first_read: dict[str, str] = {}  # digests, by real paths
 _instead: dict[str, bytes] = {}  # what files are read as, by their paths
 
 
@@ -31,13 +34,20 @@ def load(path: str) -> Source | None:
     try:
         found = Path(path).stat()
         return _load(path, (found.st_mtime_ns, found.st_size))
-    except OSError:
+    except (OSError, ValueError):  # a name with a null byte
         return None
 
 
 @lru_cache(maxsize=256)
 def _load(path: str, _state: tuple[int, int]) -> Source | None:
-    return parsed(path, Path(path).read_bytes())
+    content = content_of(path)
+    _first_read.setdefault(os.path.realpath(path), digest_of(content))
+    return parsed(path, content)
+
+
+def first_read(path: str) -> str | None:
+    """A digest of what a file said when this process first read it; None: it never did."""
+    return _first_read.get(os.path.realpath(path))
 
 
 def parsed(path: str, content: bytes) -> Source | None:
@@ -61,9 +71,8 @@ def locate_import(importer: str, module: str, level: int) -> str | None:
     folder = Path(importer).parent
     parts = tuple(module.split(".")) if module else ()
     if level:
-        for _ in range(level - 1):
-            folder = folder.parent
-        return _file(folder, parts)
+        above = (folder, *folder.parents)
+        return _file(above[level - 1], parts) if level <= len(above) else None
     for _ in range(6):
         found = _file(folder, parts)
         if found is not None:
@@ -75,8 +84,10 @@ def locate_import(importer: str, module: str, level: int) -> str | None:
 
 
 def _file(folder: Path, parts: tuple[str, ...]) -> str | None:
+    if not all(part.isidentifier() for part in parts):  # `import ...` in a docstring that somebody took for source
+        return None
     target = folder.joinpath(*parts)
-    for candidate in (target.with_suffix(".py") if parts else None, target / "__init__.py"):
-        if candidate is not None and candidate.is_file():
-            return str(candidate)
+    candidates = (*((target.with_suffix(".py"),) if parts else ()), target / "__init__.py")
+    with suppress(OSError):  # a name that is too long for a file
+        return next((str(each) for each in candidates if each.is_file()), None)
     return None

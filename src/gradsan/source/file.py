@@ -64,7 +64,7 @@ def parse(path: str, content: bytes) -> Source:
     encoding = encoding_of(content)
     try:
         text = content.decode(encoding)
-    except (UnicodeDecodeError, LookupError) as error:
+    except (ValueError, LookupError) as error:  # codecs that are no text encodings raise what they like
         raise UnreadableSourceError(f"it is not in the encoding that it declares ({error})") from None
     return parse_text(path, text, encoding)
 
@@ -73,8 +73,8 @@ def encoding_of(content: bytes) -> str:
     """The encoding that a file declares."""
     try:
         return tokenize.detect_encoding(io.BytesIO(content).readline)[0]
-    except SyntaxError as error:
-        raise UnreadableSourceError(str(error.msg)) from None
+    except (SyntaxError, ValueError) as error:
+        raise UnreadableSourceError(str(error)) from None
 
 
 def parse_text(path: str, text: str, encoding: str = "utf-8", cells: tuple[tuple[int, int], ...] = ()) -> Source:

@@ -5,7 +5,7 @@ import re
 
 from gradsan.source.file import Source, UnreadableSourceError, parse_text, parses
 
-_MAGIC = re.compile(r"^(\s*)(?:[%!?]|[\w.]+\?{1,2}\s*$)", re.MULTILINE)
+_MAGIC = re.compile(r"^([ \t]*+)(?:[%!?]|[\w.]++\?{1,2}[ \t]*+$)", re.MULTILINE)
 
 
 def parse_notebook(path: str, content: bytes) -> Source:

@@ -36,7 +36,9 @@ def _creation_into_the_loop(program: Program) -> Iterator[Draft]:
         return
     draft = Draft()
     draft.is_partial = program.leaves_some(making, {line for each in moved for line in _lines(making.tree, each)})
-    below = _read_below(making, passing)
+    below = _read_below(making, container)
+    if isinstance(container, Function):
+        below -= _bound_by_the_call(making.tree, container, assigned_names(moved) & below, draft)
     for each in moved:
         if not assigned_names(each) & below:  # else it stays, too: the loop may not run at all
             draft.remove(making.tree, each)
@@ -81,13 +83,24 @@ def _lines(tree: Tree, statement: Statement) -> range:
     return range(tree.line(statement), tree.end_line(statement) + 1)
 
 
-def _read_below(making: Place, passing: Place) -> set[str]:
-    """The names that are read below the loop, in the block in which they are made."""
-    tree, block = making.tree, list(making.tree.block(making.statement))
-    around = next((each for each in (passing.statement, *tree.above(passing.statement)) if each in block), None)
-    if around is None or not isinstance(around, Loop):
-        return set()
-    return set().union(*(loaded_names(each) for each in block[block.index(around) + 1 :]))
+def _read_below(making: Place, container: Loop | Function) -> set[str]:
+    """The names that are read below the loop or the closure, in the block in which they are made."""
+    block = list(making.tree.block(making.statement))
+    return set().union(*(loaded_names(each) for each in block[block.index(container) + 1 :]))
+
+
+def _bound_by_the_call(tree: Tree, closure: Function, wanted: set[str], draft: Draft) -> set[str]:
+    """What the closure gives back, through the call that it is given to: `loss = optimizer.step(closure)`."""
+    given_back = {tree.text(each.value) for each in ast.walk(closure) if isinstance(each, ast.Return) and each.value}
+    for each in tree.below(closure):
+        call = call_of(each)
+        if call is None or closure.name not in loaded_names([*call.args, *call.keywords]):
+            continue
+        if isinstance(each, ast.Expr) and len(given_back) == 1 and given_back <= wanted:
+            draft.replace(tree, each, f"{next(iter(given_back))} = {tree.text(each)}")
+            return given_back
+        return wanted & assigned_names(each)
+    return set()
 
 
 def _updates(statement: Statement) -> bool:

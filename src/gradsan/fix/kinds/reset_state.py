@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from gradsan.facts.location import Location
 from gradsan.fix.carried import for_each
+from gradsan.fix.collected import collected
+from gradsan.fix.creating import creates_trained
 from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places, named
 from gradsan.fix.program import Place, Program, frames
@@ -25,6 +27,15 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
     yield from _as_in_the_beginning(program, name)
 
 
+def _with_its_companions(program: Program, name: str) -> Iterator[Draft]:
+    """Below the step, all lists that one pass uses up together."""
+    found = collected(program, name)
+    if found is not None:
+        draft = Draft()
+        draft.insert_after(found.tree, found.used, *(f"{each}.clear()" for each in found.names))
+        yield draft
+
+
 def _as_in_the_beginning(program: Program, name: str) -> Iterator[Draft]:
     """Below the pass: what the program itself gave it first."""
     enters = program.diagnosis.enters
@@ -38,6 +49,8 @@ def _as_in_the_beginning(program: Program, name: str) -> Iterator[Draft]:
         reached = name if access is None else access.written
         initial = _initial(source.tree, name, here=place.frame.file == enters.file)
         if initial is None or (access is None and place.frame.function != enters.function):
+            continue
+        if creates_trained(initial, source):
             continue
         if reached != name and "self" in initial:
             initial = initial.replace("self.", f"{reached.rpartition('.')[0]}.")
@@ -314,5 +327,11 @@ def _bound(tree: ast.Module) -> Iterator[str]:
 
 PLACES: Places = {
     "store": _emptied,
-    **named({"iteration": _where_the_iteration_begins, "boundary": _at_the_boundary}),
+    **named(
+        {
+            "iteration": _where_the_iteration_begins,
+            "boundary": _at_the_boundary,
+            "collection": _with_its_companions,
+        }
+    ),
 }

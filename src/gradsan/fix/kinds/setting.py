@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 
 from gradsan.causes.remedy import Target
+from gradsan.fix.cache_switch import asking_for_a_cache
 from gradsan.fix.carried import is_import
 from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
@@ -45,6 +46,19 @@ def _keep_buffers(program: Program) -> Iterator[Draft]:
         yield draft
 
 
+def _without_cache(program: Program) -> Iterator[Draft]:
+    """`cached=False`, wherever the class that keeps it is asked to."""
+    for place in reversed(program.places(program.diagnosis.made)):
+        found = None if place is None else asking_for_a_cache(place, _trees(program))
+        if found is not None:
+            draft = Draft()
+            switch, calls = found
+            for tree, call in calls:
+                draft.replace(tree, call, with_argument(tree.text(call), switch, "False"))
+            yield draft
+            return
+
+
 def _trees(program: Program) -> list[Tree]:
     diagnosis = program.diagnosis
     places = [each for where in (diagnosis.used, diagnosis.freed, diagnosis.made) for each in program.places(where)]
@@ -55,5 +69,6 @@ def _trees(program: Program) -> list[Tree]:
 SETTINGS: Mapping[Target, Callable[[Program], Iterator[Draft]]] = {
     "use_reentrant": _not_reentrant,
     "donated_buffer": _keep_buffers,
+    "cache": _without_cache,
 }
 PLACES: Places = {"program": _set}

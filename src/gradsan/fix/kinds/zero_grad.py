@@ -1,4 +1,4 @@
-"""Clear the gradients of an optimizer before the first pass of its step."""
+"""Clear the gradients of an optimizer once for every step."""
 
 import ast
 from collections.abc import Iterator
@@ -9,22 +9,24 @@ from gradsan.fix.program import Program
 from gradsan.source.names import call_of
 
 
-def _cleared_above(program: Program) -> Iterator[Draft]:
-    """`optimizer.zero_grad()` above the pass, in the function that also makes the step."""
+def _cleared(program: Program) -> Iterator[Draft]:
+    """`optimizer.zero_grad()` above the pass, in the function that also makes the step; below the step as well.
+
+    Where the two stand in different blocks, several passes may belong to one step: then below the step comes first.
+    """
     used, changed = program.diagnosis.used, program.diagnosis.changed
-    if used is None or changed is None:
-        return
     apart = program.apart(used, changed)
-    if apart is None:
-        return
-    above, stepping = program.places(used)[apart], program.places(changed)[apart]
-    if above is None or stepping is None:
+    passing, stepping = (None, None) if apart is None else (program.places(used)[apart], program.places(changed)[apart])
+    if passing is None or stepping is None:
         return
     match call_of(stepping.statement):
         case ast.Call(func=ast.Attribute(value=optimizer, attr="step")):
-            draft = Draft()
-            draft.insert_before(above.tree, above.statement, f"{stepping.tree.text(optimizer)}.zero_grad()")
-            yield draft
+            clearing = f"{stepping.tree.text(optimizer)}.zero_grad()"
+            above, below = Draft(), Draft()
+            above.insert_before(passing.tree, passing.statement, clearing)
+            below.insert_after(stepping.tree, stepping.statement, clearing)
+            is_one_block = passing.statement in stepping.tree.block(stepping.statement)
+            yield from (above, below) if is_one_block else (below, above)
 
 
-PLACES: Places = {"later pass": _cleared_above}
+PLACES: Places = {"later pass": _cleared}

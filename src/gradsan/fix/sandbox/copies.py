@@ -8,9 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-LEFT_OUT = frozenset(
-    {"__pycache__", ".git", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".gradsan_cache"}
-)
+LEFT_OUT = frozenset({"__pycache__", ".git", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"})
 _ALL = 4_000_000_000  # bytes of one copy
 _FILES = 100_000
 

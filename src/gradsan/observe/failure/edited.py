@@ -4,12 +4,14 @@ import re
 from math import prod
 
 from gradsan.facts.incident import Edited, SavedValue, Stack, Way, When
-from gradsan.observe.failure.renewal import is_term, trained_anew
-from gradsan.observe.failure.scene import Graph, Node, Scene, moment, op_fact, pass_fact, way
+from gradsan.observe.failure.pass_graph import Graph
+from gradsan.observe.failure.scene import Scene, moment, op_fact, pass_fact, path_fact
 from gradsan.observe.failure.suspects import bare, is_seen_through, suspects_in
-from gradsan.observe.graph import REARRANGING, kind_of, leaves_of, parameters_behind, saves_values
+from gradsan.observe.failure.trained_again import is_term, shaped_by, trained_again
+from gradsan.observe.graph import REARRANGING, Node, kind_of, leaves_of, parameters_behind, saves_values
 from gradsan.observe.log.iterations import Repeats
-from gradsan.observe.log.lines import Lines, Unknown
+from gradsan.observe.log.lines import Unknown
+from gradsan.observe.notes import PassNote
 from gradsan.observe.steps import StepNote
 
 _SAID = re.compile(
@@ -47,15 +49,16 @@ def edited(message: str, scene: Scene) -> Edited:
         by_optimizer=True,
         optimizer=str(owner),
         changed=step.stack,
-        when=_when_saved(graph.number[saver], graph, scene.lines),
-        path=way(path, graph, {}, scene),
+        when=_when_saved(graph.number[saver], graph, scene),
+        path=path_fact(path, graph, {}, scene),
         made=op_fact(path[crossing], graph, {}, scene),
         enters=op_fact(path[crossing - 1], graph, {}, scene) if crossing else None,
         proved=value is not None,
         retained=_retained(graph.number[saver], scene),
         joined=_is_joined(graph, owner, step, scene),
-        renewed=_is_renewed(graph, path, crossing),
-        anew=_trains_anew(graph, step),
+        renewed=_is_trained_apart(graph, path, crossing),
+        anew=_trains_through_new_ops(graph, step),
+        shaped_by=shaped_by(graph, path, crossing),
     )
 
 
@@ -98,18 +101,18 @@ def _stepped(graph: Graph, value: SavedValue | None, scene: Scene) -> tuple[Node
     return saver, owner, step
 
 
-def _is_renewed(graph: Graph, path: list[Node], crossing: int) -> bool:
+def _is_trained_apart(graph: Graph, path: list[Node], crossing: int) -> bool:
     """Whether this pass trains the parameters behind the old part apart from it: that is an input, or a target."""
-    made = graph.number[path[crossing]]
-    old = {node for node, number in graph.number.items() if number <= made}
-    return trained_anew(graph, old) and not is_term(graph, path, crossing, old)
+    created = graph.number[path[crossing]]
+    old = {node for node, number in graph.number.items() if number <= created}
+    return trained_again(graph, old) and not is_term(graph, path, crossing, old)
 
 
 def _is_joined(graph: Graph, owner: int, step: StepNote, scene: Scene) -> bool:
     """Whether the pass comes to parameters of another optimizer's only beside those that were changed.
 
     Where they lie behind what was changed, as a generator behind its critic, they are trained through it. What has used
-    them before the step would lose its history with the rest.
+    them before the step would lose its graph with the rest.
     """
     owners = scene.owners
     using: set[Node] = set()  # what was changed
@@ -125,8 +128,8 @@ def _is_joined(graph: Graph, owner: int, step: StepNote, scene: Scene) -> bool:
     return bool(beside) and is_new and not others & graph.beneath(using)
 
 
-def _trains_anew(graph: Graph, step: StepNote) -> bool:
-    """Whether the pass comes to a parameter through nothing but what was made since a step."""
+def _trains_through_new_ops(graph: Graph, step: StepNote) -> bool:
+    """Whether the pass comes to a parameter through nothing but what was created since a step."""
     older = {node for node, number in graph.number.items() if number < step.number}
     roots = [root for root in graph.roots if root not in older]
     return any(True for _ in leaves_of(graph.beneath(roots, but_for=older)))
@@ -140,22 +143,17 @@ def _older_than(step: StepNote, path: list[Node], graph: Graph) -> int:
 
 def _shared(path: list[Node], scene: Scene, graph: Graph) -> int:
     """Where a path leads into what the earlier pass walked and kept; 0 where there was none, or all of it is shared."""
-    number = graph.number[path[-1]]
-    earlier = [each for each in scene.passes.before(scene.note) if each.retains and each.walks(number)]
-    if not earlier:
-        return 0
-    ages = (graph.number.get(node) for node in path)
-    return next((index for index, age in enumerate(ages) if age is not None and earlier[-1].walks(age)), 0)
+    earlier = _retaining(graph.number[path[-1]], scene)
+    ages = (graph.number.get(node, -1) for node in path)
+    return next((index for index, age in enumerate(ages) if any(each.walks(age) for each in earlier[-1:])), 0)
 
 
 def _output(path: list[Node], scene: Scene, graph: Graph) -> int:
-    """The last op on the way that the saving line made, as the function sees it that asks for the pass.
+    """The last op on the path that the saving line created, as the function sees it that asks for the pass.
 
     It is what the network of the changed parameters gave back.
     """
     lines, last = scene.lines, len(path) - 1
-    if lines is None:
-        return last
     saving = lines.stack_of(graph.number[path[last]])
     if isinstance(saving, Unknown):
         return last
@@ -173,13 +171,17 @@ def _output(path: list[Node], scene: Scene, graph: Graph) -> int:
 
 def _retained(number: int, scene: Scene) -> Stack:
     """The pass that would have freed an op, had it not been asked to keep its graph."""
-    earlier = [each for each in scene.passes.before(scene.note) if each.retains and each.walks(number)]
-    return earlier[-1].stack if earlier else ()
+    return next((each.stack for each in reversed(_retaining(number, scene))), ())
 
 
-def _when_saved(number: int, graph: Graph, lines: Lines | None) -> When:
-    """Against the innermost running loop whose present round did not save it; not one over losses that were there."""
-    loops = [each for each in lines.rounds() if not graph.is_older_than(each)] if lines is not None else []
+def _retaining(number: int, scene: Scene) -> list[PassNote]:
+    """The earlier passes that walked an op and kept its graph."""
+    return [each for each in scene.earlier if each.retains and each.walks(number)]
+
+
+def _when_saved(number: int, graph: Graph, scene: Scene) -> When:
+    """Against the innermost loop whose present iteration did not save it; not one over losses that were there."""
+    loops = [each for each in scene.loops if not graph.is_older_than(each)]
     moments = [(moment(number, loop), loop.kind) for loop in reversed(loops)]
     for each, kind in moments:
         # What was there before a line's calls is no older than the line.

@@ -1,8 +1,9 @@
 """Whether a failing pass was asked for a loss that an earlier one took, or for a total with such a loss in it."""
 
 from gradsan.facts.incident import Kinship
-from gradsan.observe.failure.scene import Graph, Node, Scene
-from gradsan.observe.graph import kind_of, loss_chain, terms_of
+from gradsan.observe.failure.pass_graph import Graph
+from gradsan.observe.failure.scene import Scene
+from gradsan.observe.graph import Node, inputs_of, kind_of, loss_chain, terms_of
 from gradsan.observe.notes import PassNote
 
 
@@ -12,7 +13,7 @@ def kinship_of(graph: Graph, freed_by: dict[Node, PassNote], scene: Scene, *, fr
     numbers, of_terms = {graph.number[node] for node in chain}, {graph.number[node] for node in terms}
     taken = {
         each.losses[0]
-        for each in scene.passes.before(scene.note)
+        for each in scene.earlier
         if each.losses and (each.losses[0] in numbers or not of_terms.isdisjoint(each.losses))
     }
     if taken:
@@ -22,5 +23,5 @@ def kinship_of(graph: Graph, freed_by: dict[Node, PassNote], scene: Scene, *, fr
 
 def _grows(node: Node, freed_by: dict[Node, PassNote]) -> bool:
     """Whether a part of a loss is a sum of something new and of what an earlier pass walked: a mean of all so far."""
-    added = [each for each, _ in node.next_functions if each is not None] if kind_of(node) == "Add" else []
+    added = inputs_of(node) if kind_of(node) == "Add" else []
     return node not in freed_by and len({each in freed_by for each in added}) > 1

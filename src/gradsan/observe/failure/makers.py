@@ -1,4 +1,4 @@
-"""In which iterations of a loop what made an op ran: the line itself, or the one that stored what it had called for."""
+"""In which iterations of a loop what created an op ran: the line itself, or the one that stored what it called for."""
 
 import ast
 from collections.abc import Iterable
@@ -8,33 +8,33 @@ from gradsan.facts.location import Frame
 from gradsan.observe.log.iterations import BEFORE, Repeats, Rounds
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.log.sites import Kind
-from gradsan.source.scopes import scope_of
+from gradsan.observe.statements import statements_at
 from gradsan.source.stores import stores
 
 _BLOCKS = 12  # of the log, that are read for one iteration
 
 
-def maker_rounds(number: int, loop: Rounds, lines: Lines) -> set[int]:
-    """The iterations in which the maker of an op made ops."""
+def maker_iterations(number: int, loop: Rounds, lines: Lines) -> set[int]:
+    """The iterations in which the maker of an op created ops."""
     stack = lines.stack_of(number)
     if isinstance(stack, Unknown):
         return set()
     *callers, innermost = _from_the_storing(stack, max(loop.depth, 0))
-    made = lines.made_by(innermost.file, innermost.line, tuple(callers))
-    return {each for start, _ in made if (each := loop.round_of(start)) not in (None, BEFORE)}
+    created = lines.made_by(innermost.file, innermost.line, tuple(callers))
+    return {each for start, _ in created if (each := loop.round_of(start)) not in (None, BEFORE)}
 
 
 def goes_over_functions(number: int, loop: Rounds, lines: Lines, path: Iterable[int]) -> bool:
-    """Whether a line of the loop called one function in the iteration that made an op, and calls another in this one.
+    """Whether a line of the loop called one function in the iteration that created an op, and calls another now.
 
     Such a loop goes over callbacks, or over the parts of a step: its iterations are no steps. `path`: ops on the path
     to it. An iteration of the log is read twice at most, however long the path is.
     """
-    born, depth, made = loop.round_of(number), loop.depth, lines.stack_of(number)
-    if loop.kind is not Repeats.LOOP or not born or isinstance(made, Unknown) or len(made) <= depth + 1:
+    born, depth, created = loop.round_of(number), loop.depth, lines.stack_of(number)
+    if loop.kind is not Repeats.LOOP or not born or isinstance(created, Unknown) or len(created) <= depth + 1:
         return False
-    ours = _called_from(made[depth], depth, (each for each in path if loop.round_of(each) == loop.now), lines)
-    if not ours or _function(made[depth + 1]) in _entered(loop, loop.now, lines):
+    ours = _called_from(created[depth], depth, (each for each in path if loop.round_of(each) == loop.now), lines)
+    if not ours or _function(created[depth + 1]) in _entered(loop, loop.now, lines):
         return False
     return not ours <= _entered(loop, born, lines)
 
@@ -75,6 +75,5 @@ def _from_the_storing(stack: Stack, outermost: int) -> Stack:
 
 
 def _stores_for_long(frame: Frame) -> bool:
-    scope = scope_of(frame.file, frame.function, frame.line)
-    statements = () if scope is None else scope.by_line.get(frame.line, ())
-    return any(isinstance(each.target, ast.Attribute | ast.Subscript) for one in statements for each in stores(one))
+    stored = (each.target for one in statements_at(frame) for each in stores(one))
+    return any(isinstance(each, ast.Attribute | ast.Subscript) for each in stored)

@@ -1,38 +1,72 @@
 """What is at hand when a pass has failed: the graph it was to walk, and how its parts become plain facts."""
 
-from collections import deque
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import FrameType
 from typing import Any
 
 from gradsan.facts.incident import LONGEST_PATH, OpFact, PassFact, Stack, Way, When
 from gradsan.facts.location import Frame
-from gradsan.observe.graph import parameters_behind, reach, roots_of
+from gradsan.observe.failure.pass_graph import Graph
+from gradsan.observe.graph import Node
 from gradsan.observe.log.iterations import BEFORE, Rounds
-from gradsan.observe.log.lines import Lines, Unknown
+from gradsan.observe.log.lines import Lines
 from gradsan.observe.modules import Trained, module_names, owners, trained
 from gradsan.observe.notes import PassNote
 from gradsan.observe.passes import Passes
-from gradsan.observe.private import NO_NUMBER
+from gradsan.observe.process import NOTHING_RECORDED, Process
+from gradsan.observe.statements import scope_at
 from gradsan.observe.steps import Steps
-from gradsan.source.scopes import scope_of
 
-Node = Any  # autograd's ops have no public type
+_CHECKPOINT = "torch/utils/checkpoint.py"
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything that is at hand when a pass has failed."""
+    """Everything that is at hand when a pass has failed. Nothing of it is kept."""
 
-    tensors: tuple[Any, ...]
+    tensors: tuple[Any, ...]  # what the pass was asked for
+    frames: Sequence[FrameType]  # the live ones, outermost first
     note: PassNote
-    passes: Passes
-    steps: Steps
-    lines: Lines | None
-    in_checkpoint: bool
+    process: Process
+
+    @property
+    def owns(self) -> Callable[[str], bool]:
+        """Says of a file whether it is the user's."""
+        return self.process.owns
+
+    @property
+    def passes(self) -> Passes:
+        """All passes of the process."""
+        return self.process.passes
+
+    @property
+    def steps(self) -> Steps:
+        """All steps of its optimizers."""
+        return self.process.steps
+
+    @property
+    def in_checkpoint(self) -> bool:
+        """Whether an activation checkpoint is at work."""
+        return any(_CHECKPOINT in each.f_code.co_filename.replace("\\", "/") for each in self.frames)
 
     # To walk a large graph, or to find all objects of a class in a large program, takes time: it is done once.
+
+    @cached_property
+    def lines(self) -> Lines:
+        """The lines that ran in its thread."""
+        return self.process.lines
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether any were recorded."""
+        return self.lines is not NOTHING_RECORDED
+
+    @cached_property
+    def earlier(self) -> list[PassNote]:
+        """What is still known of its thread's passes before this one, oldest first."""
+        return self.passes.before(self.note)
 
     @cached_property
     def graph(self) -> "Graph":
@@ -47,7 +81,7 @@ class Scene:
     @cached_property
     def loops(self) -> tuple[Rounds, ...]:
         """The loops that are running, outermost first; none where no lines were recorded."""
-        return () if self.lines is None else self.lines.rounds()
+        return self.lines.rounds()
 
     @cached_property
     def owners(self) -> dict[int, set[int]]:
@@ -58,58 +92,6 @@ class Scene:
     def modules(self) -> dict[int, str]:
         """For the id of every parameter, the name of its module."""
         return module_names(self.trained.modules)
-
-
-class Graph:
-    """The graph that a pass is to walk; `modules` are the names of those that own its parameters, by their ids."""
-
-    def __init__(self, tensors: Iterable[Any], modules: Mapping[int, str]) -> None:
-        self.roots = roots_of(tensors)
-        self.below = reach(self.roots)
-        self.number: dict[Node, int] = {}
-        for node in self.below:
-            number = node._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
-            if number != NO_NUMBER:
-                self.number[node] = number
-        self._modules = modules
-
-    def module(self, node: Node) -> str | None:
-        """The module whose parameter an op uses."""
-        names = (self._modules.get(id(leaf)) for leaf in parameters_behind(node, self.below))
-        return next((name for name in names if name is not None), None)
-
-    def is_older_than(self, loop: Rounds) -> bool:
-        """Whether what the pass was asked for was there before the present round of a loop, which goes over it then."""
-        start = loop.start_of(loop.now)
-        return start is not None and all(self.number.get(root, start) < start for root in self.roots)
-
-    def beneath(self, roots: Iterable[Node], *, but_for: Container[Node] = ()) -> set[Node]:
-        """Every node below some of this graph's own; what is to be left out is not walked."""
-        found: set[Node] = set()
-        stack = list(roots)
-        while stack:
-            node = stack.pop()
-            if node not in found:
-                found.add(node)
-                stack += [each for each in self.below[node] if each not in found and each not in but_for]
-        return found
-
-    def path(self, target: Node) -> list[Node]:
-        """A shortest way from a root to an op."""
-        came: dict[Node, Node | None] = dict.fromkeys(self.roots)
-        queue = deque(self.roots)
-        while queue:
-            node = queue.popleft()
-            if node is target:
-                break
-            for each in self.below[node]:
-                if each not in came:
-                    came[each] = node
-                    queue.append(each)
-        way = [target]
-        while (above := came[way[-1]]) is not None:
-            way.append(above)
-        return way[::-1]
 
 
 def pass_fact(note: PassNote) -> PassFact:
@@ -132,7 +114,7 @@ def runs(qualified: str, method: str) -> bool:
     return qualified.rpartition(".")[2] == method and "." in qualified
 
 
-def way(path: list[Node], graph: Graph, freed_by: dict[Node, PassNote], scene: Scene) -> Way:
+def path_fact(path: list[Node], graph: Graph, freed_by: dict[Node, PassNote], scene: Scene) -> Way:
     """A path in plain facts, both of its ends."""
     half = LONGEST_PATH // 2
     left_out = max(len(path) - LONGEST_PATH, 0)
@@ -145,11 +127,10 @@ def op_fact(node: Node, graph: Graph, freed_by: dict[Node, PassNote], scene: Sce
     number = graph.number.get(node)
     if number is None:
         return OpFact(str(node.name()), None)
-    stack = () if scene.lines is None else scene.lines.stack_of(number)
     return OpFact(
         name=str(node.name()).rpartition("::")[2],
         number=number,
-        stack=() if isinstance(stack, Unknown) else outside_of_compiled(stack),
+        stack=outside_of_compiled(scene.lines.stack_of(number) or ()),
         consumed=node in freed_by,
         step=scene.passes.step_of(number, scene.note),
         module=graph.module(node),
@@ -159,8 +140,8 @@ def op_fact(node: Node, graph: Graph, freed_by: dict[Node, PassNote], scene: Sce
 def outside_of_compiled(stack: Stack) -> Stack:
     """The calls to the innermost that stands at a statement.
 
-    What `torch.compile` makes of a function stands at its head as long as it runs. That head made nothing, and what did
-    is not known: the line that called it says more.
+    What `torch.compile` makes of a function stands at its head as long as it runs. That head created nothing, and what
+    did is not known: the line that called it says more.
     """
     while len(stack) > 1 and _stands_at_head(stack[-1]):
         stack = stack[:-1]
@@ -168,15 +149,15 @@ def outside_of_compiled(stack: Stack) -> Stack:
 
 
 def _stands_at_head(frame: Frame) -> bool:
-    scope = scope_of(frame.file, frame.function, frame.line)
+    scope = scope_at(frame)
     return scope is not None and not scope.is_transparent and frame.line < min(scope.by_line, default=frame.line)
 
 
 def moment(number: int, loop: Rounds) -> When:
-    """When an op was made, against the iterations of a loop."""
-    made = loop.round_of(number)
-    if made is None:
+    """When an op was created, against the iterations of a loop."""
+    created = loop.round_of(number)
+    if created is None:
         return "unknown"
-    if made == BEFORE:
+    if created == BEFORE:
         return "before"
-    return "now" if made == loop.now else "earlier"
+    return "now" if created == loop.now else "earlier"

@@ -6,14 +6,16 @@ from itertools import takewhile
 from typing import Any
 
 from gradsan.facts.incident import OpFact, Owners, PassFact, Repetition, SecondPass, Stack
-from gradsan.knowledge.tensors import kinds
 from gradsan.observe.failure.kinship import kinship_of
-from gradsan.observe.failure.renewal import is_reached_otherwise, is_term
-from gradsan.observe.failure.scene import Graph, Node, Scene, op_fact, pass_fact, runs, way
+from gradsan.observe.failure.pass_graph import Graph
+from gradsan.observe.failure.scene import Scene, op_fact, pass_fact, path_fact, runs
 from gradsan.observe.failure.step_loops import OldPart, repetition_of
+from gradsan.observe.failure.trained_again import is_reached_otherwise, is_term, shaped_by
 from gradsan.observe.graph import (
-    REARRANGING,
+    Node,
     about_bytes,
+    inputs_of,
+    is_operand,
     kind_of,
     leaves_of,
     saves_values,
@@ -21,8 +23,6 @@ from gradsan.observe.graph import (
 )
 from gradsan.observe.log.iterations import Rounds
 from gradsan.observe.notes import PassNote
-
-_CONTRACTIONS = kinds(lambda row: row.contracts)
 
 
 def second_pass(scene: Scene) -> SecondPass | None:
@@ -43,12 +43,12 @@ def second_pass(scene: Scene) -> SecondPass | None:
     fresh = _fresh_leaves(graph, freed_by)
     victim_name = victim.name()
     kinship = kinship_of(graph, freed_by, scene, fresh=bool(fresh))
-    anew = bool(stale) and {id(leaf) for leaf in stale} <= {id(leaf) for leaf in fresh}
+    again = bool(stale) and {id(leaf) for leaf in stale} <= {id(leaf) for leaf in fresh}
     return SecondPass(
         failing=pass_fact(scene.note),
         freeing=_inside(pass_fact(freeing), scene.note.stack),
-        path=way(path, graph, freed_by, scene),
-        made=_made(op_fact(path[crossing], graph, freed_by, scene), repetition, scene),
+        path=path_fact(path, graph, freed_by, scene),
+        made=_created(op_fact(path[crossing], graph, freed_by, scene), repetition, scene),
         enters=op_fact(path[crossing - 1], graph, freed_by, scene) if crossing else None,
         kinship=kinship,
         repetition=repetition[0] if repetition else None,
@@ -61,10 +61,11 @@ def second_pass(scene: Scene) -> SecondPass | None:
         checkpointed=scene.in_checkpoint or _is_recomputed(graph.number[victim], freeing, scene),
         own_backward=scene.note.outer is not None
         and any(runs(frame.function, "backward") for frame in scene.note.stack),
-        trained_anew=anew,
-        is_term=anew and is_term(graph, path, crossing, freed_by),
+        trained_anew=again,
+        is_term=again and is_term(graph, path, crossing, freed_by),
         carries_more=kinship == "total" and is_reached_otherwise(graph, freed_by),
         is_operand=is_operand(path[:crossing]),
+        shaped_by=shaped_by(graph, path, crossing),
         additions=_additions(path[: _first_freed(path, freed_by)]),
     )
 
@@ -81,7 +82,7 @@ def _additions(above: list[Node]) -> int:
 
 
 def _adds(node: Node) -> bool:
-    return kind_of(node) == "Add" and sum(each is not None for each, _ in node.next_functions) > 1
+    return kind_of(node) == "Add" and len(inputs_of(node)) > 1
 
 
 def _first_freed(path: list[Node], freed_by: dict[Node, PassNote]) -> int:
@@ -90,7 +91,7 @@ def _first_freed(path: list[Node], freed_by: dict[Node, PassNote]) -> int:
 
 def _consumers(graph: Graph, scene: Scene) -> dict[Node, PassNote]:
     """The ops that earlier passes had freed, each with the first that did."""
-    earlier = [each for each in scene.passes.before(scene.note) if not each.retains and each.walked is not None]
+    earlier = [each for each in scene.earlier if not each.retains and each.walked is not None]
     # Sorted, so that of a million ops each pass looks only at those that it may have walked.
     ops = sorted(graph.number.items(), key=lambda each: each[1])
     numbers = [number for _, number in ops]
@@ -106,7 +107,7 @@ def _consumers(graph: Graph, scene: Scene) -> dict[Node, PassNote]:
 def _crossing(
     path: list[Node], freed_by: dict[Node, PassNote], graph: Graph, repetition: tuple[Repetition, Rounds] | None
 ) -> int:
-    """Where the way leads out of the present iteration, or into the freed part."""
+    """Where the path leads out of the present iteration, or into the freed part."""
     freed = _first_freed(path, freed_by)
     if repetition is None or repetition[0].made in ("now", "unknown"):
         return freed
@@ -117,15 +118,15 @@ def _crossing(
     return next((index for index, node in enumerate(path) if graph.number.get(node, start) < start), freed)
 
 
-def _made(fact: OpFact, repetition: tuple[Repetition, Rounds] | None, scene: Scene) -> OpFact:
-    """With the step of its own round: what an earlier round made below its pass was not made for the next one."""
+def _created(fact: OpFact, repetition: tuple[Repetition, Rounds] | None, scene: Scene) -> OpFact:
+    """With the step of its own iteration: what an earlier one created below its pass was not for the next one."""
     is_earlier = repetition is not None and repetition[0].made == "earlier"
     return replace(fact, step=fact.step - 1) if is_earlier and fact.step == scene.note.step > 1 else fact
 
 
 def _is_recomputed(number: int, freeing: PassNote, scene: Scene) -> bool:
-    """Whether a pass made ops and freed them again, with no call of the user's in between: a checkpoint does."""
-    outer = next((each for each in scene.passes.before(scene.note) if each.index == freeing.outer), None)
+    """Whether a pass created ops and freed them again, with no call of the user's in between: a checkpoint does."""
+    outer = next((each for each in scene.earlier if each.index == freeing.outer), None)
     return outer is not None and outer.begin <= number and outer.stack == freeing.stack
 
 
@@ -136,12 +137,6 @@ def _inside(freeing: PassFact, failing: Stack) -> PassFact:
     pairs = enumerate(zip(ours, theirs, strict=False))
     shared = next((at for at, (mine, other) in pairs if mine != other), len(theirs))
     return replace(freeing, in_forward=any(runs(function, "forward") for _, function in ours[shared:]))
-
-
-def is_operand(above: list[Node]) -> bool:
-    """Whether what is below is multiplied with something as features and weights are, not compared or weighed by."""
-    kinds = (kind_of(node) for node in reversed(above))
-    return next((kind for kind in kinds if kind not in REARRANGING), None) in _CONTRACTIONS
 
 
 def _fresh_leaves(graph: Graph, freed_by: dict[Node, PassNote]) -> list[Any]:

@@ -5,11 +5,12 @@ from functools import cached_property
 
 from gradsan.facts.incident import Repetition, When
 from gradsan.facts.step_loop import StepLoop, loop_of_steps
-from gradsan.observe.failure.makers import goes_over_functions, maker_rounds
-from gradsan.observe.failure.scene import Graph, Node, Scene, moment
-from gradsan.observe.graph import REARRANGING, kind_of, parameters_behind
+from gradsan.observe.failure.makers import goes_over_functions, maker_iterations
+from gradsan.observe.failure.pass_graph import Graph
+from gradsan.observe.failure.scene import Scene, moment
+from gradsan.observe.graph import REARRANGING, Node, kind_of, parameters_behind
 from gradsan.observe.log.iterations import BEFORE, Repeats, Rounds
-from gradsan.observe.log.lines import Lines, Unknown
+from gradsan.observe.log.lines import Unknown
 from gradsan.observe.notes import PassNote
 
 
@@ -38,26 +39,21 @@ class OldPart:
 
 def repetition_of(old: OldPart, scene: Scene) -> tuple[Repetition, Rounds] | None:
     """The innermost loop in which the two passes belong to different steps; None: none is known."""
-    lines, loops = scene.lines, scene.loops
-    if lines is None:
-        return None
-    found = loop_of_steps(RunningLoop(loops[place], loops[:place], old, scene, lines) for place in _inwards(loops))
+    loops = scene.loops
+    inwards = reversed(range(len(loops)))
+    found = loop_of_steps(RunningLoop(loops[place], loops[:place], old, scene) for place in inwards)
     return None if found is None else (found.repetition, found.loop)
-
-
-def _inwards(loops: tuple[Rounds, ...]) -> range:
-    return range(len(loops) - 1, -1, -1)
 
 
 class RunningLoop(StepLoop):
     """One of them, with those around it, outermost first."""
 
-    def __init__(self, loop: Rounds, around: tuple[Rounds, ...], old: OldPart, scene: Scene, lines: Lines) -> None:
+    def __init__(self, loop: Rounds, around: tuple[Rounds, ...], old: OldPart, scene: Scene) -> None:
         self.loop = loop
         self._around = around
         self._old = old
         self._scene = scene
-        self._lines = lines
+        self._lines = scene.lines
         self._origin = old.origin
         self._freed = iteration_before(old.freeing.begin, loop)
         self._start = loop.start_of(loop.now)
@@ -71,7 +67,7 @@ class RunningLoop(StepLoop):
         return self.loop.kind is Repeats.CALLS and self._freed == BEFORE
 
     def is_one_with_the_loop_around(self) -> bool:
-        """One call since the present iteration of the user's loop began: what it made before belongs to it, too."""
+        """One call since the present iteration of the user's loop began: what it created before belongs to it, too."""
         calls, loop = self.loop, self._around[-1] if self._around else None
         if loop is None or (calls.kind, loop.kind) != (Repeats.CALLS, Repeats.LOOP) or calls.depth != loop.depth:
             return False
@@ -141,7 +137,7 @@ class RunningLoop(StepLoop):
     @cached_property
     def _maker(self) -> set[int]:
         """The iterations that created what is old, with the present one where it will do so yet."""
-        found = maker_rounds(self._origin, self.loop, self._lines)
+        found = maker_iterations(self._origin, self.loop, self._lines)
         return found | {self.loop.now} if self._is_due() else found
 
     def _is_due(self) -> bool:
@@ -150,8 +146,8 @@ class RunningLoop(StepLoop):
         carried = next((number for number in self._old.numbers if start is not None and number < start), None)
         if carried is None or loop.round_of(carried) != loop.now - 1:
             return False
-        passes, note = self._scene.passes, self._scene.note
-        begun = [each.begin for each in passes.before(note) if each.line == note.line and each.begin <= carried]
+        earlier, line = self._scene.earlier, self._scene.note.line
+        begun = [each.begin for each in earlier if each.line == line and each.begin <= carried]
         return any(iteration_before(each, loop) == loop.now - 1 for each in begun)
 
 

@@ -1,36 +1,43 @@
-"""The ops that may have saved a value which was edited in place since, told from the graph and PyTorch's message."""
+"""The ops that may have saved a value which was edited in place since, read from the graph and PyTorch's message."""
 
-from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from math import prod
 from typing import Any
 
 from gradsan.facts.incident import SavedValue, Suspect
 from gradsan.knowledge.tensors import operation_of_node
-from gradsan.observe.failure.scene import Graph, Node, Scene, op_fact
-from gradsan.observe.graph import REARRANGING, kind_of, parameters_behind, saves_values, version_of
+from gradsan.observe.failure.pass_graph import Graph
+from gradsan.observe.failure.scene import Scene, op_fact
+from gradsan.observe.graph import REARRANGING, Node, inverted, kind_of, parameters_behind, saves_values, version_of
 from gradsan.observe.modules import buffers_beside
 
 _AT_MOST = 24
 _TAKERS_AT_MOST = 8
 
-# A saver, the op whose result it saved, and the op that the edit made, where the graph has them; whether of a leaf.
-_Candidate = tuple[Node, Node | None, Node | None, bool]
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    saver: Node
+    source: Node | None = None  # the op whose result it saved, where the graph has it
+    edit: Node | None = None  # the op that the edit created, likewise
+    is_leafs: bool = False  # it saved a leaf
 
 
 def suspects_in(graph: Graph, value: SavedValue, scene: Scene) -> tuple[Suspect, ...]:
     """The likeliest first."""
     found: dict[Node, Suspect] = {}
     candidates = _Candidates(graph, value, scene)
-    for saver, source, edit, is_leafs in candidates:
-        if saver not in found and len(found) < _AT_MOST:
-            found[saver] = Suspect(
-                saver=op_fact(saver, graph, {}, scene),
-                source=None if source is None else op_fact(source, graph, {}, scene),
-                edit=None if edit is None else op_fact(edit, graph, {}, scene),
-                takers=tuple(op_fact(each, graph, {}, scene) for each in candidates.takers_of(source)),
-                is_leafs=is_leafs,
+    for each in candidates:
+        if each.saver not in found and len(found) < _AT_MOST:
+            found[each.saver] = Suspect(
+                saver=op_fact(each.saver, graph, {}, scene),
+                source=None if each.source is None else op_fact(each.source, graph, {}, scene),
+                edit=None if each.edit is None else op_fact(each.edit, graph, {}, scene),
+                takers=tuple(op_fact(taker, graph, {}, scene) for taker in candidates.takers_of(each.source)),
+                is_leafs=each.is_leafs,
             )
     return tuple(found.values())
 
@@ -54,10 +61,7 @@ class _Candidates:
         self._scene = scene
         self._value = value
         self._newest = sorted(graph.number, key=graph.number.__getitem__, reverse=True)
-        self._above: dict[Node, list[Node]] = defaultdict(list)
-        for node in self._newest:
-            for each in graph.below[node]:
-                self._above[each].append(node)
+        self._above = inverted({node: graph.below[node] for node in self._newest})
 
     def __iter__(self) -> Iterator[_Candidate]:
         value = self._value
@@ -68,32 +72,27 @@ class _Candidates:
             return
         fitting = [node for node in self._newest if _has_shape(node, value.shape)]
         named = [node for node in fitting if bare(node.name()) == value.op]
-        for node in named:
-            if _saves_result(node):
-                yield node, node, None, False
-        for edit in named:
-            yield from self._replaced_by(edit)
-        for source in (*named, *fitting):
-            yield from ((saver, source, None, False) for saver in self._savers_of(source))
+        yield from (_Candidate(node, node) for node in filter(_saves_result, named))
+        yield from chain.from_iterable(map(self._replaced_by, named))
+        yield from (_Candidate(saver, source) for source in (*named, *fitting) for saver in self._savers_of(source))
 
     def _of_leaves(self) -> Iterator[_Candidate]:
         """A parameter that no optimizer has changed."""
-        for node in self._newest:
-            if saves_values(node):
-                leaves = parameters_behind(node, self._graph.below)
-                if any(is_seen_through(leaf, self._value) for leaf in leaves):
-                    yield node, None, None, True
+        for node in filter(saves_values, self._newest):
+            leaves = parameters_behind(node, self._graph.below)
+            if any(is_seen_through(leaf, self._value) for leaf in leaves):
+                yield _Candidate(node, is_leafs=True)
 
     def _of_data(self) -> Iterator[_Candidate]:
         """What needs no gradient, a buffer say, leaves a gap among an op's inputs, or is saved beside them."""
         for node in self._newest:
             if saves_values(node) and any(each is None for each, _ in node.next_functions):
-                yield node, None, None, False
+                yield _Candidate(node)
             elif hasattr(type(node), "_raw_saved_running_mean") and self._is_statistics_of(node):
-                yield node, None, None, True
+                yield _Candidate(node, is_leafs=True)
 
     def _is_statistics_of(self, node: Node) -> bool:
-        """Whether a buffer of the layer that made an op was edited as often as PyTorch says."""
+        """Whether a buffer of the layer that created an op was edited as often as PyTorch says."""
         leaves = parameters_behind(node, self._graph.below)
         buffers = (buffer for leaf in leaves for buffer in self._buffers.get(id(leaf), ()))
         return any(is_seen_through(buffer, self._value) for buffer in buffers)
@@ -103,15 +102,15 @@ class _Candidates:
         return buffers_beside(self._scene.trained.modules)
 
     def _replaced_by(self, edit: Node) -> Iterator[_Candidate]:
-        """An edit that was recorded stands in the place of the tensor's history."""
+        """An edit that was recorded stands in the place of the tensor's graph."""
         source = next((each for each, _ in edit.next_functions), None)
         number = self._graph.number
         for saver in self._savers_of(source):
             if saver is not edit and number[saver] < number[edit]:
-                yield saver, source, edit, False
+                yield _Candidate(saver, source, edit)
 
     def takers_of(self, source: Node | None) -> list[Node]:
-        """The ops that were made of an op's result and are of its size."""
+        """The ops that were created of an op's result and are of its size."""
         return [each for each in self._above.get(source, ()) if _has_shape(each, self._value.shape)][:_TAKERS_AT_MOST]
 
     def _savers_of(self, source: Node) -> Iterator[Node]:
@@ -124,7 +123,7 @@ def _has_shape(node: Node, shape: tuple[int, ...]) -> bool:
 
 
 def _saves_input(node: Node, source: Node) -> bool:
-    """Whether an op may have saved what an op before it made: what is scaled by a number was not needed for that."""
+    """Whether an op may have saved what an op before it created: what is scaled by a number was not needed for that."""
     inputs = [each for each, _ in node.next_functions]
     factors = operation_of_node(kind_of(node)).factors
     places = [place for place, each in enumerate(inputs) if each is source]

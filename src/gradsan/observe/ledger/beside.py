@@ -1,22 +1,22 @@
 """Losses within reach of the frame that asks for a pass: in its variables, and in what those hold."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from gradsan.facts.culprit import Holder
-from gradsan.observe.naming.holders import variables
-from gradsan.observe.unasked import attributes_of, is_one
+from gradsan.observe.unasked import attributes_of, ids, is_one
 
 _ITEMS = 32  # of a dict, a tuple or a list; more is no set of losses
 _OBJECTS = 400  # that are looked into
-_NO_OBJECTS = frozenset({ModuleType, FunctionType, BuiltinFunctionType})
+_NO_OBJECTS = ids(ModuleType, FunctionType, BuiltinFunctionType)
+_CONTAINERS = ids(dict, tuple, list)
 _DEPTH = 6  # of modules within modules, from a variable
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class LossPath:
     """How the user would write it, and by what it is read."""
 
     name: str
@@ -26,49 +26,47 @@ class Way:
     attribute: str | None = None  # of whatever object
 
 
-def losses_beside(frame: FrameType, snapshots: list[dict[str, Any]]) -> Iterator[tuple[Way, Any]]:
-    """Tensors of one element, with a history of their own, and how they are reached.
-
-    Nothing of the user's is run. `snapshots` are to be cleared when all is done.
-    """
+def losses_beside(variables: Mapping[str, Any]) -> Iterator[tuple[LossPath, Any]]:
+    """Tensors of one element, with a graph of their own, and how they are reached. Nothing of the user's is run."""
     import torch
 
     tensor, module = torch.Tensor, torch.nn.Module
     seen: set[int] = set()
-    queue: list[tuple[object, Way, int]] = [
-        (value, Way(name, "local", name), 0) for name, value in variables(frame, snapshots) if not name.startswith("__")
-    ]
+    named = [(name, value) for name, value in list(variables.items()) if not name.startswith("__")]
+    queue: list[tuple[object, LossPath, int]] = [(value, LossPath(name, "local", name), 0) for name, value in named]
     while queue and len(seen) < _OBJECTS:
-        each, way, depth = queue.pop(0)
+        each, path, depth = queue.pop(0)
         if type(each) is tensor:
-            # A view's history may be made by looking at it.
+            # A view's graph may be created by looking at it.
             if each._base is None and each.numel() == 1 and each.grad_fn is not None:  # noqa: SLF001
-                yield way, each
+                yield path, each
         elif id(each) not in seen:
             seen.add(id(each))
-            queue += [(inner, further, depth + 1) for inner, further in _within(each, way, depth, module)]
+            queue += [(inner, further, depth + 1) for inner, further in _within(each, path, depth, module)]
 
 
-def _within(each: Any, way: Way, depth: int, module: type) -> Iterator[tuple[object, Way]]:  # noqa: ANN401 # anything
-    if type(each) is dict and len(each) <= _ITEMS and depth == 0:
-        for key, value in list(each.items()):
-            if type(key) is str:
-                yield value, Way(f'{way.name}["{key}"]', "item", way.variable, key)
-    elif type(each) in {tuple, list} and len(each) <= _ITEMS and depth == 0:
-        for index, value in enumerate(list(each)):
-            yield value, Way(f"{way.name}[{index}]", "item", way.variable, index)
-    elif depth < _DEPTH and (depth == 0 or is_one(each, module)):
-        yield from _attributes(each, way, is_module=is_one(each, module))
+def _within(each: Any, path: LossPath, depth: int, module: type) -> Iterator[tuple[object, LossPath]]:  # noqa: ANN401 # anything
+    if depth == 0 and id(type(each)) in _CONTAINERS:
+        items = list(each.items() if type(each) is dict else enumerate(each)) if len(each) <= _ITEMS else []
+        for key, value in items:
+            if type(key) is str or type(each) is not dict:
+                yield value, LossPath(f"{path.name}[{_written(key)}]", "item", path.variable, key)
+    elif depth == 0 or (depth < _DEPTH and is_one(each, module)):
+        yield from _attributes(each, path, is_module=is_one(each, module))
 
 
-def _attributes(each: object, way: Way, *, is_module: bool) -> Iterator[tuple[object, Way]]:
+def _written(key: str | int) -> str:
+    return f'"{key}"' if type(key) is str else str(key)
+
+
+def _attributes(each: object, path: LossPath, *, is_module: bool) -> Iterator[tuple[object, LossPath]]:
     held = attributes_of(each)
-    if held is None or type(each) in _NO_OBJECTS or is_one(each, type):
+    if held is None or id(type(each)) in _NO_OBJECTS or is_one(each, type):
         return
     for name, value in list(held.items()):
         if is_module and name == "_modules" and type(value) is dict:
             for key, child in list(value.items()):
                 position = f"[{key}]" if str(key).isdigit() else f".{key}"
-                yield child, Way(f"{way.name}{position}", "attribute", way.variable, attribute=str(key))
+                yield child, LossPath(f"{path.name}{position}", "attribute", path.variable, attribute=str(key))
         elif not name.startswith("_"):
-            yield value, Way(f"{way.name}.{name}", "attribute", way.variable, attribute=name)
+            yield value, LossPath(f"{path.name}.{name}", "attribute", path.variable, attribute=name)

@@ -1,36 +1,32 @@
-"""Which modules ran, told from the lines that called them by name: where modules must not be listened to.
+"""Which modules ran, read from the lines that called them by name: where modules must not be listened to.
 
 A hook on a module makes `torch.compile` compile again whatever has it inside.
 """
 
-import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
 
+from gradsan.observe.frame_variables import variables_of
+from gradsan.observe.ledger.module_runs import Ran, runs_of
 from gradsan.observe.ledger.spans import end_of
-from gradsan.observe.ledger.unreached import Ran, runs_of
 from gradsan.observe.living import instances
-from gradsan.observe.log.lines import Lines
-from gradsan.observe.naming.holders import variables
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.trace import Execution, Trace
+from gradsan.observe.process import Process
 from gradsan.observe.unasked import attributes_of, is_one
-from gradsan.source.stores import calls
 
 _WRAPPER = "_orig_mod"  # under which a compiled module keeps the one that was compiled
 
 
-def ran_by_name(
-    wanted: set[int], frames: Sequence[FrameType], owns: Callable[[str], bool], lines: Lines, since: int
-) -> list[Ran]:
+def ran_by_name(wanted: set[int], frames: Sequence[FrameType], process: Process, since: int) -> list[Ran]:
     """Runs of modules with these parameters (by id) since op `since`; more than one where several lines may have."""
     from torch import nn
 
     modules = instances(nn.Module)
     above = {id(child): (each, key) for each in modules for key, child in each._modules.items() if child is not None}  # noqa: SLF001 # without running the user's code
-    variable_names = _named_modules([each for each in frames if owns(each.f_code.co_filename)], nn.Module)
-    trace = Trace(lines, since, None, ())
+    variable_names = _named_modules([each for each in frames if process.owns(each.f_code.co_filename)], nn.Module)
+    trace = Trace(process.lines, since, None, ())
     found = []
     for module in modules:
         if any(id(each) in wanted for each in module._parameters.values()):  # noqa: SLF001 # as above
@@ -53,21 +49,15 @@ def _names(module: Any, above: dict[int, tuple[Any, str]], variable_names: dict[
                 yield key
 
 
-def _named_modules(frames: Iterable[FrameType], kind: type) -> dict[int, set[str]]:
+def _named_modules(frames: Sequence[FrameType], kind: type) -> dict[int, set[str]]:
     """The variables and attributes that are modules, by the module's id."""
-    snapshots: list[dict[str, Any]] = []
     found: dict[int, set[str]] = {}
-    try:
-        for frame in frames:
-            named = [*variables(frame, snapshots), *frame.f_globals.items()]
-            objects = [value for name, value in named if name == "self"]
-            held = ((attributes_of(each) or {}).items() for each in objects)
-            for name, value in (*named, *(pair for pairs in held for pair in pairs)):
-                if is_one(value, kind):
-                    found.setdefault(id(value), set()).add(name)
-    finally:
-        for snapshot in snapshots:
-            snapshot.clear()
+    with variables_of(frames) as scopes:
+        for frame, variables in zip(frames, scopes, strict=True):
+            own = attributes_of(variables.get("self")) or {}
+            named = (*list(variables.items()), *frame.f_globals.items(), *own.items())
+            for name, value in (each for each in named if is_one(each[1], kind)):
+                found.setdefault(id(value), set()).add(name)
     return found
 
 
@@ -75,10 +65,6 @@ def _calling(trace: Trace, names: set[str]) -> list[Execution]:
     """The statements that call something of such a name, the latest run of each."""
     found: dict[tuple[str, int], Execution] = {}
     for each in trace.executions:
-        if any(_is_called(statement, names) for statement in each.statements):
+        if any(last_name(call) in names for call in each.calls):
             found[(each.call.code.file, each.line)] = each
     return list(found.values())
-
-
-def _is_called(statement: ast.stmt, names: set[str]) -> bool:
-    return any(last_name(call) in names for call in calls(statement))

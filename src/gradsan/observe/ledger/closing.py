@@ -2,59 +2,54 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 from gradsan.facts.course import Course, DroppedLoss, Gave, LeftOut, OptimizerLine, PassLine
 from gradsan.facts.incident import Stack
-from gradsan.facts.location import Frame
-from gradsan.observe.callers import Calls
 from gradsan.observe.ledger.accounts import Accounts
 from gradsan.observe.ledger.dropped import dropped_losses
-from gradsan.observe.ledger.gradients import Account, Given, Gradients
-from gradsan.observe.ledger.passlines import Line
+from gradsan.observe.ledger.gradients import Account, Given
+from gradsan.observe.ledger.passlines import Line, LineKey, stack_of
 from gradsan.observe.ledger.wording import (
     asks_to_retain,
     is_part_of_step,
     loss_at,
     optimizer_at,
     reads_gradients,
-    user_files,
-    user_modules,
 )
-from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.modules import module_names, trained
-from gradsan.observe.passes import Passes
-from gradsan.observe.steps import Steps
 
 
-def course(passes: Passes, steps: Steps, recorder: LineRecorder, kept: Accounts, number: int) -> Course:
-    """How the run went, which ended when the op counter stood at `number`."""
-    lines, gradients = list(kept.lines.lines.values()), kept.gradients
-    hoards = kept.hoards.facts(user_modules(recorder.ownership.owns), number, passes.all())
+def course(kept: Accounts) -> Course:
+    """How the run went, which is over."""
+    kept.unreached.heard()
+    kept.holdings.close()
+    run, process = kept.run, kept.run.process
+    lines, passes, steps = list(run.lines.lines.values()), process.passes, process.steps
+    hoards = kept.hoards.facts()
     return Course(
         passes=passes.count,
         steps=steps.count,
-        ops=sum(each.ops * each.passes // max(each.looked, 1) for each in lines),
+        ops=sum(each.ops * each.passes // max(each.snapshots_taken, 1) for each in lines),
         peak_saved_bytes=max(
-            kept.lines.peak, *(each.heaviest for each in lines), *(each.saved_bytes or 0 for each in hoards), 0
+            run.lines.peak, *(each.heaviest for each in lines), *(each.saved_bytes or 0 for each in hoards), 0
         ),
         retained_bytes=sum(each.saved_bytes for each in lines if each.retained),
-        lines=tuple(_pass_line(key, each, kept, steps, recorder) for key, each in kept.lines.lines.items()),
-        optimizers=tuple(_optimizer_line(key, each, steps, kept) for key, each in gradients.accounts.items()),
-        holdings=kept.holdings.facts(
-            has_optimizers=bool(gradients.accounts),
-            retaining=[(stack_of(each.calls), each.kept) for each in lines if each.kept],
-            files=user_files(recorder.ownership.owns) | kept.lines.files,
-        ),
+        lines=tuple(_pass_line(key, each, kept) for key, each in run.lines.lines.items()),
+        optimizers=tuple(_optimizer_line(key, each, kept) for key, each in kept.gradients.accounts.items()),
+        holdings=kept.holdings.facts(),
         hoards=hoards,
-        left_out=tuple(_left_out(kept, recorder)),
+        left_out=tuple(_left_out(kept)),
+        constant_terms=kept.terms.facts(),
         cut_off=tuple(kept.unreached.facts(steps.count_of)),
-        dropped=tuple(_dropped(each) for log in recorder.threads() for each in dropped_losses(passes.all(), log)),
+        dropped=tuple(
+            _dropped(each) for log in process.recorder.threads() for each in dropped_losses(passes.all(), log)
+        ),
     )
 
 
-def _pass_line(key: tuple[int, int], line: Line, kept: Accounts, steps: Steps, recorder: LineRecorder) -> PassLine:
-    stack = stack_of(line.calls)
+def _pass_line(key: LineKey, line: Line, kept: Accounts) -> PassLine:
+    stack = line.stack
     kind: Literal["backward", "grad"] = "backward" if line.kind == "backward" else "grad"
     return PassLine(
         stack=stack,
@@ -71,64 +66,55 @@ def _pass_line(key: tuple[int, int], line: Line, kept: Accounts, steps: Steps, r
         seconds=line.seconds,
         walks=(*line.walks, *line.latest),
         carried=line.carried,
-        gave=_gave(kept.gradients.given.get(key, ()), line, kept.gradients, steps, recorder),
+        gave=_gave(kept.gradients.given.get(key, ()), line, kept),
         stale=kept.staleness.facts(key),
     )
 
 
-def _gave(
-    given: Iterable[Given], line: Line, gradients: Gradients, steps: Steps, recorder: LineRecorder
-) -> Gave | None:
+def _gave(given: Iterable[Given], line: Line, kept: Accounts) -> Gave | None:
     given = [each for each in given if each.used or each.wasted]
     wasted = [each for each in given if not each.used]
     if not wasted:
         return None
     late_for = {owner for each in wasted for owner in each.late_for}
-    owned = {identity: each.owned for identity, each in gradients.accounts.items()}
+    owned = {identity: each.owned for identity, each in kept.gradients.accounts.items()}
     concerned = {owner for owner, leaves in owned.items() if leaves & line.reached}
-    step = next((found.stack for each in late_for if (found := steps.last_of(each)) is not None), ())
+    steps = (stack for each in late_for if (stack := _last_step(each, kept)))
     return Gave(
         used=len(given) - len(wasted),
         wasted=len(wasted),
-        step=step,
+        step=next(steps, ()),
         reaches_others=not concerned <= late_for or not line.reached <= set().union(*owned.values()),
-        may_be_read=_may_be_read(wasted, recorder),
+        may_be_read=reads_gradients(kept.run.files),
     )
 
 
-def _may_be_read(wasted: list[Given], recorder: LineRecorder) -> bool:
-    owns = recorder.ownership.owns
-    files = {code.co_filename for each in wasted for code, _ in each.calls}
-    return reads_gradients(files | user_files(owns))
-
-
-def _left_out(kept: Accounts, recorder: LineRecorder) -> list[LeftOut]:
+def _left_out(kept: Accounts) -> list[LeftOut]:
     owned = {leaf for each in kept.gradients.accounts.values() for leaf in each.owned}
-    reached = {leaf for each in kept.lines.lines.values() for leaf in each.reached}
+    reached = {leaf for each in kept.run.lines.lines.values() for leaf in each.reached}
     names = module_names(trained().modules) if owned - reached else {}
-    files = user_files(recorder.ownership.owns) | kept.lines.files
-    return kept.siblings.facts(owned, reached, lambda leaf: names.get(leaf, "a parameter"), files)
+    return kept.siblings.facts(owned, reached, lambda leaf: names.get(leaf, "a parameter"))
 
 
 def _dropped(loss: DroppedLoss) -> DroppedLoss:
-    """With what the source tells about the loop that overwrites it."""
-    made, taken = ({(frame.file, frame.function) for frame in stack[-1:]} for stack in (loss.made, loss.taken))
-    is_apart = made != taken  # a function computes the loss of one step
+    """With what the source shows about the loop that overwrites it."""
+    created, taken = ({(frame.file, frame.function) for frame in stack[-1:]} for stack in (loss.made, loss.taken))
+    is_apart = created != taken  # a function computes the loss of one step
     return replace(loss, is_of_one_step=is_apart or is_part_of_step(loss.made[-1]))
 
 
-def _last_step(optimizer: int, steps: Steps) -> Stack:
-    last = steps.last_of(optimizer)
+def _last_step(optimizer: int, kept: Accounts) -> Stack:
+    last = kept.run.process.steps.last_of(optimizer)
     return () if last is None else last.stack
 
 
-def _optimizer_line(identity: int, account: Account, steps: Steps, kept: Accounts) -> OptimizerLine:
-    stack, (cycles, piled) = _last_step(identity, steps), account.worst()
+def _optimizer_line(identity: int, account: Account, kept: Accounts) -> OptimizerLine:
+    stack, (cycles, piled) = _last_step(identity, kept), account.worst()
     foreign, mixed = _foreign(account, kept)
     return OptimizerLine(
         stack=stack,
         name=optimizer_at(stack[-1]) if stack else None,
-        steps=steps.count_of(identity),
+        steps=kept.run.process.steps.count_of(identity),
         cycles=cycles,
         piled=piled,
         in_a_row=account.in_a_row(),
@@ -147,15 +133,10 @@ def _foreign(account: Account, kept: Accounts) -> tuple[Stack, int]:
     others = {leaf for each in kept.gradients.accounts.values() if each is not account for leaf in each.owned}
     others -= account.owned
     for (left, own), count in account.mixed.items():
-        passed, followed = kept.lines.lines.get(left), kept.lines.lines.get(own)
+        passed, followed = kept.run.lines.lines.get(left), kept.run.lines.lines.get(own)
         if passed is None or followed is None or not account.is_usual(count):
             continue
         is_through = passed.nearest in account.owned and not passed.reached.isdisjoint(others)
         if is_through and followed.reached.isdisjoint(others):
-            return stack_of(passed.calls), count
+            return passed.stack, count
     return (), 0
-
-
-def stack_of(calls: Calls | tuple[Any, ...]) -> Stack:
-    """As reports have it."""
-    return tuple(Frame(code.co_filename, line, code.co_qualname) for code, line in calls)

@@ -35,13 +35,17 @@ class _Placed:
     block: tuple[int, int]  # where the first of the statements begins that stand under one another
 
 
-def feed_of(name: str, function: str, made: Frame | None, files: Iterable[str]) -> Feed | None:
-    """What feeds a holder of that name. `made` is the line that made the newest tensor in it."""
+def feed_of(name: str, function: str, created: Frame | None, files: Iterable[str]) -> Feed | None:
+    """What feeds a holder of that name. `created` is the line that created the newest tensor in it."""
     files = list(files)
     found = [feed for file in files for feed in _feeds(name, function, file)]
-    if not found:  # a function that was made elsewhere has it, and is a variable here
+    if not found:  # a function that was created elsewhere has it, and is a variable here
         found = [feed for file in files for feed in _feeds(name, _SOME_CLOSURE, file)]
-    own = [each for each in found if made is not None and (each.place.file, each.place.line) == (made.file, made.line)]
+    own = [
+        each
+        for each in found
+        if created is not None and (each.place.file, each.place.line) == (created.file, created.line)
+    ]
     ranked = sorted(own or found, key=lambda each: (not each.collects, not each.is_guarded))
     return ranked[0] if ranked else None
 
@@ -90,8 +94,8 @@ def _brings_something(store: Store) -> bool:
 def _builds_on_itself(placed: _Placed, written: str, file: str) -> bool:
     """Whether what a statement replaces is in what it puts there: `total = total + loss`.
 
-    Also by way of another variable, as a state that is handed on: `before = state`, `out, state = cell(x, before)`. But
-    not where that was made again just before: `out = net(x)`, `out = out.flatten()`.
+    Also through another variable, as a state that is handed on: `before = state`, `out, state = cell(x, before)`. But
+    not where that was created again just before: `out = net(x)`, `out = out.flatten()`.
     """
     around = [each for each in _statements(file) if each.function == placed.function and each is not placed]
     if _reads(placed.statement, written):

@@ -1,21 +1,24 @@
-"""Where the output of a module loses its history on the way to the loss, followed through the lines that ran."""
+"""Where the output of a module loses its graph on its path to the loss, followed through the lines that ran."""
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import pairwise, takewhile
 
 from gradsan.facts.course import Cutting
 from gradsan.facts.incident import Stack
+from gradsan.observe.ledger.module_runs import Ran
 from gradsan.observe.ledger.spans import end_of, meets
-from gradsan.observe.ledger.unreached import Ran
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import unrecorded
 from gradsan.observe.naming.cuts import Cut, cut_at
 from gradsan.observe.naming.selection import last_name
+from gradsan.observe.naming.spelling import last_part
 from gradsan.observe.naming.trace import Call, Execution, Trace
-from gradsan.source.names import parameters
-from gradsan.source.stores import loads, parts, stores, text
+from gradsan.observe.statements import parameters_in
+from gradsan.source.stores import Store, loads, parts, stores, text
 
 # Of several cuts in one statement, the first of these is reported.
 _ORDER: tuple[Cutting, ...] = ("numpy", "detach", "data", "number", "new-tensor")
@@ -49,14 +52,11 @@ def find_cut(ran: Ran, names: set[str], walked: Sequence[int], lines: Lines, sin
 
 
 def _switched_off(ran: Ran, trace: Trace, walked: Sequence[int]) -> FoundCut | None:
-    if not ran.stack:
-        return None
-    inner = ran.stack[-1]
-    at = trace.last_at(inner.file, inner.function, inner.line)
+    at = trace.last_at(ran.stack[-1]) if ran.stack else None
     switch = None if at is None else unrecorded(at)
     if at is None or switch is None:
         return None
-    name = next((store.name for each in at.statements for store in stores(each) if store.name), None)
+    name = next((store.name for store in at.stores() if store.name), None)
     forward = _Forward(trace, walked)
     forward.cut = FoundCut("no-grad", switch.at.frames(switch.line), name)
     forward.taint_results(at, is_cut=True)
@@ -70,13 +70,25 @@ class _Names:
     local: dict[Call, set[str]] = field(default_factory=lambda: defaultdict(set))
     attributes: set[str] = field(default_factory=set)
 
-    def are_read(self, node: ast.AST, call: Call) -> bool:
-        for each in ast.walk(node):
-            if isinstance(each, ast.Name) and each.id in self.local[call]:
-                return True
-            if isinstance(each, ast.Attribute) and each.attr in self.attributes:
-                return True
-        return False
+    def hold(self, store: Store, call: Call) -> None:
+        """From now on, what was stored there holds it."""
+        if store.attribute is not None:
+            self.attributes.add(store.attribute)
+        elif store.name is not None:
+            self.local[call].add(store.name)
+
+    def are_read(self, nodes: Iterable[ast.expr], call: Call) -> bool:
+        """Whether one of these expressions reads one of them."""
+        read = [_read_in(each) for each in nodes]
+        return any(names & self.local[call] or attributes & self.attributes for names, attributes in read)
+
+
+@lru_cache(maxsize=4096)
+def _read_in(node: ast.expr) -> tuple[frozenset[str], frozenset[str]]:
+    """The variables and the attributes in an expression."""
+    parts = list(ast.walk(node))
+    names = (each.id for each in parts if isinstance(each, ast.Name))
+    return frozenset(names), frozenset(each.attr for each in parts if isinstance(each, ast.Attribute))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,28 +98,29 @@ class _Own:
     key: str
     classes: tuple[str, ...]
 
-    def read_in(self, node: ast.AST, call: Call) -> str | None:
+    def read_in(self, nodes: Iterable[ast.expr], call: Call) -> str | None:
         """As it is written there. Another class may call something of its own the same."""
-        for each in ast.walk(node):
-            if isinstance(each, ast.Attribute) and each.attr == self.key and isinstance(each.ctx, ast.Load):
-                is_of_self = isinstance(each.value, ast.Name) and each.value.id == "self"
-                if not is_of_self or call.code.function.rpartition(".")[0] in self.classes:
+        is_own = call.code.function.rpartition(".")[0] in self.classes
+        for each in (part for node in nodes for part in ast.walk(node)):
+            match each:
+                case ast.Attribute(value=ast.Name(id="self"), attr=self.key, ctx=ast.Load()) if not is_own:
+                    continue
+                case ast.Attribute(attr=self.key, ctx=ast.Load()):
                     return text(each)
         return None
 
     def is_read_by(self, trace: Trace) -> bool:
-        return any(
-            self.read_in(part, each.call)
-            for each in trace.executions
-            for statement in each.statements
-            for part in loads(statement)
-        )
+        """Whether any statement reads it."""
+        return any(self.read_in(each.loads, each.call) for each in trace.executions)
+
+
+_NO_PARAMETER = _Own("", ())
 
 
 class _Forward:
     """Follows an output, or a parameter, and then what was cut from it, until a pass takes something built on that."""
 
-    def __init__(self, trace: Trace, walked: Sequence[int], own: _Own | None = None) -> None:
+    def __init__(self, trace: Trace, walked: Sequence[int], own: _Own = _NO_PARAMETER) -> None:
         self._trace = trace
         self._walked = walked
         self._own = own
@@ -117,79 +130,64 @@ class _Forward:
         self.is_returned = False  # whole, to whoever called for it
 
     def run(self, maker: Execution, names: set[str]) -> FoundCut | None:
-        at: Execution | None = maker
-        while at is not None:
+        for at in maker.outwards:
             found = self._cut_around_call(at, names)
-            if found is not None:
-                self.cut = found
-                self.taint_results(at, is_cut=True)
+            self.cut = found or self.cut
+            self.taint_results(at, is_cut=found is not None)
+            if found is not None or not at.returns:
                 break
-            self.taint_results(at, is_cut=False)
-            if not any(isinstance(each, ast.Return) for each in at.statements):
-                break
-            names, at = {at.call.code.function.rpartition(".")[2]}, at.call.parent
+            names = {last_part(at.call.code.function)}
         return self.follow(maker.index + 1)
 
     def follow(self, start: int) -> FoundCut | None:
         for execution in self._trace.executions[start:]:
             self._enter(execution)
             for statement in execution.statements:
-                if self._reads(self._bare, statement, execution.call):
-                    if self._is_taken(execution):
-                        return self.cut
-                    self.taint_results(execution, is_cut=True)
-                elif self._reads(self._whole, statement, execution.call) or self._own_read(statement, execution):
-                    found = self._cut_of_name(statement, execution) or self._switched_off(statement, execution)
-                    if found is not None:
-                        self.cut = found
-                        if self._is_taken(execution):
-                            return found
-                    self.taint_results(execution, is_cut=found is not None)
+                is_cut = self._is_cut(statement, execution)
+                if is_cut and self._is_taken(execution):
+                    return self.cut
+                if is_cut is not None:
+                    self.taint_results(execution, is_cut=is_cut)
         return None
+
+    def _is_cut(self, statement: ast.stmt, execution: Execution) -> bool | None:
+        """Whether what a statement computes is cut off; None: it reads nothing that is followed."""
+        read, call = loads(statement), execution.call
+        if self._bare.are_read(read, call):
+            return True
+        if not self._whole.are_read(read, call) and not self._own.read_in(read, call):
+            return None
+        found = self._cut_of_name(statement, execution) or self._switched_off(statement, execution)
+        self.cut = found or self.cut
+        return found is not None
 
     def taint_results(self, execution: Execution, *, is_cut: bool) -> None:
         """What a statement stores or returns now holds the value."""
-        names = self._bare if is_cut else self._whole
-        for statement in execution.statements:
-            for store in stores(statement):
-                if store.attribute is not None:
-                    names.attributes.add(store.attribute)
-                elif store.name is not None:
-                    names.local[execution.call].add(store.name)
-            parent = execution.call.parent
-            if isinstance(statement, ast.Return) and parent is not None:
-                self.is_returned |= not is_cut
-                self.taint_results(parent, is_cut=is_cut)
+        names, parent = self._bare if is_cut else self._whole, execution.call.parent
+        for store in execution.stores():
+            names.hold(store, execution.call)
+        if execution.returns and parent is not None:
+            self.is_returned |= not is_cut
+            self.taint_results(parent, is_cut=is_cut)
 
     def is_taken_by_callers(self, execution: Execution) -> bool:
         """Whether what a function returns goes into the loss in the line that called it, or in one around that."""
-        at: Execution | None = execution
-        while at is not None and any(isinstance(each, ast.Return) for each in at.statements):
-            at = at.call.parent
-            if at is not None and self._is_taken(at):
-                return True
-        return False
+        returned = takewhile(lambda pair: pair[0].returns, pairwise(execution.outwards))
+        return any(self._is_taken(caller) for _, caller in returned)
 
     def _enter(self, execution: Execution) -> None:
         """A function that was given the value knows it by its own names."""
         call, parent = execution.call, execution.call.parent
-        if execution.position or parent is None or call.scope is None or call.scope.arguments is None:
+        if execution.position or parent is None:
             return
-        own = [each for each in parameters(call.scope.arguments) if each not in {"self", "cls"}]
+        own = set(parameters_in(call.scope)) - {"self", "cls"}
         for names in (self._whole, self._bare):
-            if any(self._reads(names, each, parent.call) for each in parent.statements):
-                names.local[call].update(own)
-
-    def _reads(self, names: _Names, statement: ast.stmt, call: Call) -> bool:
-        return any(names.are_read(each, call) for each in loads(statement))
-
-    def _own_read(self, statement: ast.stmt, execution: Execution) -> str | None:
-        read = (self._own.read_in(each, execution.call) for each in loads(statement)) if self._own else ()
-        return next((each for each in read if each), None)
+            if names.are_read(parent.loads, parent.call):
+                names.local[call] |= own
 
     def _switched_off(self, statement: ast.stmt, execution: Execution) -> FoundCut | None:
         """A parameter that is read where nothing is recorded."""
-        read = self._own_read(statement, execution)
+        read = self._own.read_in(loads(statement), execution.call)
         switch = unrecorded(execution) if read else None
         return None if switch is None else FoundCut("no-grad", switch.at.frames(switch.line), read)
 
@@ -200,32 +198,30 @@ class _Forward:
     def _cut_around_call(self, execution: Execution, names: set[str]) -> FoundCut | None:
         """`code = self.encoder(x).detach()`."""
         for statement in execution.statements:
-            own = [call for call in _calls(statement) if last_name(call) in names]
+            own = [call for call in _calls(parts(statement)) if last_name(call) in names]
             for cut in _cuts(statement):
-                inside = [each for given in cut.given for each in ast.walk(given) if isinstance(each, ast.Call)]
-                if any(each in own for each in inside) or (not own and inside):
-                    return self._found(statement, cut, execution)
+                inside = [each for given in cut.given for each in _calls(ast.walk(given))]
+                if any(each in own for each in inside) or (inside and not own):
+                    return _found(statement, cut, execution)
         return None
 
     def _cut_of_name(self, statement: ast.stmt, execution: Execution) -> FoundCut | None:
         """`feat = h.data`."""
         for cut in _cuts(statement):
-            if any(self._whole.are_read(given, execution.call) for given in cut.given):
-                return self._found(statement, cut, execution)
-            read = (self._own.read_in(given, execution.call) for given in cut.given) if self._own else ()
-            found = self._found(statement, cut, execution)
-            if found is not None and (name := next((each for each in read if each), None)):
-                return replace(found, name=name)
+            if self._whole.are_read(cut.given, execution.call):
+                return _found(statement, cut, execution)
+            own = self._own.read_in(cut.given, execution.call)
+            if own:
+                return replace(_found(statement, cut, execution), name=own)
         return None
 
-    def _found(self, statement: ast.stmt, cut: Cut, execution: Execution) -> FoundCut | None:
-        found = {each.how for each in _cuts(statement)}
-        how = next((each for each in _ORDER if each in found), None)
-        if how is None:
-            return None
-        given = next((each.id for one in _cuts(statement) for each in one.given if isinstance(each, ast.Name)), None)
-        stored = next((store.name for store in stores(statement) if store.name), None)
-        return FoundCut(how, execution.frames(cut.line), given or stored)
+
+def _found(statement: ast.stmt, cut: Cut, execution: Execution) -> FoundCut:
+    found = list(_cuts(statement))
+    how = next(each for each in _ORDER if each in {one.how for one in found})
+    given = (each.id for one in found for each in one.given if isinstance(each, ast.Name))
+    stored = (store.name for store in stores(statement))
+    return FoundCut(how, execution.frames(cut.line), next(filter(None, (*given, *stored)), None))
 
 
 def _cuts(statement: ast.stmt) -> Iterator[Cut]:
@@ -233,5 +229,5 @@ def _cuts(statement: ast.stmt) -> Iterator[Cut]:
     return (each for each in found if each is not None and each.how is not None)
 
 
-def _calls(statement: ast.stmt) -> list[ast.Call]:
-    return [node for node in parts(statement) if isinstance(node, ast.Call)]
+def _calls(nodes: Iterable[ast.AST]) -> list[ast.Call]:
+    return [node for node in nodes if isinstance(node, ast.Call)]

@@ -1,19 +1,21 @@
-"""Losses that a line made and no pass took, though the passes take others of the same line: read from the log."""
+"""Losses that a line created and no pass took, though the passes take others of the same line: read from the log."""
 
 import ast
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 from gradsan.facts.course import DroppedLoss
 from gradsan.facts.incident import Stack
 from gradsan.observe.ledger.noting import uses_of
 from gradsan.observe.ledger.spans import end_of, meets
 from gradsan.observe.log.lines import Lines
-from gradsan.observe.log.loops import Loop, loops_of
+from gradsan.observe.log.loops import Loop
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.notes import PassNote
-from gradsan.source.disk import tree_as_run
+from gradsan.observe.statements import loops_at
+from gradsan.source.statements import statements_in
 from gradsan.source.stores import stores
 
 _PASSES = 6  # a line's first passes, of which everything is known
@@ -34,8 +36,17 @@ def dropped_losses(notes: Sequence[PassNote], lines: Lines) -> list[DroppedLoss]
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """What a line created between two passes."""
+
+    begin: int  # the op counter at the earlier pass
+    runs: list[Execution]
+    left: list[Execution]  # those of them that no pass took
+
+
 class _Dropped:
-    """The first passes of one line, and what its losses' line made before them."""
+    """The first passes of one line, and what its losses' line created before them."""
 
     def __init__(self, asked: list[PassNote], notes: Sequence[PassNote], lines: Lines) -> None:
         self._asked = asked
@@ -48,100 +59,93 @@ class _Dropped:
         maker = self._makers[0]
         if maker is None or not maker.statements:
             return None
-        wanted = _frames(maker)
-        if any(each is None or _frames(each) != wanted for each in self._makers):
-            return None
+        wanted = maker.frames()
         loop = _loop_left_behind(wanted, self._asked[0].stack)
         name = next((store.name for store in stores(maker.statements[-1]) if store.name and not store.path), None)
-        if loop is None or name is None:
+        is_one_line = all(each is not None and each.frames() == wanted for each in self._makers)
+        if loop is None or name is None or not is_one_line:
             return None
         place, around = loop
-        has_own_targets = place == len(wanted) - 1 and _reads_an_item(maker.statements[-1], wanted[-1].file, around)
-        preceded = dropped = runs = 0
-        takes_last = True
-        begin = 0
-        for note in self._asked:
-            made = self._runs(wanted, begin, note.begin)
-            left = [each for each in made if not self._is_taken(each)]
-            runs, dropped, preceded = runs + len(made), dropped + len(left), preceded + bool(left)
-            takes_last = takes_last and bool(made) and made[-1] not in left
-            if not has_own_targets and self._leads_on(left, made, begin, place, around):
-                return None
-            begin = note.begin
-        function = wanted[-1].function
+        is_own = place == len(wanted) - 1  # the loop stands around the line itself
+        has_own_targets = is_own and _reads_an_item(maker.statements[-1], wanted[-1].file, around)
+        counted = list(self._counted(wanted))
+        if not has_own_targets and any(self._leads_on(each, place, around) for each in counted):
+            return None
+        uses = uses_of(name, wanted[-1].file, wanted[-1].function, maker.line)
         return DroppedLoss(
             made=wanted,
             name=name,
             passes=len(self._asked),
-            preceded=preceded,
-            runs=runs,
-            dropped=dropped,
-            takes_last=takes_last,
+            preceded=sum(bool(each.left) for each in counted),
+            runs=sum(len(each.runs) for each in counted),
+            dropped=sum(len(each.left) for each in counted),
+            takes_last=all(each.runs and each.runs[-1] not in each.left for each in counted),
             taken=self._asked[0].stack,
-            is_chosen=uses_of(name, wanted[-1].file, function, maker.line).is_used_in(around)
-            if place == len(wanted) - 1
-            else False,
+            is_chosen=is_own and uses.is_used_in(around),
         )
+
+    def _counted(self, wanted: Stack) -> Iterator[_Counted]:
+        """For each pass, what the line created since the one before."""
+        ends = [each.begin for each in self._asked]
+        for begin, end in pairwise((0, *ends)):
+            runs = self._runs(wanted, begin, end)
+            yield _Counted(begin, runs, [each for each in runs if not self._is_taken(each)])
 
     def _runs(self, wanted: Stack, begin: int, end: int) -> list[Execution]:
         last = wanted[-1]
         return [
             each
             for each in self._trace.executions
-            if begin <= each.number < end and each.line == last.line and _frames(each) == wanted and self._made(each)
+            if begin <= each.number < end
+            and each.line == last.line
+            and each.frames() == wanted
+            and self._created_ops(each)
         ]
 
-    def _made(self, execution: Execution) -> bool:
+    def _created_ops(self, execution: Execution) -> bool:
         return end_of(execution, self._trace) > execution.number
 
     def _is_taken(self, execution: Execution) -> bool:
         start, stop = execution.number, end_of(execution, self._trace)
         return any(meets(note.walked, start, stop) for note in self._notes)
 
-    def _leads_on(self, left: list[Execution], made: list[Execution], begin: int, place: int, loop: Loop) -> bool:
-        """Whether a dropped round made something that a pass took all the same: each round refines the last one's."""
-        for each in left:
+    def _leads_on(self, counted: _Counted, place: int, loop: Loop) -> bool:
+        """Whether an iteration without its loss created something that a pass took: each refines the last one's."""
+        ends = [-1, *(each.index for each in counted.runs)]
+        for before, each in zip(ends, counted.runs, strict=False):
             here = each.stack[place]
-            before = made[made.index(each) - 1].index if each is not made[0] else -1
-            for other in here.call.executions:
-                is_in_round = before < other.index < each.index and other.number >= begin and other is not here
-                if is_in_round and loop.holds(other.line) and not loop.heads(other.line) and self._is_taken(other):
-                    return True
+            inside = (other for other in here.call.executions if before < other.index < each.index)
+            others = (other for other in inside if other.number >= counted.begin and other is not here)
+            within = (other for other in others if loop.holds(other.line) and not loop.heads(other.line))
+            if each in counted.left and any(map(self._is_taken, within)):
+                return True
         return False
 
 
-def _frames(execution: Execution) -> Stack:
-    return execution.frames()
-
-
-def _loop_left_behind(made: Stack, asked: Stack) -> tuple[int, Loop] | None:
+def _loop_left_behind(created: Stack, asked: Stack) -> tuple[int, Loop] | None:
     """The innermost loop around the making line, or a caller of it, that the pass stands outside of."""
     shared = 0
-    while shared < min(len(made), len(asked)) and made[shared].function == asked[shared].function:
+    while shared < min(len(created), len(asked)) and created[shared].function == asked[shared].function:
         shared += 1
-        if made[shared - 1].line != asked[shared - 1].line:
+        if created[shared - 1].line != asked[shared - 1].line:
             break
-    for place in reversed(range(len(made))):
-        frame = made[place]
-        for loop in reversed(_loops(frame.file, frame.function, frame.line)):
+    for place in reversed(range(len(created))):
+        frame = created[place]
+        for loop in reversed(loops_at(frame)):
             if place >= shared or not loop.holds(asked[place].line):
                 return place, loop
     return None
 
 
-def _loops(file: str, function: str, line: int) -> list[Loop]:
-    found = (each for first in _first_lines(file, function) for each in loops_of(file, function, first))
-    return [each for each in found if each.holds(line)]
-
-
 def _reads_an_item(statement: ast.stmt, file: str, loop: Loop) -> bool:
     """Whether each iteration has a loss of its own, as for the tokens of a sentence: `criterion(out, target[t])`.
 
-    Where all have the same target, each round refines what the one before has made, and the last loss is what counts.
+    Where all have the same target, each iteration refines what the one before has created, and the last loss counts.
     """
-    rounds = [each for each in _for_loops(file) if each.lineno == loop.header]
-    names = {node.id for each in rounds for node in ast.walk(each.target) if isinstance(node, ast.Name)}
-    counts = any(isinstance(each.iter, ast.Call) and last_name(each.iter) == "range" for each in rounds)
+    here = (each for each in statements_in(file) if each.lineno == loop.header)
+    headers = [each for each in here if isinstance(each, ast.For)]
+    names = {node.id for each in headers for node in ast.walk(each.target) if isinstance(node, ast.Name)}
+    counts = any(isinstance(each.iter, ast.Call) and last_name(each.iter) == "range" for each in headers)
     for node in ast.walk(statement):
         match node:
             case ast.Subscript(slice=ast.Name(id=name)) if name in names:
@@ -150,27 +154,3 @@ def _reads_an_item(statement: ast.stmt, file: str, loop: Loop) -> bool:
                 if any(isinstance(each, ast.Name) and each.id in names for each in given):
                     return True
     return False
-
-
-@lru_cache(maxsize=64)
-def _for_loops(file: str) -> tuple[ast.For, ...]:
-    tree = tree_as_run(file)
-    if tree is None:
-        return ()
-    return tuple(each for each in ast.walk(tree) if isinstance(each, ast.For))
-
-
-@lru_cache(maxsize=256)
-def _first_lines(file: str, function: str) -> tuple[int, ...]:
-    """Where functions of that name begin, decorators included."""
-    name = function.rpartition(".")[2]
-    if name == "<module>":
-        return (0,)
-    tree = tree_as_run(file)
-    if tree is None:
-        return ()
-    return tuple(
-        min((node.lineno, *(each.lineno for each in node.decorator_list)))
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name
-    )

@@ -1,7 +1,7 @@
 """The life of `.grad` from one step of an optimizer to the next: added to, cleared, used.
 
 Two parameters of each optimizer stand for all of them, one of them another one in every cycle. Whether a gradient was
-cleared is told from its version and, where that says nothing (clipping moves it, `.data.zero_()` does not), from its
+cleared is known from its version and, where that says nothing (clipping moves it, `.data.zero_()` does not), from its
 value; on a device that would have to wait for it, the question is left there until the run is over.
 """
 
@@ -16,7 +16,9 @@ from typing import Any
 
 from gradsan.observe.callers import Calls
 from gradsan.observe.ledger.passlines import LineKey, key_of
+from gradsan.observe.modules import parameters_of
 from gradsan.observe.notes import Begun
+from gradsan.observe.unasked import ids
 
 _KEPT = 64  # passes of a line of which it is remembered what became of their gradients
 _LARGEST = 1_000_000  # elements of a gradient that is looked at
@@ -42,7 +44,7 @@ class Account:
 
     ref: "weakref.ref[Any]"
     steps: int = 0  # that were attended to
-    thread: int = 0  # in which it made the latest
+    thread: int = 0  # in which it did the latest
     # Cycles of parameters that were followed, by the place of each and whether it piled up: the latest, and all older
     # ones. What a device has not been asked for when it is no longer among the latest is forgotten.
     lately: "deque[tuple[int, Any]]" = field(default_factory=deque)
@@ -109,7 +111,7 @@ class _Watched:
         self.pending: list[tuple[Given, int]] = []
         self.doubt: Any = None  # a device's answer to whether anything was there
 
-    def look(self) -> None:
+    def notice(self) -> None:
         """Whether it was cleared meanwhile."""
         parameter = self.ref()
         if parameter is None:
@@ -149,7 +151,7 @@ class _Watched:
 
     def shared(self) -> None:
         """Another optimizer, which has the parameter too, takes what is there."""
-        self.look()
+        self.notice()
         parameter = self.ref()
         self.is_stale = parameter is not None and parameter.grad is not None
 
@@ -185,7 +187,7 @@ class Gradients:
         """Look at what was done since the last event."""
         for account in self._of_this_thread():
             for each in account.watched:
-                each.look()
+                each.notice()
 
     def pass_ended(self, note: Begun) -> None:
         """See to whom it gave something."""
@@ -206,7 +208,7 @@ class Gradients:
         self._stepping += 1
         account = self._account(optimizer)
         for each in account.watched:
-            each.look()
+            each.notice()
             if len(each.pending) > 1 and (lines := each.mixed()):
                 account.mixed[lines] += 1
             each.used()
@@ -220,21 +222,21 @@ class Gradients:
         account.thread = get_ident()
         self._settle(account)
         if self._share and not self._stepping:
-            self._tell_others(account)
+            self._take_from_others(account)
         account.watched = list(self._chosen(account, optimizer))
 
     def rest(self) -> None:
-        """Nothing is told of for a while."""
+        """Nothing is handed on for a while."""
         self._stepping = 0
         for account in self.accounts.values():
             account.watched = []
 
     def _of_this_thread(self) -> list[Account]:
-        """A gradient is read where it is made and used: another thread's pass may be replacing it at this moment."""
+        """A gradient is read where it is created and used: another thread's pass may be replacing it at this moment."""
         here = get_ident()
         return [each for each in self.accounts.values() if each.thread == here]
 
-    def _tell_others(self, account: Account) -> None:
+    def _take_from_others(self, account: Account) -> None:
         for other in self._of_this_thread():
             if other is not account and not other.owned.isdisjoint(account.owned):
                 for each in other.watched:
@@ -259,8 +261,7 @@ class Gradients:
     def _chosen(self, account: Account, optimizer: Any) -> Iterator[_Watched]:  # noqa: ANN401 # as above
         """The smallest parameter that has a gradient, and another one in every cycle."""
         if not account.parameters:
-            found = [each for group in optimizer.param_groups for each in group["params"]]
-            found.sort(key=lambda each: (each.grad is None, each.numel()))
+            found = sorted(parameters_of(optimizer), key=lambda each: (each.grad is None, each.numel()))
             account.parameters = [weakref.ref(each) for each in found]
             account.owned.update(map(id, found))
             others = (each for each in self.accounts.values() if each is not account)
@@ -275,7 +276,7 @@ class Gradients:
 def _can_be_watched(parameter: Any) -> bool:  # noqa: ANN401 # a tensor
     import torch
 
-    plain = type(parameter) in {torch.Tensor, torch.nn.Parameter}  # a distributed one would talk to its peers
+    plain = id(type(parameter)) in ids(torch.Tensor, torch.nn.Parameter)  # a distributed one would talk to its peers
     return plain and parameter.requires_grad and not parameter.is_inference() and parameter.numel() <= _LARGEST
 
 

@@ -1,7 +1,7 @@
 """Graphs that pile up between two passes and that none takes: a validation without `no_grad` that keeps its outputs.
 
-A step makes about as many ops as the one before. Where a function returns, or a pass begins, and many times as many
-have been made, the program's variables are looked through. What is found is a hoard only if nobody comes for it: its
+A step creates about as many ops as the one before. Where a function returns, or a pass begins, and many times as many
+have been created, the program's variables are looked through. What is found is a hoard only if nobody comes for it: its
 ops die without a pass. Losses that are stacked and back-propagated later live until then.
 """
 
@@ -10,19 +10,16 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import Any
 
 from gradsan.facts.course import Hoard
 from gradsan.facts.incident import Stack
 from gradsan.observe.graph import Node
-from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.ledger.container_writes import feed_of
-from gradsan.observe.ledger.holder_scan import Graph, Histories
-from gradsan.observe.ledger.passlines import PassLines
-from gradsan.observe.log.frames import frames_out
+from gradsan.observe.ledger.holder_scan import Graph
+from gradsan.observe.ledger.run import Run
 from gradsan.observe.log.pen import NEVER
-from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.naming.holders import Held
 from gradsan.observe.notes import Begun, PassNote
 from gradsan.observe.private import has_compiled
@@ -57,21 +54,11 @@ class _Suspect:
 class Hoards:
     """Of a process."""
 
-    def __init__(
-        self,
-        recorder: LineRecorder,
-        lines: PassLines,
-        budget: Budget,
-        files: Callable[[], set[str]],
-        in_turn: Callable[[Callable[[], None]], None],
-        attend: Callable[[], None],
-    ) -> None:
-        self._recorder = recorder
-        self._lines = lines
-        self._budget = budget
-        self._files = files
+    def __init__(self, run: Run, in_turn: Callable[[Callable[[], None]], None], attend: Callable[[], None]) -> None:
+        self._run = run
+        self._recorder = run.process.recorder
         self._in_turn = in_turn  # with other threads, and without harm to the program
-        self._attend = attend  # have every pass told of
+        self._attend = attend  # have every pass handed on
         self._thread = 0  # that asks for passes
         self._pending: dict[tuple[str, str], _Suspect] = {}
         self._found: dict[tuple[str, str], Hoard] = {}
@@ -105,48 +92,48 @@ class Hoards:
         """Listen no more."""
         self._recorder.call_after(NEVER, lambda *_: None)
 
-    def _ring(self, frame: FrameType | None, number: int, modules: Sequence[ModuleType] = ()) -> None:
-        """The op counter stands at `number`: have many more ops been made since the last pass than a step makes?"""
+    def _ring(self, frame: FrameType | None, number: int) -> None:
+        """The op counter stands at `number`: were many more ops created since the last pass than a step creates?"""
         if self._recorder.pen.threads.number() != self._thread:
             return
-        usual = self._lines.usual_gap()
+        usual = self._run.lines.usual_gap()
         if usual is None:
             self._recorder.call_after(number + _OPS, self._function_returns)
             return
-        latest, needed = self._lines.latest, max(_OPS, _TIMES * usual)
-        made = number - latest
-        if made < needed:
+        latest, needed = self._run.lines.latest, max(_OPS, _TIMES * usual)
+        created = number - latest
+        if created < needed:
             self._recorder.call_after(latest + needed, self._function_returns)
             return
-        self._recorder.call_after(number + made, self._function_returns)
-        if self._budget.allows() and not has_compiled():
-            with self._budget:
-                self._look(frames_out(frame), modules, latest)
+        self._recorder.call_after(number + created, self._function_returns)
+        if not has_compiled():
+            self._run.budget.spend(lambda: self._search(frame, latest))
 
-    def facts(self, modules: Sequence[ModuleType], number: int, notes: Sequence[PassNote]) -> tuple[Hoard, ...]:
-        """When all is over: what nobody came for. `notes` are those of all passes."""
-        self._ring(None, number, modules)
+    def facts(self) -> tuple[Hoard, ...]:
+        """When all is over: what nobody came for."""
+        passes = self._run.process.passes
+        self._ring(None, passes.counter())
         self.close()
         for each in self._pending.values():
             self._confirm(each)
         found = [hoard for key, hoard in self._found.items() if key not in self._taken]
-        taken = self._taken_stacks(notes) if found else set()
+        taken = self._taken_stacks(passes.all()) if found else set()
         return tuple(each for each in found if each.made not in taken)
 
     def _taken_stacks(self, notes: Sequence[PassNote]) -> set[Stack]:
-        """Where ops were made that passes took. A program may end before a pass comes for the rest of them."""
+        """Where ops were created that passes took. A program may end before a pass comes for the rest of them."""
         seen = [each for each in notes if each.seen and each.walked and each.thread == self._thread]
         pairs = (pair for note in (*seen[:_PASSES], *seen[-_PASSES:]) for pair in _ranges(note))
         numbers = {number for start, stop in pairs for number in range(start, stop)}
-        return {self._stack(number) for number in islice(numbers, _NUMBERS)}
+        return {self._run.process.stack_of(number) for number in islice(numbers, _NUMBERS)}
 
     def _confirm(self, suspect: _Suspect) -> None:
         known = self._found.get(suspect.key)
         if known is None or (suspect.hoard.graphs or 0) > (known.graphs or 0):
             self._found[suspect.key] = suspect.hoard
 
-    def _look(self, frames: Sequence[FrameType], modules: Sequence[ModuleType], latest: int) -> None:
-        search = Histories(self._recorder.ownership.owns).look_through(frames, modules)
+    def _search(self, frame: FrameType | None, latest: int) -> None:
+        search = self._run.held(frame)
         claimed: set[int] = set()
         for key, held in sorted(search.groups.items(), key=_nearness):
             numbers = sorted({each.number for each in held if each.number >= latest})
@@ -165,10 +152,10 @@ class Hoards:
         if not _are_apart(graphs, latest):
             return None
         numbers = [node._sequence_nr() for node in sample]  # noqa: SLF001 # creation_number() costs a call more
-        made = [self._stack(number) for number in (numbers[0], numbers[-1])]
-        if not made[0] or not made[1] or made[0][-1] != made[1][-1]:
+        created = [self._run.process.stack_of(number) for number in (numbers[0], numbers[-1])]
+        if not created[0] or not created[1] or created[0][-1] != created[1][-1]:
             return None
-        feed = feed_of(key[0], key[1], made[1][-1], self._files())
+        feed = feed_of(key[0], key[1], created[1][-1], self._run.files)
         share = len(nodes) / len(sample)
         return _Suspect(
             Hoard(
@@ -176,7 +163,7 @@ class Hoards:
                 holder="item" if first.name != key[0] else first.holder,
                 function=key[1],
                 fed=() if feed is None else (feed.place,),
-                made=made[1],
+                made=created[1],
                 graphs=len(nodes),
                 ops=int(sum(len(each.numbers) for each in graphs) * share),
                 saved_bytes=int(sum(each.saved_bytes for each in graphs) * share),
@@ -185,10 +172,6 @@ class Hoards:
             numbers,
             [_mark(node) for node in sample],
         )
-
-    def _stack(self, number: int) -> Stack:
-        lines = self._recorder.lines()
-        return () if lines is None else lines.stack_of(number) or ()
 
 
 def _nearness(group: tuple[tuple[str, str], list[Held]]) -> tuple[bool, int]:

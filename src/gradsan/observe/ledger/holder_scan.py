@@ -1,7 +1,7 @@
-"""A look at who holds graphs: every tensor with a history within reach of the user's frames, by the name that holds it.
+"""A scan of who holds graphs: every tensor with a graph within reach of the user's frames, by the name that holds it.
 
-What was made since the last step of the optimizer that owns its parameters is work in progress. What is older, and is
-not walked by the present pass, is held.
+What was created since the last step of the optimizer that owns its parameters is work in progress. What is older, and
+is not walked by the present pass, is held.
 """
 
 import re
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import FrameType, ModuleType
 from typing import Any, Self
 
-from gradsan.observe.graph import Node, about_bytes, leaves_of, saves_values
+from gradsan.observe.graph import Node, about_bytes, leaves_of, reach, saves_values
 from gradsan.observe.naming.holders import Held, Search
 from gradsan.observe.private import NO_NUMBER
 
@@ -34,7 +34,7 @@ class Sighting:
     newest: int  # the creation number of the newest tensor's op
     reach: set[int]  # creation numbers of the ops that were walked
     step: int  # of the optimizer that owns their parameters
-    steps: list[int]  # the steps in which what it holds was made, rising, each once
+    steps: list[int]  # the steps in which what it holds was created, rising, each once
     ops: int
     saved_bytes: int
     is_bounded: bool
@@ -58,8 +58,8 @@ class Timeline:
         return min(passes, key=len, default=array("Q")), False
 
 
-class Histories(Search):
-    """Tensors that have a history."""
+class HeldGraphs(Search):
+    """Tensors that have a graph."""
 
     def __init__(self, owns: Callable[[str], bool]) -> None:
         super().__init__(owns)
@@ -69,7 +69,7 @@ class Histories(Search):
         self.bounded: set[str] = set()
         self._modules: set[str] = set()  # by the names that lead to them
 
-    def look_through(self, frames: Sequence[FrameType], modules: Sequence[ModuleType]) -> Self:
+    def search(self, frames: Sequence[FrameType], modules: Sequence[ModuleType]) -> Self:
         """Find them all."""
         for module in modules:
             self.start_with(vars(module))
@@ -95,7 +95,7 @@ class Histories(Search):
     def _look(self, each: object, way: Any, snapshots: list[dict[str, Any]]) -> None:  # noqa: ANN401 # the search's own
         if type(each) is deque and each.maxlen is not None and each.maxlen <= _LONGEST_WINDOW:
             self.bounded.add(way.name)
-        if self._module in type.__dict__["__mro__"].__get__(type(each)):
+        if issubclass(type(each), self._module):
             self._modules.add(way.name)
         super()._look(each, way, snapshots)
 
@@ -105,14 +105,14 @@ class Histories(Search):
         return name[: next((each for each in places if name[:each] not in self._modules), len(name))]
 
 
-def sightings(search: Histories, timeline: Timeline, is_walked: Callable[[int], bool]) -> list[Sighting]:
+def sightings(search: HeldGraphs, timeline: Timeline, is_walked: Callable[[int], bool]) -> list[Sighting]:
     """Everything that is held now. `is_walked` says of an op whether the present pass walks it."""
     seen = (_sighting(held, search, timeline, is_walked) for held in search.groups.values())
     return [each for each in seen if each is not None]
 
 
 def _sighting(
-    held: list[Held], search: Histories, timeline: Timeline, is_walked: Callable[[int], bool]
+    held: list[Held], search: HeldGraphs, timeline: Timeline, is_walked: Callable[[int], bool]
 ) -> Sighting | None:
     numbers = sorted({each.number for each in held})
     sample = numbers if len(numbers) <= _SAMPLED else numbers[:: len(numbers) // _SAMPLED]
@@ -121,9 +121,9 @@ def _sighting(
     now = len(steps)
     walked = [number for number in numbers if is_walked(number)]
     if not now or any(_leads_before(search.nodes[number], steps) for number in walked[:1] + walked[-1:]):
-        return None  # the present pass goes that way: it is carried, and not only held
-    made = sorted({bisect_right(steps, number) for number in {*numbers, *graph.numbers}})
-    old = [each for each in made if each < now]
+        return None  # the present pass goes there: it is carried, and not only held
+    created = sorted({bisect_right(steps, number) for number in {*numbers, *graph.numbers}})
+    old = [each for each in created if each < now]
     if not old:
         return None
     name, first = search.container(held[0].name), held[0]
@@ -153,21 +153,7 @@ class Graph:
     """What some ops lead to, as far as it is walked."""
 
     def __init__(self, roots: list[Node]) -> None:
-        self.numbers: set[int] = set()
-        self.leaves: set[int] = set()
-        self.saved_bytes = 0
-        seen: set[Node] = set()
-        stack = list(roots)
-        while stack and len(seen) < _OPS_WALKED:
-            node = stack.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            number = node._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
-            if number == NO_NUMBER:
-                self.leaves.update(id(leaf) for leaf in leaves_of((node,)))
-                continue
-            self.numbers.add(number)
-            if saves_values(node):
-                self.saved_bytes += about_bytes(node)
-            stack.extend(each for each, _ in node.next_functions if each is not None)
+        nodes = reach(roots, _OPS_WALKED)
+        self.numbers = {each._sequence_nr() for each in nodes} - {NO_NUMBER}  # noqa: SLF001 # creation_number() costs a call more
+        self.leaves = {id(leaf) for leaf in leaves_of(nodes)}
+        self.saved_bytes = sum(map(about_bytes, filter(saves_values, nodes)))

@@ -1,26 +1,32 @@
-"""Follows what names hold from look to look: which go on collecting, and which keep one graph for good."""
+"""Follows what names hold from scan to scan: which go on collecting, and which keep one graph for good."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
+from types import FrameType
 from typing import cast
 
 from gradsan.facts.course import Count, HolderKind, Holding
 from gradsan.facts.incident import Stack
-from gradsan.observe.graph_snapshot import Look
 from gradsan.observe.ledger.container_writes import Feed, feed_of
-from gradsan.observe.ledger.holder_scan import Sighting
+from gradsan.observe.ledger.gradients import Gradients
+from gradsan.observe.ledger.holder_scan import Sighting, Timeline, sightings
+from gradsan.observe.ledger.passlines import Asked, Line
+from gradsan.observe.ledger.run import Run
 from gradsan.observe.ledger.trimming import is_trimmed
-from gradsan.observe.log.lines import Lines
 
+# When live holders are searched: after so many passes; then later and later, but sooner if something is held, and
+# never so late that what begins in the middle of a run goes unseen.
+_FIRST_SCAN = 3
+_LATER, _SOONER, _LATEST = 3.0, 1.25, 512
 _NAMES = 64  # holders that are followed
-_LOOKS = 32  # counts of one holder that are kept
+_COUNTS = 32  # counts of one holder that are kept
 
 
 @dataclass(slots=True)
 class _Followed:
     sighting: Sighting
     feed: Feed | None
-    made: Stack
+    created: Stack
     counts: list[Count] = field(default_factory=list)
 
     @property
@@ -32,55 +38,80 @@ class _Followed:
 class Holdings:
     """Of a process."""
 
-    def __init__(self) -> None:
+    def __init__(self, run: Run, gradients: Gradients) -> None:
+        self._run = run
+        self._gradients = gradients
         self._followed: dict[tuple[str, str], _Followed] = {}
+        self._next_scan = _FIRST_SCAN
 
-    def add(self, seen: list[Sighting], lines: Lines | None, files: Iterable[str]) -> None:
-        """What one look has found."""
-        files = list(files)
+    def pass_begins(self, asked: Asked) -> None:
+        """Search the live holders, if that is due."""
+        note, passes = asked.note, self._run.process.passes
+        if passes.count <= self._next_scan:
+            return
+        if note.seen is None:  # what the present pass walks must be known: have the next one walked
+            note.site.due = min(note.site.due, note.site.passes)
+        else:
+            self._run.budget.spend(lambda: self._scan(asked.frame, passes.note(note).walks))
+
+    def close(self) -> None:
+        """The last time, when all is over and nobody waits for it."""
+        if self._run.lines.lines:
+            with self._run.budget:
+                self._scan(None, lambda _: False)
+
+    def _scan(self, frame: FrameType | None, is_walked: Callable[[int], bool]) -> None:
+        accounts, steps, count = self._gradients.accounts, self._run.process.steps, self._run.process.passes.count
+        passing = (each for each in self._run.lines.lines.values() if each.kind == "backward")
+        timeline = Timeline(
+            owned=[(each.owned, steps.numbers_of(key)) for key, each in accounts.items()],
+            reached=[(each.reached, each.site.begins) for each in passing],
+        )
+        seen = sightings(self._run.held(frame), timeline, is_walked)
+        files = list(self._run.files) if seen else []
         for sighting in seen:
-            made: Stack = () if lines is None else lines.stack_of(sighting.newest) or ()
-            feed = feed_of(sighting.name, sighting.function, made[-1] if made else None, files)
-            self._note(sighting, feed, made)
+            created = self._run.process.stack_of(sighting.newest)
+            feed = feed_of(sighting.name, sighting.function, created[-1] if created else None, files)
+            self._note(sighting, feed, created)
+        self._next_scan = min(int(count * (_SOONER if seen else _LATER)), count + _LATEST) + 1
 
-    def facts(
-        self,
-        *,
-        has_optimizers: bool,
-        retaining: Sequence[tuple[Stack, Iterable[Look]]] = (),
-        files: Collection[str] = (),
-    ) -> tuple[Holding, ...]:
-        """As plain facts; `retaining`: lines whose passes kept their graphs, with what was seen of those.
+    def facts(self) -> tuple[Holding, ...]:
+        """As plain facts.
 
         Passes stand for steps only in a program that has no optimizer at all. Several names for the same graphs are one
         explanation: that of the name which collects them.
         """
+        has_optimizers, files = bool(self._gradients.accounts), self._run.files
         counted = [each for each in self._followed.values() if each.sighting.by_optimizer or not has_optimizers]
-        told = sorted(counted, key=lambda each: (not each.collects, -len(each.sighting.steps), len(each.sighting.name)))
+        ranked = sorted(
+            counted, key=lambda each: (not each.collects, -len(each.sighting.steps), len(each.sighting.name))
+        )
         chosen: list[tuple[Sighting, Holding]] = []
-        for each in told:
+        for each in ranked:
             fact, reach = _fact(each, files), each.sighting.reach
             is_other = all(reach.isdisjoint(other.reach) for other, _ in chosen)
             is_same_line = any(fact.fed and fact.fed == other.fed for _, other in chosen)  # of another object's list
             if is_other and not is_same_line and (fact.is_growing or fact.is_for_good):
                 chosen.append((each.sighting, fact))
+        retaining = [each for each in self._run.lines.lines.values() if each.kept]
         return tuple(replace(fact, retained_by=_retained_by(sighting.reach, retaining)) for sighting, fact in chosen)
 
-    def _note(self, sighting: Sighting, feed: Feed | None, made: Stack) -> None:
+    def _note(self, sighting: Sighting, feed: Feed | None, created: Stack) -> None:
         key = (sighting.name, sighting.function)
         known = self._followed.get(key)
         if known is None and len(self._followed) >= _NAMES:
             return
         if known is None or (sighting.by_optimizer and not known.sighting.by_optimizer):
-            known = self._followed[key] = _Followed(sighting, feed, made)
+            known = self._followed[key] = _Followed(sighting, feed, created)
         if len(sighting.steps) >= len(known.sighting.steps):
-            known.sighting, known.feed, known.made = sighting, feed or known.feed, made or known.made
+            known.sighting, known.feed, known.created = sighting, feed or known.feed, created or known.created
         known.counts.append(Count(sighting.step, len(sighting.steps), sighting.steps[0]))
-        del known.counts[1 : len(known.counts) - _LOOKS]
+        del known.counts[1 : len(known.counts) - _COUNTS]
 
 
-def _retained_by(reach: set[int], retaining: Sequence[tuple[Stack, Iterable[Look]]]) -> tuple[Stack, ...]:
-    return tuple(stack for stack, looks in retaining if any(look.walks(number) for look in looks for number in reach))
+def _retained_by(reach: set[int], retaining: Iterable[Line]) -> tuple[Stack, ...]:
+    """The lines whose passes kept graphs that lead there."""
+    return tuple(line.stack for line in retaining if any(any(map(snapshot.walks, reach)) for snapshot in line.kept))
 
 
 def _fact(followed: _Followed, files: Collection[str]) -> Holding:
@@ -90,7 +121,7 @@ def _fact(followed: _Followed, files: Collection[str]) -> Holding:
         name=name,
         holder=_holder(sighting, name),
         fed=() if feed is None else (feed.place,),
-        made=followed.made,
+        made=followed.created,
         counts=tuple(followed.counts),
         ops=sighting.ops,
         saved_bytes=sighting.saved_bytes,

@@ -46,8 +46,8 @@ def uses_of(name: str, file: str, function: str, line: int) -> Uses:
     return Uses(tuple(_reads(name, scope, line, noted=False)))
 
 
-def uses_of_item(variable: str, key: str | int, asking: Frame, made: int) -> Uses:
-    """Everything that a function does with one item of a variable, or with all of it; but for the line `made`."""
+def uses_of_item(variable: str, key: str | int, asking: Frame, created: int) -> Uses:
+    """Everything that a function does with one item of a variable, or with all of it; but for the line `created`."""
     scope = _scope(asking.file, asking.function.rpartition(".")[2], asking.line)
     if scope is None:
         return _UNKNOWN
@@ -56,7 +56,7 @@ def uses_of_item(variable: str, key: str | int, asking: Frame, made: int) -> Use
         for node in ast.walk(scope)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value != key
     }
-    return Uses(tuple(_reads(variable, scope, made, noted=False, apart=others)))
+    return Uses(tuple(_reads(variable, scope, created, noted=False, apart=others)))
 
 
 def uses_of_attribute(name: str, files: Iterable[str]) -> Uses:

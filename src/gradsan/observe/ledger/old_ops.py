@@ -3,11 +3,10 @@
 from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass
 
-from gradsan.observe.failure.renewal import is_term, trained_anew
-from gradsan.observe.failure.scene import Graph
-from gradsan.observe.failure.second_pass import is_operand
-from gradsan.observe.graph import VIEWING, Node, kind_of, leaves_of
-from gradsan.observe.graph_snapshot import Look
+from gradsan.observe.failure.pass_graph import Graph
+from gradsan.observe.failure.trained_again import is_term, trained_again
+from gradsan.observe.graph import VIEWING, Node, inverted, is_operand, kind_of, leaves_of, walked
+from gradsan.observe.graph_snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class OldOps:
 
     graph: Graph
     ops: frozenset[Node]
-    earlier: Look  # at a pass that walked them as well, before the leaves below them were changed
+    earlier: Snapshot  # of a pass that walked them as well, before the leaves below them were changed
     changed: frozenset[int]  # ids of the leaves below them that were changed
 
     @property
@@ -34,9 +33,9 @@ class OldOps:
         return all(leaf.device.type == "cpu" for leaf in leaves if id(leaf) in self.changed)
 
     @property
-    def trained_anew(self) -> bool:
+    def trained_again(self) -> bool:
         """Whether every parameter below them is reached apart from them, too."""
-        return trained_anew(self.graph, self.ops)
+        return trained_again(self.graph, self.ops)
 
     def entries(self) -> list[Entry]:
         """All of them, the newest old op first."""
@@ -58,7 +57,7 @@ class OldOps:
         """Whether what is old is multiplied as features and weights are."""
         return is_operand(self._path(entry)[:-1])
 
-    def made_since(self) -> Iterator[int]:
+    def created_since(self) -> Iterator[int]:
         """The creation numbers of what was created since the earlier pass, the newest first."""
         numbers = sorted(self.graph.number.values(), reverse=True)
         return (each for each in numbers if each >= self.earlier.begin)
@@ -72,44 +71,29 @@ class OldOps:
         return [*([] if entry.new is None else self.graph.path(entry.new)), entry.old]
 
 
-def old_ops(graph: Graph, look: Look, earlier: Look) -> OldOps | None:
+def old_ops(graph: Graph, snapshot: Snapshot, earlier: Snapshot) -> OldOps | None:
     """What is old in the graph of a pass, given what was seen of an earlier one; None: nothing is."""
-    now = look.leaves.items()
+    now = snapshot.leaves.items()
     changed = frozenset(leaf for leaf, version in now if earlier.leaves.get(leaf, version) != version)
     copies = _copies(graph, changed)
-    ops = frozenset(each for each in copies if _is_walked(graph.number.get(each), look, earlier))
+    ops = frozenset(each for each in copies if _is_walked(graph.number.get(each), snapshot, earlier))
     if not ops:
         return None
     below = {id(leaf) for leaf in leaves_of(graph.beneath(ops))}
     return OldOps(graph, ops, earlier, changed & below)
 
 
-def _is_walked(number: int | None, *looks: Look) -> bool:
-    return number is not None and all(each.walks(number) for each in looks)
+def _is_walked(number: int | None, *snapshots: Snapshot) -> bool:
+    return number is not None and all(each.walks(number) for each in snapshots)
 
 
 def _copies(graph: Graph, changed: Container[int]) -> Collection[Node]:
     """The ops above these leaves that do not follow them: a view has the values that its leaf has now."""
-    above: dict[Node, list[Node]] = {}
-    for node, following in graph.below.items():
-        for each in following:
-            above.setdefault(each, []).append(node)
-    following_it = [each for each in graph.below if id(getattr(each, "variable", None)) in changed]
-    seen, copies = set(following_it), list[Node]()
-    while following_it:
-        for node in above.get(following_it.pop(), ()):
-            if not _follows(node):
-                copies.append(node)
-            elif node not in seen:
-                seen.add(node)
-                following_it.append(node)
-    found = set[Node]()
-    while copies:
-        node = copies.pop()
-        if node not in found:
-            found.add(node)
-            copies += above.get(node, ())
-    return found
+    above = inverted(graph.below)
+    leaves = [each for each in graph.below if id(getattr(each, "variable", None)) in changed]
+    views = walked(leaves, lambda node: filter(_follows, above.get(node, ())))
+    copies = (each for node in views for each in above.get(node, ()) if not _follows(each))
+    return walked(copies, lambda node: above.get(node, ()))
 
 
 def _follows(node: Node) -> bool:

@@ -3,19 +3,20 @@
 import time
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from gradsan.facts.course import Carried, Walk
+from gradsan.facts.incident import Stack
+from gradsan.facts.location import Frame
 from gradsan.observe.callers import Calls
-from gradsan.observe.graph import Node, about_bytes, reach, roots_of, saves_values
-from gradsan.observe.graph_snapshot import Look
-from gradsan.observe.ledger.weighing import live_bytes
+from gradsan.observe.graph import about_bytes, reach, roots_of, saves_values
+from gradsan.observe.graph_snapshot import Snapshot
 from gradsan.observe.log.frames import frames_out
-from gradsan.observe.notes import Begun, PassNote, Site
+from gradsan.observe.notes import Begun, Site
 from gradsan.observe.steps import Steps
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _GAPS = 6  # passes whose distances tell what is usual
 _WEIGHED = (1, 3)  # passes of a line whose saved bytes are added up
 
 # What stands between the user's line and the engine where the user asked for the pass.
-_OWN_WAYS = (
+_TORCH_FILES = (
     "torch/autograd/__init__.py",
     "torch/_tensor.py",
     "torch/overrides.py",
@@ -45,14 +46,14 @@ class Line:
     kind: str
     is_direct: bool
     site: Site
-    told: int = 0  # passes that were attended to
+    attended: int = 0  # passes that were attended to
     retaining: int = 0  # of those, and likewise
     creating: int = 0
     followed: int = 0
     walked_again: int = 0
     saved_bytes: int = 0
-    looked: int = 0
-    ops: int = 0  # of all passes that were looked at
+    snapshots_taken: int = 0
+    ops: int = 0  # of all passes of which a snapshot was taken
     most: int = 0  # of one of them
     weighed: int = 0  # of the one whose saved bytes were added up
     first: float = 0.0  # when the first pass began
@@ -64,7 +65,12 @@ class Line:
     reached: set[int] = field(default_factory=set)  # ids of leaves
     nearest: int = 0  # the id of a leaf that is near to the loss
     carried: Carried | None = None
-    kept: "deque[Look]" = field(default_factory=lambda: deque(maxlen=_REMEMBERED))  # at passes that retained
+    kept: "deque[Snapshot]" = field(default_factory=lambda: deque(maxlen=_REMEMBERED))  # of passes that retained
+
+    @property
+    def stack(self) -> Stack:
+        """The calls that led to its latest pass."""
+        return stack_of(self.calls)
 
     @property
     def passes(self) -> int:
@@ -74,12 +80,12 @@ class Line:
     @property
     def retained(self) -> int:
         """About how many of them kept the graph."""
-        return round(self.retaining * self.passes / self.told) if self.told else 0
+        return round(self.retaining * self.passes / self.attended) if self.attended else 0
 
     @property
     def differentiable(self) -> int:
         """About how many of them were asked to make a graph of the gradients."""
-        return round(self.creating * self.passes / self.told) if self.told else 0
+        return round(self.creating * self.passes / self.attended) if self.attended else 0
 
     @property
     def heaviest(self) -> int:
@@ -92,7 +98,7 @@ class Line:
         return (self.last - self.first) / (self.until - 1) if self.until > 1 else 0.0
 
     def has_kept_for(self, note: Begun, walked: "array[int]") -> bool:
-        """Whether a pass walks what one of this line's latest kept, of those that were not looked at themselves."""
+        """Whether a pass walks what one of this line's latest kept, of those of which no snapshot was taken."""
         unseen = (each for each in list(self.site.last)[-_REMEMBERED:] if each.retains and each.seen is None)
         return any(
             each.order < note.order
@@ -107,14 +113,24 @@ class Line:
         return len(self.site.begins) - bisect_right(self.site.begins, number)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """A pass that is about to run, and who asked for it."""
+
+    note: Begun
+    tensors: Sequence[Any]
+    frame: FrameType
+    line: Line
+
+
 @dataclass(slots=True, eq=False)
 class Kept:
     """A pass that retained its graph."""
 
     note: Begun
-    look: Look
+    snapshot: Snapshot
     line: Line
-    made: tuple[int, int]  # the numbers of the ops that it made itself, for gradients of gradients
+    created: tuple[int, int]  # the numbers of the ops that it created itself, for gradients of gradients
 
 
 class PassLines:
@@ -123,13 +139,13 @@ class PassLines:
     def __init__(self, steps: Steps, take_in: Callable[[], None]) -> None:
         self.lines: dict[LineKey, Line] = {}  # by `key_of`
         self._steps = steps
-        self._take_in = take_in  # what is known of passes that nobody was told of
+        self._take_in = take_in  # what is known of passes that were not handed on
         self.peak = 0  # about: bytes of saved values that were seen alive at once
         self._kept: deque[Kept] = deque(maxlen=_REMEMBERED)
 
     def begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> Line | None:
         """A pass is about to run."""
-        if not note.caller.calls or note.outer is not None:
+        if not note.caller.calls:
             return None
         key = key_of(note.caller.calls)
         line = self.lines.get(key)
@@ -140,17 +156,12 @@ class PassLines:
             line.first = time.perf_counter()
         line.calls = note.caller.calls
         line.last, line.until = time.perf_counter(), line.passes
-        line.told += 1
+        line.attended += 1
         line.retaining += note.retains
         line.creating += note.creates
         if note.seen is not None:
-            self._look(note, note.seen, line, tensors)
+            self._note_walk(note, note.seen, line, tensors)
         return line
-
-    def weigh(self, roots: Iterable[Node], note: Begun, notes: Sequence[PassNote]) -> None:
-        """Add up what is alive when a pass begins: `roots` are the ops behind all that the program holds."""
-        retained = [look for each in self.lines.values() for look in each.kept]
-        self.peak = max(self.peak, live_bytes(roots, note.since, notes, retained))
 
     @property
     def files(self) -> set[str]:
@@ -164,25 +175,25 @@ class PassLines:
         return max((each.site.begin for each in self.lines.values()), default=0)
 
     def usual_gap(self) -> int | None:
-        """How many ops are made from one pass of a line to its next, usually, where that is least; None: not known."""
+        """How many ops are created from one pass of a line to its next, where that is least; None: not known."""
         gaps = (sorted(two - one for one, two in pairwise(line.site.begins[-_GAPS:])) for line in self.lines.values())
         return min((each[len(each) // 2] for each in gaps if each), default=None)
 
     def ended(self, note: Begun, counter: int) -> None:
         """It has run."""
         if self._kept and self._kept[-1].note is note:
-            self._kept[-1].made = (note.begin, counter)
+            self._kept[-1].created = (note.begin, counter)
 
-    def _look(self, note: Begun, look: Look, line: Line, tensors: Sequence[Any]) -> None:
-        walked = look.walked
+    def _note_walk(self, note: Begun, snapshot: Snapshot, line: Line, tensors: Sequence[Any]) -> None:
+        walked = snapshot.walked
         ops = sum(walked[1::2]) - sum(walked[::2])
-        line.looked += 1
+        line.snapshots_taken += 1
         line.ops += ops
         line.most = max(line.most, ops)
-        line.reached.update(look.leaves)
-        line.nearest = next(iter(look.leaves), 0)
+        line.reached.update(snapshot.leaves)
+        line.nearest = next(iter(snapshot.leaves), 0)
         for each in list(self._kept):
-            if each.note.thread != note.thread or meet(walked, each.look.walked, each.made):
+            if each.note.thread != note.thread or meet(walked, each.snapshot.walked, each.created):
                 each.line.walked_again += 1
                 self._kept.remove(each)
         for other in self.lines.values():
@@ -190,23 +201,28 @@ class PassLines:
                 other.walked_again += 1
         if note.retains:
             line.followed += 1
-            line.kept.append(look)
-            self._kept.append(Kept(note, look, line, (0, 0)))
+            line.kept.append(snapshot)
+            self._kept.append(Kept(note, snapshot, line, (0, 0)))
         if line.passes in _WEIGHED:
             line.saved_bytes = sum(about_bytes(node) for node in reach(roots_of(tensors)) if saves_values(node))
             line.weighed = ops
-        walk = self._walk(look, line, ops)
+        walk = self._walk(snapshot, line, ops)
         (line.walks if len(line.walks) < _WALKS_FIRST else line.latest).append(walk)
 
-    def _walk(self, look: Look, line: Line, ops: int) -> Walk:
-        oldest = look.walked[0] if ops else look.begin
+    def _walk(self, snapshot: Snapshot, line: Line, ops: int) -> Walk:
+        oldest = snapshot.walked[0] if ops else snapshot.begin
         back = line.passes_since(oldest) - 1
-        updates = self._steps.made_since(oldest)
+        updates = self._steps.count_since(oldest)
         if not line.versions:
-            line.versions = dict(look.leaves)
-        elif not updates and any(line.versions.get(leaf, now) != now for leaf, now in look.leaves.items()):
+            line.versions = dict(snapshot.leaves)
+        elif not updates and any(line.versions.get(leaf, now) != now for leaf, now in snapshot.leaves.items()):
             updates = back  # by hand
         return Walk(line.passes, ops, max(back, 0), updates)
+
+
+def stack_of(calls: Calls) -> Stack:
+    """As reports have it."""
+    return tuple(Frame(code.co_filename, line, code.co_qualname) for code, line in calls)
 
 
 def key_of(calls: Calls) -> LineKey:
@@ -216,19 +232,19 @@ def key_of(calls: Calls) -> LineKey:
 
 
 def _is_direct(frame: FrameType, code: Any) -> bool:  # noqa: ANN401 # a code object
-    """Whether nothing but PyTorch's own ways stands between the user's line and the engine."""
+    """Whether nothing but PyTorch's own code stands between the user's line and the engine."""
     for each in frames_out(frame):
         if each.f_code is code:
             return True
-        if not each.f_code.co_filename.replace("\\", "/").endswith(_OWN_WAYS):
+        if not each.f_code.co_filename.replace("\\", "/").endswith(_TORCH_FILES):
             return False
     return False
 
 
-def meet(walked: "array[int]", earlier: "array[int]", made: tuple[int, int] = (0, 0)) -> bool:
-    """Whether a pass walks an op that an earlier one had walked, or made."""
-    place = bisect_right(walked, made[0])
-    if made[1] > made[0] and (place % 2 == 1 or (place < len(walked) and walked[place] < made[1])):
+def meet(walked: "array[int]", earlier: "array[int]", created: tuple[int, int] = (0, 0)) -> bool:
+    """Whether a pass walks an op that an earlier one had walked, or created."""
+    place = bisect_right(walked, created[0])
+    if created[1] > created[0] and (place % 2 == 1 or (place < len(walked) and walked[place] < created[1])):
         return True
     mine, theirs = 0, 0
     while mine < len(walked) and theirs < len(earlier):

@@ -1,4 +1,4 @@
-"""The ops that a statement made, and whether a pass walks one of them."""
+"""The ops that a statement created, and whether a pass walks one of them."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from gradsan.observe.naming.trace import Execution, Trace
 def end_of(execution: Execution, trace: Trace) -> int:
     """The op counter when what followed a statement began, the functions that it called left aside."""
     after = islice(trace.executions, execution.index + 1, None)
-    return next((each.number for each in after if not _is_under(each, execution)), OPEN_END)
+    return next((each.number for each in after if execution not in each.outwards), OPEN_END)
 
 
 def meets(walked: Sequence[int] | None, start: int, stop: int) -> bool:
@@ -20,12 +20,3 @@ def meets(walked: Sequence[int] | None, start: int, stop: int) -> bool:
         return False
     place = bisect_right(walked, start)
     return place % 2 == 1 or (place < len(walked) and walked[place] < stop)
-
-
-def _is_under(each: Execution, execution: Execution) -> bool:
-    parent = each.call.parent
-    while parent is not None:
-        if parent is execution:
-            return True
-        parent = parent.call.parent
-    return False

@@ -1,90 +1,62 @@
 """Values that were computed from parameters which have been trained since, and that passes walk again and again.
 
-That all ops of a pass are new is told from their creation numbers alone. Where it walks ops that an earlier pass of the
-same calls has walked, versions tell which leaves were changed in between, and only then is its graph looked through.
+That all ops of a pass are new is known from their creation numbers alone. Where it walks ops that an earlier pass of
+the same calls has walked, versions show which leaves were changed in between, and only then is its graph searched.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
-from types import FrameType
-from typing import TYPE_CHECKING, Any
 
 from gradsan.facts.course import Stale
 from gradsan.facts.incident import Stack
-from gradsan.facts.location import Frame
 from gradsan.observe.callers import Calls
-from gradsan.observe.graph_snapshot import Look
-from gradsan.observe.ledger.budget import Budget
-from gradsan.observe.ledger.carrying import carried_over
+from gradsan.observe.graph_snapshot import Snapshot
 from gradsan.observe.ledger.gradients import Gradients
-from gradsan.observe.ledger.passlines import LineKey, key_of, meet
-from gradsan.observe.log.iterations import BEFORE, Repeats
-from gradsan.observe.log.lines import Lines
-from gradsan.observe.log.recorder import LineRecorder
+from gradsan.observe.ledger.passlines import Asked, LineKey, key_of, meet
+from gradsan.observe.ledger.run import Run
+from gradsan.observe.ledger.stale_entries import StaleEntry, stale_entries
 from gradsan.observe.notes import Begun
-from gradsan.observe.steps import Steps
-from gradsan.observe.surroundings import surrounded_by
 
-if TYPE_CHECKING:
-    from gradsan.observe.ledger.old_ops import Entry, OldOps
-
-_REMEMBERED = 6  # looks at passes of one line
-_ENTRIES = 3  # into what is old, of one pass, each created by another line
-_OPS = 4_000  # whose lines are looked up
-_MAKERS = 60  # lines that are named
+_REMEMBERED = 6  # snapshots of passes of one line
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
     calls: Calls
     thread: int
-    look: Look
+    snapshot: Snapshot
 
     def is_like(self, note: Begun) -> bool:
-        """Whether another pass was asked for by the same calls: a loop has come round."""
+        """Whether another pass was asked for by the same calls, in a later iteration."""
         return self.thread == note.thread and self.calls == note.caller.calls
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A pass, and who asked for it."""
-
-    note: Begun
-    tensors: Sequence[Any]
-    frame: FrameType
-    lines: Lines
 
 
 class Staleness:
     """Of a process."""
 
-    def __init__(self, steps: Steps, recorder: LineRecorder, gradients: Gradients, budget: Budget) -> None:
-        self._steps = steps
-        self._recorder = recorder
+    def __init__(self, run: Run, gradients: Gradients) -> None:
+        self._run = run
         self._gradients = gradients
-        self._budget = budget
-        self._creates = False  # whether some pass has made a graph of gradients
+        self._creates = False  # whether some pass has created a graph of gradients
         self._seen: dict[LineKey, deque[_Seen]] = {}
         self._found: dict[LineKey, dict[Stack, Stale]] = {}  # by the calls that created what is old
         self._pending: tuple[Begun, dict[Stack, Stale]] | None = None  # of the pass that runs
 
-    def pass_begins(self, note: Begun, look: Look, tensors: Sequence[Any], frame: FrameType) -> None:
-        """A pass is about to run, and was looked at."""
-        calls = note.caller.calls
+    def pass_begins(self, asked: Asked) -> None:
+        """A pass is about to run; it is compared with earlier ones if its graph was seen."""
+        note, snapshot, calls = asked.note, asked.note.seen, asked.note.caller.calls
+        if snapshot is None:
+            return
         known = self._seen.setdefault(key_of(calls), deque(maxlen=_REMEMBERED))
-        again = [each.look for each in known if each.is_like(note) and meet(look.walked, each.look.walked)]
-        known.append(_Seen(calls, note.thread, look))
+        again = [each.snapshot for each in known if each.is_like(note) and meet(snapshot.walked, each.snapshot.walked)]
+        known.append(_Seen(calls, note.thread, snapshot))
         self._creates = self._creates or note.creates
         self._pending = None
         # Each thread counts its ops by itself: where several run, two ops may have the same number.
-        if not again or len(self._recorder.pen.journals) > 1 or not self._budget.allows():
-            return
-        with self._budget:
-            lines = self._recorder.lines()
-            if lines is not None:
-                self._pending = note, self._stale(_Asked(note, tensors, frame, lines), look, again[::-1])
+        if again and len(self._run.process.recorder.pen.journals) <= 1:
+            found = self._run.budget.spend(lambda: self._stale(asked, again[::-1]))
+            self._pending = None if found is None else (note, found)
 
     def pass_ended(self, note: Begun) -> None:
         """It has run, and has not raised: an error would be the whole explanation."""
@@ -95,60 +67,28 @@ class Staleness:
         """What the passes of a line walk that is old."""
         return tuple(self._found.get(key, {}).values())
 
-    def _stale(self, asked: _Asked, look: Look, again: Sequence[Look]) -> dict[Stack, Stale]:
-        from gradsan.observe.failure.scene import Graph
-        from gradsan.observe.ledger.old_ops import old_ops
+    def _stale(self, asked: Asked, again: Sequence[Snapshot]) -> dict[Stack, Stale]:
+        process = self._run.process
+        entries = stale_entries(asked, again, process, on_the_processor_only=self._creates)
+        known = self._found.get(key_of(asked.note.caller.calls), {})
+        return {
+            each.stack: self._seen_again(known.get(each.stack) or each.fact(process), each, asked) for each in entries
+        }
 
-        lines, graph = asked.lines, Graph(asked.tensors, {})
-        old = next((found for each in again if (found := old_ops(graph, look, each)) is not None), None)
-        if old is None or (self._creates and not old.is_on_the_processor):
-            return {}  # a device has threads of its own, which number the ops of the gradients
-        makers = {lines.stack_of(number) for number in islice(old.made_since(), _OPS)}
-        by_line: dict[Stack, Entry] = {}
-        for entry in old.entries():
-            stack = lines.stack_of(graph.number[entry.old])
-            if stack:
-                by_line.setdefault(stack, entry)
-        first = islice(by_line.items(), _ENTRIES)
-        return {stack: self._fact(asked, old, entry, is_carried_on=stack in makers) for stack, entry in first}
-
-    def _fact(self, asked: _Asked, old: "OldOps", entry: "Entry", *, is_carried_on: bool) -> Stale:
-        number = old.graph.number[entry.old]
-        found = self._found.get(key_of(asked.note.caller.calls), {})
-        known = found.get(asked.lines.stack_of(number) or ()) or self._named(asked, old, entry)
-        owner = next((key for key, each in self._gradients.accounts.items() if each.owned & old.changed), None)
-        last = None if owner is None else self._steps.last_of(owner)
-        return replace(
+    def _seen_again(self, known: Stale, entry: StaleEntry, asked: Asked) -> Stale:
+        """With what the present pass shows."""
+        steps, accounts = self._run.process.steps, self._gradients.accounts
+        by_hand = replace(
             known,
-            changed=() if last is None else last.stack,
-            updates=0 if owner is None else sum(each > number for each in self._steps.numbers_of(owner)),
-            is_carried_on=known.is_carried_on and is_carried_on,
+            changed=(),
+            updates=0,
+            is_carried_on=known.is_carried_on and entry.is_carried_on,
             step=asked.note.step,
             passes=known.passes + 1,
         )
-
-    def _named(self, asked: _Asked, old: "OldOps", entry: "Entry") -> Stale:
-        number, lines = old.graph.number[entry.old], asked.lines
-        enters = None if entry.new is None else old.graph.number[entry.new]
-        carried = carried_over(number, enters, asked.frame, lines, self._recorder.ownership.owns)
-        return Stale(
-            carried=surrounded_by(carried, asked.note.caller.stack),
-            makers=tuple(islice(_makers(old.numbers_below(entry.old), lines), _MAKERS)),
-            is_asked_for=enters is None,
-            made_in_loop=_is_made_in_loop(number, asked.frame, lines),
-            trained_anew=old.trained_anew,
-            is_term=old.is_term(entry),
-            is_operand=old.is_operand(entry),
-        )
-
-
-def _makers(numbers: Sequence[int], lines: Lines) -> Iterator[Frame]:
-    """The lines of the user's, in any call, that took part in creating these ops."""
-    found = (frame for number in numbers[:_OPS] for frame in lines.stack_of(number) or ())
-    return iter(dict.fromkeys(found))
-
-
-def _is_made_in_loop(number: int, frame: FrameType, lines: Lines) -> bool:
-    """Whether an earlier iteration of a loop that is running created it."""
-    loops = (each for each in lines.rounds(frame) if each.kind is Repeats.LOOP)
-    return any(BEFORE < (each.round_of(number) or BEFORE) < each.now for each in loops)
+        owner = next((key for key, each in accounts.items() if each.owned & entry.changed), None)
+        if owner is None:
+            return by_hand
+        last = steps.last_of(owner)
+        updates = sum(each > entry.number for each in steps.numbers_of(owner))
+        return replace(by_hand, changed=() if last is None else last.stack, updates=updates)

@@ -2,32 +2,46 @@
 
 from collections.abc import Iterable, Sequence
 
-from gradsan.observe.graph import Node, about_bytes, saves_values
-from gradsan.observe.graph_snapshot import Look
+from gradsan.observe.graph import Node, about_bytes, reach, saves_values
+from gradsan.observe.graph_snapshot import Snapshot
+from gradsan.observe.ledger.passlines import Asked
+from gradsan.observe.ledger.run import Run
 from gradsan.observe.notes import PassNote
-from gradsan.observe.private import NO_NUMBER
 
+_WEIGHED = 3  # the pass of a line at which all that is alive is weighed
 _OPS = 20_000  # that are walked
 
 
-def live_bytes(roots: Iterable[Node], since: int, passes: Sequence[PassNote], retained: Sequence[Look]) -> int:
+class Weighing:
+    """Of a process."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def pass_begins(self, asked: Asked) -> None:
+        """Add up what is alive when a line's third pass begins."""
+        if asked.line.passes == _WEIGHED and asked.note.seen:
+            self._run.budget.spend(lambda: self._weigh(asked))
+
+    def _weigh(self, asked: Asked) -> None:
+        lines, passes = self._run.lines, self._run.process.passes
+        roots = self._run.held(asked.frame).nodes.values()
+        earlier = passes.before(passes.note(asked.note))
+        retained = [snapshot for each in lines.lines.values() for snapshot in each.kept]
+        lines.peak = max(lines.peak, live_bytes(roots, asked.note.since, earlier, retained))
+
+
+def live_bytes(roots: Iterable[Node], since: int, passes: Sequence[PassNote], retained: Sequence[Snapshot]) -> int:
     """About what the ops below these roots have saved and not freed.
 
-    Made before op `since` counts what passes are known to have `retained`; of what is newer, all that none has freed.
+    Of what was created before op `since`, that counts which passes are known to have `retained`; of what is newer, all
+    that none has freed.
     """
     freeing = [each for each in passes if not each.retains and each.begin >= since]
-    seen: set[Node] = set()
-    stack, total = list(roots), 0
-    while stack and len(seen) < _OPS:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
+    total = 0
+    for node in filter(saves_values, reach(roots, _OPS)):
         number = node._sequence_nr()  # noqa: SLF001 # creation_number() costs a call more
-        if number == NO_NUMBER:
-            continue
-        is_kept = any(each.walks(number) for each in (retained if number < since else freeing))
-        if saves_values(node) and is_kept == (number < since):
+        is_old = number < since
+        if any(each.walks(number) for each in (retained if is_old else freeing)) == is_old:
             total += about_bytes(node)
-        stack.extend(each for each, _ in node.next_functions if each is not None)
     return total

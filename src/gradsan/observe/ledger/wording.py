@@ -10,11 +10,11 @@ from types import ModuleType
 from gradsan.facts.location import Frame
 from gradsan.knowledge.effects import accumulates, asks_for_pass
 from gradsan.observe.naming.selection import last_name
+from gradsan.observe.statements import statements_at
 from gradsan.observe.unasked import attributes_of, is_one
 from gradsan.source.disk import tree_as_run
-from gradsan.source.scopes import scope_of
 from gradsan.source.step_loops import is_of_one_step, loops_around
-from gradsan.source.stores import calls, text
+from gradsan.source.stores import calls, stores, text
 
 # A gradient that is read, and not only cleared or asked for.
 _READS = re.compile(
@@ -22,12 +22,6 @@ _READS = re.compile(
     r"|register_hook|register_post_accumulate_grad_hook|parameters_to_vector"
 )
 _NOT_CODE = re.compile(r"#.*|\"\"\".*?\"\"\"|'''.*?'''", re.DOTALL)
-
-
-def statements_at(place: Frame) -> tuple[ast.stmt, ...]:
-    """What stands on a line."""
-    scope = scope_of(place.file, place.function, place.line)
-    return () if scope is None else scope.by_line.get(place.line, ())
 
 
 def loss_at(place: Frame, *, is_direct: bool) -> str | None:
@@ -43,8 +37,14 @@ def loss_at(place: Frame, *, is_direct: bool) -> str | None:
     return None
 
 
+def stored_at(place: Frame) -> str | None:
+    """What a line calls what it stores."""
+    stored = (store for each in statements_at(place) for store in stores(each))
+    return next((name for each in stored if (name := each.attribute or each.name)), None)
+
+
 def asks_to_retain(place: Frame) -> bool:
-    """Whether a line says that a graph is to be kept, or one of the gradients to be made."""
+    """Whether a line says that a graph is to be kept, or one of the gradients to be created."""
     return any(each.arg in {"retain_graph", "create_graph"} for call in _calls_at(place) for each in call.keywords)
 
 

@@ -1,4 +1,9 @@
-"""What marked code calls: functions of a module, so that code which is pickled by value finds them by name.
+"""The marks themselves: constants of marked code, each of which writes an event when it is subscripted.
+
+A constant of one's own can be read by whoever writes code down, and gradsan need not be where it is loaded. To
+`marshal` a mark is the bytes that it has, and to every pickler that takes code by value it says the same of itself.
+Zeros, one for each site of the code: subscripted as a mark is, they give 0, and nothing happens. The interpreter calls
+a `__getitem__` of Python's as fast as it calls a function.
 
 The state is the module's, as the log is the process's. Where nothing records, a mark does nothing.
 """
@@ -33,79 +38,110 @@ def disconnect() -> None:
     _pen = None
 
 
-def mark(site: int) -> None:
+class Mark(bytearray):
+    """Of one code object. It is equal to itself alone, and so are codes that have it."""
+
+    __slots__ = ("start",)
+    __eq__, __repr__ = object.__eq__, object.__repr__
+    __hash__ = object.__hash__  # type: ignore[assignment] # code is hashed by its constants
+
+    def __init__(self, start: int, sites: int) -> None:
+        super().__init__(sites)
+        self.start = start  # the lowest site of the code
+
+    def __reduce_ex__(self, _: object) -> tuple[type[bytes], tuple[int]]:
+        return bytes, (len(self),)
+
+
+class Reached(Mark):
     """A line was reached, or a function entered."""
-    if _pen is not None:
-        try:
-            thread, words, _, _ = _pen.open
-            if thread != _this_thread():
-                words = _pen.switch()
-            words.append(_op_counter() * SITES + site)
-            if _len(words) > _room:
-                _pen.turn(_getframe(1))
-        except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more
-            pass
-        except BaseException as error:
-            if not _is_ours(error):
-                raise
-            _failed(error)
+
+    __slots__ = ()
+
+    def __getitem__(self, offset: int) -> None:  # type: ignore[override] # nobody reads what is there
+        if _pen is not None:
+            try:
+                thread, words, _, _ = _pen.open
+                if thread != _this_thread():
+                    words = _pen.switch()
+                words.append(_op_counter() * SITES + self.start + offset)
+                if _len(words) > _room:
+                    _pen.turn(_getframe(1))
+            except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more
+                pass
+            except BaseException as error:
+                if not _is_ours(error):
+                    raise
+                _failed(error)
 
 
-def leave(site: int) -> None:
+class Left(Mark):
     """A function returned, or an exception goes through."""
-    if _pen is not None:
-        try:
-            thread, words, _, _ = _pen.open
-            if thread != _this_thread():
-                words = _pen.switch()
-            number = _op_counter()
-            words.append(number * SITES + site)
-            if number > _pen.due:
-                _pen.ring(_getframe(1), number)
-            if _len(words) > _room:
-                _pen.turn(_getframe(1).f_back)
-        except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more
-            pass
-        except BaseException as error:
-            if not _is_ours(error):
-                raise
-            _failed(error)
+
+    __slots__ = ()
+
+    def __getitem__(self, offset: int) -> None:  # type: ignore[override] # nobody reads what is there
+        if _pen is not None:
+            try:
+                thread, words, _, _ = _pen.open
+                if thread != _this_thread():
+                    words = _pen.switch()
+                number = _op_counter()
+                words.append(number * SITES + self.start + offset)
+                if number > _pen.due:
+                    _pen.ring(_getframe(1), number)
+                if _len(words) > _room:
+                    _pen.turn(_getframe(1).f_back)
+            except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more
+                pass
+            except BaseException as error:
+                if not _is_ours(error):
+                    raise
+                _failed(error)
 
 
-def sleep(site: int) -> None:
+class Slept(Mark):
     """A generator yields."""
-    if _pen is not None:
-        try:
-            frame = _getframe(1)
-            words = _pen.switch()
-            _pen.here.tokens.append(token_of(frame))
-            words.append(_op_counter() * SITES + site)
-            if _len(words) > _room:
-                _pen.turn(frame.f_back)
-        except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more
-            pass
-        except BaseException as error:
-            if not _is_ours(error):
-                raise
-            _failed(error)
+
+    __slots__ = ()
+
+    def __getitem__(self, offset: int) -> None:  # type: ignore[override] # nobody reads what is there
+        if _pen is not None:
+            try:
+                frame = _getframe(1)
+                words = _pen.switch()
+                _pen.here.tokens.append(token_of(frame))
+                words.append(_op_counter() * SITES + self.start + offset)
+                if _len(words) > _room:
+                    _pen.turn(frame.f_back)
+            except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more
+                pass
+            except BaseException as error:
+                if not _is_ours(error):
+                    raise
+                _failed(error)
 
 
-def wake(site: int) -> None:
+class Woken(Mark):
     """A generator goes on."""
-    if _pen is not None:
-        try:
-            frame = _getframe(1)
-            words = _pen.switch()
-            _pen.here.tokens.append(token_of(frame))
-            words.append(_op_counter() * SITES + site)
-            if _len(words) > _room:
-                _pen.turn(frame)
-        except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more
-            pass
-        except BaseException as error:
-            if not _is_ours(error):
-                raise
-            _failed(error)
+
+    __slots__ = ()
+
+    def __getitem__(self, offset: int) -> None:  # type: ignore[override] # nobody reads what is there
+        if _pen is not None:
+            try:
+                frame = _getframe(1)
+                words = _pen.switch()
+                _pen.here.tokens.append(token_of(frame))
+                words.append(_op_counter() * SITES + self.start + offset)
+                if _len(words) > _room:
+                    _pen.turn(frame)
+            except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more
+                pass
+            except BaseException as error:
+                if not _is_ours(error):
+                    raise
+                _failed(error)
 
 
 def _failed(error: BaseException) -> None:

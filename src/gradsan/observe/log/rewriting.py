@@ -1,7 +1,7 @@
 """Puts marks into CPython 3.11 code objects, where the interpreter would report a line if it could be asked to.
 
-A mark is a call of a constant: no name is looked up, so none is added to any namespace. It leaves the stack as it
-found it, stands under the same exception handlers as what it precedes, and has the position of what it precedes.
+A mark is a constant that is subscripted: no name is looked up, so none is added to any namespace. It leaves the stack
+as it found it, stands under the same exception handlers as what it precedes, and has the position of what it precedes.
 Jumps within one line step over it. An exception on its way out of a function passes a handler that marks the exit
 and raises on with the offset restored, which leaves tracebacks as they are.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import CodeType
 
 from gradsan.observe.log.bytecode import NOWHERE, Guard, Instruction, Position, assemble, disassemble
-from gradsan.observe.log.marks import leave, mark, sleep, wake
+from gradsan.observe.log.marks import Left, Mark, Reached, Slept, Woken
 from gradsan.observe.log.sites import Code, Kind, Sites
 
 # What does not fall through to the next.
@@ -22,8 +22,8 @@ _ENDS = frozenset(
 _ATTACHED = frozenset({"CALL", "RESUME"})
 _SLEEPERS = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronous generators
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
-_CALL_ROOM = 3  # on the stack, for a call with one argument
-_EXIT_ROOM = 2  # below that call, where an exception leaves: the offset and the exception
+_MARK_ROOM = 2  # on the stack, for a mark and what it is subscripted with
+_EXIT_ROOM = 2  # below these, where an exception leaves: the offset and the exception
 
 
 def rewritten(code: CodeType, sites: Sites, note: Callable[[CodeType, CodeType], None]) -> CodeType:
@@ -81,23 +81,23 @@ class _Marker:
                 result += lead
             result += bodies[instruction]
         result += self._exit()
-        room = max(self._code.co_stacksize, _EXIT_ROOM) + _CALL_ROOM
+        room = max(self._code.co_stacksize, _EXIT_ROOM) + _MARK_ROOM
         return assemble(self._code, result, tuple(self._consts), room)
 
     def _body(self, instruction: Instruction, before: Instruction) -> list[Instruction]:
         """An instruction with the marks that always go with it."""
-        name, entry = instruction.name, self._entry
+        name = instruction.name
         if name == "RESUME" and instruction.arg == 0:
-            return [instruction, *self._mark(mark, entry.start + Kind.ENTER, NOWHERE, self._unwind)]
+            return [instruction, *self._mark(Reached, Kind.ENTER, NOWHERE, self._unwind)]
         if name == "RESUME":
-            return [instruction, *self._beside(wake, Kind.RESUME, instruction)]
+            return [instruction, *self._beside(Woken, Kind.RESUME, instruction)]
         if name == "RETURN_VALUE":
-            return [*self._beside(leave, Kind.LEAVE, instruction), instruction]
+            return [*self._beside(Left, Kind.LEAVE, instruction), instruction]
         if name == "YIELD_VALUE":
             between = self._idle_send(before, instruction) if before.name == "SEND" else []
-            return [*self._beside(sleep, Kind.SUSPEND, instruction), *between, instruction]
+            return [*self._beside(Slept, Kind.SUSPEND, instruction), *between, instruction]
         if name == "PUSH_EXC_INFO" and self._sleeps:
-            return [instruction, *self._beside(wake, Kind.THROWN, instruction)]
+            return [instruction, *self._beside(Woken, Kind.THROWN, instruction)]
         return [instruction]
 
     def _idle_send(self, send: Instruction, instruction: Instruction) -> list[Instruction]:
@@ -165,36 +165,32 @@ class _Marker:
     def _exit(self) -> list[Instruction]:
         """Where an exception leaves the function."""
         handler = self._unwind.handler
-        thrown = self._mark(wake, self._entry.start + Kind.THROWN, NOWHERE, None) if self._sleeps else []
-        left = self._mark(leave, self._entry.start + Kind.LEAVE, NOWHERE, None)
+        thrown = self._mark(Woken, Kind.THROWN, NOWHERE, None) if self._sleeps else []
+        left = self._mark(Left, Kind.LEAVE, NOWHERE, None)
         return [handler, *thrown, *left, Instruction("RERAISE", 1)]
 
-    def _beside(self, function: Callable[[int], None], kind: Kind, instruction: Instruction) -> list[Instruction]:
-        return self._mark(function, self._entry.start + kind, _line_only(instruction), instruction.guard)
+    def _beside(self, kind: type[Mark], offset: int, instruction: Instruction) -> list[Instruction]:
+        return self._mark(kind, offset, _line_only(instruction), instruction.guard)
 
     def _line_mark(self, instruction: Instruction) -> list[Instruction]:
-        site = self._entry.start + Kind.LINE + (instruction.line or 0) - self._entry.first
-        return self._mark(mark, site, _line_only(instruction), None)
+        offset = Kind.LINE + (instruction.line or 0) - self._entry.first
+        return self._mark(Reached, offset, _line_only(instruction), None)
 
-    def _mark(
-        self, function: Callable[[int], None], site: int, position: Position, guard: Guard | None
-    ) -> list[Instruction]:
+    def _mark(self, kind: type[Mark], offset: int, position: Position, guard: Guard | None) -> list[Instruction]:
         steps = (
-            ("PUSH_NULL", 0),
-            ("LOAD_CONST", self._const(function)),
-            ("LOAD_CONST", self._const(site)),
-            ("PRECALL", 1),
-            ("CALL", 1),
+            ("LOAD_CONST", self._const(kind, lambda: kind(self._entry.start, self._entry.sites))),
+            ("LOAD_CONST", self._const(offset, lambda: int(offset))),
+            ("BINARY_SUBSCR", 0),
             ("POP_TOP", 0),
         )
         return [Instruction(name, arg, position=position, guard=guard) for name, arg in steps]
 
-    def _const(self, value: object) -> int:
+    def _const(self, key: object, create: Callable[[], object]) -> int:
         """The index of a constant of ours; the code's own keep theirs, which other readers of code rely on."""
-        index = self._const_index.get(value)
+        index = self._const_index.get(key)
         if index is None:
-            index = self._const_index[value] = len(self._consts)
-            self._consts.append(value)
+            index = self._const_index[key] = len(self._consts)
+            self._consts.append(create())
         return index
 
 

@@ -13,7 +13,6 @@ from gradsan.source.scopes import Scope
 from gradsan.source.stores import calls
 from gradsan.source.unpacking import Path
 
-_TELLING = 3  # letters of a name that are no accident
 _BEHIND_OBJECTS = frozenset({"forward", "__call__"})
 _EARLIER_AT_MOST = 5_000
 
@@ -33,18 +32,19 @@ class Matched:
             return
         names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
         is_method = self.scope.owner is not None and not self.scope.is_static
-        keyword = next((each.value for each in self.node.keywords if each.arg == name), None)
+        keywords = {each.arg: each.value for each in self.node.keywords}
         if is_method and names[:1] == [name]:
             yield self._receiver(), path
-        elif keyword is not None:
-            yield keyword, path
+        elif name in keywords:
+            yield keywords[name], path
         elif name in names:
             yield from self._at(names.index(name) - is_method, path)
-        elif arguments.vararg is not None and arguments.vararg.arg == name:
+        elif name == getattr(arguments.vararg, "arg", None):
             yield from self._from(len(names) - is_method, path)
-        elif arguments.kwarg is not None and arguments.kwarg.arg == name:
+        elif name == getattr(arguments.kwarg, "arg", None):
+            key = path[0][1] if path else None
             for each in self.node.keywords:
-                if each.arg is None or not path or path[0][1] in {None, each.arg}:
+                if key is None or each.arg in {None, key}:
                     yield each.value, path if each.arg is None else path[1:]
 
     def _receiver(self) -> ast.expr:
@@ -77,22 +77,22 @@ def match(call: Call, executions: Sequence[Execution]) -> Matched | None:
     scope, parent = call.scope, call.parent
     if scope is None or parent is None:
         return None
-    written = [each for statement in parent.statements for each in calls(statement)]
-    named = [each for each in written if is_named(each, scope)]
-    earlier = [each for each in parent.called if each.scope is scope]
+    named = [each for each in parent.calls if is_named(each, scope)]
     if named:
-        nth = earlier.index(call) if call in earlier else 0
+        alike = [each for each in parent.called if each.scope is scope]
+        nth = alike.index(call) if call in alike else 0
         return Matched(named[min(nth, len(named) - 1)], parent, scope)
     if scope.name in _BEHIND_OBJECTS:
-        node = _object_called(call, written)
+        node = _object_called(call, parent, scope)
         return None if node is None else Matched(node, parent, scope)
-    if scope.is_generator:  # made by one statement, asked by another
-        for execution in reversed(executions[max(parent.index - _EARLIER_AT_MOST, 0) : parent.index]):
-            for statement in execution.statements:
-                for each in calls(statement):
-                    if is_named(each, scope):
-                        return Matched(each, execution, scope)
-    return None
+    return _created_before(parent, scope, executions) if scope.is_generator else None
+
+
+def _created_before(asking: Execution, scope: Scope, executions: Sequence[Execution]) -> Matched | None:
+    """A generator is created by one statement, and asked by another."""
+    earlier = reversed(executions[max(asking.index - _EARLIER_AT_MOST, 0) : asking.index])
+    written = ((node, each) for each in earlier for node in each.calls)
+    return next((Matched(node, each, scope) for node, each in written if is_named(node, scope)), None)
 
 
 @lru_cache(maxsize=4096)
@@ -103,35 +103,16 @@ def asks_for_pass(statement: ast.stmt) -> bool:
 
 def is_named(node: ast.Call, scope: Scope) -> bool:
     """Whether a call bears the name of a function, or of the class that it constructs."""
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
-    return name == (scope.owner if scope.name == "__init__" else scope.name)
+    return last_name(node) == (scope.owner if scope.name == "__init__" else scope.name)
 
 
-def _object_called(call: Call, written: list[ast.Call]) -> ast.Call | None:
-    """`model(x)` enters `forward`: the first call of an object, in the order of evaluation, that fits."""
-    parent, scope = call.parent, call.scope
-    if parent is None or scope is None or scope.arguments is None:
-        return None
-    fitting = [each for each in written if not is_library(each) and _fits(each, scope)]
+def _object_called(call: Call, parent: Execution, scope: Scope) -> ast.Call | None:
+    """`model(x)` enters `forward`: the calls of objects that fit, in the order of evaluation."""
+    fitting = [each for each in parent.calls if not is_library(each) and _fits(each, scope)]
     objects = [each for each in parent.called if each.scope is not None and each.scope.name in _BEHIND_OBJECTS]
     alike = [each for each in objects if each.scope is scope]
-    if not fitting or call not in alike:
-        return None
-    if len(fitting) == 1:
-        return fitting[0] if len(alike) == 1 else None
-    if len(fitting) == len(objects):
-        return fitting[objects.index(call)]
-    # Some of them are a library's, as `nn.Sequential`; an object is often called after its class.
-    alikes = [each for each in fitting if _is_called_after(each, scope.owner or "")]
-    if len(alikes) == len(alike):
-        return alikes[alike.index(call)]
-    return fitting[alike.index(call)] if len(alike) <= len(fitting) else None
-
-
-def _is_called_after(node: ast.Call, owner: str) -> bool:
-    """Whether an object's name has that of its class in it, or the other way round: `smooth` for a `Smoother`."""
-    name = (last_name(node) or "").replace("_", "").lower()
-    return len(name) >= _TELLING and (name in owner.lower() or owner.lower() in name)
+    entered = objects if len(objects) == len(fitting) else alike  # some are a library's, as `nn.Sequential`
+    return fitting[entered.index(call)] if call in entered and len(entered) <= len(fitting) else None
 
 
 def is_library(node: ast.Call) -> bool:

@@ -1,6 +1,7 @@
 """Whether a statement ran where nothing is recorded: in a `no_grad` block or function, its own or a caller's."""
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -8,6 +9,8 @@ from gradsan.knowledge.effects import does
 from gradsan.observe.naming.trace import Execution
 from gradsan.source.scopes import Scope, statements_of
 from gradsan.source.stores import text
+
+_NO_SWITCH = ast.Constant(value=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,39 +24,29 @@ class Unrecorded:
 
 def unrecorded(execution: Execution) -> Unrecorded | None:
     """The innermost switch around an execution, if it is off."""
-    each: Execution | None = execution
-    while each is not None:
-        scope = each.call.scope
-        if scope is not None:
-            for is_off, node in _switches(scope, each.line):
-                return Unrecorded(_written(node), each, node.lineno) if is_off else None
-        each = each.call.parent
-    return None
+    around = ((switch, each) for each in execution.outwards for switch in _switches(each.call.scope, each.line))
+    (is_off, node), at = next(around, ((False, _NO_SWITCH), execution))
+    return Unrecorded(ast.unparse(node), at, node.lineno) if is_off else None
 
 
-def _switches(scope: Scope, line: int) -> list[tuple[bool, ast.expr]]:
+def _switches(scope: Scope | None, line: int) -> Iterator[tuple[bool, ast.expr]]:
     """The switches around a line of a function, innermost first."""
-    blocks = [(first, is_off, node) for first, last, is_off, node in _blocks(scope) if first <= line <= last]
-    blocks.sort(key=lambda each: -each[0])
-    found = [(is_off, node) for _, is_off, node in blocks]
-    for each in scope.decorators:
-        is_off = switches(each)
-        if is_off is not None:
-            found.append((is_off, each))
-    return found
+    if scope is not None:
+        blocks = [each for each in _blocks(scope) if each[0] <= line <= each[1]]
+        switched = [node for _, _, node in sorted(blocks, key=lambda each: -each[0])]
+        found = ((switches(node), node) for node in (*switched, *scope.decorators))
+        yield from ((is_off, node) for is_off, node in found if is_off is not None)
 
 
 @lru_cache(maxsize=4096)
-def _blocks(scope: Scope) -> tuple[tuple[int, int, bool, ast.expr], ...]:
-    found = []
-    for statement in statements_of(scope):
-        if isinstance(statement, (ast.With, ast.AsyncWith)):
-            for item in statement.items:
-                is_off = switches(item.context_expr)
-                if is_off is not None:
-                    first, last = statement.body[0].lineno, statement.end_lineno or statement.lineno
-                    found.append((first, last, is_off, item.context_expr))
-    return tuple(found)
+def _blocks(scope: Scope) -> tuple[tuple[int, int, ast.expr], ...]:
+    """The first and the last line of each `with` block, and what it enters."""
+    blocks = [each for each in statements_of(scope) if isinstance(each, (ast.With, ast.AsyncWith))]
+    return tuple(
+        (each.body[0].lineno, each.end_lineno or each.lineno, item.context_expr)
+        for each in blocks
+        for item in each.items
+    )
 
 
 def switches(node: ast.expr) -> bool | None:
@@ -68,7 +61,3 @@ def switches(node: ast.expr) -> bool | None:
     if does(name, "switches recording") and isinstance(argument, bool):
         return not argument
     return None
-
-
-def _written(node: ast.expr) -> str:
-    return ast.unparse(node)

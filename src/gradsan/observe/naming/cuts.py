@@ -1,4 +1,4 @@
-"""Expressions whose value has no history whatever they are given, told from their source."""
+"""Expressions whose value has no graph whatever they are given, read from their source."""
 
 import ast
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from gradsan.observe.naming.selection import inputs
 from gradsan.source.stores import text
 
 COMPARISON = "a comparison"
+_CREATE = 4  # the place of `create_graph` among the arguments
 GRADIENT = "`autograd.grad` without `create_graph=True`"
 
 # What a cut does, as a report says it; what is not among these is a decision, and no accident.
@@ -29,7 +30,7 @@ _HOW: dict[str, Cutting] = {
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A place that loses the history of what it is given."""
+    """A place that loses the graph of what it is given."""
 
     node: ast.expr
     given: tuple[ast.expr, ...]
@@ -87,7 +88,8 @@ def _asks_for_gradients(node: ast.Call) -> bool:
     owner, _, name = (text(node.func) or "").rpartition(".")
     if name != "grad" or owner not in {"", "autograd", "torch.autograd"} or len(node.args) + len(node.keywords) < 2:  # noqa: PLR2004 # two things
         return False
-    recorded = next((each.value for each in node.keywords if each.arg == "create_graph"), None)
+    given = {each.arg: each.value for each in node.keywords}
+    recorded = node.args[_CREATE] if len(node.args) > _CREATE else given.get("create_graph")
     return recorded is None or (isinstance(recorded, ast.Constant) and recorded.value is False)
 
 

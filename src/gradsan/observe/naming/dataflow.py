@@ -124,5 +124,5 @@ class _Search(Follower):
             matched = self._stores.match(inner)
             if matched is None or any(part is matched.node for part in ast.walk(demand.node)):
                 self._reach(demand, OBJECT)
-        for each in () if at in self._made_ops else given:
+        for each in () if at in self._created_ops else given:
             self._follow(demand, each, demand.path, PASSED_THROUGH, is_within=True)

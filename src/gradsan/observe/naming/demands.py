@@ -32,10 +32,10 @@ class Demand:
     before: "Demand | None" = None
     binding: Binding | None = None  # the variable through which one came here
     is_within: bool = False  # held inside an object that is no plain container
-    is_last: bool = False  # the op was made by re-arranging this: its variable is the end of the way
+    is_last: bool = False  # the op was created by re-arranging this: its variable is the end of the path
 
     def bindings(self) -> list[Binding]:
-        """The variables on the way here, from the entering statement on."""
+        """The variables on the path here, from the entering statement on."""
         found: list[Binding] = []
         demand: Demand | None = self
         while demand is not None:

@@ -3,22 +3,24 @@
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from types import FrameType
 
-from gradsan.facts.incident import Edited, OpFact, Suspect
-from gradsan.facts.location import Frame
+from gradsan.facts.incident import Edited, OpFact, Stack, Suspect
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import unrecorded
 from gradsan.observe.naming.dataflow import doubt_of
 from gradsan.observe.naming.edits import InPlace, edits
 from gradsan.observe.naming.holders import Held
 from gradsan.observe.naming.living_tensors import edited_as_often
+from gradsan.observe.naming.spelling import is_called_like
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
-from gradsan.source.scopes import scope_of
-from gradsan.source.stores import loads, text
+from gradsan.observe.statements import read_at
+from gradsan.source.stores import text
 
-_LOOKED_AT = 400  # edits, the latest first
+_SEARCHED = 400  # edits, the latest first
 _TOO_DOUBTFUL = 3.0
 
 
@@ -33,8 +35,8 @@ class Edit:
     is_proved: bool
 
     @property
-    def frames(self) -> tuple[Frame, ...]:
-        """The user's calls when it was made."""
+    def frames(self) -> Stack:
+        """The user's calls when it was created."""
         return self.at.frames(self.line)
 
 
@@ -52,75 +54,66 @@ class _Inquiry:
     def __init__(self, incident: Edited, lines: Lines, live: list[Held]) -> None:
         self._suspects = incident.suspects
         self._live = live
-        facts = [
-            fact for each in incident.suspects for fact in (each.saver, each.source, each.edit, *each.takers) if fact
-        ]
-        numbers = sorted({fact.number for fact in facts if fact.number is not None})
+        ops = (op for each in incident.suspects for op in (each.saver, each.source, each.edit, *each.takers))
+        numbers = sorted({op.number for op in ops if op is not None and op.number is not None})
         self._trace = Trace(lines, numbers[0] if numbers else 0, None, tuple(numbers))
         self._stores = Stores(self._trace)
-        self._written = list(self._edits())
+        self._written = list(islice(self._edits(), _SEARCHED))
 
     def run(self) -> Edit | None:
-        for find in (self._recorded, self._followed, self._seen, self._only):
-            found = find()
-            if found is not None:
-                return found
-        return None
+        found = (find() for find in (self._recorded, self._followed, self._seen, self._only))
+        return next((each for each in found if each is not None), None)
 
     def _edits(self) -> Iterator[tuple[Execution, InPlace]]:
         """What was edited, the latest first."""
-        looked_at = 0
         for execution in reversed(self._trace.executions):
             for statement in execution.statements:
-                for each in edits(statement, execution.call.code.file):
-                    yield execution, each
-                    looked_at += 1
-            if looked_at >= _LOOKED_AT:
-                return
+                yield from ((execution, each) for each in edits(statement, execution.call.code.file))
+
+    def _running(self, op: OpFact | None) -> tuple[Execution, ...]:
+        """The statement that created an op; none where that is not known."""
+        return () if op is None or op.number is None else self._trace.at.get(op.number, ())[-1:]
 
     def _recorded(self) -> Edit | None:
-        """The graph has the op that the edit made: its line is where it was edited."""
-        for suspect in self._suspects:
-            if suspect.edit is None or suspect.edit.number is None:
-                continue
-            running = self._trace.at.get(suspect.edit.number, ())
-            for execution, each in self._written:
-                if running and execution is running[-1]:
-                    return Edit(text(each.target), execution, each.line, suspect.saver, is_proved=True)
-        return None
+        """The graph has the op that the edit created: its line is where it was edited."""
+        recorded = ((suspect, each) for suspect in self._suspects for each in self._running(suspect.edit))
+        found = (
+            Edit(text(each.target), execution, each.line, suspect.saver, is_proved=True)
+            for suspect, at in recorded
+            for execution, each in self._written
+            if execution is at
+        )
+        return next(found, None)
 
     def _followed(self) -> Edit | None:
         """What was edited is, by the lines that ran, what the suspected op had saved."""
-        best: tuple[float, int, Edit] | None = None
-        tried: set[tuple[ast.expr, int]] = set()
-        for rank, suspect in enumerate(self._suspects):
-            source = suspect.source
-            makers = () if source is None or source.number is None else self._trace.at.get(source.number, ())
-            for execution, each in self._after(suspect) if makers else ():
-                key = (each.target, rank)
-                doubt = None if key in tried else doubt_of(self._stores, makers, each.target, execution)
-                tried.add(key)
-                if doubt is None or doubt > _TOO_DOUBTFUL or (best is not None and best[:2] <= (doubt, rank)):
-                    continue
-                seen = self._is_live(execution, each) is not None or self._made_an_op_of_it(execution, suspect)
-                best = (doubt, rank, Edit(text(each.target), execution, each.line, suspect.saver, is_proved=seen))
-            if best is not None:
-                break
-        return None if best is None else best[2]
+        found = (self._followed_from(each) for each in self._suspects)
+        return next((each for each in found if each is not None), None)
 
-    def _made_an_op_of_it(self, execution: Execution, suspect: Suspect) -> bool:
-        """Whether the edit was recorded: the graph has an op, made then, that takes just what was saved."""
-        stacks = (self._trace.at.get(each.number, ()) for each in suspect.takers if each.number is not None)
-        return any(stack and stack[-1] is execution for stack in stacks)
+    def _followed_from(self, suspect: Suspect) -> Edit | None:
+        source, first = suspect.source, dict[ast.expr, tuple[Execution, InPlace]]()
+        makers = () if source is None or source.number is None else self._trace.at.get(source.number, ())
+        for execution, each in self._after(suspect):
+            first.setdefault(each.target, (execution, each))
+        doubts = [(doubt_of(self._stores, makers, each.target, at), at, each) for at, each in first.values()]
+        likely = [each for each in doubts if each[0] is not None and each[0] <= _TOO_DOUBTFUL]
+        if not likely:
+            return None
+        _, execution, edit = min(likely, key=lambda each: each[0] or 0.0)
+        seen = self._is_live(execution, edit) is not None or self._created_an_op_of_it(execution, suspect)
+        return Edit(text(edit.target), execution, edit.line, suspect.saver, is_proved=seen)
+
+    def _created_an_op_of_it(self, execution: Execution, suspect: Suspect) -> bool:
+        """Whether the edit was recorded: the graph has an op, created then, that takes just what was saved."""
+        return any(execution in self._running(each) for each in suspect.takers)
 
     def _seen(self) -> Edit | None:
         """What was edited has been edited as often as PyTorch says, and has the same size."""
-        for execution, each in self._written:
-            held = self._is_live(execution, each)
-            if held is not None:
-                saver = self._reader(execution, each)
-                if saver is not None or held.is_exact:  # of the same size only, it may be another
-                    return Edit(text(each.target), execution, each.line, saver, is_proved=saver is not None)
+        live = ((at, each, self._is_live(at, each)) for at, each in self._written)
+        for execution, each, held in (one for one in live if one[2] is not None):
+            saver = self._reader(execution, each)
+            if saver is not None or (held is not None and held.is_exact):  # of the same size only, it may be another
+                return Edit(text(each.target), execution, each.line, saver, is_proved=saver is not None)
         return None
 
     def _only(self) -> Edit | None:
@@ -133,40 +126,26 @@ class _Inquiry:
         return Edit(text(each.target), execution, each.line, self._reader(execution, each), is_proved=False)
 
     def _after(self, suspect: Suspect) -> Iterable[tuple[Execution, InPlace]]:
-        """The edits since an op was made, the first of them first."""
+        """The edits since an op was created, the first of them first."""
         saved = suspect.saver.number or 0
         return [(execution, each) for execution, each in reversed(self._written) if execution.number > saved]
 
     def _is_live(self, execution: Execution, each: InPlace) -> Held | None:
-        name, code = text(each.target), execution.call.code
-        if name is None:
-            return None
-        for held in self._live:
-            if "." in name:
-                is_same = "." in held.name and held.name.rpartition(".")[2] == name.rpartition(".")[2]
-            else:
-                is_same = held.name == name and (held.holder == "global" or held.function == code.function)
-            if is_same:
-                return held
-        return None
+        name, function = text(each.target) or "", execution.call.code.function
+        alike = (held for held in self._live if is_called_like(held.name, name))
+        return next(
+            (held for held in alike if "." in name or held.holder == "global" or held.function == function), None
+        )
 
     def _reader(self, execution: Execution, each: InPlace) -> OpFact | None:
         """The newest op before the edit whose line, or whose caller's line, reads what was edited; else a leaf's."""
-        name = text(each.target)
-        attribute = name.rpartition(".")[2] if name is not None and "." in name else None
+        name = text(each.target) or ""
         earlier = [one for one in self._suspects if (one.saver.number or 0) < execution.number]
-        for suspect in earlier:
-            reads = (read for frame in suspect.saver.stack for read in _reads(frame))
-            if any(_is_name(read, name, attribute) for read in reads):
-                return suspect.saver
-        return next((suspect.saver for suspect in earlier if suspect.is_leafs), None)
+        reading = [one for one in earlier if any(map(partial(is_called_like, name), _read_by(one.saver)))]
+        leafs = [one for one in earlier if one.is_leafs]
+        return next((one.saver for one in (*reading, *leafs)), None)
 
 
-def _reads(frame: Frame) -> Iterator[str]:
-    scope = scope_of(frame.file, frame.function, frame.line)
-    for statement in () if scope is None else scope.by_line.get(frame.line, ()):
-        yield from (name for node in loads(statement) if (name := text(node)) is not None)
-
-
-def _is_name(read: str, name: str | None, attribute: str | None) -> bool:
-    return read == name if attribute is None else "." in read and read.rpartition(".")[2] == attribute
+def _read_by(op: OpFact) -> set[str]:
+    """The names that the lines of the calls read which created an op."""
+    return set[str]().union(*map(read_at, op.stack))

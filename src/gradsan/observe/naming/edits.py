@@ -1,4 +1,4 @@
-"""The in-place edits of tensors that a statement writes, told from its source."""
+"""The in-place edits of tensors that a statement writes, read from its source."""
 
 import ast
 from collections.abc import Iterator
@@ -81,14 +81,14 @@ def _calls_layer(call: ast.Call, file: str) -> bool:
     match call.func:
         case ast.Attribute(attr=name) | ast.Name(id=name):
             return name in _layers(file)
-    return _is_made_in_place(call.func)
+    return _is_created_in_place(call.func)
 
 
 @lru_cache(maxsize=64)
 def _layers(file: str) -> frozenset[str]:
     found: set[str] = set()
     for statement in statements_in(file):
-        if isinstance(statement, ast.Assign) and _is_made_in_place(statement.value):
+        if isinstance(statement, ast.Assign) and _is_created_in_place(statement.value):
             for target in statement.targets:
                 match target:
                     case ast.Attribute(attr=name) | ast.Name(id=name):
@@ -96,7 +96,7 @@ def _layers(file: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_made_in_place(node: ast.expr) -> bool:
+def _is_created_in_place(node: ast.expr) -> bool:
     return any(
         isinstance(each, ast.Call)
         and last_name(each)[:1].isupper()

@@ -28,7 +28,7 @@ class Follower(ABC):
 
     def __init__(self, stores: Stores, wanted: Collection[Execution] = ()) -> None:
         self._stores = stores
-        self._made_ops = stores.made_ops
+        self._created_ops = stores.created_ops
         self._origins = Origins(stores, wanted)
         self._order = count()
         self._queue: list[tuple[float, int, bool, Demand]] = []

@@ -1,4 +1,4 @@
-"""Where a tensor lost its history: the source is followed back from the failing pass to the call that cut it off."""
+"""Where a tensor lost its graph: the source is followed back from the failing pass to the call that cut it off."""
 
 import ast
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gradsan.observe.naming.calling import is_library
 from gradsan.observe.naming.contexts import Unrecorded, switches, unrecorded
-from gradsan.observe.naming.cuts import Cut, cut_at
+from gradsan.observe.naming.cuts import GRADIENT, Cut, cut_at
 from gradsan.observe.naming.demands import Binding, Demand
 from gradsan.observe.naming.following import Follower
 from gradsan.observe.naming.selection import HOP, inputs, last_name
@@ -20,31 +20,36 @@ _UNPROVED = 5.0  # it cuts, but whether there was something to cut is not known
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A call that cut, and the first variable that has no history because of it."""
+    """A call that cut, and the first variable that has no graph because of it."""
 
     at: Execution
     line: int
     written: str
     binding: Binding | None
-    is_proved: bool  # what was cut had a history
+    is_proved: bool  # what was cut had a graph
 
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """Nothing cut, but modules on the way recorded no op: their parameters need no gradient."""
+    """Nothing cut, but modules on the path recorded no op: their parameters need no gradient."""
 
     calls: frozenset[Execution]
 
 
 def lost(stores: Stores, node: ast.expr, at: Execution) -> Lost | Idle | None:
-    """The nearest place at which the value of an expression was cut off from everything that has a history."""
+    """The nearest place at which the value of an expression was cut off from everything that has a graph."""
     search = _Cutting(stores)
     found = search.run(node, at)
     return found or (Idle(frozenset(search.idle)) if search.idle else None)
 
 
+def gradients_behind(stores: Stores, node: ast.expr, at: Execution) -> Lost | None:
+    """The gradients without a graph that an expression is made of, where nothing in it has a graph."""
+    return None if _HadGraph(stores).had([node], at) else _Gradients(stores, at).run(node)
+
+
 class _Cutting(Follower):
-    """Until something with a history is given to something that drops it."""
+    """Until something with a graph is given to something that drops it."""
 
     def __init__(self, stores: Stores) -> None:
         super().__init__(stores)
@@ -62,14 +67,14 @@ class _Cutting(Follower):
 
     def _resolve(self, demand: Demand) -> None:
         cut = cut_at(demand.node)
-        if isinstance(demand.node, ast.Call) and demand.at not in self._made_ops:
+        if isinstance(demand.node, ast.Call) and demand.at not in self._created_ops:
             wrapped = _Wrapping(self._stores).of(demand.node, demand.at)
             if wrapped is not None:
                 self._cut(demand, wrapped, _UNRECORDED, is_proved=True)
         if cut is None:
             super()._resolve(demand)
             return
-        if _History(self._stores).had(cut.given, demand.at):
+        if _HadGraph(self._stores).had(cut.given, demand.at):
             self._cut(demand, cut, 0.0, is_proved=True)
         elif cut.hands_over:
             self._cut(demand, cut, _UNPROVED, is_proved=False)
@@ -84,13 +89,40 @@ class _Cutting(Follower):
             self._follow(demand, each, (), _OPERATED)
 
     def _library(self, demand: Demand, node: ast.Call) -> None:
-        if demand.at not in self._made_ops and not is_library(node) and not last_name(node)[:1].isupper():
+        if demand.at not in self._created_ops and not is_library(node) and not last_name(node)[:1].isupper():
             self.idle.add(demand.at)
         self._operation(demand, inputs(node))
 
     def _cut(self, demand: Demand, cut: Cut | Unrecorded, doubt: float, *, is_proved: bool) -> None:
         self._cuts[demand] = cut, is_proved
         self._reach(demand, doubt)
+
+
+class _Gradients(Follower):
+    """Until a call that gave gradients without a graph. Where something else cuts on the path, that is meant."""
+
+    def __init__(self, stores: Stores, start: Execution) -> None:
+        super().__init__(stores)
+        self._start = start
+
+    def run(self, node: ast.expr) -> Lost | None:
+        goal = self._search([Demand(node, (), self._start)])
+        if goal is None or goal.before is None:
+            return None
+        bindings = goal.bindings()
+        return Lost(goal.at, goal.node.lineno, GRADIENT, bindings[-1] if bindings else None, is_proved=True)
+
+    def _resolve(self, demand: Demand) -> None:
+        cut = cut_at(demand.node)
+        if cut is None:
+            super()._resolve(demand)
+        elif cut.written == GRADIENT:
+            self._reach(demand, 0.0)
+
+    def _operation(self, demand: Demand, given: Iterable[ast.expr]) -> None:
+        creates_ops = demand.at in self._created_ops and demand.at is not self._start
+        for each in () if creates_ops or unrecorded(demand.at) is not None else given:
+            self._follow(demand, each, (), _OPERATED)
 
 
 class _Wrapping(Follower):
@@ -115,8 +147,8 @@ class _Wrapping(Follower):
         """What is called is not computed."""
 
 
-class _History(Follower):
-    """Until an op is found that was recorded, or a parameter: then the value had a history."""
+class _HadGraph(Follower):
+    """Until an op is found that was recorded, or a parameter: then the value had a graph."""
 
     def had(self, nodes: Iterable[ast.expr], at: Execution) -> bool:
         """Whether one of these had one."""
@@ -131,7 +163,7 @@ class _History(Follower):
         if (
             is_leaf
             or last_name(node) in {"Parameter", "requires_grad_"}
-            or (demand.at in self._made_ops and not is_library(node))
+            or (demand.at in self._created_ops and not is_library(node))
         ):
             self._reach(demand, 0.0)
         else:

@@ -60,13 +60,13 @@ class _Edited(Search):
             # A view and what it looks at count their edits together.
             fits = tensor._version == value.version and tensor.numel() == prod(value.shape)  # noqa: SLF001
             is_same = fits and tensor.type() == value.kind
-        except (RuntimeError, NotImplementedError):  # a tensor made under `inference_mode` counts nothing
+        except (RuntimeError, NotImplementedError):  # a tensor created under `inference_mode` counts nothing
             return None
         return (0, tuple(tensor.shape) == value.shape) if is_same else None
 
 
 def op_of(tensor: Any) -> Any:  # noqa: ANN401 # autograd's ops have no public type
-    """The op that made a tensor, read only where reading makes no op.
+    """The op that created a tensor, read only where reading creates no op.
 
     A view whose base was edited in place rebuilds its `grad_fn` when it is read. Where the storage was never edited,
     it does not; otherwise the base, which is no view, answers.

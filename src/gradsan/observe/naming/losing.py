@@ -8,18 +8,19 @@ from gradsan.facts.culprit import Holder
 from gradsan.facts.location import Frame
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import switches
+from gradsan.observe.naming.demands import Binding
 from gradsan.observe.naming.history_cut import Idle, Lost, lost
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.subject import Subject, holder_of
 from gradsan.observe.naming.trace import Execution, Trace
-from gradsan.source.names import parameters
+from gradsan.observe.statements import parameters_in
 from gradsan.source.scopes import statements_of
 from gradsan.source.stores import calls, text
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Where the history was lost."""
+    """Where the graph was lost."""
 
     name: str | None  # of the first tensor without it
     holder: Holder
@@ -28,44 +29,57 @@ class Loss:
     is_proved: bool
 
 
-def loss_of_history(subject: Subject | None, frames: Sequence[Frame], lines: Lines) -> Loss | None:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the pass was asked for, and the statement that has it."""
+
+    node: ast.expr
+    at: Execution
+    name: str | None
+    holder: Holder
+
+    def lost_by(self, statement: "tuple[Execution, str] | None") -> Loss | None:
+        """Its loss, where some statement is to blame for it, as it is written."""
+        if statement is None:
+            return None
+        return Loss(self.name, self.holder, statement[0].frames(), statement[1], is_proved=False)
+
+
+def loss_of_graph(subject: Subject | None, frames: Sequence[Frame], lines: Lines) -> Loss | None:
     """None where the lines that ran do not tell. `frames`: the user's calls that led to the pass, outermost first."""
     trace = Trace(lines, 0, None, ())
-    asked = _handed_back(trace, frames) if subject is None else _asked(trace, subject)
-    if asked is None:
-        return None
-    node, at = asked
-    name = text(node) if subject is None else subject.name
-    holder: Holder = holder_of(name or "", at.call.scope) if subject is None else subject.holder
-    if not _records() and (switched := _switch(trace)) is not None:  # whatever else cut it, nothing is recorded now
-        return Loss(name, holder, switched[0].frames(), switched[1], is_proved=False)
-    found = lost(Stores(trace), node, at)
-    if isinstance(found, Lost):
-        binding, where = found.binding, found.at.frames(found.line)
-        if binding is not None:
-            name, holder = binding.name, binding.kind
-        return Loss(name, holder, where, found.written, found.is_proved)
-    frozen = _freezing(trace, found) if _records() and isinstance(found, Idle) else None
-    return None if frozen is None else Loss(name, holder, frozen[0].frames(), frozen[1], is_proved=False)
+    asked = _handed_back(trace, frames) if subject is None else _written(trace, subject)
+    return None if asked is None else _loss(asked, trace)
 
 
-def _asked(trace: Trace, subject: Subject) -> tuple[ast.expr, Execution] | None:
-    at = _last_at(trace, subject.frame)
-    return None if at is None else (subject.node, at)
-
-
-def _last_at(trace: Trace, frame: Frame) -> Execution | None:
-    return trace.last_at(frame.file, frame.function, frame.line)
-
-
-def _handed_back(trace: Trace, frames: Sequence[Frame]) -> tuple[ast.expr, Execution] | None:
-    """A library asks for the pass: on what a function of the user's, which it had called, gave back last."""
-    asking = _last_at(trace, frames[-1]) if frames else None
-    execution = None if asking is None else trace.handed_back(asking)
-    for statement in () if execution is None else execution.statements:
-        if isinstance(statement, ast.Return) and statement.value is not None and execution is not None:
-            return statement.value, execution
+def _loss(asked: _Asked, trace: Trace) -> Loss | None:
+    is_recorded = _records()
+    switched = None if is_recorded else _switch(trace)
+    if switched is not None:  # whatever else cut it, nothing is recorded now
+        return asked.lost_by(switched)
+    match lost(Stores(trace), asked.node, asked.at):
+        case Lost(binding=Binding(name=name, kind=kind)) as found:
+            return Loss(name, kind, found.at.frames(found.line), found.written, found.is_proved)
+        case Lost() as found:
+            return Loss(asked.name, asked.holder, found.at.frames(found.line), found.written, found.is_proved)
+        case Idle() as idle if is_recorded:
+            return asked.lost_by(_freezing(trace, idle))
     return None
+
+
+def _written(trace: Trace, subject: Subject) -> _Asked | None:
+    at = trace.last_at(subject.frame)
+    return None if at is None else _Asked(subject.node, at, subject.name, subject.holder)
+
+
+def _handed_back(trace: Trace, frames: Sequence[Frame]) -> _Asked | None:
+    """A library asks for the pass: on what a function of the user's, which it had called, gave back last."""
+    asking = trace.last_at(frames[-1]) if frames else None
+    found = None if asking is None else trace.handed_back(asking)
+    if found is None:
+        return None
+    node, at = found
+    return _Asked(node, at, text(node), holder_of(text(node) or "", at.call.scope))
 
 
 def _records() -> bool:
@@ -115,8 +129,7 @@ def _may_concern(frozen: ast.expr, at: Execution, called: set[str]) -> bool:
     scope = at.call.scope
     if not isinstance(frozen, ast.Name) or scope is None or frozen.id in called:
         return True
-    is_argument = scope.arguments is not None and frozen.id in parameters(scope.arguments)
-    return is_argument or any(_comes_or_goes(frozen.id, each) for each in statements_of(scope))
+    return frozen.id in parameters_in(scope) or any(_comes_or_goes(frozen.id, each) for each in statements_of(scope))
 
 
 def _comes_or_goes(name: str, statement: ast.stmt) -> bool:

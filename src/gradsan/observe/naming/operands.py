@@ -1,4 +1,4 @@
-"""Which variables and calls of a statement an op of it was made of, told from the op's name and the source."""
+"""Which variables and calls of a statement an op of it was created of, read from the op's name and the source."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -26,11 +26,11 @@ def operands(statement: ast.stmt, op: str, read: Sequence[ast.expr]) -> list[ast
     `op` is PyTorch's name, "SigmoidBackward0".
     """
     kind = op.rpartition("::")[2].split("Backward", maxsplit=1)[0].lower()
-    found = [each for node in parts(statement) if _makes(node, kind) for each in _inputs(node)]
+    found = [each for node in parts(statement) if _creates_op(node, kind) for each in _inputs(node)]
     return [each for each in found if each in read]
 
 
-def _makes(node: ast.AST, kind: str) -> bool:
+def _creates_op(node: ast.AST, kind: str) -> bool:
     match node:
         case ast.BinOp(op=operator):
             return type(operator) is _OPERATORS.get(kind)

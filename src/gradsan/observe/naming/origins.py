@@ -15,13 +15,13 @@ from gradsan.observe.naming.demands import Binding, Demand, Kind
 from gradsan.observe.naming.selection import HOP
 from gradsan.observe.naming.stored import Stored, Stores
 from gradsan.observe.naming.trace import Call, Execution
-from gradsan.source.names import parameters
+from gradsan.observe.statements import parameters_in
 from gradsan.source.scopes import MODULE, Scope
-from gradsan.source.stores import Store, assigned, comprehended, loads, text
+from gradsan.source.stores import Store, assigned, comprehended, text
 from gradsan.source.unpacking import Path
 
 _STORES_AT_MOST = 12
-_STORES_LOOKED_AT = 50_000  # for what is wanted
+_STORES_SEARCHED = 50_000  # for what is wanted
 _ITERATIONS_AT_MOST = 50_000  # executions looked through for the entry of a loop
 _YIELDS_AT_MOST = 4
 
@@ -59,11 +59,10 @@ class Origins:
     def of_name(self, demand: Demand, node: ast.Name) -> Iterator[Step]:
         """A variable of a comprehension, of this call, or of a function around it."""
         at, scope, name = demand.at, demand.at.call.scope, node.id
-        for statement in at.statements:
-            if name in comprehended(statement):
-                iterated, path = comprehended(statement)[name]
-                yield Step(iterated, (*path, *demand.path), HOP, at)
-                return
+        for statement in [each for each in at.statements if name in comprehended(each)]:
+            iterated, path = comprehended(statement)[name]
+            yield Step(iterated, (*path, *demand.path), HOP, at)
+            return
         if scope is None:
             return
         if name not in scope.elsewhere:
@@ -89,7 +88,7 @@ class Origins:
     def _variable(self, demand: Demand, node: ast.Name, call: Call, kind: Kind) -> tuple[list[Step], bool]:
         """The steps through a variable of a call, stored or given by the caller; and whether there are no others."""
         steps, is_all = self._stored(demand, node, self._stores.own(call, node.id, demand.at), kind)
-        if not is_all and _has_parameter(call, node.id):
+        if not is_all and node.id in parameters_in(call.scope):
             return [*steps, *self._of_parameter(demand, node, call)], True
         return steps, is_all
 
@@ -107,7 +106,7 @@ class Origins:
 
     def _newest(self, stored: Stored) -> Stored:
         """What is followed of all that was stored: the newest first, then whatever older is wanted."""
-        newest = list(islice(reversed(stored), _STORES_LOOKED_AT))
+        newest = list(islice(reversed(stored), _STORES_SEARCHED))
         return newest[:_STORES_AT_MOST] + [each for each in newest[_STORES_AT_MOST:] if each[0] in self._wanted]
 
     def _through(
@@ -139,7 +138,7 @@ class Origins:
                 yield Step(node, demand.path, HOP, before.executions[0], binding)
         elif parent is not None:  # a library called it, with what it had created, or with what it was given
             yield Step(None, (), _UNMATCHED, parent, binding)
-            for value in (each for statement in parent.statements for each in loads(statement)):
+            for value in parent.loads:
                 yield Step(value, (), _UNMATCHED, parent, binding)
 
     def of_attribute(self, demand: Demand, node: ast.Attribute) -> Iterator[Step]:
@@ -173,14 +172,8 @@ class Origins:
                 for value in _yielded(execution):
                     yield Step(value, path[1:], doubt, execution, binding)
         elif call.now is not None:
-            for statement in call.now.statements:
-                if isinstance(statement, ast.Return) and statement.value is not None:
-                    yield Step(statement.value, path, doubt, call.now, binding)
-
-
-def _has_parameter(call: Call, name: str) -> bool:
-    arguments = None if call.scope is None else call.scope.arguments
-    return arguments is not None and name in parameters(arguments)
+            for value in call.now.returned:
+                yield Step(value, path, doubt, call.now, binding)
 
 
 def _entry(header: Execution) -> Execution:
@@ -198,11 +191,9 @@ def _entry(header: Execution) -> Execution:
     return first
 
 
-def _yielded(execution: Execution) -> Iterator[ast.expr]:
-    for statement in execution.statements:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Yield) and node.value is not None:
-                yield node.value
+def _yielded(execution: Execution) -> list[ast.expr]:
+    nodes = (node for statement in execution.statements for node in ast.walk(statement))
+    return [node.value for node in nodes if isinstance(node, ast.Yield) and node.value is not None]
 
 
 def _rest(stored: Path, wanted: Path) -> Path | None:

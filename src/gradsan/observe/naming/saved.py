@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from types import FrameType
 
 from gradsan.facts.culprit import Holder
-from gradsan.observe.naming.looking import is_op, value_of
+from gradsan.observe.naming.live_values import is_op, value_of
 from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.subject import holder_of
 from gradsan.observe.private import creation_number
-from gradsan.source.scopes import scope_of
+from gradsan.source.scopes import Scope, scope_of
 from gradsan.source.stores import loads, parts, text
 
 _SAVED = ("_saved_", "_raw_saved_", "saved_tensors", "saved_variables")
@@ -31,20 +31,33 @@ def read_through(calls: Sequence[tuple[FrameType, int]]) -> Read | None:
     `calls` are the user's, outermost first, each with the line that it had come to: a frame goes on when an error
     is caught.
     """
-    for frame, line in reversed(calls):
-        scope = scope_of(frame.f_code.co_filename, frame.f_code.co_qualname, line)
-        while scope is not None and scope.is_transparent:  # a comprehension of 3.11 is a call
-            scope = scope.outer
-        for statement in () if scope is None else scope.by_line.get(line, ()):
-            owners = list(_owners(statement))
-            for node in (*owners, *loads(statement)):
-                op = value_of(node, frame)
-                if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and not is_op(op):
-                    op = value_of(ast.Attribute(value=node, attr="grad_fn"), frame)
-                name = (text(node) or "").split(".grad_fn")[0].split(".next_functions")[0]
-                if name and (is_op(op) or node in owners):
-                    return Read(name, holder_of(name, scope), creation_number(op) if is_op(op) else None)
-    return None
+    found = (_read(node, frame, line) for frame, line in reversed(calls) for node in _candidates(frame, line))
+    return next((each for each in found if each is not None), None)
+
+
+def _scope(frame: FrameType, line: int) -> Scope | None:
+    scope = scope_of(frame.f_code.co_filename, frame.f_code.co_qualname, line)
+    while scope is not None and scope.is_transparent:  # a comprehension of 3.11 is a call
+        scope = scope.outer
+    return scope
+
+
+def _candidates(frame: FrameType, line: int) -> Iterator[tuple[ast.expr, bool]]:
+    """What a line reads, with whether it is an op that saved values are read of."""
+    scope = _scope(frame, line)
+    for statement in () if scope is None else scope.by_line.get(line, ()):
+        owners = list(_owners(statement))
+        yield from ((node, node in owners) for node in (*owners, *loads(statement)))
+
+
+def _read(candidate: tuple[ast.expr, bool], frame: FrameType, line: int) -> Read | None:
+    node, is_owner = candidate
+    values = (value_of(each, frame) for each in (node, ast.Attribute(value=node, attr="grad_fn")))
+    op = next(filter(is_op, values), None)
+    name = (text(node) or "").split(".grad_fn")[0].split(".next_functions")[0]
+    if not name or (op is None and not is_owner):
+        return None
+    return Read(name, holder_of(name, _scope(frame, line)), None if op is None else creation_number(op))
 
 
 def _owners(statement: ast.stmt) -> Iterator[ast.expr]:

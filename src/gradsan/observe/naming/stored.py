@@ -3,10 +3,11 @@
 import ast
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Iterator
 
 from gradsan.observe.naming.calling import Matched, asks_for_pass, match
 from gradsan.observe.naming.trace import Call, Execution, Trace
-from gradsan.source.names import parameters
+from gradsan.observe.statements import parameters_in
 from gradsan.source.scopes import Scope
 from gradsan.source.stores import Store, assigned
 
@@ -20,7 +21,7 @@ class Stores:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self.made_ops = trace.made_ops
+        self.created_ops = trace.created_ops
         self._attributes: dict[str, Stored] = defaultdict(list)
         self._shared: dict[str, Stored] = defaultdict(list)
         self._calls: dict[Scope, list[Call]] = defaultdict(list)
@@ -63,16 +64,10 @@ class Stores:
 
     def calls_of(self, scope: Scope, before: Execution) -> list[Call]:
         """The calls of a function that a variable of its may belong to: the callers, and the latest before."""
-        found: dict[Call, None] = {}
-        execution: Execution | None = before
-        while execution is not None:
-            if execution.call.scope is scope:
-                found[execution.call] = None
-            execution = execution.call.parent
+        callers = [each.call for each in before.outwards if each.call.scope is scope]
         calls = self._calls.get(scope, [])
         index = bisect_left(calls, before.index, key=lambda call: call.executions[0].index)
-        found.update(dict.fromkeys(calls[max(index - 1, 0) : index]))
-        return list(found)
+        return list(dict.fromkeys((*callers, *calls[max(index - 1, 0) : index])))
 
     def calls_like(self, call: Call) -> list[Call]:
         """The earlier calls of the same function that no pass had asked for."""
@@ -93,14 +88,19 @@ class Stores:
             known = self._handed[call] = defaultdict(list)
             callees = (each for execution in call.executions[-_HANDED_AT_MOST:] for each in execution.called)
             for callee in callees:
-                matched = self.match(callee)
-                if matched is None or matched.scope.arguments is None:
-                    continue
-                for parameter in parameters(matched.scope.arguments):
-                    for value, path in matched.given(parameter, ()):
-                        if isinstance(value, ast.Name) and not path and parameter != "self":
-                            known[value.id].append((callee, parameter))
+                for parameter, variable in self._variables_given(callee):
+                    known[variable].append((callee, parameter))
         return known
+
+    def _variables_given(self, callee: Call) -> Iterator[tuple[str, str]]:
+        """The parameters of a call that were given variables, each with the variable."""
+        matched = self.match(callee)
+        if matched is None:
+            return
+        for parameter in parameters_in(matched.scope):
+            for value, path in matched.given(parameter, ()):
+                if isinstance(value, ast.Name) and not path and parameter != "self":
+                    yield parameter, value.id
 
 
 def _until(stored: Stored, before: Execution) -> Stored:

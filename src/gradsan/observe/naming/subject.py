@@ -10,11 +10,11 @@ from gradsan.facts.culprit import Holder
 from gradsan.facts.location import Frame
 from gradsan.knowledge.effects import asks_for_pass
 from gradsan.observe.graph import loss_chain, roots_of
-from gradsan.observe.naming.looking import value_of
+from gradsan.observe.naming.live_values import value_of
 from gradsan.observe.naming.selection import last_name
-from gradsan.source.names import parameters
-from gradsan.source.scopes import Scope, scope_of
-from gradsan.source.stores import calls, loads, text
+from gradsan.observe.statements import calls_at, parameters_in, place_of, scope_at, statements_at
+from gradsan.source.scopes import Scope
+from gradsan.source.stores import loads, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +38,26 @@ def subject_of(tensors: Sequence[Any], frames: Sequence[FrameType], owns: Callab
     for frame in users:
         for node in _read(frame):
             value = value_of(node, frame)
-            if any(value is each for each in tensors) or (chain and _op(value) in chain):
+            if any(value is each for each in tensors) or _op(value) in chain:
                 return _subject(node, frame, is_seen=True)
-    for frame in reversed(users):
-        for statement in _statements(frame):
-            for call in calls(statement):
-                if asks_for_pass(last_name(call)):
-                    return _subject(_handed_over(call), frame, is_seen=False)
-    return None
+    asking = ((call, frame) for frame in reversed(users) for call in calls_at(place_of(frame)))
+    passes = (_subject(_handed_over(call), frame, is_seen=False) for call, frame in asking if _is_pass(call))
+    return next(passes, None)
+
+
+def _is_pass(call: ast.Call) -> bool:
+    return asks_for_pass(last_name(call))
 
 
 def _handed_over(call: ast.Call) -> ast.expr:
     """`loss.backward()`, but `torch.autograd.grad(loss, x)` and `accelerator.backward(loss)`."""
-    given = call.args[0] if call.args else call.func
-    if isinstance(call.func, ast.Attribute) and not call.args:
-        given = call.func.value
-    return given
+    receiver = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+    return call.args[0] if call.args else receiver
 
 
 def _subject(node: ast.expr, frame: FrameType, *, is_seen: bool) -> Subject:
-    code = frame.f_code
-    place = Frame(code.co_filename, frame.f_lineno or 0, code.co_qualname)
-    name = text(node)
-    return Subject(node, name, holder_of(name or "", scope_of(place.file, place.function, place.line)), place, is_seen)
+    place, name = place_of(frame), text(node)
+    return Subject(node, name, holder_of(name or "", scope_at(place)), place, is_seen)
 
 
 def holder_of(name: str, scope: Scope | None) -> Holder:
@@ -71,18 +68,11 @@ def holder_of(name: str, scope: Scope | None) -> Holder:
         return "attribute"
     if scope is None or scope.outer is None:
         return "global"
-    is_argument = scope.arguments is not None and name in parameters(scope.arguments)
-    return "argument" if is_argument else "local"
-
-
-def _statements(frame: FrameType) -> tuple[ast.stmt, ...]:
-    line, code = frame.f_lineno or 0, frame.f_code
-    scope = scope_of(code.co_filename, code.co_qualname, line)
-    return () if scope is None else scope.by_line.get(line, ())
+    return "argument" if name in parameters_in(scope) else "local"
 
 
 def _read(frame: FrameType) -> Iterator[ast.expr]:
-    for statement in _statements(frame):
+    for statement in statements_at(place_of(frame)):
         yield from loads(statement)
 
 

@@ -27,12 +27,11 @@ def boundary(trace: Trace, path: Flow, freed: int | None) -> int:
     The last pass that the user's statements asked for by then; where a library asks, the last statement before it.
     """
     first, last = path.makers[-1].index, path.entering[-1].index
-    for execution in reversed(trace.executions[first:last]):
-        is_over = freed is not None and execution.number > freed
-        is_before = freed is not None and execution.number < freed
-        if is_before or (_is_pass(execution) and not is_over):
-            return execution.index
-    return last + 1
+    executions = trace.executions[first:last]
+    if freed is not None:
+        executions = [each for each in executions if each.number < freed or (each.number == freed and _is_pass(each))]
+        return executions[-1].index if executions else last + 1
+    return next((each.index for each in reversed(executions) if _is_pass(each)), last + 1)
 
 
 def _is_pass(execution: Execution) -> bool:

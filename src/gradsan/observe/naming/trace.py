@@ -5,15 +5,16 @@ An *execution* is one run of one statement; a *call* one activation of a functio
 
 import ast
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from gradsan.facts.location import Frame
 from gradsan.observe.log.frames import LINE_BITS, LINE_MASK
 from gradsan.observe.log.lines import Event, Lines
-from gradsan.observe.log.sites import Code, Kind, Site
+from gradsan.observe.log.sites import Code, Site
+from gradsan.observe.statements import statements_at
 from gradsan.source.scopes import Scope, scope_of
-from gradsan.source.stores import Store, stores
+from gradsan.source.stores import Store, calls, loads, stores
 
 # Stretches of the log that are read: some 100,000 events, a third of a second.
 _BLOCKS = 12
@@ -70,13 +71,17 @@ class Execution:
         self.yielded: Sequence[Execution] = ()  # what generators gave to this one
 
     @property
+    def outwards(self) -> "Iterator[Execution]":
+        """It, and then what had called it, innermost first."""
+        each: Execution | None = self
+        while each is not None:
+            yield each
+            each = each.call.parent
+
+    @property
     def stack(self) -> tuple["Execution", ...]:
         """It and what had called it, outermost first."""
-        found, caller = [self], self.call.parent
-        while caller is not None:
-            found.append(caller)
-            caller = caller.call.parent
-        return tuple(reversed(found))
+        return tuple(self.outwards)[::-1]
 
     def frames(self, line: int | None = None) -> tuple[Frame, ...]:
         """The user's calls at that moment, outermost first; `line`: where in a statement of several lines."""
@@ -87,6 +92,26 @@ class Execution:
             for each, line in zip(self.stack, lines, strict=True)
         )
 
+    @property
+    def returned(self) -> list[ast.expr]:
+        """What it gave back, as expressions."""
+        return [each.value for each in self.statements if isinstance(each, ast.Return) and each.value is not None]
+
+    @property
+    def calls(self) -> list[ast.Call]:
+        """The calls that are written in it."""
+        return [call for statement in self.statements for call in calls(statement)]
+
+    @property
+    def loads(self) -> list[ast.expr]:
+        """What it reads."""
+        return [node for statement in self.statements for node in loads(statement)]
+
+    @property
+    def returns(self) -> bool:
+        """Whether it ends its call."""
+        return any(isinstance(each, ast.Return) for each in self.statements)
+
     def stores(self) -> list[Store]:
         """What it stored."""
         return [store for statement in self.statements for store in stores(statement)]
@@ -95,18 +120,26 @@ class Execution:
 class Trace:
     """The statements that ran from one op to another, with the stacks at some ops in between.
 
-    `marks` are creation numbers; `at` has, for each, the executions that were live when that op was made, outermost
+    `marks` are creation numbers; `at` has, for each, the executions that were live when that op was created, outermost
     first.
     """
 
     def __init__(self, lines: Lines, start: int, stop: int | None, marks: tuple[int, ...]) -> None:
         self.at: dict[int, tuple[Execution, ...]] = {}
         self.executions: list[Execution] = []
-        self.made_ops: set[Execution] = set()  # during which the op counter rose
+        self.created_ops: set[Execution] = set()  # during which the op counter rose
         self._stack: list[Call] = []
         self._asleep: dict[int, Call] = {}
         self._typed: list[Execution] = []  # at a prompt: one module, which grows
         self._scopes: dict[Code, Scope | None] = {}
+        self._by_kind: tuple[Callable[[Code, int, int], object], ...] = (  # in the order of `Kind`
+            lambda code, _line, _token: self._enter(code),
+            lambda code, _line, _token: self._leave(code),
+            self._suspend,
+            self._resume,
+            self._throw,
+            self._line,
+        )
         self._marks = sorted(marks)
         self._number = 0
         for stretch in lines.replay(start, stop, blocks=_BLOCKS):
@@ -124,21 +157,16 @@ class Trace:
         while self._marks:
             self._note(self._marks.pop(0))
 
-    def last_at(self, file: str, function: str, line: int) -> Execution | None:
+    def last_at(self, place: Frame) -> Execution | None:
         """The latest run of the statement at a line of a function."""
-        scope = scope_of(file, function, line)
-        statements = () if scope is None else scope.by_line.get(line, ())
-        for execution in reversed(self.executions):
-            if statements and execution.statements and execution.statements[-1] is statements[-1]:
-                return execution
-        return None
+        last = statements_at(place)[-1:]
+        runs = (each for each in reversed(self.executions) if each.statements[-1:] == last)
+        return next(runs, None) if last else None
 
-    def handed_back(self, asking: Execution) -> Execution | None:
-        """Where a library asks for a pass: the last `return` of a function of the user's that it had called."""
-        for execution in reversed(self.executions):
-            if execution.call.parent is asking and any(isinstance(each, ast.Return) for each in execution.statements):
-                return execution
-        return None
+    def handed_back(self, asking: Execution) -> tuple[ast.expr, Execution] | None:
+        """Where a library asks for a pass: what a function of the user's that it had called returned last."""
+        called = (each for each in reversed(self.executions) if each.call.parent is asking)
+        return next(((value, each) for each in called for value in each.returned), None)
 
     def live(self) -> tuple[Execution, ...]:
         """What is running where the trace has come to, outermost first."""
@@ -147,7 +175,7 @@ class Trace:
 
     def _reach(self, number: int) -> None:
         if number > self._number:
-            self.made_ops.update(self.live())
+            self.created_ops.update(self.live())
             self._number = number
             while self._marks and self._marks[0] < number:
                 self._note(self._marks.pop(0))
@@ -171,26 +199,31 @@ class Trace:
 
     def _feed(self, event: Event) -> None:
         (kind, code, line), _, token = event
-        if kind is Kind.LINE:
-            self._run(self._top(code), line)
-        elif kind is Kind.ENTER:
-            self._enter(code)
-        elif kind is Kind.LEAVE:
-            self._leave(code)
-        elif kind is Kind.SUSPEND:
-            left = self._leave(code)
-            if left is not None:
-                self._asleep[token >> LINE_BITS] = left
-                self._hand_over(left)
-        elif kind is Kind.RESUME or not self._stack or self._stack[-1].code is not code:
-            self._resume(code, token)
+        self._by_kind[kind](code, line, token)
+
+    def _line(self, code: Code, line: int, _: int) -> None:
+        self._run(self._top(code), line)
+
+    def _suspend(self, code: Code, _: int, token: int) -> None:
+        for left in self._leave(code):
+            self._asleep[token >> LINE_BITS] = left
+            self._hand_over(left)
+
+    def _throw(self, code: Code, line: int, token: int) -> None:
+        if not self._stack or self._stack[-1].code is not code:
+            self._resume(code, line, token)
 
     def _top(self, code: Code) -> Call:
-        for index in range(len(self._stack) - 1, -1, -1):
-            if self._stack[index].code is code:
-                del self._stack[index + 1 :]
-                return self._stack[index]
-        return self._enter(code)
+        """The innermost call of a function, all within it left."""
+        place = self._place(code)
+        if place is None:
+            return self._enter(code)
+        del self._stack[place + 1 :]
+        return self._stack[place]
+
+    def _place(self, code: Code) -> int | None:
+        places = reversed(range(len(self._stack)))
+        return next((each for each in places if self._stack[each].code is code), None)
 
     def _enter(self, code: Code) -> Call:
         if code not in self._scopes:
@@ -209,15 +242,14 @@ class Trace:
                 return call.now
         return None
 
-    def _leave(self, code: Code) -> Call | None:
-        for index in range(len(self._stack) - 1, -1, -1):
-            if self._stack[index].code is code:
-                left = self._stack[index]
-                del self._stack[index:]
-                return left
-        return None
+    def _leave(self, code: Code) -> list[Call]:
+        """The innermost call of a function, which has ended, if it is known."""
+        place = self._place(code)
+        left = [] if place is None else self._stack[place : place + 1]
+        del self._stack[len(self._stack) if place is None else place :]
+        return left
 
-    def _resume(self, code: Code, token: int) -> None:
+    def _resume(self, code: Code, _: int, token: int) -> None:
         call = self._asleep.pop(token >> LINE_BITS, None)
         if call is None or call.code is not code:
             self._run(self._enter(code), token & LINE_MASK)

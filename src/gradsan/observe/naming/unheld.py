@@ -9,7 +9,7 @@ from itertools import pairwise
 from gradsan.observe.naming.calling import is_library, match
 from gradsan.observe.naming.demands import Binding, Kind
 from gradsan.observe.naming.trace import Execution
-from gradsan.source.stores import assigned, calls, text
+from gradsan.source.stores import assigned, text
 
 
 def called_twice(makers: tuple[Execution, ...], entering: tuple[Execution, ...]) -> Binding | None:
@@ -27,7 +27,7 @@ def called_twice(makers: tuple[Execution, ...], entering: tuple[Execution, ...])
 def handed_on(makers: tuple[Execution, ...], entering: tuple[Execution, ...]) -> Binding | None:
     """What one statement calls and hands on at once, as in `self.head(self.body(x))`."""
     here = entering[-1]
-    arguments = (given for statement in here.statements for call in calls(statement) for given in call.args)
+    arguments = (given for call in here.calls for given in call.args)
     nested = [given for given in arguments if isinstance(given, ast.Call) and not is_library(given)]
     name = text(nested[0].func) if here in makers and len(nested) == 1 else None
     if name is None or _created_elsewhere(nested[0], makers, here):

@@ -14,9 +14,9 @@ from gradsan.observe.naming.trace import Trace
 from gradsan.observe.tried.belief import Belief, Case
 
 
-def tried(incident: Incident, culprit: str | None, lines: Lines | None) -> tuple[Tried, ...]:
+def tried(incident: Incident, culprit: str | None, lines: Lines) -> tuple[Tried, ...]:
     """Each thing that was done and does not help; a cell in its sentence is called by its prompt."""
-    if lines is None or not isinstance(incident, SecondPass | Edited):
+    if not isinstance(incident, SecondPass | Edited):
         return ()
     old = incident.made or (incident.saver if isinstance(incident, Edited) else None)
     if old is None or old.number is None:

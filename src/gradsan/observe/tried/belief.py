@@ -1,4 +1,4 @@
-"""What every belief is made of: a look at the lines that really ran between the making of the graph and the failure."""
+"""What every belief is made of: the lines that really ran between the making of the graph and the failure."""
 
 import ast
 from abc import ABC, abstractmethod
@@ -10,29 +10,30 @@ from gradsan.facts.incident import Edited, SecondPass
 from gradsan.facts.live_evidence import Attempt, Tried
 from gradsan.facts.location import Frame
 from gradsan.observe.naming.dataflow import doubt_of
+from gradsan.observe.naming.spelling import is_called_like
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.source.stores import text
 
-_LOOKED_AT = 20_000  # executions, the latest
+_SEARCHED = 20_000  # executions, the latest
 _TOO_DOUBTFUL = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A failure that an old graph caused, with what ran since it was made."""
+    """A failure that an old graph caused, with what ran since it was created."""
 
     incident: SecondPass | Edited
     culprit: str | None
     trace: Trace
     stores: Stores
-    makers: tuple[Execution, ...]  # what was running when the old part was made, outermost first
+    makers: tuple[Execution, ...]  # what was running when the old part was created, outermost first
 
-    def since_made(self) -> Iterator[tuple[Execution, ast.stmt]]:
+    def since_created(self) -> Iterator[tuple[Execution, ast.stmt]]:
         """What ran since, the latest first; each statement once."""
         seen: set[ast.stmt] = set()
         first = self.makers[-1].index + 1 if self.makers else 0
-        for execution in reversed(self.trace.executions[first:][-_LOOKED_AT:]):
+        for execution in reversed(self.trace.executions[first:][-_SEARCHED:]):
             for statement in execution.statements:
                 if statement not in seen:
                     seen.add(statement)
@@ -71,20 +72,16 @@ class Case:
     def is_called_like_it(self, node: ast.expr) -> bool:
         """Whether an expression is written like the culprit, whatever its object is called."""
         name = text(node)
-        if name is None or self.culprit is None:
-            return False
-        if "." in name and "." in self.culprit:
-            return name.rpartition(".")[2] == self.culprit.rpartition(".")[2]
-        return name == self.culprit
+        return name is not None and is_called_like(name, self.culprit or "")
 
     def _frames(self) -> Iterator[Frame]:
-        """The calls in which the old part was made and in which it entered the later forward."""
+        """The calls in which the old part was created and in which it entered the later forward."""
         incident = self.incident
         for fact in (incident.made, incident.enters):
             yield from () if fact is None else fact.stack
 
     def is_old(self, node: ast.expr, at: Execution) -> bool:
-        """Whether an expression's value was made where the old graph was made."""
+        """Whether an expression's value was created where the old graph was created."""
         doubt = doubt_of(self.stores, self.makers, node, at)
         return doubt is not None and doubt <= _TOO_DOUBTFUL
 

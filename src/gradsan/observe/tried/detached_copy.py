@@ -13,7 +13,7 @@ class DetachedCopy(Belief):
     @classmethod
     def found(cls, case: Case) -> Iterator[Tried]:
         """What was tried."""
-        for execution, statement in case.since_made():
+        for execution, statement in case.since_created():
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
                     target = detached(value)

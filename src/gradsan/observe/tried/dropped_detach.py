@@ -13,7 +13,7 @@ class DroppedDetach(Belief):
     @classmethod
     def found(cls, case: Case) -> Iterator[Tried]:
         """What was tried."""
-        for execution, statement in case.since_made():
+        for execution, statement in case.since_created():
             if not isinstance(statement, ast.Expr):
                 continue
             value = statement.value

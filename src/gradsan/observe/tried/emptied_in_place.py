@@ -8,12 +8,12 @@ from gradsan.source.stores import calls, text
 
 
 class EmptiedInPlace(Belief):
-    """`buffer.zero_()`: new values in the same tensor, and its history stays."""
+    """`buffer.zero_()`: new values in the same tensor, and its graph stays."""
 
     @classmethod
     def found(cls, case: Case) -> Iterator[Tried]:
         """What was tried."""
-        for execution, statement in case.since_made():
+        for execution, statement in case.since_created():
             for node, target in _emptied(statement):
                 if case.is_culprit(target, execution):
                     where = place(execution, statement.lineno)

@@ -17,7 +17,7 @@ class HiddenEdit(Belief):
         if not isinstance(incident, Edited) or incident.by_optimizer or not incident.changed:
             return
         where = incident.changed[-1]
-        at = case.trace.last_at(where.file, where.function, where.line)
+        at = case.trace.last_at(where)
         off = None if at is None else unrecorded(at)
         if at is None or off is None or not any(edits(each, where.file) for each in at.statements):
             return

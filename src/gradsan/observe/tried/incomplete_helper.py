@@ -17,7 +17,7 @@ class IncompleteHelper(Belief):
         if case.culprit is None or not isinstance(case.incident, SecondPass):
             return
         freed, whole, running = case.incident.freeing.begin, case.culprit.partition("[")[0], case.running()
-        for execution, statement in case.since_made():
+        for execution, statement in case.since_created():
             if execution.number < freed or execution in running:
                 continue
             match statement:

@@ -22,7 +22,7 @@ class OtherHolder(Belief):
         """What was tried."""
         if case.culprit is None:
             return
-        for execution, statement in case.since_made():
+        for execution, statement in case.since_created():
             yield from _half(case, execution, statement)
             for store in stores(statement):
                 value = store.value
@@ -46,9 +46,9 @@ class OtherHolder(Belief):
 def _other_half(case: Case, execution: Execution, statement: ast.stmt, name: str) -> Iterator[Tried]:
     """The lines do not tell which of two, assigned together, leads to the old graph: not the one that is detached."""
     incident = case.incident
-    made = () if incident.made is None else incident.made.stack
+    created = () if incident.made is None else incident.made.stack
     enters = () if incident.enters is None else incident.enters.stack
-    for each in assigned_together(Culprit(name, "local"), made, enters):
+    for each in assigned_together(Culprit(name, "local"), created, enters):
         where = place(execution, statement.lineno)
         sentence = f"`{name}` is detached at {where}, but `{each.name}` is not, and leads to the old graph"
         yield case.tried("half-detached", execution, statement.lineno, each.name, sentence)

@@ -5,7 +5,7 @@ from gradsan.facts.incident import SecondPass
 from gradsan.facts.live_evidence import Tried
 from gradsan.observe.naming.trace import Execution
 from gradsan.observe.tried.belief import Belief, Case, place
-from gradsan.source.stores import calls, loads, text
+from gradsan.source.stores import text
 
 
 class UnusedForward(Belief):
@@ -17,8 +17,8 @@ class UnusedForward(Belief):
         if not isinstance(case.incident, SecondPass):
             return
         freed, before, running = case.incident.freeing.begin, _called(case.makers), case.running()
-        for execution, statement in case.since_made():
-            if execution.number < freed or execution not in case.trace.made_ops or execution in running:
+        for execution, statement in case.since_created():
+            if execution.number < freed or execution not in case.trace.created_ops or execution in running:
                 continue
             where = place(execution, statement.lineno)
             match statement:
@@ -37,8 +37,7 @@ class UnusedForward(Belief):
 
 def _called(makers: tuple[Execution, ...]) -> set[str]:
     """What was called to make the old part, as it is written."""
-    written = (call for maker in makers for statement in maker.statements for call in calls(statement))
-    return {name for call in written if (name := text(call.func)) is not None}
+    return {name for maker in makers for call in maker.calls if (name := text(call.func)) is not None}
 
 
 def _is_forward(call: ast.Call, execution: Execution, case: Case) -> bool:
@@ -50,17 +49,12 @@ def _is_forward(call: ast.Call, execution: Execution, case: Case) -> bool:
         matched = case.stores.match(entered)
         if matched is not None and matched.node is call:
             return matched.scope.name == "forward"
-    made = (statement for maker in case.makers for statement in maker.statements)
-    assigned = (each.value for each in made if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call))
+    created = (statement for maker in case.makers for statement in maker.statements)
+    assigned = (each.value for each in created if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call))
     return any(text(each.func) == text(call.func) for each in assigned)
 
 
 def is_read_after(name: str, execution: Execution) -> bool:
     """Whether a function has read a variable since one of its statements ran."""
     later = execution.call.executions[execution.position + 1 :]
-    return any(
-        isinstance(node, ast.Name) and node.id == name
-        for each in later
-        for statement in each.statements
-        for node in loads(statement)
-    )
+    return any(isinstance(node, ast.Name) and node.id == name for each in later for node in each.loads)

@@ -9,8 +9,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from gradsan.errors import GradsanError
-from gradsan.fix.editing import ChangedFileError
+from gradsan.errors import ChangedFileError, GradsanError
 
 _ENDING = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 
@@ -19,8 +18,8 @@ class UnwritableFileError(GradsanError):
     """A file that was to be written cannot be."""
 
 
-def write(changes: Mapping[Path, tuple[bytes, bytes]]) -> None:
-    """Write all of them, each of which must still say the first and is to say the second.
+def write(changes: Mapping[Path, tuple[bytes | None, bytes]]) -> None:
+    """Write all of them, each of which must still say the first and is to say the second; None: it must not exist.
 
     First all new contents are on the disk, without a name; then all files are compared; then each is replaced in one
     step. A link stays, and what it leads to is written. What asks the process to end is heard when this is done.
@@ -30,7 +29,7 @@ def write(changes: Mapping[Path, tuple[bytes, bytes]]) -> None:
         try:
             ready = [waiting.enter_context(_new(path.resolve(), new)) for path, (_, new) in changes.items()]
             for path, (old, _) in changes.items():
-                if path.read_bytes() != old:
+                if _present(path) != old:
                     raise ChangedFileError(f"{str(path)!r} was changed meanwhile", "nothing was written; try again")
             for each in ready:
                 each.take_its_place()
@@ -38,6 +37,22 @@ def write(changes: Mapping[Path, tuple[bytes, bytes]]) -> None:
         except OSError as error:
             done = f"; written before it: {', '.join(written)}" if written else ""
             raise UnwritableFileError(f"cannot write ({error}){done}", "see to that, and try again") from None
+
+
+def put(path: Path, text: str) -> None:
+    """Write a file that was named for it, whatever it says now; to a device or a pipe, it is handed over."""
+    is_plain = path.is_file() or not path.exists()
+    if is_plain and os.access(path.resolve().parent, os.W_OK):
+        write({path: (_present(path), text.encode())})
+    else:
+        path.write_text(text, encoding="utf-8")
+
+
+def _present(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
 
 
 class _New:
@@ -67,8 +82,8 @@ class _New:
 
 @contextlib.contextmanager
 def _new(path: Path, content: bytes) -> Iterator[_New]:
-    status = path.stat()
-    if not (status.st_mode & 0o222 and os.access(path, os.W_OK)):
+    status = path.stat() if path.exists() else None
+    if status is not None and not (status.st_mode & 0o222 and os.access(path, os.W_OK)):
         raise UnwritableFileError(f"{str(path)!r} is read-only", "make it writable, and try again")
     handle, name = _unnamed(path)
     new = _New(path, handle, name)
@@ -76,9 +91,7 @@ def _new(path: Path, content: bytes) -> Iterator[_New]:
         with open(handle, "wb", closefd=False) as file:  # a handle
             file.write(content)
         if hasattr(os, "fchmod"):
-            with contextlib.suppress(OSError):  # somebody else's file, which this user may write
-                os.fchown(handle, status.st_uid, status.st_gid)
-            os.fchmod(handle, stat.S_IMODE(status.st_mode))
+            _set_owner_and_mode(handle, status)
         os.fsync(handle)
     except OSError as error:
         os.close(handle)
@@ -89,6 +102,18 @@ def _new(path: Path, content: bytes) -> Iterator[_New]:
     finally:
         os.close(handle)
         new.forget()
+
+
+def _set_owner_and_mode(handle: int, status: os.stat_result | None) -> None:
+    """Those of the file before it; of a new one, those that the user has asked the system for."""
+    if status is None:
+        mask = os.umask(0)
+        os.umask(mask)
+        os.fchmod(handle, 0o666 & ~mask)
+        return
+    with contextlib.suppress(OSError):  # somebody else's file, which this user may write
+        os.fchown(handle, status.st_uid, status.st_gid)
+    os.fchmod(handle, stat.S_IMODE(status.st_mode))
 
 
 def _unnamed(path: Path) -> tuple[int, str | None]:

@@ -1,12 +1,12 @@
-"""Whether the later forward trains again what is old in its graph, so that the old part may lose its history."""
+"""Whether the later forward trains again what is old in its graph, so that the old part may lose its graph."""
 
 from collections.abc import Collection, Container
 
-from gradsan.observe.failure.scene import Graph, Node
-from gradsan.observe.graph import leaves_of, loss_chain
+from gradsan.observe.failure.pass_graph import Graph
+from gradsan.observe.graph import Node, leaves_of, loss_chain, own_backwards
 
 
-def trained_anew(graph: Graph, old: Collection[Node]) -> bool:
+def trained_again(graph: Graph, old: Collection[Node]) -> bool:
     """Whether every parameter behind the old part is reached apart from it, too."""
     stale = {id(leaf) for leaf in leaves_of(graph.beneath(old))}
     roots = [root for root in graph.roots if root not in old]
@@ -24,6 +24,20 @@ def is_term(graph: Graph, path: list[Node], crossing: int, old: Container[Node])
     if last is None or last in graph.roots:
         return False
     return not any(True for _ in leaves_of(graph.beneath([last], but_for=old)))
+
+
+def shaped_by(graph: Graph, path: list[Node], crossing: int) -> str | None:
+    """The Function with a backward of the program's own through which the later forward builds on what is old.
+
+    Who writes how a gradient goes on there, as a reversal does, means it to arrive.
+    """
+    old = {id(leaf) for leaf in leaves_of(graph.beneath([path[crossing]]))}
+    for node in reversed(path[:crossing]):
+        if any(id(leaf) not in old for leaf in leaves_of(graph.beneath([node]))):
+            return None
+        if name := next(iter(own_backwards([node])), None):
+            return name
+    return None
 
 
 def is_reached_otherwise(graph: Graph, old: Container[Node]) -> bool:

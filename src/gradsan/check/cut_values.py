@@ -1,0 +1,64 @@
+"""What a path shows of values that lost their graph: parameters beyond a cut, and terms that are constants."""
+
+from collections.abc import Iterator
+
+from gradsan.check.graph import LIKELY, SURE, Cut, Leaf, Op, Pass, leaves_in
+from gradsan.check.old_part import below
+from gradsan.check.spots import stack_of
+from gradsan.check.stopped import weighed_by
+from gradsan.check.walking import terms
+from gradsan.check.world import World
+from gradsan.facts.course import ConstantTerm, CutOff
+from gradsan.knowledge.tensors import operation
+
+
+def cut_off(world: World) -> Iterator[tuple[Cut, str, CutOff | None]]:
+    """Parameters that an optimizer owns and no pass reaches, with the cut that keeps passes away.
+
+    Without a fact: those beyond the cut that a pass reaches all the same.
+    """
+    trained = {leaf for each in world.optimizers if each.complete and each.steps for leaf in each.owned}
+    for cut in [cut for cut, op in world.cut_into if op.walked]:
+        lost = sorted(_beyond(cut) & trained, key=_named)
+        reached = [leaf for leaf in lost if leaf.reached or leaf.assumed]
+        yield from ((cut, _named(leaf), None) for leaf in reached)
+        if lost and not reached:
+            yield cut, _named(lost[0]), _lost_at(cut, lost[0].module)
+
+
+def _lost_at(cut: Cut, module: str) -> CutOff:
+    name = cut.name or module
+    return CutOff((), module, steps=None, how=cut.how, cut=stack_of(cut.site), name=name, doubt=LIKELY)
+
+
+def _beyond(cut: Cut) -> set[Leaf]:
+    """What a cut keeps passes away from."""
+    return {leaf for leaf in {*cut.leaves, *leaves_in(below(cut.ops))} if leaf.requires}
+
+
+def _named(leaf: Leaf) -> str:
+    return f"{leaf.module}.{leaf.name}"
+
+
+def constant_terms(world: World) -> Iterator[tuple[Cut, Op, ConstantTerm]]:
+    """Terms of a loss that are made of gradients without a graph, though these depend on what the loss trains."""
+    for cut, op in world.cut_into:
+        done = next((each for each in op.walked if each.kind == "backward"), None)
+        if cut.gave is None or done is None or not _is_added(op, done):
+            continue
+        behind = set(leaves_in(cut.gave.ops))
+        if not behind.isdisjoint(done.reached):
+            fact = ConstantTerm(
+                name=cut.name,
+                asked=stack_of(cut.site),
+                enters=stack_of(op.site),
+                used=stack_of(done.site),
+                doubt=weighed_by(LIKELY if done.is_assumed else SURE, done, op),
+            )
+            yield cut, op, fact
+
+
+def _is_added(op: Op, done: Pass) -> bool:
+    """Whether an op only adds up losses, and what a pass is asked for is one of its sums."""
+    row = operation(op.name)
+    return row.linear == "adds" and not row.rearranges and any(op in terms(root) for root in done.roots)

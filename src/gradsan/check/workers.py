@@ -1,0 +1,161 @@
+"""Work on files within a budget: what takes too much time or memory is ended, and whoever asked is told why.
+
+The work is done in processes that the system itself ends, be they in the midst of a regular expression or without
+stack. Where a system has no such processes, the work is done here, without a budget.
+"""
+
+import contextlib
+import faulthandler
+import os
+import pickle
+import select
+import signal
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, Generic, NoReturn, TypeVar
+
+SECONDS = 30.0  # of the processor, for one piece of work
+MEMORY = 1 << 30  # bytes, beside those in use when the work begins
+_OUT_OF_MEMORY = f"it takes more than {MEMORY >> 30} GB of memory"
+_OUT_OF_TIME = f"it takes longer than {SECONDS:g} seconds"
+_HAS_PROCESSES = hasattr(os, "fork") and hasattr(signal, "setitimer")
+_REASONS = {getattr(signal, "SIGPROF", None): _OUT_OF_TIME, getattr(signal, "SIGKILL", None): _OUT_OF_MEMORY}
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Exceeded:
+    """The answer to work that was not done."""
+
+    why: str
+
+
+def answers(
+    work: Callable[[Item], Answer], items: Iterable[Item], *, jobs: int
+) -> Iterator[tuple[Item, Answer | Exceeded]]:
+    """Each item with what the work came to, as they are done; `work` is not to raise."""
+    if not _HAS_PROCESSES:
+        yield from ((item, work(item)) for item in items)
+        return
+    waiting = iter(items)
+    workers = [_Worker(work, item) for item in islice(waiting, jobs)]
+    busy = list(workers)
+    try:
+        while busy:
+            for worker in select.select(busy, (), ())[0]:
+                busy.remove(worker)
+                yield worker.item, worker.answer()
+                busy += [worker.begun(item) for item in islice(waiting, 1)]
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+class _Worker(Generic[Item, Answer]):
+    """A process, or one after the other, with one piece of work at a time."""
+
+    def __init__(self, work: Callable[[Item], Answer], item: Item) -> None:
+        self._work = work
+        self._process: int | None = None
+        self.begun(item)
+
+    def begun(self, item: Item) -> "_Worker[Item, Answer]":
+        """The same with this to do; in a new process where the last one has ended."""
+        if self._process is None:
+            self._start()
+        self.item = item
+        with contextlib.suppress(BrokenPipeError):  # it has been killed: its answer will say so
+            pickle.dump(item, self._questions)
+            self._questions.flush()
+        return self
+
+    def fileno(self) -> int:
+        """Where it answers."""
+        return self._answers.fileno()
+
+    def answer(self) -> Answer | Exceeded:
+        """What the work came to."""
+        try:
+            answer, is_spent = pickle.load(self._answers)  # noqa: S301 # from a copy of this process
+        except (EOFError, pickle.UnpicklingError):
+            return Exceeded(_REASONS.get(self.end(), "reading it ends the process that does so"))
+        if is_spent:
+            self.end()
+        return answer  # type: ignore[no-any-return]
+
+    def end(self) -> int:
+        """End the process; the answer is the signal of which it died."""
+        if self._process is None:
+            return 0
+        process, self._process = self._process, None
+        os.kill(process, signal.SIGKILL)
+        with contextlib.suppress(BrokenPipeError):
+            self._questions.close()
+        self._answers.close()
+        return os.WTERMSIG(os.waitpid(process, 0)[1])
+
+    def _start(self) -> None:
+        asked, asking = os.pipe()
+        answered, answering = os.pipe()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of threads: the copy uses nothing that one of them could have locked
+            self._process = os.fork()
+        if self._process == 0:
+            os.close(asking)
+            os.close(answered)
+            _serve(self._work, os.fdopen(asked, "rb"), os.fdopen(answering, "wb"))
+        os.close(asked)
+        os.close(answering)
+        self._questions: BinaryIO = os.fdopen(asking, "wb")
+        self._answers: BinaryIO = os.fdopen(answered, "rb")
+
+
+def _serve(work: Callable[[Item], Answer], questions: BinaryIO, answers: BinaryIO) -> NoReturn:
+    """Do the work as long as somebody asks for it."""
+    try:
+        faulthandler.disable()  # whoever asked is told of a crash, in one sentence
+        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPROF):
+            signal.signal(each, signal.SIG_DFL)
+        before = _limit_memory()
+        while True:
+            item = pickle.load(questions)  # noqa: S301 # from the process that this is a copy of
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            pickle.dump((_done(work, item), _in_use() - before > MEMORY // 4), answers)
+            answers.flush()
+            signal.setitimer(signal.ITIMER_PROF, 0)
+    finally:
+        os._exit(0)
+
+
+def _done(work: Callable[[Item], Answer], item: Item) -> Answer | Exceeded:
+    try:
+        return work(item)
+    except MemoryError:
+        return Exceeded(_OUT_OF_MEMORY)
+
+
+def _limit_memory() -> int:
+    """Set the budget; the answer is what is in use before anything is done."""
+    import resource
+
+    before = _in_use()
+    allowed = [before + MEMORY, *resource.getrlimit(resource.RLIMIT_AS)]
+    most = min(each for each in allowed if each != resource.RLIM_INFINITY)
+    with contextlib.suppress(OSError, ValueError):  # a system that has no such limits
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if before:
+            resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    return before
+
+
+def _in_use() -> int:
+    """Bytes of memory that this process can address; 0 where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_bytes().split()[0]) * os.sysconf("SC_PAGESIZE")
+    except OSError:
+        return 0

@@ -1,0 +1,103 @@
+"""Lists that collect what one pass uses, as the log-probabilities and rewards of an episode, and are never emptied."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from gradsan.fix.program import Place, Program
+from gradsan.knowledge.effects import does
+from gradsan.source.names import called_name, calls, loaded, nodes
+from gradsan.source.tree import Statement, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """Lists that belong together, and the statement below which they have been used."""
+
+    tree: Tree
+    used: Statement
+    names: tuple[str, ...]  # as the function writes them that asks for the pass
+
+
+def collected(program: Program, name: str) -> Collected | None:
+    """The list of that name, and all that its function goes over above the pass and that is filled elsewhere.
+
+    They are as long as one another: emptied one by one, they would no longer fit together. So there is no answer where
+    one of them belongs to another object, whose lists may be meant to grow.
+    """
+    filled = _filled([*program.places(program.diagnosis.made), *program.places(program.diagnosis.used)])
+    for place in program.boundaries():
+        function = place.tree.scope(place.statement)
+        above = [
+            each for each in _own(place.tree, function) if place.tree.line(each) < place.tree.line(place.statement)
+        ]
+        if not any(loaded(each, name) for each in above):
+            continue
+        names = [each for each in _gone_over(above) if each.rpartition(".")[2] in filled]
+        names = [each for each in names if not _is_begun(above, each) and not _is_reported(place, each)]
+        is_one_owner = all(each.rpartition(".")[0] == name.rpartition(".")[0] for each in names)
+        return Collected(place.tree, _last_of_the_step(place), tuple(names)) if name in names and is_one_owner else None
+    return None
+
+
+def _filled(places: Iterable[Place | None]) -> set[str]:
+    """The last names of what these files add to, item by item."""
+    trees = {id(each.tree): each.tree for each in places if each is not None}
+    found = (
+        call.func
+        for tree in trees.values()
+        for call in calls([*nodes(tree.module)])
+        if does(called_name(call), "stores")
+    )
+    owners = (each.value for each in found if isinstance(each, ast.Attribute))
+    return {ast.unparse(each).rpartition(".")[2] for each in owners}
+
+
+def _own(tree: Tree, function: ast.AST) -> list[Statement]:
+    return [each for each in tree.statements if tree.scope(each) is function]
+
+
+def _gone_over(statements: Iterable[Statement]) -> Iterator[str]:
+    """What a loop or a call is given as a whole, or backwards, each once."""
+    whole: dict[str, None] = {}
+    for statement in statements:
+        for node in nodes(statement, into_functions=False):
+            if isinstance(node, ast.For | ast.comprehension):
+                given = [node.iter]
+            else:
+                given = node.args if isinstance(node, ast.Call) else []
+            whole |= {ast.unparse(_unsliced(each)): None for each in given if _is_name(_unsliced(each))}
+    yield from whole
+
+
+def _unsliced(value: ast.expr) -> ast.expr:
+    match value:
+        case ast.Subscript(value=inner, slice=ast.Slice(lower=None, upper=None)):
+            return inner
+        case ast.Call(func=ast.Name(id="reversed" | "list" | "tuple" | "enumerate"), args=[inner]):
+            return inner
+    return value
+
+
+def _is_name(value: ast.expr) -> bool:
+    return isinstance(value, ast.Name | ast.Attribute)
+
+
+def _is_begun(above: Iterable[Statement], name: str) -> bool:
+    """Whether the function begins it itself, above its pass."""
+    written = (node for each in above for node in nodes(each, into_functions=False))
+    return any(isinstance(getattr(each, "ctx", None), ast.Store) and ast.unparse(each) == name for each in written)
+
+
+def _is_reported(place: Place, name: str) -> bool:
+    """Whether it is added to below the pass: then it is about passes, and not for one of them."""
+    below = calls(place.tree.below(place.statement))
+    added = (each.func for each in below if does(called_name(each), "stores"))
+    return any(isinstance(each, ast.Attribute) and ast.unparse(each.value) == name for each in added)
+
+
+def _last_of_the_step(place: Place) -> Statement:
+    """The step below the pass, where it stands there; else the pass."""
+    below = place.tree.below(place.statement)
+    stepping = (each for each in below if any(does(called_name(call), "steps") for call in calls(each)))
+    return next(stepping, place.statement)

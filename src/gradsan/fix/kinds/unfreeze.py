@@ -1,0 +1,102 @@
+"""Let what is to learn be trained: the freezing of a whole model leaves out the part that is new, or is optimized."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+from gradsan.fix.creating import creates_trained
+from gradsan.fix.drafting import Draft
+from gradsan.fix.kinds import Places
+from gradsan.fix.program import Place, Program
+from gradsan.source.names import called_name, calls, given
+from gradsan.source.placing import code_of
+from gradsan.source.tree import Statement, Tree
+
+
+@dataclass(frozen=True, slots=True)
+class _Freezing:
+    """A statement that freezes a whole model, as it is written there: `model`, `self.net`."""
+
+    tree: Tree
+    statement: Statement
+    model: str
+
+
+def _below_the_freezing(program: Program) -> Iterator[Draft]:
+    """A new part that is put into the model right above the freezing: it is put in below it."""
+    for freezing in _freezings(program):
+        new = _new_parts(freezing)
+        if new:
+            draft = Draft()
+            for each in new:
+                draft.remove(freezing.tree, each)
+            draft.insert_after(freezing.tree, freezing.statement, *(code_of(freezing.tree, each) for each in new))
+            yield draft
+
+
+def _what_is_optimized(program: Program) -> Iterator[Draft]:
+    """The part whose parameters an optimizer is given in the same function: it is unfrozen below the freezing."""
+    for freezing in _freezings(program):
+        tree, scope = freezing.tree, freezing.tree.scope(freezing.statement)
+        beside = [
+            each for each in tree.statements if tree.scope(each) is scope and each.lineno > freezing.statement.lineno
+        ]
+        taken = [part for each in beside for call in calls(each) for part in _parts_given(tree, call, freezing.model)]
+        if taken:
+            draft = Draft()
+            draft.insert_after(
+                tree, freezing.statement, *(f"{each}.requires_grad_(True)" for each in dict.fromkeys(taken))
+            )
+            yield draft
+
+
+def _freezings(program: Program) -> Iterator[_Freezing]:
+    """The statements that froze a model, innermost first, up to where the pass was asked for as well."""
+    cut, apart = program.diagnosis.cut, program.apart(program.diagnosis.cut, program.diagnosis.used)
+    for place in reversed(program.places(cut)[apart or 0 :]):
+        found = None if place is None else _freezing(place)
+        if found is not None:
+            yield found
+
+
+def _freezing(place: Place) -> _Freezing | None:
+    """A loop over all parameters that freezes each, a call that freezes a model, or one of the user's that does."""
+    tree, statement = place.tree, place.statement
+    loop = next(iter(tree.loops(statement)), None)
+    match loop:
+        case ast.For(iter=ast.Call(func=ast.Attribute(value=model, attr="parameters" | "named_parameters"), args=[])):
+            return _Freezing(tree, loop, tree.text(model)) if statement in loop.body else None
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=model, attr="requires_grad_"))):
+            return _Freezing(tree, statement, tree.text(model))
+        case ast.Expr(value=ast.Call(args=[model, *_])) | ast.Assign(value=ast.Call(args=[model, *_])):
+            return _Freezing(tree, statement, tree.text(model))
+    return None
+
+
+def _new_parts(freezing: _Freezing) -> list[Statement]:
+    """Those right above it, in their order."""
+    block = list(freezing.tree.block(freezing.statement))
+    above = reversed(block[: block.index(freezing.statement)])
+    return list(takewhile(lambda each: _is_new_part(freezing.tree, each, freezing.model), above))[::-1]
+
+
+def _is_new_part(tree: Tree, statement: Statement, model: str) -> bool:
+    """`model.fc = nn.Linear(…)`: with parameters of its own."""
+    match statement:
+        case ast.Assign(targets=[ast.Attribute(value=whole)], value=created) if ast.unparse(whole) == model:
+            return creates_trained(tree.text(created), tree.source)
+    return False
+
+
+def _parts_given(tree: Tree, call: ast.Call, model: str) -> Iterator[str]:
+    """`model.fc`, where a class is given `model.fc.parameters()`."""
+    for each in given(call) if called_name(call)[:1].isupper() else ():
+        match each:
+            case ast.Call(func=ast.Attribute(value=part, attr="parameters"), args=[]):
+                if tree.text(part).startswith(f"{model}."):
+                    yield tree.text(part)
+
+
+PLACES: Places = {"new part": _below_the_freezing, "optimized part": _what_is_optimized}

@@ -1,0 +1,99 @@
+"""Terms of a loss that are made of gradients without a graph: what is added, followed back to the call that gave it."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from gradsan.facts.course import ConstantTerm
+from gradsan.observe.graph import Node, is_sum, roots_of, sums_of
+from gradsan.observe.ledger.passlines import Asked, Line
+from gradsan.observe.ledger.run import Run
+from gradsan.observe.naming.history_cut import Lost, gradients_behind
+from gradsan.observe.naming.stored import Stores
+from gradsan.observe.naming.trace import Execution, Trace
+from gradsan.observe.notes import Begun
+
+_SUMS_AT_MOST = 16  # of one loss
+
+
+class ConstantTerms:
+    """Of a process."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._found: dict[tuple[Any, Any], ConstantTerm] = {}
+
+    def facts(self) -> tuple[ConstantTerm, ...]:
+        """All that were found, each once."""
+        return tuple(self._found.values())
+
+    def pass_begins(self, asked: Asked) -> None:
+        """Search a loss that is back-propagated for them, if gradients were asked for since the pass before."""
+        note, lines = asked.note, self._run.process.recorder.lines()
+        giving = [each for each in self._run.lines.lines.values() if _is_of_interest(each, note)]
+        if lines is None or not giving or not note.accumulates:
+            return
+        sums = {each._sequence_nr(): each for each in sums_of(roots_of(asked.tensors))[:_SUMS_AT_MOST]}  # noqa: SLF001 # as in graph.py
+        if sums:
+            self._run.budget.spend(
+                lambda: self._search(note, giving, sums, Trace(lines, note.since, None, tuple(sums)))
+            )
+
+    def _search(self, note: Begun, giving: list[Line], sums: dict[int, Node], trace: Trace) -> None:
+        stores = Stores(trace)
+        outermost = {live[-1]: sums[number] for number, live in sorted(trace.at.items()) if live}
+        for at, node in outermost.items():
+            for added in (each for statement in at.statements for each in _constants(_sum_in(statement), node)):
+                found = gradients_behind(stores, added, at)
+                if found is not None and any(_asks_at(line, found.at) for line in giving):
+                    self._note(note, at, found)
+
+    def _note(self, note: Begun, at: Execution, found: Lost) -> None:
+        asked, enters = found.at.frames(found.line), at.frames()
+        new = ConstantTerm(None, asked, enters, note.caller.stack, passes=0)
+        if found.binding is not None:
+            new = replace(new, name=found.binding.name, holder=found.binding.kind)
+        known = self._found.get((asked[-1], enters[-1]), new)
+        self._found[asked[-1], enters[-1]] = replace(known, passes=(known.passes or 0) + 1)
+
+
+def _is_of_interest(line: Line, note: Begun) -> bool:
+    """Whether it asked for gradients since the pass before, without a graph, that depend on what this pass trains."""
+    is_recent = note.since <= line.site.begin <= note.begin
+    is_plain = line.kind == "grad" and not line.creating
+    return is_recent and is_plain and note.seen is not None and not line.reached.isdisjoint(note.seen.leaves)
+
+
+def _asks_at(line: Line, at: Execution) -> bool:
+    """Whether a line that asks for gradients is the one that ran there."""
+    code, number = line.calls[-1]
+    is_same = (code.co_filename, code.co_qualname) == (at.call.code.file, at.call.code.function)
+    return is_same and any(each.lineno <= number <= (each.end_lineno or 0) for each in at.statements)
+
+
+def _sum_in(node: ast.stmt | ast.expr | None) -> ast.BinOp | None:
+    """The outermost sum that a statement computes, but for what is inside a call."""
+    match node:
+        case ast.AugAssign(target=ast.expr() as left, op=ast.Add() | ast.Sub() as op, value=right):
+            return ast.BinOp(left, op, right)
+        case ast.BinOp(op=ast.Add() | ast.Sub()):
+            return node
+        case ast.BinOp(left=left, right=right):
+            return _sum_in(right) or _sum_in(left)
+        case ast.UnaryOp(operand=value) | ast.Call(func=ast.Attribute(value=value)):
+            return _sum_in(value)
+        case ast.Assign(value=value) | ast.AnnAssign(value=value) | ast.Return(value=value) | ast.Expr(value=value):
+            return _sum_in(value)
+    return None
+
+
+def _constants(node: ast.expr | None, op: Node) -> Iterator[ast.expr]:
+    """The sides of a sum that have no graph, as the op that it made shows; and those of a sum at its sides."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right) if is_sum(op):
+            for side, (below, _) in zip((left, right), op.next_functions, strict=True):
+                if below is None:
+                    yield side
+                else:
+                    yield from _constants(side, below)

@@ -1,0 +1,121 @@
+"""Reference runs in which a pass, a step, or what a pass gives, is taken back."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from gradsan.observe.graph import Node, leaves_of
+from gradsan.observe.modules import all_parameters, parameters_of
+from gradsan.observe.reference_runs.asked import Asked
+from gradsan.observe.reference_runs.cut import FREED, Cut
+from gradsan.observe.reference_runs.kept import Kept
+
+
+class Apart(Cut):
+    """A pass trains those optimizers alone that step before the next one.
+
+    Where two passes come before the steps, the later one ends where the earlier one has been.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._before: dict[int, tuple[Any, Any]] = {}  # parameters, and their gradients before the passes
+        self._after: dict[int, Any] = {}  # their gradients after them
+        self._stepped: set[int] = set()  # ids of the parameters that were trained since
+
+    def before(self, pass_: Asked) -> None:
+        """Take back what the passes before have given to optimizers that did not step."""
+        if self._stepped:
+            self._take_back()
+        if self._before:
+            super().before(pass_)
+            return
+        self._before = {id(each): (each, _copy(each.grad)) for each in all_parameters()}
+
+    def after(self, pass_: Asked) -> None:
+        """Note what it walked."""
+        super().after(pass_)
+        self._after = {id(each): _copy(each.grad) for each, _ in self._before.values()}
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """These parameters were meant."""
+        super().after_step(optimizer)
+        self._stepped |= {id(each) for each in parameters_of(optimizer)}
+
+    def _is_constant(self, node: Node, freed: int) -> bool:
+        """Whether an op was itself walked: what else was alive then is part of the later loss."""
+        return freed >= 0 and FREED in node.metadata
+
+    def _take_back(self) -> None:
+        for number, (each, earlier) in self._before.items():
+            given = self._after.get(number)
+            is_as_given = each.grad is not None and given is not None and each.grad.equal(given)
+            if number not in self._stepped and is_as_given:  # else the program has cleared it
+                each.grad = earlier
+        self._before, self._after, self._stepped = {}, {}, set()
+
+
+class Skipped(Cut):
+    """A pass that leads into what an earlier one freed is not made, nor are the steps before the next pass."""
+
+    def before(self, pass_: Asked) -> None:
+        """See whether it is to be made: what it gives is taken back if not."""
+        reached = self._reached(pass_)
+        self.skips_steps = any(reached[node] >= 0 for node in pass_.runs)
+        if self.skips_steps:
+            self._withheld = [(each, _copy(each.grad)) for each in leaves_of(pass_.below)]
+
+    def after(self, pass_: Asked) -> None:
+        """Note what it walked, where it was to be made."""
+        self._give_back()
+        if not self.skips_steps:
+            super().after(pass_)
+
+    def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """Nothing is to come of it."""
+        super().before_step(optimizer)
+        if self.skips_steps:
+            self._withhold(optimizer)
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """The gradients are there again."""
+        super().after_step(optimizer)
+        self._give_back()
+
+
+class Held(Kept):
+    """A step that changes what the next pass needs is made after that pass."""
+
+    def __init__(self, early: Iterable[int]) -> None:
+        super().__init__()
+        self._early = frozenset(early)  # the numbers of such steps
+        self._steps = 0
+        self._waiting: list[Any] = []  # optimizers
+        self.skips_steps = 0 in self._early
+
+    def after(self, pass_: Asked) -> None:
+        """Make the steps that have waited for it."""
+        super().after(pass_)
+        waiting, self._waiting = self._waiting, []
+        self._steps -= len(waiting)  # they are not counted twice
+        for each in waiting:
+            self.skips_steps = False
+            each.step()
+
+    def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """It waits."""
+        if self.skips_steps:
+            self._withhold(optimizer)
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """See whether the next one is to wait, too."""
+        if self.skips_steps:
+            self._give_back()
+            self._waiting.append(optimizer)
+        else:
+            super().after_step(optimizer)
+        self._steps += 1
+        self.skips_steps = self._steps in self._early
+
+
+def _copy(gradient: Any) -> Any:  # noqa: ANN401 # a tensor, or None
+    return None if gradient is None else gradient.detach().clone()

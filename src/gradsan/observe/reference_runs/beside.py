@@ -1,0 +1,87 @@
+"""The reference run in which what was computed from parameters that have been trained since is a constant."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from gradsan.observe.graph import Node, leaves_of, parameters_behind, reach
+from gradsan.observe.modules import all_parameters, parameters_of
+from gradsan.observe.reference_runs.asked import Asked, chosen_below, newest_below, number_of
+from gradsan.observe.reference_runs.cut import CUT, WALKED, Cut, is_open, not_cut_off
+
+_NEVER = 2**63  # later than any op
+_INNER = "gradsan_inner"  # on an op: a pass came to it through what it trains, so that it is no network's output
+
+
+class Beside(Cut):
+    """What was computed from parameters that have all been trained since is a constant.
+
+    Where old values are also what leads to others, they cannot be: then the reference is stale.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._steps = 0
+        self._step_of: dict[int, int] = {}  # id of a parameter → the number of its last step
+        self._early: set[int] = set()  # steps that changed what a later pass needs
+
+    @property
+    def noted(self) -> Iterable[int]:
+        """The steps that came too early, from 0."""
+        return self._early
+
+    def before(self, pass_: Asked) -> None:
+        """Cut them off, and see whether old ops are left."""
+        self._early |= self._steps_since(pass_)
+        oldest = chosen_below(pass_.below, self._change_of_trained, min)
+        self._cut_off(pass_, [node for node in pass_.runs if 0 <= number_of(node) < oldest[node] < _NEVER])
+        left = {node: tuple(filter(is_open, pass_.below[node])) for node in not_cut_off(pass_)}
+        newest = newest_below(left, self._change_at)
+        self.is_stale = self.is_stale or any(0 <= number_of(node) < newest[node] for node in left)
+        self.is_shared = self.is_shared or self._cuts_inside(pass_, left)
+
+    def after(self, pass_: Asked) -> None:
+        """Note what lies behind parameters."""
+        super().after(pass_)
+        using = [node for node in pass_.runs if number_of(node) >= 0 and parameters_behind(node, pass_.below)]
+        for inner in reach(each for node in using for each in pass_.below[node]):
+            inner.metadata[_INNER] = True
+
+    def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """What it is there to train may not be a constant."""
+        self.is_stale = self.is_stale or any(id(each) in self._lost for each in parameters_of(optimizer))
+        super().before_step(optimizer)
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """Note which step it was."""
+        super().after_step(optimizer)
+        self._step_of |= dict.fromkeys(map(id, parameters_of(optimizer)), self._steps)
+        self._steps += 1
+
+    def _steps_since(self, pass_: Asked) -> set[int]:
+        """Those that changed a parameter after an op of the pass had used it."""
+        used = ((number_of(node), leaf) for node in pass_.runs for leaf in parameters_behind(node, pass_.below))
+        old = (id(leaf) for number, leaf in used if 0 <= number < self._changed.get(id(leaf), -1))
+        return {self._step_of[each] for each in old}
+
+    def _cuts_inside(self, pass_: Asked, left: Iterable[Node]) -> bool:
+        """Whether a cut takes gradients from parameters whose features an earlier pass has led on through others.
+
+        What a network gives out has no parameters above it in its own pass. What has some is a part that two losses
+        share, and only the author knows whether both are to train it.
+        """
+        lost = {id(each) for each in all_parameters()} & self._lost
+        stack = [each for node in left for each in pass_.below[node] if CUT in each.metadata]
+        while stack:
+            node = stack.pop()
+            if WALKED not in node.metadata:
+                stack += pass_.below[node]
+            elif _INNER in node.metadata and lost & {id(each) for each in leaves_of(reach([node]))}:
+                return True
+        return False
+
+    def _change_of_trained(self, node: Node) -> int:
+        """When the parameter behind a node was changed; -1: not yet; `_NEVER`: it is none that is trained."""
+        owned = {id(each) for each in all_parameters()} if self._owned is None else self._owned
+        self._owned = owned
+        changes = [self._changed.get(id(leaf), -1) for leaf in leaves_of([node]) if id(leaf) in owned]
+        return min(changes, default=_NEVER)

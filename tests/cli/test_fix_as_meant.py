@@ -1,0 +1,351 @@
+"""`gradsan fix --verify` on whole programs: what is written trains as meant, and what is refused is given a reason.
+
+Each rule has three programs under it, and one beyond it that must go another way.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from cli.test_fix import fix
+
+HEAD = """\
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+torch.manual_seed(0)
+"""
+
+OWN_BACKWARD = """
+class Own(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return {forward}
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return {backward}
+
+
+body, label, domain = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 4)), nn.Linear(4, 2), nn.Linear(4, 2)
+to_label = torch.optim.SGD([*body.parameters(), *label.parameters()], 0.1)
+to_domain = torch.optim.SGD(domain.parameters(), 0.1)
+for step in range(4):
+    x, y = torch.randn(6, 3), torch.randint(2, (6,))
+    features = body(x).tanh()
+    first = F.cross_entropy(label(features), y)
+    second = F.cross_entropy(domain(Own.apply(features)), 1 - y)
+    to_label.zero_grad()
+    to_domain.zero_grad()
+    first.backward({retained})
+    to_label.step()
+    second.backward()
+    to_domain.step()
+"""
+HELD = "    first.backward(retain_graph=True)\n    second.backward()\n    to_label.step()\n    to_domain.step()\n"
+REVERSAL = OWN_BACKWARD.format(forward="x.view_as(x)", backward="-gradient", retained="retain_graph=True")
+SCALING = OWN_BACKWARD.format(forward="x.view_as(x)", backward="0.1 * gradient", retained="")
+STRAIGHT = OWN_BACKWARD.format(forward="x.sign()", backward="gradient", retained="retain_graph=True")
+PROBE = REVERSAL.replace("Own.apply(features)", "features")
+CRITIC = (
+    OWN_BACKWARD.partition("body, ")[0].format(forward="x.tanh()", backward="gradient")
+    + """
+critic, actor = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)), nn.Linear(3, 2)
+to_critic, to_actor = torch.optim.SGD(critic.parameters(), 0.1), torch.optim.SGD(actor.parameters(), 0.1)
+for step in range(4):
+    x = torch.randn(6, 3)
+    value = Own.apply(critic(x)).squeeze(1)
+    chosen = actor(x).log_softmax(1)[:, 0]
+    to_critic.zero_grad()
+    to_actor.zero_grad()
+    critic_loss, actor_loss = (1 - value).square().mean(), -(chosen * value).mean()
+    critic_loss.backward(retain_graph=True)
+    to_critic.step()
+    actor_loss.backward()
+    to_actor.step()
+"""
+)
+
+PILING = """
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(12):
+    {body}
+"""
+BELOW = "{0}opt.step()\n{0}opt.zero_grad()\n"
+
+LBFGS = """
+net, x = nn.Linear(3, 1), torch.randn(8, 3)
+opt = torch.optim.LBFGS(net.parameters(), max_iter=3)
+
+
+def train():
+    for step in range(3):
+        out = net(x)
+        loss = out.square().mean(){more}
+
+        def closure():
+            opt.zero_grad()
+            loss.backward()
+            return {returned}
+
+        {call}
+        {below}
+
+
+train()
+"""
+INSIDE = "            loss = out.square().mean()\n            loss.backward()\n"
+
+GLOBAL = """
+policy = nn.Linear(3, 2)
+opt = torch.optim.SGD(policy.parameters(), 0.1)
+log_probs, rewards = [], []
+
+
+def act(x):
+    log_probs.append(policy(x).log_softmax(0)[0])
+    rewards.append(float(x.sum()))
+
+
+def finish():
+    returns = torch.tensor(rewards)
+    opt.zero_grad()
+    loss = -sum(a * b for a, b in zip(log_probs, returns))
+    loss.backward()
+    opt.step()
+    return loss.item()
+
+
+for episode in range(3):
+    for t in range(4):
+        act(torch.randn(3))
+    print(finish())
+"""
+OF_AN_OBJECT = GLOBAL.replace("log_probs, rewards = [], []", "class Episode:\n    log_probs, rewards = [], []")
+for each in ("log_probs", "rewards"):
+    OF_AN_OBJECT = OF_AN_OBJECT.replace(f"    {each}.append", f"    Episode.{each}.append")
+OF_AN_OBJECT = OF_AN_OBJECT.replace("tensor(rewards)", "tensor(Episode.rewards)").replace("zip(l", "zip(Episode.l")
+HANDED_ON = GLOBAL.replace("act(x)", "act(x, log_probs, rewards)").replace("finish()", "finish(log_probs, rewards)")
+HANDED_ON = HANDED_ON.replace("act(torch.randn(3))", "act(torch.randn(3), log_probs, rewards)")
+KEYS = """
+net, keys = nn.Linear(3, 2), []
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(4):
+    x = torch.randn(4, 3)
+    key = net(x).tanh()
+    loss = net(x + 0.1).sub(key).square().mean() + sum((net(x) * old).mean() for old in keys)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    keys.append(key)
+"""
+
+CACHING = """
+class Spread(nn.Module):
+    def __init__(self, size, cached=False):
+        super().__init__()
+        self.inner = nn.Linear(size, size)
+        self.cached = cached
+        self.kept = None
+
+    def forward(self, x):
+        {guard}
+
+
+net = nn.Sequential(Spread(3, cached={on}), nn.Tanh(), nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), 0.1)
+x = torch.randn(4, 3)
+for step in range(3):
+    loss = net(x).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+FILLS = """if self.kept is None or not self.cached:
+            for _ in range(2):
+                x = self.inner(x).tanh()
+            self.kept = x
+        return self.kept"""
+ANSWERS = """if self.cached and self.kept is not None:
+            return self.kept
+        self.kept = self.inner(x).tanh()
+        return self.kept"""
+NESTED = FILLS.replace("self.kept is None or not self.cached", "not self.cached or self.kept is None")
+ALWAYS = "if self.kept is None:\n            self.kept = self.inner(x).tanh()\n        return self.kept"
+
+FROZEN = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(3, 4), nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head(self.body(x).tanh())
+
+
+net = Net()
+{freezing}
+opt = torch.optim.SGD({trained}, 0.1)
+for step in range(3):
+    loss = net(torch.randn(4, 3)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+NEW = "net.head = nn.Linear(4, 1)\n"
+BY_ONE = "for each in net.parameters():\n    each.requires_grad = False\n"
+BY_NAME = "for name, each in net.named_parameters():\n    each.requires_grad_(False)\n"
+AT_ONCE = "def prepare(net):\n    {}    return net\n\n\nnet = prepare(net)"
+MOVING = """
+net, h = nn.GRUCell(3, 2), torch.zeros(4, 2)
+{optimizer}
+for step in range(4):
+    h = net(torch.randn(4, 3), h)
+    {clear}
+    h.square().mean().backward()
+    with torch.no_grad():
+        {edit}
+"""
+CLIPPED = MOVING.format(
+    optimizer="opt = torch.optim.SGD(net.parameters(), 0.1)",
+    clear="opt.zero_grad()",
+    edit="opt.step()\n        for each in net.parameters():\n            each.clamp_(-0.1, 0.1)",
+)
+DECAYED = CLIPPED.replace("each.clamp_(-0.1, 0.1)", "each.mul_(0.99)")
+TEACHER = """
+net, teacher, centre = nn.Linear(3, 2), nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 2)), torch.zeros(2)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(4):
+    x = torch.randn(4, 3)
+    taught = teacher(x)
+    loss = (net(x) - (taught - centre)).square().mean()
+    centre = 0.9 * centre + 0.1 * taught.exp().mean(0)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    with torch.no_grad():
+        for one in teacher.parameters():
+            one.mul_(0.99)
+"""
+
+# The program, and a part of what it says when it is mended.
+MENDED = {
+    "a step waits for a pass through a reversal": (REVERSAL, HELD),
+    "a step waits for a pass through a scaling": (SCALING, HELD),
+    "a step waits for a pass through a straight-through estimate": (STRAIGHT, HELD),
+    "a value that its own network shapes is cut off another's loss": (CRITIC, "chosen * value.detach()"),
+    "gradients of several batches are cleared below their step": (
+        PILING.format(
+            body="net(torch.randn(4, 3)).square().mean().backward()\n    if step % 3 == 2:\n        opt.step()"
+        ),
+        BELOW.format(" " * 8),
+    ),
+    "gradients of an inner loop are cleared below their step": (
+        PILING.format(
+            body="for _ in range(2):\n        net(torch.randn(4, 3)).square().mean().backward()\n    opt.step()"
+        ),
+        BELOW.format(" " * 4),
+    ),
+    "gradients of two losses are cleared below their step": (
+        PILING.format(
+            body="net(torch.randn(4, 3)).square().mean().backward()\n    net.weight.norm().backward()\n    opt.step()"
+        ),
+        BELOW.format(" " * 4),
+    ),
+    "gradients of one loss are cleared above it": (
+        PILING.format(body="net(torch.randn(4, 3)).square().mean().backward()\n    opt.step()"),
+        "    opt.zero_grad()\n    net(",
+    ),
+    "lists of an object that one pass uses up": (
+        OF_AN_OBJECT,
+        "    opt.step()\n    Episode.rewards.clear()\n    Episode.log_probs.clear()\n",
+    ),
+    "lists of a file that one pass uses up": (GLOBAL, "    opt.step()\n    rewards.clear()\n    log_probs.clear()\n"),
+    "lists that are handed on, and one pass uses up": (
+        HANDED_ON,
+        "    opt.step()\n    rewards.clear()\n    log_probs.clear()\n",
+    ),
+    "a list of what later passes compare with stays, as numbers": (KEYS, ".detach()"),
+    "a cache that an option fills is switched off": (CACHING.format(guard=FILLS, on=True), "Spread(3, cached=False)"),
+    "a cache that an option answers from is switched off": (
+        CACHING.format(guard=ANSWERS, on=True),
+        "Spread(3, cached=False)",
+    ),
+    "a cache whose option is asked first is switched off": (
+        CACHING.format(guard=NESTED, on=True),
+        "Spread(3, cached=False)",
+    ),
+    "a cache that no option switches off goes": (
+        CACHING.format(guard=ALWAYS, on=True),
+        "x):\n        self.kept = self.inner(x).tanh()\n",
+    ),
+    "a head that is new above the freezing of all": (
+        FROZEN.format(freezing=NEW + BY_ONE, trained="net.head.parameters()"),
+        BY_ONE + NEW,
+    ),
+    "a head that is new above the freezing of all by name": (
+        FROZEN.format(freezing=NEW + BY_NAME, trained="net.head.parameters()"),
+        BY_NAME + NEW,
+    ),
+    "a head that is new above the freezing at once": (
+        FROZEN.format(
+            freezing=AT_ONCE.format(f"{NEW}    net.requires_grad_(False)\n"), trained="net.head.parameters()"
+        ),
+        f"    net.requires_grad_(False)\n    {NEW}",
+    ),
+    "a state whose network is clipped by hand": (CLIPPED, "h.detach()"),
+    "a state whose network decays by hand": (DECAYED, "h.detach()"),
+    "a mean of what a moving teacher says": (TEACHER, "centre.detach()"),
+    "a loss that is read below its closure is what the step gives back": (
+        LBFGS.format(more="", returned="loss", call="opt.step(closure)", below="print(loss.item())"),
+        INSIDE + "            return loss\n\n        loss = opt.step(closure)\n",
+    ),
+    "a loss that nobody reads below its closure": (
+        LBFGS.format(more="", returned="loss", call="opt.step(closure)", below="print(step)"),
+        INSIDE + "            return loss\n\n        opt.step(closure)\n",
+    ),
+    "a loss that is what the step gives back already": (
+        LBFGS.format(more="", returned="loss", call="loss = opt.step(closure)", below="print(loss.item())"),
+        INSIDE + "            return loss\n\n        loss = opt.step(closure)\n",
+    ),
+    "what the closure does not give back is computed above it, too": (
+        LBFGS.format(more="", returned="loss", call="opt.step(closure)", below="print(loss.item(), out.mean().item())"),
+        "        out = net(x)\n\n        def closure",
+    ),
+}
+
+# The program, and what is said about why nothing is written.
+REFUSED = {
+    "all of a network is frozen, and nothing is new": (
+        FROZEN.format(freezing=BY_ONE, trained="net.parameters()"),
+        "cannot simply be left out",
+    ),
+    "features that two losses share, with an optimizer each": (PROBE, "only its author knows whether the later loss"),
+}
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_program_is_mended_as_its_author_means_it(name: str, tmp_path: Path) -> None:
+    """What is written is what an expert would write."""
+    program, expected = MENDED[name]
+    file = tmp_path / "train.py"
+    file.write_text(HEAD + program, encoding="utf-8")
+
+    done = fix(tmp_path, "--write", "--verify", "python train.py")
+
+    assert expected in file.read_text(encoding="utf-8"), done.stderr
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusal_says_why(name: str, tmp_path: Path) -> None:
+    """Nothing is written, and the reason is one that its reader can act upon."""
+    program, reason = REFUSED[name]
+    file = tmp_path / "train.py"
+    file.write_text(HEAD + program, encoding="utf-8")
+
+    done = fix(tmp_path, "--write", "--verify", "python train.py")
+
+    assert file.read_text(encoding="utf-8") == HEAD + program, done.stderr
+    assert reason in " ".join(done.stdout.split()), done.stdout

@@ -1,0 +1,93 @@
+"""Freezing a whole model leaves nothing to train: what is to learn is told by what is new, and by the optimizer."""
+
+from pathlib import Path
+
+import pytest
+
+from fix.programs import Case
+
+NEW_HEAD = """\
+def main():
+    model = pretrained()
+    model.fc = nn.Linear(model.fc.in_features, 2)
+    for param in model.parameters():
+        param.requires_grad = False
+    opt = SGD(model.fc.parameters(), lr=0.1)
+    loss = model(x).mean()
+    loss.backward()
+"""
+IN_A_FUNCTION = """\
+def freeze(net):
+    for _, param in net.named_parameters():
+        param.requires_grad_(False)
+
+def main():
+    model = pretrained()
+    model.stem = nn.Conv2d(1, 8, 3)
+    # The new head.
+    model.head = nn.Linear(8, 2)
+    freeze(model)
+    loss = model(x).mean()
+    loss.backward()
+"""
+
+
+def mended(folder: Path, source: str, *cut: str) -> str | None:
+    """The program without its freezing of what is to learn."""
+    case = Case(folder, source)
+    used = case.at("loss.backward()")
+    return case.mended("unfreeze", case.diagnosis("GS203", "loss", cut=case.at(*cut), used=used))
+
+
+def test_new_part_is_put_in_below_the_freezing(tmp_path: Path) -> None:
+    """It is the part that is to learn: nobody would freeze random weights."""
+    head = "    model.fc = nn.Linear(model.fc.in_features, 2)\n"
+    frozen = "        param.requires_grad = False\n"
+
+    fixed = NEW_HEAD.replace(head, "").replace(frozen, frozen + head)
+    assert mended(tmp_path, NEW_HEAD, "param.requires_grad = False") == fixed
+
+
+def test_new_parts_are_put_in_below_the_call_that_freezes(tmp_path: Path) -> None:
+    """All of them, with their comments."""
+    parts = "    model.stem = nn.Conv2d(1, 8, 3)\n    # The new head.\n    model.head = nn.Linear(8, 2)\n"
+
+    fixed = IN_A_FUNCTION.replace(parts, "").replace("    freeze(model)\n", "    freeze(model)\n" + parts)
+    assert mended(tmp_path, IN_A_FUNCTION, "freeze(model)", "param.requires_grad_(False)") == fixed
+
+
+@pytest.mark.parametrize("model", ["model", "self.net"])
+def test_part_that_the_optimizer_is_given_is_unfrozen(tmp_path: Path, model: str) -> None:
+    """Where nothing new was put in, that says what is to learn."""
+    source = f"""\
+def main(self):
+    {model}.requires_grad_(False)
+    opt = torch.optim.Adam({model}.head.parameters(), lr=0.1)
+    loss = {model}(x).mean()
+    loss.backward()
+"""
+
+    fixed = source.replace("(False)\n", f"(False)\n    {model}.head.requires_grad_(True)\n")
+    assert mended(tmp_path, source, "requires_grad_(False)") == fixed
+
+
+NEAR_MISSES = {
+    "only some are frozen": NEW_HEAD.replace(
+        "        param.requires_grad = False\n", "        if param.ndim > 1:\n            param.requires_grad = False\n"
+    ),
+    "the part of another model": NEW_HEAD.replace("model.fc = nn", "other.fc = nn").replace(
+        "SGD(model.fc", "SGD(other.fc"
+    ),
+    "a part that was there": NEW_HEAD.replace("nn.Linear(model.fc.in_features, 2)", "model.spare").replace(
+        "model.fc.parameters()", "model.parameters()"
+    ),
+    "used before it is frozen": NEW_HEAD.replace("    for param", "    warm_up(model)\n    for param").replace(
+        "model.fc.parameters()", "model.parameters()"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NEAR_MISSES)
+def test_what_is_to_learn_is_not_guessed(tmp_path: Path, name: str) -> None:
+    """Where the program does not say it, its author has to."""
+    assert mended(tmp_path, NEAR_MISSES[name], "param.requires_grad = False") is None
