@@ -113,9 +113,9 @@ def leads_out(body: list[ast.stmt]) -> bool:
 def _is_improbable(test: ast.expr) -> bool:
     """`x is None` of something unknown: it was left out of a call that cannot be seen, which is rare."""
     match test:
-        case ast.Compare(_, [ast.Is()], [ast.Constant(None)]):
-            return True
-        case ast.UnaryOp(ast.Not(), ast.Compare(_, [ast.IsNot()], [ast.Constant(None)])):
+        case ast.Compare(_, [ast.Is()], [ast.Constant(None)]) | ast.UnaryOp(
+            ast.Not(), ast.Compare(_, [ast.IsNot()], [ast.Constant(None)])
+        ):
             return True
     return False
 
@@ -138,12 +138,10 @@ def _canonical(test: ast.expr) -> tuple[str, bool]:
 def _varies(test: ast.expr, loop: ast.AST) -> bool:
     """Whether a condition may come out differently in another iteration of the loop."""
     assigned = _assigned(loop)
-    for node in ast.walk(test):
-        if isinstance(node, ast.Name) and node.id in assigned:
-            return True
-        if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in _STEADY):
-            return True
-    return not assigned
+    names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
+    called = [node.func for node in ast.walk(test) if isinstance(node, ast.Call)]
+    is_steady = _STEADY.issuperset(getattr(each, "id", "") for each in called)
+    return not assigned or not is_steady or not assigned.isdisjoint(names)
 
 
 _STEADY = frozenset({"isinstance", "hasattr", "callable", "issubclass", "type", "getattr"})
@@ -151,10 +149,5 @@ _STEADY = frozenset({"isinstance", "hasattr", "callable", "issubclass", "type", 
 
 @lru_cache(maxsize=1024)
 def _assigned(loop: ast.AST) -> frozenset[str]:
-    return frozenset(_bound(loop))
-
-
-def _bound(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
+    names = (node for node in ast.walk(loop) if isinstance(node, ast.Name))
+    return frozenset(node.id for node in names if isinstance(node.ctx, ast.Store))

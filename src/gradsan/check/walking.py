@@ -81,12 +81,11 @@ def _surest(roots: tuple[Op, ...], executed: Collection[Node]) -> dict[Op, Reach
     for level, waiting in enumerate(levels):
         while waiting:
             op = waiting.pop()
-            if found[op].doubt != level or op.healed:
-                continue
+            is_open = found[op].doubt == level and not op.healed
             own = max(level, _doubt_beyond(op, is_root=op in roots))
-            for edge in op.edges:
+            for edge in [each for each in op.edges if each.op in executed] if is_open else ():
                 doubt = max(own, edge.op.doubt)
-                if edge.op in executed and (edge.op not in found or found[edge.op].doubt > doubt):
+                if edge.op not in found or found[edge.op].doubt > doubt:
                     found[edge.op] = Reached(doubt, op, edge)
                     levels[doubt].append(edge.op)
     return {op: how for op, how in found.items() if op in executed}
@@ -106,11 +105,9 @@ def terms(root: Op) -> set[Op]:
     waiting = [root]
     while waiting:
         op = waiting.pop()
-        if op.form == "linear":
-            for edge in op.edges:
-                if edge.op not in found and edge.op.scalar:
-                    found.add(edge.op)
-                    waiting.append(edge.op)
+        added = {edge.op for edge in op.edges if edge.op.scalar} if op.form == "linear" else set()
+        waiting += added - found
+        found |= added
     return found
 
 
