@@ -147,7 +147,7 @@ def _write_into(machine: Machine, owner: Tensor, value: Value, node: ast.AST) ->
         return
     written = result(machine, "copy_slices", [(owner, None), (value, None)], node, saves=True)
     if written.op is not None:
-        owner.op, owner.made = written.op, written.made
+        owner.op, owner.created = written.op, written.created
 
 
 @entered(TARGETS, ast.Starred)

@@ -9,14 +9,14 @@ from gradsan.source.comments import Comment
 
 @dataclass(frozen=True, slots=True)
 class Silenced:
-    """What is left to tell, and the comments that silenced nothing."""
+    """What is left to report, and the comments that silenced nothing."""
 
     told: tuple[Diagnosis, ...]
     unused: tuple[Comment, ...]
 
 
 def silenced(diagnoses: Iterable[Diagnosis], comments: Mapping[str, list[Comment]]) -> Silenced:
-    """Leave out what comments on its lines ask not to be told."""
+    """Leave out what comments on its lines ask not to be reported."""
     listed = list(diagnoses)
     covering = {id(each): _covering(each, comments) for each in listed}
     used = {comment for found in covering.values() for comment in found}

@@ -33,8 +33,8 @@ def call_torch(machine: Machine, path: str, call: Call) -> Value:
 @entered(TORCH, "torch.autograd.Variable")
 def variable(machine: Machine, call: Call) -> Value:
     """The same values without their graph: a leaf, where it is to have a gradient."""
-    made = fresh(machine, call)
-    return made if made.leaf is not None else cut(machine, call.first, "`Variable`", call.node)
+    created = fresh(machine, call)
+    return created if created.leaf is not None else cut(machine, call.first, "`Variable`", call.node)
 
 
 @entered(TORCH, "torch.compile")
@@ -73,7 +73,7 @@ def _packed(machine: Machine, call: Call) -> Value:
 
 
 def _nothing(machine: Machine, call: Call) -> Value:
-    return Value(made=machine.site(call.node))
+    return Value(created=machine.site(call.node))
 
 
 def _optimizer(machine: Machine, call: Call) -> Value:
@@ -81,8 +81,8 @@ def _optimizer(machine: Machine, call: Call) -> Value:
 
 
 def _distribution(machine: Machine, call: Call) -> Value:
-    made = result(machine, _last(call), call.given, call.node, saves=True)
-    return Distribution(op=made.op, made=made.made)
+    created = result(machine, _last(call), call.given, call.node, saves=True)
+    return Distribution(op=created.op, created=created.created)
 
 
 def _function(machine: Machine, call: Call) -> Value:

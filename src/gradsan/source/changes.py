@@ -51,11 +51,11 @@ class Changes:
         return not any(above in whole for node in whole for above in tree.above(node))
 
     def new_text(self, tree: Tree) -> str:
-        """The file with all of them made."""
+        """The file with all of them in it."""
         return spliced(tree.source.text, placed(tree, self.lines, [*self._inner(tree), *self.splices]))
 
     def new_part(self, tree: Tree, node: ast.AST) -> str:
-        """The text of a node with all of those made that are inside of it."""
+        """The text of a node with all of those in it that are inside of it."""
         start, end = tree.whole(node)
         moved = [Splice(each.start - start, each.end - start, each.text) for each in self._inner(tree)]
         return spliced(tree.source.text[start:end], moved)

@@ -89,7 +89,7 @@ class _Scopes:
             _, function, outer, owner = self._functions[place]
             scope = _scope_at(self._file, function, outer, owner)
             opened = {} if scope is None else _opened(scope, function.body, None)
-            found = self._inside.setdefault(place, opened)  # one for all threads: scopes are told apart by identity
+            found = self._inside.setdefault(place, opened)  # one for all threads: scopes differ by identity
         return found
 
 
