@@ -34,12 +34,15 @@ def shaped_by(graph: Graph, path: list[Node], crossing: int) -> str | None:
 
     Who writes how a gradient goes on there, as a reversal does, means it to arrive.
     """
-    old = {id(leaf) for leaf in leaves_of(graph.beneath([path[crossing]]))}
+    seen = graph.beneath([path[crossing]])
+    old = {id(leaf) for leaf in leaves_of(seen)}
     for node in reversed(path[:crossing]):
-        if any(id(leaf) not in old for leaf in leaves_of(graph.beneath([node]))):
+        new = graph.beneath([node], but_for=seen)  # each op is walked once, however long the path is
+        if any(id(leaf) not in old for leaf in leaves_of(new)):
             return None
         if name := next(iter(own_backwards([node])), None):
             return name
+        seen |= new
     return None
 
 
