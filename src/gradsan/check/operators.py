@@ -130,7 +130,8 @@ def _computed(compute: Callable[[Any, Any], Any] | None, left: object, right: ob
     is_text = isinstance(left, str) and isinstance(right, str) and compute is operator.add
     if compute is not None and (is_small or is_text):
         with suppress(ArithmeticError, TypeError, ValueError):
-            return Const(value=compute(left, right))
+            computed = compute(left, right)
+            return Value() if isinstance(computed, str) and len(computed) > _LONGEST else Const(value=computed)
     return Value()
 
 
