@@ -4,7 +4,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from gradsan.cli.fixing import Fixing, Wishes
+from gradsan.cli.fixing import Fixing
+from gradsan.cli.wishes import Wishes
 from warm import Warm
 
 # Each program in a child of its own: those of several files have modules of the same names.

@@ -58,8 +58,9 @@ def command(  # noqa: PLR0913 # one for each option
     meanwhile does not reach your files. Nothing is run without it, and nothing is written without --write. The status
     is 0 where nothing is left to fix, 1 where something is, 2 where the question makes no sense.
     """
-    from gradsan.cli.fixing import Fixing, Wishes
+    from gradsan.cli.fixing import Fixing
     from gradsan.cli.signals import ended_by_signals
+    from gradsan.cli.wishes import Wishes
 
     if not paths and verify is not None and verify.endswith(".json"):  # `--verify report.json`: no command, a report
         paths, verify = (Path(verify),), _DEFAULT
@@ -78,4 +79,4 @@ def command(  # noqa: PLR0913 # one for each option
         color=color,
     )
     with ended_by_signals():
-        return Fixing(wishes, told=None if quiet else sys.stderr).run()
+        return Fixing(wishes, progress=None if quiet else sys.stderr).run()

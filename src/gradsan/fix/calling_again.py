@@ -19,44 +19,40 @@ def call_again(program: Program) -> Iterator[Draft]:
     Where the call itself used what has changed, it is given the same again. Where only what it was given did, that is a
     constant: whoever computed it has been trained on it already.
     """
-    culprit = program.diagnosis.culprit
-    use = None if culprit is None else use_of(program, culprit.name)
-    if culprit is None or use is None or _is_above_the_step(program, use):
+    name = program.name
+    use = None if name is None else use_of(program, name)
+    if name is None or use is None or _is_above_the_step(program, use):
         return
-    for binding in _bindings(use, culprit.name):
-        call = _value(binding, culprit.name)
-        if isinstance(call, ast.Call) and _still_means_the_same(use, binding, call):
-            draft = Draft()
-            is_itself = any(each and each.statement is binding for each in program.places(program.diagnosis.made))
-            code = use.tree.text(call) if is_itself else _of_constants(program, use, call, draft)
-            if code is not None:
-                draft.insert_before(use.tree, use.statement, f"{culprit.name} = {code}")
-                yield draft
+    binding = next(_bindings(use, name), None)
+    call = None if binding is None else _value(binding, name)
+    if binding is None or not isinstance(call, ast.Call) or not _still_means_the_same(use, binding, call):
         return
+    draft = Draft()
+    is_itself = binding in [each.statement for each in program.known(program.diagnosis.made)]
+    code = use.text(call) if is_itself else _of_constants(program, use, call, draft)
+    if code is not None:
+        draft.insert_before(use.tree, use.statement, f"{name} = {code}")
+        yield draft
 
 
 def _is_above_the_step(program: Program, use: Place) -> bool:
     """Whether the parameters change further down in the same function: what is computed here is as old."""
-    stepping = [
-        each for each in program.places(program.diagnosis.changed) if each is not None and each.tree is use.tree
-    ]
-    here = [each for each in stepping if each.frame.function == use.frame.function]
-    return any(use.tree.line(each.statement) > use.tree.line(use.statement) for each in here)
+    stepping = [each for each in program.known(program.diagnosis.changed) if each.tree is use.tree]
+    return any(each.function == use.function and each.line > use.line for each in stepping)
 
 
-def _bindings(use: Place, name: str) -> list[Statement]:
+def _bindings(use: Place, name: str) -> Iterator[Statement]:
     """The statements above one that give the name a value, in its block and in loops there, last first."""
-    tree = use.tree
-    block = tree.block(use.statement)
-    above = [each for each in tree.statements if tree.line(each) < tree.line(use.statement) and is_simple(each)]
-    found = [each for each in above if name in assigned_names(each) and tree.scope(each) is tree.scope(use.statement)]
+    tree, outside = use.tree, list(use.tree.above(use.statement))
 
     def runs_before(each: Statement) -> bool:
         """Whether nothing but loops of the block stands around it: no branch may leave it out."""
-        around = [each, *takewhile(lambda outer: outer not in tree.above(use.statement), tree.above(each))]
-        return around[-1] in block and all(isinstance(outer, Loop) for outer in around[1:])
+        around = [each, *takewhile(lambda outer: outer not in outside, tree.above(each))]
+        return around[-1] in use.block and all(isinstance(outer, Loop) for outer in around[1:])
 
-    return [each for each in reversed(found) if runs_before(each)]
+    above = [each for each in tree.statements if tree.line(each) < use.line and is_simple(each)]
+    binding = [each for each in above if name in assigned_names(each) and tree.scope(each) is use.scope]
+    return filter(runs_before, reversed(binding))
 
 
 def _value(statement: Statement, name: str) -> ast.expr | None:
@@ -71,22 +67,26 @@ def _value(statement: Statement, name: str) -> ast.expr | None:
 
 def _still_means_the_same(use: Place, binding: Statement, call: ast.Call) -> bool:
     """Whether nothing between the two statements binds a name that the call reads."""
-    tree = use.tree
-    between = [each for each in tree.statements if tree.line(binding) <= tree.line(each) < tree.line(use.statement)]
-    return not loaded_names(call) & assigned_names(each for each in between if is_simple(each))
+    tree, lines = use.tree, range(use.tree.line(binding), use.line)
+    between = [each for each in tree.statements if tree.line(each) in lines]
+    return not loaded_names(call) & assigned_names(filter(is_simple, between))
 
 
 def _of_constants(program: Program, use: Place, call: ast.Call, draft: Draft) -> str | None:
     """The call, with what it is given of the old graph detached; None where it is given nothing of it."""
-    tree = use.tree
-    makers = [tree.statement_at(line) for line in program.made_graph(use)]
-    makers += [each.statement for each in program.places(program.diagnosis.made) if each and each.tree is tree]
-    old = assigned_names(each for each in makers if each is not None and is_simple(each))
-    changes = Changes()
-    for each in given(call):
-        if loaded_names(each) & old:
-            code = cut_code(program, tree, tree.text(each), held_at(program, tree, each), draft)
-            if code is None:
-                return None
-            changes.replaced[each] = code
-    return changes.new_part(tree, call) if changes.replaced else None
+    old = _old_names(program, use)
+    given_old = [each for each in given(call) if loaded_names(each) & old]
+    codes = {
+        each: cut_code(program, use.tree, use.text(each), held_at(program, use.tree, each), draft) for each in given_old
+    }
+    written: dict[ast.AST, str] = {each: code for each, code in codes.items() if code is not None}
+    if not codes or len(written) < len(codes):
+        return None
+    return Changes(replaced=written).new_part(use.tree, call)
+
+
+def _old_names(program: Program, use: Place) -> set[str]:
+    """The names that the lines which created the old graph give to it, in the file of a place."""
+    creating = filter(None, map(use.tree.statement_at, program.made_graph(use)))
+    outer = (each.statement for each in program.known(program.diagnosis.made) if each.tree is use.tree)
+    return assigned_names(filter(is_simple, (*creating, *outer)))

@@ -3,12 +3,15 @@
 import ast
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from textwrap import indent
 
 from gradsan.facts.held import Held, Kind, Shape
 from gradsan.fix.drafting import Draft
+from gradsan.fix.expressions import free_name
 from gradsan.source.file import Source
 from gradsan.source.imported import word_for
+from gradsan.source.names import dotted
 from gradsan.source.tree import Tree
 
 _ITEM_OF = re.compile(r"(.*)\[(\d+)\](\.\w+)")  # `model.layers[0].state`
@@ -20,6 +23,7 @@ _WRITTEN: dict[Kind, str] = {
     "named tuple": "{whole}._make({within} for {item} in {whole})",
     "dict": "{{key: {within} for key, {item} in {whole}.items()}}",
 }
+_CLASSES: dict[Kind, str] = {"tuple": "tuple", "list": "list", "dict": "dict"}
 _UNCHANGED: tuple[Kind, ...] = ("number", "None")  # there is nothing in it that could be detached
 
 
@@ -55,9 +59,7 @@ def _chosen(
 
 def _class_of(shape: Shape, source: Source) -> str | None:
     """How the file asks for a form; None where it has no word for that."""
-    if shape.kind == "tensor":
-        return tensor_class(source)
-    return shape.kind if shape.kind in {"tuple", "list", "dict"} else None
+    return tensor_class(source) if shape.kind == "tensor" else _CLASSES.get(shape.kind)
 
 
 def _detached_form(expression: str, shape: Shape, source: Source) -> str | None:
@@ -66,8 +68,7 @@ def _detached_form(expression: str, shape: Shape, source: Source) -> str | None:
     if shape.kind not in _WRITTEN or shape.items is None:
         return None
     item = "value" if shape.kind == "dict" else "each"
-    if expression in {"value", "each"}:
-        item = f"inner_{item}"
+    item = f"inner_{item}" if expression in {"value", "each"} else item
     within = detached(item, shape.items, source)
     if not shape.items or within == item:
         return expression  # there is no tensor in it
@@ -77,35 +78,51 @@ def _detached_form(expression: str, shape: Shape, source: Source) -> str | None:
 def detaching(name: str, held: Held, source: Source) -> list[str]:
     """The statements that leave every tensor detached in what a name holds; none where that cannot be written."""
     form = held.without("None")
-    only = form.shapes[0] if len(form.shapes) == 1 else None
-    lines = [] if only is None else _in_place(name, only, source)
-    if not lines:
-        code = detached(name, form if only is not None else held, source)
-        if code is None or code == name:
-            return []
-        if held.is_tensor and _is_differentiated_by(name, source):
-            code = f"{code}.requires_grad_()"
-        lines = [f"{name} = {code}"]
-    if only is None or not held.may_be("None"):
+    if len(form.shapes) != 1:
+        return _assigned(name, held, source)
+    lines = _in_place(name, form.shapes[0], source) or _assigned(name, form, source)
+    if not lines or not held.may_be("None"):
         return lines
     return [f"if {name} is not None:\n" + _indented(lines)]
 
 
+def _assigned(name: str, held: Held, source: Source) -> list[str]:
+    """The same name for the detached value; none where there is nothing to detach."""
+    code = detached(name, held, source)
+    if code is None or code == name:
+        return []
+    asking = ".requires_grad_()" if held.is_tensor and _is_differentiated_by(name, source) else ""
+    return [f"{name} = {code}{asking}"]
+
+
 def _in_place(name: str, shape: Shape, source: Source) -> list[str]:
     """The statements for what is changed rather than replaced: an object, a deque."""
-    if shape.kind == "record":
-        return [f"{name}.{field} = {name}.{field}.detach()" for field in shape.fields]
-    if shape.kind == "frozen record":
-        copying = word_for(source.tree, "dataclasses", "replace")
-        changed = ", ".join(f"{each}={name}.{each}.detach()" for each in shape.fields)
-        return [f"{name} = {copying}({name}, {changed})"] if copying is not None else []
-    if shape.kind == "deque" and shape.items is not None:
-        within = detached("each", shape.items, source)
-        if within is not None and within != "each":
-            return [f"for index, each in enumerate({name}):\n    {name}[index] = {within}\n"]
-    return []
+    change = _CHANGING.get(shape.kind)
+    return [] if change is None else change(name, shape, source)
 
 
+def _fields(name: str, shape: Shape, _: Source) -> list[str]:
+    return [f"{name}.{field} = {name}.{field}.detach()" for field in shape.fields]
+
+
+def _copied_with_fields(name: str, shape: Shape, source: Source) -> list[str]:
+    copying = word_for(source.tree, "dataclasses", "replace")
+    changed = ", ".join(f"{each}={name}.{each}.detach()" for each in shape.fields)
+    return [] if copying is None else [f"{name} = {copying}({name}, {changed})"]
+
+
+def _items(name: str, shape: Shape, source: Source) -> list[str]:
+    within = "each" if shape.items is None else detached("each", shape.items, source)
+    if within in {None, "each"}:
+        return []
+    return [f"for index, each in enumerate({name}):\n    {name}[index] = {within}\n"]
+
+
+_CHANGING: dict[Kind, Callable[[str, Shape, Source], list[str]]] = {
+    "record": _fields,
+    "frozen record": _copied_with_fields,
+    "deque": _items,
+}
 _HELPER = '''\
 def {name}(state):
     """The same values without their graph, whatever holds them."""
@@ -129,7 +146,7 @@ def helper(tree: Tree, draft: Draft) -> str | None:
     imports = [each for each in tree.module.body if is_import(each)]
     if tensor is None or not imports:
         return None
-    name = _free(tree.source, ("detached", "detached_state", "without_graph"))
+    name = free_name(tree.module, ("detached", "detached_state", "without_graph"))
     draft.insert_once(tree, imports[-1], "\n\n" + _HELPER.format(name=name, tensor=tensor))
     return name
 
@@ -156,43 +173,36 @@ def no_grad(source: Source) -> str | None:
 
 def _is_differentiated_by(name: str, source: Source) -> bool:
     """Whether the file asks for gradients with respect to it: `torch.autograd.grad(loss, theta)`."""
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in _GRAD:
-            asked = [*node.args[1:2], *(each.value for each in node.keywords if each.arg == "inputs")]
-            items = [item for each in asked for item in getattr(each, "elts", [each])]
-            if any(ast.unparse(item) == name for item in items):
-                return True
-    return False
+    calls = (each for each in ast.walk(source.tree) if isinstance(each, ast.Call))
+    asking = (each for each in calls if dotted(each.func) in _GRAD)
+    return name in map(ast.unparse, chain.from_iterable(map(_inputs, asking)))
+
+
+def _inputs(call: ast.Call) -> Iterable[ast.expr]:
+    """What a call asks for the gradients of."""
+    asked = [*call.args[1:2], *(each.value for each in call.keywords if each.arg == "inputs")]
+    return chain.from_iterable(getattr(each, "elts", [each]) for each in asked)
 
 
 def for_each(names: Sequence[str], source: Source, statements: Callable[[str], list[str]]) -> list[str]:
     """What is to be done with the state of several objects; a loop where they are the items of one list."""
-    found: list[str] = []
-    for place in dict.fromkeys(_ITEM_OF.sub(r"\1", name) for name in names):
-        items = [name for name in names if _ITEM_OF.sub(r"\1", name) == place]
-        attribute = _ITEM_OF.fullmatch(items[0])
-        if len(items) == 1 or attribute is None:
-            found += statements(items[0])
-            continue
-        numbers = [int(each[2]) for each in map(_ITEM_OF.fullmatch, items) if each is not None]
-        # Where some are left out, those may have no such state.
-        every = (
-            place
-            if sorted(numbers) == list(range(len(numbers)))
-            else f"({', '.join(f'{place}[{n}]' for n in numbers)})"
-        )
-        layer = _free(source, ("layer", "part"))
-        if inner := statements(f"{layer}{attribute[3]}"):
-            found.append(f"for {layer} in {every}:\n" + _indented(inner))
-    return found
+    lists: dict[str, list[str]] = {}
+    for name in names:
+        lists.setdefault(_ITEM_OF.sub(r"\1", name), []).append(name)
+    return list(chain.from_iterable(_of_one_list(place, each, source, statements) for place, each in lists.items()))
 
 
-def _free(source: Source, wished: Sequence[str]) -> str:
-    """A name that means nothing else in the file: the first of some that is free, or one like the last."""
-    names = {node.id for node in ast.walk(source.tree) if isinstance(node, ast.Name)}
-    names |= {node.name for node in ast.walk(source.tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    numbered = (f"{wished[-1]}_{n}" for n in range(2, len(names) + 3))
-    return next(each for each in (*wished, *numbered) if each not in names)
+def _of_one_list(place: str, items: Sequence[str], source: Source, statements: Callable[[str], list[str]]) -> list[str]:
+    """A loop over the list, or over those of its items that are meant: others may have no such state."""
+    attribute = _ITEM_OF.fullmatch(items[0])
+    if len(items) == 1 or attribute is None:
+        return statements(items[0])
+    numbers = [int(each[2]) for each in filter(None, map(_ITEM_OF.fullmatch, items))]
+    is_whole = sorted(numbers) == list(range(len(numbers)))
+    every = place if is_whole else f"({', '.join(f'{place}[{n}]' for n in numbers)})"
+    layer = free_name(source.tree, ("layer", "part"))
+    inner = statements(f"{layer}{attribute[3]}")
+    return [f"for {layer} in {every}:\n" + _indented(inner)] if inner else []
 
 
 def _indented(lines: Iterable[str]) -> str:

@@ -1,6 +1,7 @@
 """A change of a program in the making: nodes replaced, statements added, taken away and moved, in several files."""
 
 import ast
+from collections.abc import Iterable
 from contextlib import suppress
 
 from gradsan.fix.editing import edits_between
@@ -71,6 +72,16 @@ class Draft:
                 if not both._of(tree).take_in(changes) or not both._of(tree).is_flat(tree):
                     return None
         return both
+
+    def with_one_of_each(self, choices: Iterable[Iterable["Draft"]]) -> "Draft | None":
+        """Together with the first change of each choice that goes with the rest; None where one has no such change."""
+        whole = self
+        for alike in choices:
+            both = next(filter(None, map(whole.joined, alike)), None)
+            if both is None:
+                return None
+            whole = both
+        return whole
 
     def edits(self) -> tuple[Edit, ...]:
         """The change as edits of lines; none where there is no place for it."""

@@ -1,6 +1,7 @@
 """The text of expressions that an edit puts together."""
 
 import ast
+from collections.abc import Sequence
 
 from gradsan.source.file import expression
 from gradsan.source.names import assigned_names
@@ -35,3 +36,12 @@ def is_only_given(scope: ast.AST, name: str) -> bool:
         return False
     given = (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)
     return any(each.arg == name for each in given) and name not in assigned_names(scope.body)
+
+
+def free_name(scope: ast.AST, wished: Sequence[str]) -> str:
+    """A name that means nothing else in a file or function: the first of some that is free, or one like the last."""
+    inside = list(ast.walk(scope))
+    names = {each.id for each in inside if isinstance(each, ast.Name)}
+    names |= {each.name for each in inside if isinstance(each, ast.FunctionDef | ast.ClassDef)}
+    numbered = (f"{wished[-1]}_{n}" for n in range(2, len(names) + 3))
+    return next(each for each in (*wished, *numbered) if each not in names)

@@ -1,7 +1,8 @@
 """What flows from one statement to another, as far as the names in them tell."""
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from gradsan.source.file import Source
 from gradsan.source.names import assigned_names, loaded_names
@@ -18,16 +19,10 @@ def dependents(first: Statement, following: Iterable[Statement]) -> list[Stateme
     return taken
 
 
-def between(block: Sequence[Statement], first: Statement, last: Statement) -> list[Statement]:
-    """The statements of a block after one and before another."""
-    here = list(block)
-    return here[here.index(first) + 1 : here.index(last)]
-
-
 def constants(source: Source, name: str) -> list[object]:
     """The constants that the file gives to this name: None, a number."""
-    given = [(target, value) for target, value in _assignments(source.tree) if isinstance(value, ast.Constant)]
-    return [value.value for target, value in given if same_as(target, name)]
+    given = [value for target, value in _assignments(source.tree) if same_as(target, name)]
+    return [value.value for value in given if isinstance(value, ast.Constant)]
 
 
 def stores(source: Source, name: str) -> list[int]:
@@ -49,10 +44,15 @@ def _named(source: Source, name: str) -> Iterator[ast.Name | ast.Attribute | ast
 def _assignments(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Each target with its value, also of `a, b = 1, None`."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                match target, node.value:
-                    case ast.Tuple(elts=targets), ast.Tuple(elts=values):
-                        yield from zip(targets, values, strict=False)
-                    case _:
-                        yield target, node.value
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                yield from chain.from_iterable(_paired(each, value) for each in targets)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                yield from _paired(target, value)
+
+
+def _paired(target: ast.expr, value: ast.expr) -> Iterable[tuple[ast.expr, ast.expr]]:
+    match target, value:
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values):
+            return zip(targets, values, strict=False)
+    return [(target, value)]

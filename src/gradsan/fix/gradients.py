@@ -62,9 +62,7 @@ def trained_once(steps: Steps, begun: Steps, names: Names) -> list[str]:
 
     `begun`: the steps of the program before the fix, where it came so far; they say what the first one trains.
     """
-    first: dict[int, int] = {}  # of each optimizer
-    for number, step in enumerate(steps):
-        first.setdefault(step["optimizer"], number)
+    first = {step["optimizer"]: number for number, step in reversed(list(enumerate(steps)))}
     later = _trained([step for number, step in enumerate(steps) if number != first[step["optimizer"]]])
     again = {optimizer for optimizer, _ in later}
     opening = {**_first_of_each(steps), **_first_of_each(begun)}
@@ -78,10 +76,7 @@ def starves(steps: Steps) -> bool:
 
 
 def _first_of_each(steps: Steps) -> dict[int, Mapping[str, Any]]:
-    found: dict[int, Mapping[str, Any]] = {}
-    for step in steps:
-        found.setdefault(step["optimizer"], step)
-    return found
+    return {step["optimizer"]: step for step in reversed(steps)}
 
 
 def _trained(steps: Any) -> set[tuple[int, int]]:  # noqa: ANN401 # steps, in any collection

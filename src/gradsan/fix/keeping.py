@@ -1,8 +1,9 @@
-"""What a statement adds to a total or puts into a container, and how that is kept without its history."""
+"""What a statement adds to a total or puts into a container, and how that is kept without its graph."""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from gradsan.fix.carried import can_be_number
 from gradsan.fix.drafting import Draft
@@ -32,68 +33,59 @@ def kept_by(cut: Cut, program: Program, place: Place, added: Added) -> Iterator[
         yield from _with(cut, program, by_caller[0], [by_caller[1]])
     kept = list(_tensors(added.value, _losses(program, place)))
     if kept:
-        yield from _with(cut, program, place, kept)
+        yield from _with(cut, program, place.tree, kept)
     if isinstance(added.value, ast.Dict | ast.Tuple | ast.List):
         return
-    for maker in reversed(program.places(program.diagnosis.made)):
-        if maker is not None and maker.frame.function != place.frame.function and (inside := _returned(maker)):
-            yield from _with(cut, program, maker, inside)
-            break
+    others = [each for each in program.inward(program.diagnosis.made) if each.function != place.function]
+    returned = ((each.tree, inside) for each in others if (inside := _returned(each)))
+    for tree, inside in islice(returned, 1):
+        yield from _with(cut, program, tree, inside)
     if not kept:
-        yield from _with(cut, program, place, [added.value])
+        yield from _with(cut, program, place.tree, [added.value])
 
 
-def _given_by(program: Program, place: Place, added: Added) -> tuple[Place, ast.expr] | None:
+def _given_by(program: Program, place: Place, added: Added) -> tuple[Tree, ast.expr] | None:
     """What one caller hands to a function that mixes it into its own state: `meter.update(loss)`.
 
     Others may give it numbers, and it goes on with whatever it is given. Where several give tensors, none is chosen.
     """
-    function = place.tree.scope(place.statement)
+    function = place.scope
     if not isinstance(function, Function) or isinstance(added.value, ast.Name):
         return None
-    names = [each.arg for each in function.args.args]
-    mixed = [name for name in names if name in loaded_names(added.value) and name != "self"]
-    if len(mixed) != 1 or not is_only_given(function, mixed[0]) or _asks_of(function, mixed[0]):
+    position = _mixed_in(function, added.value)
+    if position is None:
         return None
-    position = names.index(mixed[0]) - (names[:1] == ["self"])
-    diagnosis = program.diagnosis
-    files = dict.fromkeys(each.file for each in (diagnosis.held, diagnosis.made, diagnosis.used) if each is not None)
-    found = [
-        (caller, argument)
-        for file in files
-        for line in _calling_lines(program, file, function.name)
-        if (caller := program.place_at(file, line, "")) is not None
-        for argument in _arguments(caller, function.name, position)
-    ]
+    named = filter(None, (program.diagnosis.held, program.diagnosis.made, program.diagnosis.used))
+    trees = filter(None, map(program.tree, dict.fromkeys(each.file for each in named)))
+    found = [(tree, each) for tree in trees for each in _arguments(tree, function.name, position)]
     return found[0] if len(found) == 1 else None
 
 
-def _calling_lines(program: Program, file: str, function: str) -> set[int]:
-    source = program.source(file)
-    calls = [] if source is None else [each for each in ast.walk(source.tree) if isinstance(each, ast.Call)]
-    return {each.lineno for each in calls if called_name(each) == function}
+def _mixed_in(function: Function, value: ast.expr) -> int | None:
+    """The position of the one argument that an expression has and of which a number would do as well."""
+    names = [each.arg for each in function.args.args]
+    mixed = [name for name in names if name in loaded_names(value) - {"self"}]
+    if len(mixed) != 1 or not is_only_given(function, mixed[0]) or _asks_of(function, mixed[0]):
+        return None
+    return names.index(mixed[0]) - (names[:1] == ["self"])
 
 
-def _arguments(caller: Place, function: str, position: int) -> Iterator[ast.expr]:
-    """What the calls of a statement give at one place, where that is a variable."""
-    for each in nodes(caller.statement):
-        if isinstance(each, ast.Call) and called_name(each) == function and len(each.args) > position:
-            argument = each.args[position]
-            if isinstance(argument, ast.Name | ast.Attribute | ast.Subscript):
-                yield argument
+def _arguments(tree: Tree, function: str, position: int) -> list[ast.expr]:
+    """What the calls of a function give at one place, where that is a variable."""
+    calls = [each for each in nodes(tree.module) if isinstance(each, ast.Call)]
+    given = [each.args[position : position + 1] for each in calls if called_name(each) == function]
+    return [each for each in chain.from_iterable(given) if isinstance(each, ast.Name | ast.Attribute | ast.Subscript)]
 
 
 def _asks_of(function: Function, name: str) -> bool:
     """Whether the function calls methods of it, which a number would not have."""
-    return any(
-        isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id == name
-        for each in nodes(function)
-    )
+    owners = (each.value for each in nodes(function) if isinstance(each, ast.Attribute))
+    return any(same_as(each, name) for each in owners)
 
 
-def _with(cut: Cut, program: Program, place: Place, tensors: Iterable[ast.expr]) -> Iterator[Draft]:
+def _with(cut: Cut, program: Program, tree: Tree, tensors: Iterable[ast.expr]) -> Iterator[Draft]:
     draft = Draft()
-    if all(cut(program, place.tree, each, draft) for each in tensors):
+    if all(cut(program, tree, each, draft) for each in tensors):
         yield draft
 
 
@@ -119,14 +111,12 @@ def number(program: Program, tree: Tree, node: ast.expr, named: str) -> str | No
 
 
 def _losses(program: Program, place: Place) -> set[str]:
-    """The names that the function gives to what is held: those that the making line assigns."""
-    for maker in reversed(program.places(program.diagnosis.made)):
-        if maker is not None and maker.frame.function == place.frame.function:
-            return assigned_names(maker.statement)
-    return set()
+    """The names that the function gives to what is held: those that the creating line assigns."""
+    here = (each for each in program.inward(program.diagnosis.made) if each.function == place.function)
+    return next((assigned_names(each.statement) for each in here), set())
 
 
-def _tensors(value: ast.expr, losses: set[str]) -> Iterator[ast.expr]:
+def _tensors(value: ast.expr, losses: set[str]) -> Iterable[ast.expr]:
     """The names of losses that stand by themselves in a dict, a tuple or a list; the whole, if it is no such thing."""
     match value:
         case ast.Dict(values=inner) | ast.Tuple(elts=inner) | ast.List(elts=inner):
@@ -134,25 +124,19 @@ def _tensors(value: ast.expr, losses: set[str]) -> Iterator[ast.expr]:
         case ast.Call(func=ast.Name(id="dict")):
             inner = given(value)
         case ast.Name(id=name) if name in losses or not losses:
-            yield value
-            return
+            return [value]
         case _:
-            return
-    for each in inner:
-        if not isinstance(each, ast.Name) or each.id in losses:
-            yield from _tensors(each, losses)
+            return []
+    others = [each for each in inner if not isinstance(each, ast.Name) or each.id in losses]
+    return chain.from_iterable(_tensors(each, losses) for each in others)
 
 
-def _returned(maker: Place) -> list[ast.expr]:
-    """The loss in what the function that made it hands out together with others: `return {"loss": loss}`."""
-    tree, names = maker.tree, assigned_names(maker.statement)
-    scope = tree.scope(maker.statement)
-    found: list[ast.expr] = []
-    for statement in tree.statements:
-        match statement:
-            case ast.Return(value=ast.expr() as value) if tree.scope(statement) is scope:
-                found += [] if isinstance(value, ast.Name) else _tensors(value, names)
-    return found
+def _returned(creating: Place) -> list[ast.expr]:
+    """The loss in what the function that created it hands out together with others: `return {"loss": loss}`."""
+    names = assigned_names(creating.statement)
+    inside = nodes(creating.scope, into_functions=False)
+    values = filter(None, (each.value for each in inside if isinstance(each, ast.Return)))
+    return list(chain.from_iterable(_tensors(each, names) for each in values if not isinstance(each, ast.Name)))
 
 
 def added_at(program: Program, place: Place, name: str) -> Added | None:
@@ -162,23 +146,23 @@ def added_at(program: Program, place: Place, name: str) -> Added | None:
         whole = written.value if isinstance(written, ast.Subscript) else written
         return same_as(written, name) or same_as(whole, name)
 
-    text = place.tree.text
+    additions = ((total, value) for total, value in _additions(program, place) if is_it(total))
+    return next((Added(value, place.text(total)) for total, value in additions), None)
+
+
+def _additions(program: Program, place: Place) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What a statement may add to, or put something into, each with what that is."""
     match place.statement:
-        case ast.AugAssign(target=target, value=value) if is_it(target):
-            return Added(value, text(target))
-        case ast.Assign(value=ast.BinOp(left=left, right=right)) if is_it(left):
-            return Added(right, text(left))
-        case ast.Assign(value=ast.BinOp(left=left, right=right)) if is_it(right):
-            return Added(left, text(right))
-        case ast.Assign(targets=[target], value=value) if is_it(target) and (
-            isinstance(target, ast.Subscript) or program.remedy.by_assignment
-        ):
-            return Added(value, text(target))
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr=method_name)) as call) if is_it(base):
-            args = given(call)
+        case ast.AugAssign(target=target, value=value):
+            yield target, value
+        case ast.Assign(targets=targets, value=value):
+            if isinstance(value, ast.BinOp):
+                yield from [(value.left, value.right), (value.right, value.left)]
+            if len(targets) == 1 and (isinstance(targets[0], ast.Subscript) or program.remedy.by_assignment):
+                yield targets[0], value
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr=method_name)) as call):
             losses = _losses(program, place)
-            named = [each for each in args if isinstance(each, ast.Name) and each.id in losses]
-            puts = does(method_name, "stores")
-            if args and (puts or named):  # what else a method does with it, only its class knows
-                return Added(args[-1] if puts else named[0], text(base))
-    return None
+            named = [each for each in given(call) if isinstance(each, ast.Name) and each.id in losses]
+            # What else a method does with it, only its class knows.
+            put = given(call)[-1:] if does(method_name, "stores") else named[:1]
+            yield from ((base, each) for each in put)

@@ -1,6 +1,7 @@
 """Which of the statements on one line an explanation means: a stack knows the line alone."""
 
-from collections.abc import Sequence
+import ast
+from collections.abc import Callable, Sequence
 
 from gradsan.facts.location import Location
 from gradsan.fix.calls import asks_for_pass
@@ -10,19 +11,31 @@ from gradsan.source.tree import Statement, Tree, is_simple
 
 
 def meant(
-    tree: Tree, crowd: Sequence[Statement], diagnosis: Diagnosis, location: Location, callee: str | None
+    diagnosis: Diagnosis, location: Location, callee: str | None, tree: Tree, crowd: Sequence[Statement]
 ) -> Statement:
     """The one that calls what the stack goes on with, or does what the place is named for; else the first."""
-    plain = [each for each in crowd if is_simple(each)]
+    if len(crowd) == 1:
+        return crowd[0]
+    plain = list(filter(is_simple, crowd))
     if callee is not None:
-        return next((each for each in plain if any(called_name(call) == callee for call in calls(each))), plain[0])
-    passes = [each for each in plain if any(asks_for_pass(call) for call in calls(each))]
-    if location is diagnosis.freed and passes:
-        return passes[0]
-    if location is diagnosis.used and passes:
-        return passes[-1] if diagnosis.freed is not None and diagnosis.freed.line == location.line else passes[0]
-    if location is diagnosis.changed:
-        steps = [each for each in plain if any(called_name(call) == "step" for call in calls(each))]
-        plain = steps or plain
+        return [*_calling(plain, lambda call: called_name(call) == callee), *plain][0]
     name = "" if diagnosis.culprit is None else diagnosis.culprit.name.partition("[")[0]
-    return next((each for each in plain if name and name in tree.text(each)), plain[0])
+    doing = _doing(diagnosis, location, plain) or plain
+    naming = [each for each in doing if name and name in tree.text(each)]
+    return [*naming, *doing][0]
+
+
+def _doing(diagnosis: Diagnosis, location: Location, plain: Sequence[Statement]) -> list[Statement]:
+    """Those that do what the place is named for: ask for the earlier pass, or for the later one, or step."""
+    freed, used = diagnosis.freed, diagnosis.used
+    if location is diagnosis.changed:
+        return _calling(plain, lambda call: called_name(call) == "step")
+    if location is not freed and location is not used:
+        return []
+    passes = _calling(plain, asks_for_pass)
+    is_later = location is not freed and freed is not None and freed.line == location.line
+    return passes[-1:] if is_later else passes[:1]
+
+
+def _calling(statements: Sequence[Statement], is_it: Callable[[ast.Call], bool]) -> list[Statement]:
+    return [each for each in statements if any(map(is_it, calls(each)))]

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
 from gradsan.fix.drafting import Draft
 from gradsan.fix.keeping import as_number, number
@@ -13,17 +14,15 @@ from gradsan.source.tree import Statement, same_as
 
 def metered(program: Program) -> Iterator[Draft]:
     """The meter is given the number, and the pass is asked of the loss itself."""
-    passing = next((each for each in reversed(program.places(program.diagnosis.used)) if each is not None), None)
+    passing = next(iter(program.inward(program.diagnosis.used)), None)
     if passing is None or pass_call(passing.statement) is None:
         return
-    for place in program.places(program.diagnosis.enters):
-        call = None if place is None else call_of(place.statement)
-        if place is None or call is None or place.frame.function != passing.frame.function:
-            continue
+    here = [each for each in program.known(program.diagnosis.enters) if each.function == passing.function]
+    calling = ((each, call) for each in here if (call := call_of(each.statement)) is not None)
+    for place, call in islice(calling, 1):
         match call.func, given(call):
             case ast.Attribute(value=meter), [only]:
-                yield from _past_the_meter(program, place, passing, place.tree.text(meter), only)
-        return
+                yield from _past_the_meter(program, place, passing, place.text(meter), only)
 
 
 def _past_the_meter(program: Program, feeding: Place, passing: Place, meter: str, loss: ast.expr) -> Iterator[Draft]:
@@ -56,11 +55,8 @@ def _members(code: ast.AST, meter: str) -> Iterator[ast.Attribute]:
 
 def _reading(feeding: Place, passing: Place, meter: str) -> "tuple[str, Statement] | None":
     """`loss = meter.average`, between the two, where `loss` is what is back-propagated."""
-    tree = feeding.tree
-    first, last = tree.line(feeding.statement), tree.line(passing.statement)
-    for statement in tree.block(feeding.statement):
-        if not first < tree.line(statement) < last:
-            continue
+    between = [each for each in feeding.below if feeding.tree.line(each) < passing.line]
+    for statement in between:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if any(_members(value, meter)):
                 if loaded(passing.statement, name):

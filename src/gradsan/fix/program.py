@@ -1,8 +1,11 @@
-"""The user's program as a diagnosis tells of it: the files, and the statement behind every frame of its stacks."""
+"""The user's program as a diagnosis reports it: the files, and the statement behind every frame of its stacks."""
 
-from collections.abc import Iterator, Mapping
+import ast
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain, zip_longest
 from pathlib import Path
 
 from gradsan.causes import cause
@@ -15,7 +18,8 @@ from gradsan.report import Diagnosis, FixKind
 from gradsan.source.bounded import inside
 from gradsan.source.disk import load, parsed
 from gradsan.source.file import Source
-from gradsan.source.tree import Statement, Tree
+from gradsan.source.names import targets
+from gradsan.source.tree import Loop, Scope, Statement, Tree, same_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +30,68 @@ class Place:
     statement: Statement
     frame: Frame
 
+    @property
+    def line(self) -> int:
+        """Where the statement begins."""
+        return self.tree.line(self.statement)
+
+    @property
+    def function(self) -> str:
+        """The function that the frame belongs to, as the run calls it."""
+        return self.frame.function
+
+    @property
+    def owner(self) -> str:
+        """The class or function in which that one is defined."""
+        return self.function.rpartition(".")[0]
+
+    @property
+    def scope(self) -> Scope:
+        """The same function, in the source."""
+        return self.tree.scope(self.statement)
+
+    @property
+    def block(self) -> list[Statement]:
+        """The statements that stand beside its own, which is one of them."""
+        return list(self.tree.block(self.statement))
+
+    @property
+    def above(self) -> list[Statement]:
+        """Those of them that come before it."""
+        return self.block[: self.block.index(self.statement)]
+
+    @property
+    def below(self) -> list[Statement]:
+        """Those of them that follow it."""
+        return list(self.tree.below(self.statement))
+
+    @property
+    def loops(self) -> list[Loop]:
+        """The loops of the function around it, innermost first."""
+        return self.tree.loops(self.statement)
+
+    def value_of(self, name: str) -> ast.expr | None:
+        """What the statement assigns to this, and to nothing else."""
+        match self.statement:
+            case ast.Assign(targets=[target], value=value) if same_as(target, name):
+                return value
+        return None
+
+    @property
+    def targets(self) -> list[str]:
+        """What the statement assigns to."""
+        return list(map(self.text, targets(self.statement)))
+
+    def text(self, node: ast.AST) -> str:
+        """A piece of the file, as it is written."""
+        return self.tree.text(node)
+
 
 class Program:
     """Reads the files that a diagnosis names, and never runs them.
 
     Files outside `root` are left alone. `not_after`, a time, is when the program was started: what changed later is not
-    what ran. `changed` has files that read otherwise than on disk; `live`, what the program told when it failed.
+    what ran. `changed` has files that read otherwise than on disk; `live`, what was read of it when it failed.
     """
 
     def __init__(
@@ -58,13 +118,18 @@ class Program:
         return asked
 
     def others(self) -> list["Program"]:
-        """The same program as the other edges tell of it over which the pass reaches what is old: the same trees."""
-        found = []
-        for diagnosis, live in others(self.diagnosis, self.live):
-            other = copy(self)
-            other.diagnosis, other.live = diagnosis, live
-            found.append(other)
-        return found
+        """The same program as the other edges show it over which the pass reaches what is old: the same trees."""
+        return [self._as_shown_by(*other) for other in others(self.diagnosis, self.live)]
+
+    def _as_shown_by(self, diagnosis: Diagnosis, live: LiveEvidence) -> "Program":
+        other = copy(self)
+        other.diagnosis, other.live = diagnosis, live
+        return other
+
+    @property
+    def name(self) -> str | None:
+        """What carries the old graph, where that has a name."""
+        return None if self.diagnosis.culprit is None else self.diagnosis.culprit.name
 
     def source(self, file: str) -> Source | None:
         """A file of the user's that says what the diagnosis says it does."""
@@ -81,57 +146,51 @@ class Program:
 
     def entries(self) -> list[Path]:
         """The files that the stacks of the diagnosis lead through, outermost first: where following it may begin."""
-        stacks = [frames(place) for place in _locations(self.diagnosis)]
-        deepest = max(map(len, stacks), default=0)
-        files = [stack[at].file for at in range(deepest) for stack in stacks if at < len(stack)]
-        sources = [self.source(file) for file in dict.fromkeys(files)]
-        return [Path(each.path) for each in sources if each is not None]
+        stacks = map(frames, _locations(self.diagnosis))
+        by_depth = filter(None, chain.from_iterable(zip_longest(*stacks)))
+        sources = map(self.source, dict.fromkeys(frame.file for frame in by_depth))
+        return [Path(each.path) for each in filter(None, sources)]
 
     @property
     def changed(self) -> dict[Path, bytes]:
         """The files that read otherwise than on disk."""
         return {self._root / file: content for file, content in self._changed.items()}
 
-    def place_at(self, file: str, line: int, function: str) -> "Place | None":
+    def place_at(self, file: str, line: int, function: str) -> Place | None:
         """A statement that the diagnosis does not speak of."""
-        tree = self.tree(file)
-        statement = None if tree is None else tree.statement_at(line)
-        return None if tree is None or statement is None else Place(tree, statement, Frame(file, line, function))
+        return self._place(Frame(file, line, function), lambda _, crowd: crowd[0])
 
-    def made_graph(self, place: "Place") -> set[int]:
-        """The lines of a file that took part in making the graph: on the way into it, and in all that was consumed."""
-        path = Path(place.tree.source.path)
-        lines = {line for file, line in self._graph_lines() if (self._root / file).resolve() == path}
+    def made_graph(self, place: Place) -> set[int]:
+        """The lines of a file that took part in creating the graph: on the path into it, and in all that was freed."""
+        named = {line for file, line in self._graph_lines() if self._is_file_of(place, file)}
+        of_old_ops = chain.from_iterable(map(frames, self._old_ops()))
+        return named | {frame.line for frame in of_old_ops if frame.file == place.frame.file}
+
+    def _old_ops(self) -> Iterable[Location]:
+        """Where the ops of the path were created that are old: all of them, or those that were freed."""
         is_live = cause(self.diagnosis.code).old_part_is_live
-        for op in self.diagnosis.path:
-            if op.location is not None and (is_live or op.state == "freed"):
-                lines |= {frame.line for frame in frames(op.location) if frame.file == place.frame.file}
-        return lines
+        return filter(None, (op.location for op in self.diagnosis.path if is_live or op.state == "freed"))
 
-    def graph_places(self) -> list["Place"]:
-        """The statements that took part in making what was consumed, in any call and file."""
-        found = []
-        for file, line in self._graph_lines():
-            tree = self.tree(file)
-            statement = None if tree is None else tree.statement_at(line)
-            if tree is not None and statement is not None:
-                found.append(Place(tree, statement, Frame(file, line, "")))
-        return found
+    def graph_places(self) -> list[Place]:
+        """The statements that took part in creating what was freed, in any call and file."""
+        return list(filter(None, (self.place_at(file, line, "") for file, line in self._graph_lines())))
 
-    def leaves_some(self, place: "Place", lines: set[int]) -> bool:
-        """Whether some of what was consumed was made elsewhere than at these lines of one function, as a run tells."""
-        path, total = Path(place.tree.source.path), self.diagnosis.evidence.get("freed_ops", 0)
-        made = [each for each in self.live.graph_lines if each.line in lines]
-        here = [each.ops for each in made if (self._root / each.file).resolve() == path]
-        return bool(self.live.graph_lines) and sum(here) < int(total)
+    def leaves_some(self, place: Place, lines: set[int]) -> bool:
+        """Whether some of what was freed was created elsewhere than at these lines of one function, as a run shows."""
+        created = [each for each in self.live.graph_lines if each.line in lines]
+        here = [each.ops for each in created if self._is_file_of(place, each.file)]
+        return bool(self.live.graph_lines) and sum(here) < int(self.diagnosis.evidence.get("freed_ops", 0))
+
+    def _is_file_of(self, place: Place, file: str) -> bool:
+        return (self._root / file).resolve() == Path(place.tree.source.path)
 
     def reached_in(self, function: str) -> Access | None:
-        """How a function would write what the diagnosis is about, as the live program told; None: it did not."""
+        """How a function would write what the diagnosis is about, as the live program showed; None: it did not."""
         access = self.live.alive.access
         return access if access is not None and access.function == function else None
 
     def _graph_lines(self) -> list[tuple[str, int]]:
-        """As the live program told, or as a silent cause names them for its reader."""
+        """As the live program showed, or as a silent cause names them for its reader."""
         named = [line.rpartition(":") for line in str(self.diagnosis.evidence.get("graph_lines", "")).splitlines()]
         seen = [(each.file, each.line) for each in self.live.graph_lines]
         return seen or [(file, int(line)) for file, _, line in named]
@@ -142,7 +201,20 @@ class Program:
             return []
         stack = frames(location)
         called = [each.function.rpartition(".")[2] for each in stack[1:]]
-        return [self._place(frame, location, callee) for frame, callee in zip(stack, [*called, None], strict=True)]
+        choices = [partial(meant, self.diagnosis, location, callee) for callee in (*called, None)]
+        return list(map(self._place, stack, choices))
+
+    def known(self, location: Location | None) -> list[Place]:
+        """The same, without those that are not to be edited."""
+        return list(filter(None, self.places(location)))
+
+    def inward(self, location: Location | None) -> list[Place]:
+        """The same, innermost first."""
+        return self.known(location)[::-1]
+
+    def at(self, location: Location | None, depth: int) -> Place | None:
+        """The statement of one frame of a stack, where it is so deep."""
+        return next(iter(self.places(location)[depth : depth + 1]), None)
 
     def boundaries(self) -> list["Place"]:
         """The statements below which the failing step is over, innermost first.
@@ -151,7 +223,7 @@ class Program:
         """
         if self.live.is_one_call:
             return []
-        return [each for each in reversed(self.places(self.diagnosis.used)) if each is not None]
+        return self.inward(self.diagnosis.used)
 
     def apart(self, one: Location | None, other: Location | None) -> int | None:
         """The index of the outermost frame in which two stacks stand at different statements of one function."""
@@ -161,29 +233,47 @@ class Program:
         if ours != theirs:
             return parting(one, other)
         last = len(ours) - 1  # two statements of one line, or the same
-        mine, yours = self.places(one)[last], self.places(other)[last]
+        mine, yours = self.at(one, last), self.at(other, last)
         return last if mine is not None and yours is not None and mine.statement is not yours.statement else None
 
-    def _place(self, frame: Frame, location: Location, callee: str | None) -> Place | None:
-        """The statement that a frame stands at: which of several on one line, the explanation tells."""
+    def parted(self, one: Location | None, other: Location | None) -> tuple[Place, Place] | None:
+        """The statements of both stacks in the function in which they part, where both can be edited."""
+        ours, theirs = self.beside(one, other), self.beside(other, one)
+        return None if ours is None or theirs is None else (ours, theirs)
+
+    def beside(self, one: Location | None, other: Location | None) -> Place | None:
+        """The statement of the one stack alone."""
+        apart = self.apart(one, other)
+        return None if apart is None else self.at(one, apart)
+
+    def _place(self, frame: Frame, chosen: "_Choice") -> Place | None:
+        """The statement that a frame stands at: of several on one line, the one that is chosen."""
         tree = self.tree(frame.file)
         crowd = [] if tree is None else tree.statements_at(frame.line)
-        if tree is None or not crowd:
-            return None
-        statement = crowd[0] if len(crowd) == 1 else meant(tree, crowd, self.diagnosis, location, callee)
-        return Place(tree, statement, frame)
+        return None if tree is None or not crowd else Place(tree, chosen(tree, crowd), frame)
 
     def _read(self, file: str) -> Source | None:
         path = inside(self._root, file)
-        if Path(file).is_absolute() or ".." in Path(file).parts:  # an edit names a file under the working directory
-            return None
-        if path is None or "site-packages" in path.parts:
+        if path is None or not self._may_be_edited(file, path):
             return None
         source = parsed(str(path), self._changed[file]) if file in self._changed else load(str(path))
-        if source is None or (self._not_after is not None and path.stat().st_mtime > self._not_after):
-            return None
-        told = [place for place in _locations(self.diagnosis) if place.file == file and place.source is not None]
-        return source if all(_says(source, place) for place in told) else None
+        return source if source is not None and self._is_what_ran(file, path, source) else None
+
+    @staticmethod
+    def _may_be_edited(file: str, path: Path) -> bool:
+        """Whether it is the user's own: an edit names a file under the working directory."""
+        if Path(file).is_absolute() or ".." in Path(file).parts:
+            return False
+        return "site-packages" not in path.parts
+
+    def _is_what_ran(self, file: str, path: Path, source: Source) -> bool:
+        """Whether a file has not changed since the start, and says at each line what the diagnosis quotes."""
+        if self._not_after is not None and path.stat().st_mtime > self._not_after:
+            return False
+        return all(_says(source, place) for place in _locations(self.diagnosis) if place.file == file)
+
+
+_Choice = Callable[[Tree, Sequence[Statement]], Statement]  # of the statements on one line
 
 
 def frames(location: Location) -> tuple[Frame, ...]:
@@ -199,19 +289,31 @@ def callee(location: Location | None, index: int) -> str | None:
 
 def parting(one: Location, other: Location) -> int | None:
     """The index of the outermost frame in which two stacks stand at different lines of one function."""
-    for index, (ours, theirs) in enumerate(zip(frames(one), frames(other), strict=False)):
-        if ours != theirs:
-            same = (ours.file, ours.function) == (theirs.file, theirs.function)
-            return index if same else None
-    return None
+    index = _first_difference(one, other)
+    return None if index is None or not _is_one_function(frames(one)[index], frames(other)[index]) else index
 
 
-def _locations(diagnosis: Diagnosis) -> Iterator[Location]:
+def common_frames(one: Location, other: Location) -> int:
+    """How many of the outer frames two stacks have in common, where they part."""
+    return _first_difference(one, other) or 0
+
+
+def _first_difference(one: Location, other: Location) -> int | None:
+    pairs = enumerate(zip(frames(one), frames(other), strict=False))
+    return next((index for index, (ours, theirs) in pairs if ours != theirs), None)
+
+
+def _is_one_function(one: Frame, other: Frame) -> bool:
+    return (one.file, one.function) == (other.file, other.function)
+
+
+def _locations(diagnosis: Diagnosis) -> list[Location]:
     roles = (diagnosis.used, diagnosis.freed, diagnosis.made, diagnosis.enters, diagnosis.changed)
-    for each in (*roles, diagnosis.cut, diagnosis.held, *(op.location for op in diagnosis.path)):
-        if each is not None:
-            yield each
+    in_path = (op.location for op in diagnosis.path)
+    return list(filter(None, (*roles, diagnosis.cut, diagnosis.held, *in_path)))
 
 
 def _says(source: Source, place: Location) -> bool:
+    if place.source is None:
+        return True
     return place.line <= len(source.lines) and source.lines[place.line - 1].strip() == place.source

@@ -1,8 +1,8 @@
 """A diagnosis with its edits: for every fix, the first that can be made with reason."""
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from gradsan.causes.choosing import last
@@ -25,7 +25,7 @@ _OF_AN_EDGE: frozenset[FixKind] = frozenset({"detach", "item", "reset-state", "n
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One way of making a kind of fix."""
+    """One change that makes a kind of fix."""
 
     edits: Edits
     is_whole: bool  # it treats every holder that the run has: every layer's cache, both halves of a state
@@ -36,7 +36,7 @@ def with_edits(
 ) -> Diagnosis:
     """The diagnosis, each of its fixes with the edit that makes it, where there is one.
 
-    What treats some holders only comes behind what treats all. `live`: what the program told when it failed.
+    What treats some holders only comes behind what treats all. `live`: what was read of it when it failed.
     """
     program = Program(diagnosis, root, not_after, live=live)
     filled = [_filled(fix, program) for fix in ranked(diagnosis.fixes, program)]
@@ -46,7 +46,7 @@ def with_edits(
 
 
 def candidates(kind: FixKind, program: Program) -> Iterator[Edits]:
-    """Every way of making a kind of fix, best first: each parses, changes something, and keeps every path working."""
+    """Every change that makes a fix of a kind, best first: each parses, and keeps every path working."""
     yield from (each.edits for each in proposals(kind, program))
 
 
@@ -70,15 +70,19 @@ def proposals(kind: FixKind, program: Program) -> Iterator[Proposal]:
 
 def _drafts(kind: FixKind, program: Program) -> Iterator[tuple[Draft, bool]]:
     """The changes, and whether each treats every edge over which the pass reaches what is old."""
-    others = program.others() if kind in _OF_AN_EDGE else []
-    known = kind not in _OF_AN_EDGE or all_known(program.live)
-    for built in built_on(kind, program):
-        left = [each for each in others if each.diagnosis.culprit and each.diagnosis.culprit.name not in built.names]
-        whole = _with_others(built.draft, kind, left)
-        yield (built.draft, False) if whole is None else (whole, known)
-    for draft in drafts(kind, program):
-        whole = _with_others(draft, kind, others)
-        yield (draft, False) if whole is None else (whole, known)
+    is_of_an_edge = kind in _OF_AN_EDGE
+    others = program.others() if is_of_an_edge else []
+    known = all_known(program.live) or not is_of_an_edge
+    built = ((each.draft, _but(others, each.names)) for each in built_on(kind, program))
+    written = ((draft, others) for draft in drafts(kind, program))
+    for draft, left in chain(built, written):
+        whole = draft.with_one_of_each(drafts(kind, each) for each in left)
+        yield whole or draft, known and whole is not None
+
+
+def _but(others: list[Program], treated: Container[str]) -> list[Program]:
+    """The edges of which something is left to be treated."""
+    return [each for each in others if each.name and each.name not in treated]
 
 
 def _reaches_some(edits: Edits, live: LiveEvidence) -> bool:
@@ -87,21 +91,17 @@ def _reaches_some(edits: Edits, live: LiveEvidence) -> bool:
     return access is not None and access.is_partial and any(access.written in each.new for each in edits)
 
 
-def _with_others(draft: Draft, kind: FixKind, others: list[Program]) -> Draft | None:
-    """With the same kind of fix for the other edges; None where one of them cannot be treated so."""
-    whole: Draft | None = draft
-    for program in others:
-        joined = (each for one in drafts(kind, program) if whole is not None and (each := whole.joined(one)))
-        whole = next(joined, None)
-    return whole
+def _edited(edits: Edits, program: Program) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """The files that the edits change, each with its lines before and after."""
+    for file in dict.fromkeys(each.file for each in edits):
+        source = program.source(file)
+        old = () if source is None else source.lines
+        yield file, old, edited(old, [each for each in edits if each.file == file])
 
 
 def diff(edits: Edits, program: Program) -> str:
     """What the edits change, as `git diff` shows it."""
-    return "".join(
-        unified_diff(file, old, edited(old, [each for each in edits if each.file == file]))
-        for file, old in _files(edits, program).items()
-    )
+    return "".join(unified_diff(*change) for change in _edited(edits, program))
 
 
 def _filled(fix: Fix, program: Program) -> tuple[Fix, bool]:
@@ -128,18 +128,5 @@ def _is_what_was_foretold(kind: FixKind, live: LiveEvidence) -> bool:
 
 def _is_sound(edits: Edits, program: Program) -> bool:
     """Whether the edited files parse, and every path through them that worked still works."""
-    for file, old in _files(edits, program).items():
-        new = "".join(edited(old, [each for each in edits if each.file == file]))
-        if not compiles(new) or not keeps_every_path("".join(old), new):
-            return False
-    return True
-
-
-def _files(edits: Edits, program: Program) -> dict[str, tuple[str, ...]]:
-    """The lines of the files that the edits change."""
-    found = {}
-    for file in dict.fromkeys(each.file for each in edits):
-        with suppress(KeyError):
-            source = program.source(file)
-            found[file] = () if source is None else source.lines
-    return found
+    texts = [("".join(old), "".join(new)) for _, old, new in _edited(edits, program)]
+    return all(compiles(new) and keeps_every_path(old, new) for old, new in texts)

@@ -8,11 +8,11 @@ from gradsan.facts.live_evidence import Tried
 from gradsan.fix.carried import detaching
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import is_only_given, method
-from gradsan.fix.program import Program
+from gradsan.fix.program import Place, Program
 from gradsan.fix.revealing import held_below
 from gradsan.report import FixKind
 from gradsan.source.file import expression
-from gradsan.source.names import targets
+from gradsan.source.names import assigns
 from gradsan.source.tree import For, Statement, Tree, is_simple, same, same_as
 
 
@@ -39,34 +39,38 @@ class _Line:
 
 
 def built_on(kind: FixKind, program: Program) -> Iterator[Built]:
-    """The fixes of a kind that all attempts of that kind amount to; none if they leave out what the story is about."""
+    """The fixes of a kind that all attempts of that kind amount to; none if they leave out its subject."""
     for building in (_BUILDING, _BUILDING | _IN_PLACE):
         yield from _built(kind, program, building)
 
 
-def _built(kind: FixKind, program: Program, ways: Mapping[str, "_Way"]) -> Iterator[Built]:
-    whole: Draft | None = Draft()
-    names: set[str] = set()
-    for attempt in program.live.tried:
-        of_kind, building = ways.get(attempt.what or "", (None, _taken_back))
-        tree = program.tree(attempt.file)
-        statement = None if tree is None else tree.statement_at(attempt.line)
-        if of_kind != kind or tree is None or statement is None or whole is None:
-            continue
+def _built(kind: FixKind, program: Program, table: Mapping[str, "_Building"]) -> Iterator[Built]:
+    whole, names = Draft(), set[str]()
+    for line, building in _lines(kind, program, table):
         draft = Draft()
-        treated = building(_Line(program, tree, statement, attempt), draft)
-        if treated:
-            whole = whole.joined(draft)
-            names |= treated
-    if whole is not None and _treats(program, names):
+        treated = building(line, draft)
+        joined = whole.joined(draft) if treated else whole
+        if joined is None:
+            return
+        whole, names = joined, names | treated
+    if _treats(program, names):
         yield Built(whole, frozenset(names))
+
+
+def _lines(kind: FixKind, program: Program, table: Mapping[str, "_Building"]) -> Iterator[tuple[_Line, "_Change"]]:
+    """The lines of the attempts on which a kind of fix can be built, each with how."""
+    for attempt in program.live.tried:
+        of_kind, building = table.get(attempt.what or "", (None, _taken_back))
+        place = program.place_at(attempt.file, attempt.line, "")
+        if of_kind == kind and place is not None:
+            yield _Line(program, place.tree, place.statement, attempt), building
 
 
 def _treats(program: Program, names: set[str]) -> bool:
     """Whether what the explanation is about is among them: itself, its other half, or what it was put together of."""
-    culprit = program.diagnosis.culprit
+    name = program.name
     parts = {each.name for each in program.live.tried if each.what in ("part-detached", "half-detached")}
-    return culprit is not None and bool({culprit.name, culprit.name.partition("[")[0]} & names or parts & names)
+    return name is not None and bool({name, name.partition("[")[0], *parts} & names)
 
 
 def _assigned(line: _Line, draft: Draft) -> set[str]:
@@ -90,9 +94,7 @@ def _other_half(line: _Line, draft: Draft) -> set[str]:
     """`h = h.detach()`, and `c` is left: cut in the same statement, or in one of its own below it."""
     name = line.attempt.name
     match line.statement:
-        case ast.Assign(targets=[_], value=ast.Tuple(elts=elements)) if any(
-            same_as(each, name) for each in targets(line.statement)
-        ):
+        case ast.Assign(targets=[_], value=ast.Tuple(elts=elements)) if assigns(line.statement, name):
             return _all_detached(line, elements, draft)
     held = held_below(line.program, line.tree, line.statement, name)
     statements = detaching(name, held, line.tree.source)
@@ -120,14 +122,14 @@ def _all_detached(line: _Line, elements: list[ast.expr], draft: Draft) -> set[st
 
 def _container(line: _Line, draft: Draft) -> set[str]:
     """`for h in states: h = h.detach()`: the list itself gets the detached ones, in place of that loop."""
-    loop = next((each for each in line.tree.loops(line.statement)), None)
-    culprit = line.program.diagnosis.culprit
+    loop = next(iter(line.tree.loops(line.statement)), None)
+    name = line.program.name
     if not isinstance(loop, For) or loop.orelse or loop.body != [line.statement]:
         return set()
-    if culprit is None or not same_as(loop.iter, culprit.name) or _is_anothers(line):
+    if name is None or not same_as(loop.iter, name) or _is_anothers(line):
         return set()
-    held = held_below(line.program, line.tree, loop, culprit.name)
-    statements = detaching(culprit.name, held, line.tree.source)
+    held = held_below(line.program, line.tree, loop, name)
+    statements = detaching(name, held, line.tree.source)
     if len(statements) != 1:
         return set()
     draft.rewrite(line.tree, loop, statements[0])
@@ -145,17 +147,20 @@ def _taken_back(line: _Line, draft: Draft) -> set[str]:
 def _used(line: _Line, draft: Draft) -> set[str]:
     """A forward that was run again gets the name that the old one has, by which the loss reads it."""
     again = _call(line.statement)
-    for place in line.program.places(line.program.diagnosis.made):
-        made = None if place is None else _call(place.statement)
-        if place is None or place.tree is not line.tree or made is None or again is None:
-            continue
-        together = [line.text(each) for each in targets(place.statement)]
-        is_same = same(made.func, again.func)
-        is_here = place.tree.scope(place.statement) is line.tree.scope(line.statement)
-        if is_same and is_here and line.attempt.name in together and place.statement is not line.statement:
-            _write(line, draft, f"{', '.join(together)} = {line.text(again)}")
-            return set(together)
-    return set()
+    alike = [each for each in line.program.known(line.program.diagnosis.made) if _is_same_forward(each, line)]
+    if again is None or not alike:
+        return set()
+    together = alike[0].targets
+    _write(line, draft, f"{', '.join(together)} = {line.text(again)}")
+    return set(together)
+
+
+def _is_same_forward(place: Place, line: _Line) -> bool:
+    """Whether another statement of the function makes the same call, and gives its result that name."""
+    first, again = _call(place.statement), _call(line.statement)
+    if first is None or again is None or place.scope is not line.tree.scope(line.statement):
+        return False
+    return same(first.func, again.func) and line.attempt.name in place.targets and place.statement is not line.statement
 
 
 def _call(statement: Statement) -> ast.Call | None:
@@ -212,8 +217,9 @@ def _write(line: _Line, draft: Draft, code: str) -> None:
         draft.replace(line.tree, line.statement, code)
 
 
-_Way = tuple[FixKind, Callable[[_Line, Draft], set[str]]]  # the names that it treats; none: it is not made
-_BUILDING: dict[str, _Way] = {
+_Change = Callable[[_Line, Draft], set[str]]  # the names that it treats; none: it is not made
+_Building = tuple[FixKind, _Change]
+_BUILDING: dict[str, _Building] = {
     "dropped-detach": ("detach", _assigned),
     "half-detached": ("detach", _other_half),
     "part-detached": ("detach", _other_part),
@@ -223,4 +229,4 @@ _BUILDING: dict[str, _Way] = {
     "emptied": ("reset-state", _new_one),
 }
 # Where the name cannot be given another value there: it is a function's argument, or a global that it only reads.
-_IN_PLACE: dict[str, _Way] = {"emptied": ("reset-state", _detached_first)}
+_IN_PLACE: dict[str, _Building] = {"emptied": ("reset-state", _detached_first)}

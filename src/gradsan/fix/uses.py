@@ -4,14 +4,14 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from gradsan.facts.held import NONE, NOTHING, TENSOR, Held
-from gradsan.facts.location import Location
 from gradsan.fix.carried import detached, detaching, for_each, helper
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import bracketed
 from gradsan.fix.flow import constants, stores
-from gradsan.fix.program import Place, Program, frames
+from gradsan.fix.program import Place, Program, common_frames
 from gradsan.fix.revealing import held_at, was_seen
 from gradsan.source.file import expression as parsed_expression
 from gradsan.source.names import loaded, nodes, targets
@@ -23,19 +23,16 @@ def use_of(program: Program, name: str) -> Place | None:
     enters, used = program.diagnosis.enters, program.diagnosis.used
     if enters is None or used is None:
         return None
-    later = [each for each in program.places(enters)[common_frames(enters, used) :] if each is not None]
-    for place in later:
-        if loads(place.statement, name):
-            return place
-    return next((above for place in later if (above := _read_above(place, name)) is not None), None)
+    later = list(filter(None, program.places(enters)[common_frames(enters, used) :]))
+    reading = (place for place in later if loads(place.statement, name))
+    above = filter(None, (_read_above(place, name) for place in later))
+    return next(chain(reading, above), None)
 
 
 def _read_above(place: Place, name: str) -> Place | None:
     """The statement above one in its block that reads it into what the one uses: `h = self.state or zeros`."""
-    block = list(place.tree.block(place.statement))
-    above = block[: block.index(place.statement)] if place.statement in block else []
-    for statement in reversed(above):
-        given = {place.tree.text(each) for each in targets(statement)}
+    for statement in reversed(place.above):
+        given = {place.text(each) for each in targets(statement)}
         if loads(statement, name) and any(loaded(place.statement, each) for each in given):
             return replace(place, statement=statement)
         if name in given:
@@ -43,34 +40,34 @@ def _read_above(place: Place, name: str) -> Place | None:
     return None
 
 
-def common_frames(one: Location, other: Location) -> int:
-    """How many of the outer frames two stacks have in common."""
-    pairs = zip(frames(one), frames(other), strict=False)
-    return next((index for index, (ours, theirs) in enumerate(pairs) if ours != theirs), 0)
-
-
 def loads(statement: Statement, name: str) -> list[ast.expr]:
     """Where a statement reads it, other than to ask about it."""
-    if not is_simple(statement):
-        return []
-    asked = {each.left for each in nodes(statement) if isinstance(each, ast.Compare)}
-    choices = (each for each in nodes(statement) if isinstance(each, ast.IfExp))
-    asked |= {load for each in choices for load in loaded(each.test, name)}
-    return [each for each in loaded(statement, name) if each not in asked]
+    asked = set(chain.from_iterable(_asked(each, name) for each in nodes(statement)))
+    return [each for each in loaded(statement, name) if is_simple(statement) and each not in asked]
+
+
+def _asked(node: ast.AST, name: str) -> list[ast.expr]:
+    """What a node only asks about: `name is None`, `… if name else …`."""
+    match node:
+        case ast.Compare(left=left):
+            return [left]
+        case ast.IfExp(test=test):
+            return loaded(test, name)
+    return []
 
 
 def detach_here(program: Program, use: Place, load: ast.expr, draft: Draft, like: Held = NOTHING) -> bool:
     """Cut one reading: of the whole, or of the one item that is taken; whether that can be written."""
-    parent = use.tree.parent(load)
-    name = use.tree.text(load)
+    name = use.text(load)
     begins_as_none = _may_be_none(use, name) and not _is_asked_for(use, load, name)
     held = held_at(program, use.tree, load, otherwise=NONE if begins_as_none else NOTHING)
-    if isinstance(parent, ast.Subscript) and parent.value is load and not held.is_tensor:
-        if isinstance(parent.ctx, ast.Store):  # what is written to is not read
-            return True
-        return cut_value(program, use.tree, parent, draft, like=TENSOR if was_seen(program, name) else NOTHING)
-    if isinstance(parent, ast.Attribute) and not held.is_tensor:  # what is asked of a container, a copy may not do
-        return False
+    match use.tree.parent(load):
+        case ast.Subscript(value=value, ctx=context) as item if value is load and not held.is_tensor:
+            taken_for = TENSOR if was_seen(program, name) else NOTHING
+            is_written = isinstance(context, ast.Store)  # then it is not read
+            return is_written or cut_value(program, use.tree, item, draft, like=taken_for)
+        case ast.Attribute() if not held.is_tensor:  # what is asked of a container, a copy may not do
+            return False
     return cut_value(program, use.tree, load, draft, held=held, like=like)
 
 
@@ -119,21 +116,20 @@ def cut_statements(program: Program, tree: Tree, names: Sequence[str], held: Hel
 
 def _may_be_none(use: Place, name: str) -> bool:
     """Whether the file says so, or lets the attribute begin elsewhere: in a descriptor, another class, another file."""
-    source = use.tree.source
-    if None in constants(source, name):
-        return True
-    first, last = use.tree.line(use.statement), use.tree.end_line(use.statement)
-    # By a string where it is a buffer: `register_buffer("memory", …)`.
-    written = stores(source, name)
-    attribute = name.rpartition(".")[2]
-    is_named = any(isinstance(each, ast.Constant) and each.value == attribute for each in ast.walk(source.tree))
-    return "." in name and bool(written) and not is_named and all(first <= line <= last for line in written)
+    return None in constants(use.tree.source, name) or ("." in name and _begins_elsewhere(use, name))
+
+
+def _begins_elsewhere(use: Place, name: str) -> bool:
+    """Whether the file gives it a value in this statement alone; a buffer begins where it is named by a string."""
+    written = stores(use.tree.source, name)
+    own = range(use.line, use.tree.end_line(use.statement) + 1)
+    texts = (each.value for each in nodes(use.tree.module) if isinstance(each, ast.Constant))
+    return bool(written) and set(written) <= set(own) and name.rpartition(".")[2] not in texts
 
 
 def _is_asked_for(use: Place, load: ast.expr, name: str) -> bool:
     """Whether the function has found out before that it is not None, or sees to it."""
-    tree = use.tree
-    branches = [each for each in nodes(tree.scope(load)) if isinstance(each, ast.If)]
-    asking = [each.test for each in branches if tree.line(each) < tree.line(use.statement)]
-    asking += [each.test for each in tree.above(load) if isinstance(each, ast.IfExp)]
+    branches = [each for each in nodes(use.tree.scope(load)) if isinstance(each, ast.If)]
+    asking = [each.test for each in branches if use.tree.line(each) < use.line]
+    asking += [each.test for each in use.tree.above(load) if isinstance(each, ast.IfExp)]
     return any(loaded(each, name) for each in asking)

@@ -33,8 +33,7 @@ def named(table: Mapping[Where, Callable[[Program, str], Iterator[Draft]]]) -> P
 
     def of_the_name(place: Callable[[Program, str], Iterator[Draft]]) -> Callable[[Program], Iterator[Draft]]:
         def drafted(program: Program) -> Iterator[Draft]:
-            culprit = program.diagnosis.culprit
-            return iter(()) if culprit is None else place(program, culprit.name)
+            return iter(()) if program.name is None else place(program, program.name)
 
         return drafted
 

@@ -2,11 +2,12 @@
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
 from gradsan.fix.calls import argument
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expressions import method, written_out
-from gradsan.fix.kinds import Places
+from gradsan.fix.kinds import Places, named
 from gradsan.fix.program import Place, Program
 from gradsan.fix.revealing import held_above, held_at
 from gradsan.knowledge.tensors import has_twin
@@ -17,23 +18,20 @@ from gradsan.source.tree import For, is_simple
 
 def _where_it_is_edited(program: Program) -> Iterator[Draft]:
     """The innermost line of the user's that edits it."""
-    place = next((each for each in reversed(program.places(program.diagnosis.changed)) if each is not None), None)
-    if place is not None:
+    for place in program.inward(program.diagnosis.changed)[:1]:
         yield from _out_of_place(program, place)
 
 
-def _saving_a_copy(program: Program) -> Iterator[Draft]:
+def _saving_a_copy(program: Program, name: str) -> Iterator[Draft]:
     """The line that saved it saves a copy instead."""
-    culprit = program.diagnosis.culprit
-    for place in reversed(program.places(program.diagnosis.made)):
-        loads = [] if place is None or culprit is None else loaded(_read_in(place.statement), culprit.name)
-        if place is not None and loads and is_simple(place.statement):
-            draft = Draft()
-            for load in loads:
-                draft.replace(place.tree, load, method(place.tree.text(load), "clone"))
-            if all(held_at(program, place.tree, load).is_tensor for load in loads):
-                yield draft
-            return
+    simple = [each for each in program.inward(program.diagnosis.made) if is_simple(each.statement)]
+    reading = ((each, loads) for each in simple if (loads := loaded(_read_in(each.statement), name)))
+    for place, loads in islice(reading, 1):
+        draft = Draft()
+        for load in loads:
+            draft.replace(place.tree, load, method(place.text(load), "clone"))
+        if all(held_at(program, place.tree, load).is_tensor for load in loads):
+            yield draft
 
 
 def _out_of_place(program: Program, place: Place) -> Iterator[Draft]:
@@ -96,12 +94,12 @@ def _read_in(statement: ast.AST) -> ast.AST:
 
 def _switched_off(place: Place) -> Iterator[Draft]:
     """`inplace=True` in a call of the statement."""
-    draft, found = Draft(), False
-    for node in nodes(place.statement):
-        if isinstance(node, ast.Call) and argument(node, "inplace") is not None:
-            draft.replace(place.tree, node, without_argument(place.tree.text(node), "inplace"))
-            found = True
-    if found:
+    draft = Draft()
+    calls = [each for each in nodes(place.statement) if isinstance(each, ast.Call)]
+    editing = [each for each in calls if argument(each, "inplace") is not None]
+    for each in editing:
+        draft.replace(place.tree, each, without_argument(place.text(each), "inplace"))
+    if editing:
         yield draft
 
 
@@ -109,19 +107,21 @@ def _is_of_use(base: ast.expr, place: Place) -> bool:
     """Whether somebody reads a copy that has the name now: of a local, others may have the tensor itself."""
     if not isinstance(base, ast.Name):
         return isinstance(base, ast.Attribute)
-    tree, scope = place.tree, place.tree.scope(place.statement)
+    tree, lines = place.tree, _lines_that_may_read(place, base.id)
+    others = [each for each in tree.statements if is_simple(each) and each is not place.statement]
+    here = [each for each in others if tree.scope(each) is place.scope and tree.line(each) in lines]
+    return base.id in loaded_names(here)
+
+
+def _lines_that_may_read(place: Place, name: str) -> range:
+    """All below a statement, and all of a loop around it; but the next iteration of one over it has another tensor."""
+    tree = place.tree
     first, last = tree.end_line(place.statement) + 1, len(tree.source.lines)
-    for loop in tree.loops(place.statement):
-        if isinstance(loop, For) and base.id in assigned_names(loop.target):
-            last = tree.end_line(loop)  # the next iteration has another tensor
-            break
+    for loop in place.loops:
+        if isinstance(loop, For) and name in assigned_names(loop.target):
+            return range(first, tree.end_line(loop) + 1)
         first = tree.line(loop)
-    return any(
-        base.id in loaded_names(each)
-        for each in tree.statements
-        if is_simple(each) and each is not place.statement
-        if tree.scope(each) is scope and first <= tree.line(each) <= last
-    )
+    return range(first, last + 1)
 
 
-PLACES: Places = {"change": _where_it_is_edited, "saving": _saving_a_copy}
+PLACES: Places = {"change": _where_it_is_edited, **named({"saving": _saving_a_copy})}

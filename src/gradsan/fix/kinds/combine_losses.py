@@ -2,115 +2,113 @@
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import bracketed
-from gradsan.fix.flow import between
+from gradsan.fix.expressions import bracketed, free_name
 from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program, frames
 from gradsan.knowledge.effects import accumulates, touches_gradients
 from gradsan.source.arguments import without_argument
 from gradsan.source.names import call_of, called_name, calls, loaded, nodes
-from gradsan.source.tree import For, Statement, Tree, same
+from gradsan.source.tree import For, Loop, Statement, Tree, same
 
 _NAMES = ("total_loss", "loss_sum", "summed_loss")
 
 
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A statement that asks for a pass, and of what."""
+
+    statement: Statement
+    call: ast.Call
+    loss: ast.expr
+
+
 def _in_one_block(program: Program) -> Iterator[Draft]:
     """Calls in one block become one."""
-    freed, used = program.diagnosis.freed, program.diagnosis.used
-    apart = program.apart(freed, used)
-    first, last = (None, None) if apart is None else (program.places(freed)[apart], program.places(used)[apart])
-    if first is None or last is None:
+    parted = program.parted(program.diagnosis.freed, program.diagnosis.used)
+    if parted is None:
         return
-    tree = first.tree
-    block = tree.block(first.statement)
-    if last.statement not in block or list(block).index(last.statement) < list(block).index(first.statement):
-        return
-    here = list(block)
-    passing = _passes_until_a_step(here[here.index(first.statement) :])
-    if last.statement not in passing or any(_steps(each) for each in between(block, first.statement, last.statement)):
-        return
-    asking = [call for each in passing if (call := call_of(each)) is not None]
-    losses = [_loss(call) for call in asking]
-    if not all(loss is not None and _is_plain(loss) for loss in losses):
+    first, last = parted
+    asking = _until_a_step([first.statement, *first.below])
+    if last.statement not in [each.statement for each in asking] or not all(_is_plain(each.loss) for each in asking):
         return
     draft = Draft()
-    for each in passing[:-1]:
-        draft.remove(tree, each)
-    total = " + ".join(tree.text(loss) for loss in losses if loss is not None)
-    draft.replace(tree, asking[-1], _with_loss(tree, asking[-1], total))
+    *others, only = asking
+    for each in others:
+        draft.remove(first.tree, each.statement)
+    total = " + ".join(first.text(each.loss) for each in asking)
+    draft.replace(first.tree, only.call, _with_loss(first.tree, only.call, total))
     yield draft
 
 
-def _passes_until_a_step(statements: Sequence[Statement]) -> list[Statement]:
+def _until_a_step(statements: Sequence[Statement]) -> list[_Asking]:
     """The calls of one kind that follow one another in a block, before anything is done with the gradients."""
-    found: list[Statement] = []
-    for each in statements:
-        if _steps(each):
-            break
-        call = call_of(each)
-        if call is not None and _loss(call) is not None and (not found or _alike(found[0], each)):
-            found.append(each)
-    return found
+    before = takewhile(lambda each: not _steps(each), statements)
+    asking = list(filter(None, map(_asking, before)))
+    return [each for each in asking if _alike(asking[0].call, each.call)]
 
 
-def _asking_for_both(program: Program) -> Place | None:
-    """The statement of a loop that asks for both passes."""
+def _repeated(program: Program) -> tuple[Place, Loop, ast.Call] | None:
+    """The statement of a loop that asks for both passes, where the loop does nothing with the gradients."""
     freed, used = program.diagnosis.freed, program.diagnosis.used
     if freed is None or used is None or frames(freed) != frames(used) or program.apart(freed, used) is not None:
         return None
-    return program.places(used)[-1]
+    place = program.places(used)[-1]
+    call = None if place is None else call_of(place.statement)
+    if place is None or call is None or not place.loops or _steps(place.loops[0]):
+        return None
+    return place, place.loops[0], call
 
 
 def _after_the_loop(program: Program) -> Iterator[Draft]:
     """Both passes are one line of a loop over losses: it adds them up instead."""
-    place = _asking_for_both(program)
-    loops = [] if place is None else place.tree.loops(place.statement)
-    if place is None or not loops or place.statement not in place.tree.block(place.statement):
+    repeated = _repeated(program)
+    if repeated is None:
         return
-    tree, loop = place.tree, loops[0]
-    call = call_of(place.statement)
-    loss = None if call is None else _loss(call)
-    if call is None or loss is None or _steps(loop) or not isinstance(loop, For):
+    place, loop, call = repeated
+    loss = _loss(call)
+    if loss is None or not isinstance(loop, For):
         return
     draft = Draft()
-    alone = loop.body == [place.statement] and not loop.orelse
-    if alone and isinstance(loop.target, ast.Name) and tree.text(loss) == loop.target.id:
-        draft.rewrite(tree, loop, _with_loss(tree, call, f"sum({tree.text(loop.iter)})"))
+    if _only_asks_of_each(loop, place, loss):
+        draft.rewrite(place.tree, loop, _with_loss(place.tree, call, f"sum({place.text(loop.iter)})"))
     else:
-        total_name = _free_name(tree)
-        draft.insert_before(tree, loop, f"{total_name} = 0.0")
-        draft.replace(tree, place.statement, f"{total_name} = {total_name} + {tree.text(loss)}")
-        draft.insert_after(tree, loop, _with_loss(tree, call, total_name))
+        total_name = free_name(place.tree.module, _NAMES)
+        draft.insert_before(place.tree, loop, f"{total_name} = 0.0")
+        draft.replace(place.tree, place.statement, f"{total_name} = {total_name} + {place.text(loss)}")
+        draft.insert_after(place.tree, loop, _with_loss(place.tree, call, total_name))
     yield draft
+
+
+def _only_asks_of_each(loop: For, place: Place, loss: ast.expr) -> bool:
+    """`for loss in losses: loss.backward()`."""
+    is_alone = loop.body == [place.statement] and not loop.orelse
+    return is_alone and isinstance(loop.target, ast.Name) and place.text(loss) == loop.target.id
 
 
 def _below(program: Program) -> Iterator[Draft]:
     """What is back-propagated in every iteration adds up already: once, when the loop is done."""
-    place = _asking_for_both(program)
-    loops = [] if place is None else place.tree.loops(place.statement)
-    call = None if place is None else call_of(place.statement)
-    if place is None or call is None or not loops or _steps(loops[0]):
-        return
-    draft = Draft()
-    draft.remove(place.tree, place.statement)
-    draft.insert_after(place.tree, loops[0], without_argument(place.tree.text(call), "retain_graph"))
-    yield draft
+    repeated = _repeated(program)
+    if repeated is not None:
+        place, loop, call = repeated
+        draft = Draft()
+        draft.remove(place.tree, place.statement)
+        draft.insert_after(place.tree, loop, without_argument(place.text(call), "retain_graph"))
+        yield draft
 
 
 def _keep_every_term(program: Program) -> Iterator[Draft]:
     """`loss = …` in a loop, where only the last one is back-propagated: `loss = loss + …`, from 0."""
-    for place in reversed(program.places(program.diagnosis.made)):
-        if place is None or not (loops := place.tree.loops(place.statement)):
-            continue
-        match place.statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if not loaded(value, name):
-                draft = Draft()
-                draft.insert_before(place.tree, loops[0], f"{name} = 0.0")
-                draft.replace(place.tree, value, f"{name} + {_term(place.tree, value)}")
-                yield draft
-        return
+    place = next((each for each in program.inward(program.diagnosis.made) if each.loops), None)
+    match place, place and place.statement:
+        case Place(), ast.Assign(targets=[ast.Name(id=name)], value=value) if not loaded(value, name):
+            draft = Draft()
+            draft.insert_before(place.tree, place.loops[0], f"{name} = 0.0")
+            draft.replace(place.tree, value, f"{name} + {_term(place.tree, value)}")
+            yield draft
 
 
 def _term(tree: Tree, value: ast.expr) -> str:
@@ -119,16 +117,23 @@ def _term(tree: Tree, value: ast.expr) -> str:
     return tree.text(value) if binds_closer else bracketed(tree.text(value))
 
 
+def _asking(statement: Statement) -> _Asking | None:
+    call = call_of(statement)
+    loss = None if call is None else _loss(call)
+    return None if call is None or loss is None else _Asking(statement, call, loss)
+
+
 def _loss(call: ast.Call) -> ast.expr | None:
     """What is back-propagated: `loss.backward()`, `accelerator.backward(loss)`, `scaler.scale(loss).backward()`."""
-    if not accumulates(called_name(call)):
-        return None
-    others = [each for each in (*call.args, *call.keywords) if getattr(each, "arg", "") != "retain_graph"]
-    if others:
-        only = others[0]
-        is_plain = len(others) == 1 and isinstance(only, ast.expr) and not isinstance(only, ast.Starred)
-        return only if is_plain and isinstance(only, ast.expr) else None
-    return call.func.value if called_name(call) == "backward" and isinstance(call.func, ast.Attribute) else None
+    others = [*call.args, *(each for each in call.keywords if each.arg != "retain_graph")]
+    match others, call.func:
+        case _ if not accumulates(called_name(call)):
+            return None
+        case [ast.expr() as only], _ if not isinstance(only, ast.Starred):
+            return only
+        case [], ast.Attribute(value=loss, attr="backward"):
+            return loss
+    return None
 
 
 def _with_loss(tree: Tree, call: ast.Call, loss: str) -> str:
@@ -140,28 +145,20 @@ def _with_loss(tree: Tree, call: ast.Call, loss: str) -> str:
     return without_argument(f"{bracketed(loss)}{asked}", "retain_graph")
 
 
-def _alike(one: Statement, other: Statement) -> bool:
+def _alike(one: ast.Call, other: ast.Call) -> bool:
     """Whether the losses of both can be added up: both losses' own calls, or both of the same wrapper."""
-    ours, theirs = call_of(one), call_of(other)
-    if ours is None or theirs is None:
-        return False
-    return same(ours.func, theirs.func) if ours.args or theirs.args else True
+    return not (one.args or other.args) or same(one.func, other.func)
 
 
 def _is_plain(loss: ast.expr) -> bool:
     """Whether evaluating it later gives the same: no call but that of a scaler."""
-    made = [each for each in nodes(loss) if isinstance(each, ast.Call)]
-    return all(isinstance(each.func, ast.Attribute) and each.func.attr in {"scale", "mean", "sum"} for each in made)
+    called = (each.func for each in nodes(loss) if isinstance(each, ast.Call))
+    return all(isinstance(each, ast.Attribute) and each.attr in {"scale", "mean", "sum"} for each in called)
 
 
 def _steps(statement: ast.AST) -> bool:
     """Whether it uses or clears gradients."""
     return any(touches_gradients(called_name(each)) for each in calls(statement))
-
-
-def _free_name(tree: Tree) -> str:
-    taken = {each.id for each in nodes(tree.module) if isinstance(each, ast.Name)}
-    return next(each for each in (*_NAMES, *(f"total_loss_{n}" for n in range(2, 99))) if each not in taken)
 
 
 PLACES: Places = {

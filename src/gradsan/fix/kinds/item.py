@@ -2,14 +2,16 @@
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
 from gradsan.fix.drafting import Draft
+from gradsan.fix.expressions import free_name
 from gradsan.fix.keeping import Added, added_at, as_number, kept_by, number
 from gradsan.fix.kinds import Places, named
 from gradsan.fix.metering import metered
 from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
-from gradsan.source.names import loaded, nodes
+from gradsan.source.names import loaded
 
 
 def _where_kept(program: Program, name: str) -> Iterator[Draft]:
@@ -30,11 +32,8 @@ def _where_added(program: Program, name: str) -> Iterator[Draft]:
 def _adding(program: Program, name: str) -> tuple[Place, Added] | None:
     """The innermost statement that adds to it, and what it adds."""
     diagnosis = program.diagnosis
-    for place in reversed(program.places(diagnosis.held or diagnosis.enters or diagnosis.made)):
-        added = None if place is None else added_at(program, place, name)
-        if place is not None and added is not None:
-            return place, added
-    return None
+    places = program.inward(diagnosis.held or diagnosis.enters or diagnosis.made)
+    return next(((place, added) for place in places if (added := added_at(program, place, name)) is not None), None)
 
 
 def _number_and_loss(program: Program, place: Place, added: Added) -> Iterator[Draft]:
@@ -42,7 +41,7 @@ def _number_and_loss(program: Program, place: Place, added: Added) -> Iterator[D
     draft = Draft()
     loss = place.tree.text(added.value)
     if not isinstance(added.value, ast.Name | ast.Attribute):
-        loss = _free_name(place)
+        loss = free_name(place.scope, ("loss", "step_loss", "this_loss", "loss_of_this_step"))
         draft.insert_before(place.tree, place.statement, f"{loss} = {place.tree.text(added.value)}")
     kept = number(program, place.tree, added.value, loss)
     if kept is None:
@@ -54,22 +53,13 @@ def _number_and_loss(program: Program, place: Place, added: Added) -> Iterator[D
 
 def _ask_of_the_loss(program: Program, place: Place, name: str, added: str, draft: Draft) -> bool:
     """Back-propagate what was added, not the total: in the function in which both are known."""
-    for passing in reversed(program.places(program.diagnosis.used)):
-        call = None if passing is None else pass_call(passing.statement)
-        if passing is None or call is None:
-            continue
-        if passing.frame.function != place.frame.function:
-            return False
-        loads = loaded(call, name)
+    asking = ((each, call) for each in program.inward(program.diagnosis.used) if (call := pass_call(each.statement)))
+    for passing, call in islice(asking, 1):
+        loads = loaded(call, name) if passing.function == place.function else []
         for load in loads:
             draft.replace(passing.tree, load, added)
         return bool(loads)
     return False
-
-
-def _free_name(place: Place) -> str:
-    taken = {each.id for each in nodes(place.tree.scope(place.statement)) if isinstance(each, ast.Name)}
-    return next(name for name in ("loss", "step_loss", "this_loss", "loss_of_this_step") if name not in taken)
 
 
 PLACES: Places = named({"kept": _where_kept, "total": _where_added})

@@ -1,7 +1,7 @@
 """Compute a whole statement without recording it."""
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from gradsan.fix.carried import no_grad
 from gradsan.fix.drafting import Draft
@@ -9,16 +9,14 @@ from gradsan.fix.flow import dependents
 from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program
 from gradsan.knowledge.effects import does, may_ask_for_pass
-from gradsan.source.names import call_of, called_name, nodes
+from gradsan.source.names import Code, call_of, called_name, nodes
 from gradsan.source.placing import code_of, nested
 from gradsan.source.tree import Function, Statement, Tree, is_simple
 
 
 def _around_what_creates_it(program: Program) -> Iterator[Draft]:
     """The statement that creates it."""
-    made, used = program.diagnosis.made, program.diagnosis.used
-    apart = program.apart(made, used)
-    place = None if apart is None else program.places(made)[apart]
+    place = program.beside(program.diagnosis.made, program.diagnosis.used)
     word = None if place is None else no_grad(place.tree.source)
     if place is not None and word is not None and is_simple(place.statement):
         yield _around(place.tree, place.statement, word)
@@ -46,21 +44,24 @@ def _only_stored(place: Place) -> bool:
 def _around_what_measures(program: Program) -> Iterator[Draft]:
     """The function that feeds the holder, or the loop, where it only measures."""
     diagnosis = program.diagnosis
-    for place in (*reversed(program.places(diagnosis.held)), *reversed(program.places(diagnosis.made))):
-        word = None if place is None else no_grad(place.tree.source)
-        if place is None or word is None:
-            continue
-        function = place.tree.scope(place.statement)
-        if isinstance(function, Function) and _only_measures(function, [function]):
-            draft = Draft()
-            draft.decorate(place.tree, function, f"{word}()")
+    for place in (*program.inward(diagnosis.held), *program.inward(diagnosis.made)):
+        word = no_grad(place.tree.source)
+        draft = None if word is None else _measuring(place, word)
+        if draft is not None:
             yield draft
             return
-        for loop in place.tree.loops(place.statement):
-            block = list(place.tree.block(loop))
-            if loop in block and _only_measures(loop, block[: block.index(loop)]):
-                yield _around(place.tree, loop, word)
-                return
+
+
+def _measuring(place: Place, word: str) -> Draft | None:
+    """The function of a place, or a loop around it, without recording; None where it does more than measure."""
+    function = place.scope
+    if isinstance(function, Function) and _only_measures(function, function):
+        draft = Draft()
+        draft.decorate(place.tree, function, f"{word}()")
+        return draft
+    blocks = ((loop, list(place.tree.block(loop))) for loop in place.loops)
+    measuring = (loop for loop, block in blocks if _only_measures(loop, block[: block.index(loop)]))
+    return next((_around(place.tree, loop, word) for loop in measuring), None)
 
 
 def _around(tree: Tree, statement: Statement, word: str) -> Draft:
@@ -70,15 +71,16 @@ def _around(tree: Tree, statement: Statement, word: str) -> Draft:
     return draft
 
 
-def _only_measures(node: ast.AST, where: Sequence[ast.AST]) -> bool:
-    """Whether nothing in it asks for a pass, and the model was last told that it is being evaluated."""
-    called = [called_name(each) for each in nodes(node) if isinstance(each, ast.Call)]
-    if any(may_ask_for_pass(name) or does(name, "steps") for name in called):
+def _only_measures(node: ast.AST, where: Code) -> bool:
+    """Whether nothing in it asks for a pass, and the model was last switched to being evaluated."""
+    if any(may_ask_for_pass(name) or does(name, "steps") for name in _called(node)):
         return False
-    modes = [called_name(each) for one in where for each in nodes(one) if isinstance(each, ast.Call)]
-    if isinstance(node, Function):
-        return "eval" in modes
-    return next((name for name in reversed(modes) if name in {"eval", "train"}), None) == "eval"
+    modes = [name for name in _called(where) if name in {"eval", "train"}]
+    return "eval" in (modes if isinstance(node, Function) else modes[-1:])
+
+
+def _called(code: Code) -> list[str]:
+    return [called_name(each) for each in nodes(code) if isinstance(each, ast.Call)]
 
 
 PLACES: Places = {

@@ -17,28 +17,24 @@ def _without_the_pass(program: Program) -> Iterator[Draft]:
         return
     places = program.places(used)
     if frames(freed) == frames(used):
-        yield from _once_for_all_rounds(places[-1])
+        yield from _once_for_all_iterations(places[-1])
         return
-    if frames(freed)[-1] != frames(used)[-1]:
-        place = places[-1]
-    else:
-        apart = program.apart(freed, used)
-        place = None if apart is None else places[apart]
+    place = places[-1] if frames(freed)[-1] != frames(used)[-1] else program.beside(used, freed)
     if place is not None and _only_passes(place):
         draft = Draft()
         draft.remove(place.tree, place.statement)
         yield draft
 
 
-def _once_for_all_rounds(place: Place | None) -> Iterator[Draft]:
+def _once_for_all_iterations(place: Place | None) -> Iterator[Draft]:
     """One pass above a loop that asks for the same one in every iteration."""
-    loops = [] if place is None else place.tree.loops(place.statement)
-    if place is None or not loops or not _only_passes(place) or place.statement not in loops[0].body:
+    if place is None or not place.loops or not _only_passes(place):
         return
-    if not loaded_names(place.statement) & assigned_names(loops[0]):
+    loop = place.loops[0]
+    if place.statement in loop.body and not loaded_names(place.statement) & assigned_names(loop):
         draft = Draft()
         draft.remove(place.tree, place.statement)
-        draft.insert_before(place.tree, loops[0], code_of(place.tree, place.statement, comments=False))
+        draft.insert_before(place.tree, loop, code_of(place.tree, place.statement, comments=False))
         yield draft
 
 

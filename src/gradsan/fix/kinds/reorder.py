@@ -1,4 +1,4 @@
-"""Move an existing statement past another: a step after the pass that needs the old parameters, a look before it.
+"""Move an existing statement past another: a step after the pass that needs the old parameters, a reading before it.
 
 A step never moves past a pass whose gradients it was not to take: it would train its parameters for another loss.
 """
@@ -30,14 +30,13 @@ def _above_the_earlier_pass(program: Program) -> Iterator[Draft]:
 
 def _under_the_guard(program: Program) -> Iterator[Draft]:
     """The pass, its step and whatever reads the loss run where the loss is computed: in the branch that does so."""
-    made, used = program.diagnosis.made, program.diagnosis.used
-    apart = program.apart(made, used)
-    making, passing = (None, None) if apart is None else (program.places(made)[apart], program.places(used)[apart])
-    if making is None or passing is None:
+    parted = program.parted(program.diagnosis.made, program.diagnosis.used)
+    if parted is None:
         return
-    tree, block = making.tree, list(making.tree.block(passing.statement))
-    guard = next((each for each in tree.above(making.statement) if each in block), None)
-    if not isinstance(guard, ast.If) or guard.orelse or making.statement not in guard.body:
+    creating, passing = parted
+    tree, block = creating.tree, passing.block
+    guard = next((each for each in tree.above(creating.statement) if each in block), None)
+    if not isinstance(guard, ast.If) or guard.orelse or creating.statement not in guard.body:
         return
     below = block[block.index(guard) + 1 :]
     moved = below[: _last_of_the_step(guard, below, passing.statement) + 1]
@@ -79,9 +78,9 @@ def _below_the_later_pass(program: Program) -> Iterator[Draft]:
 
 def _step_moved(stepping: Place, passing: Place, *, guards_gradients: bool) -> Iterator[Draft]:
     """The step below the pass, or not at all where it is made there anyway."""
-    block = list(stepping.tree.block(stepping.statement))
+    block = stepping.block
     step, later = block.index(stepping.statement), block.index(passing.statement)
-    between, below = block[step + 1 : later], block[later + 1 :]
+    between, below = block[step + 1 : later], passing.below
     clearings = _clearings(stepping.statement, between)
     is_made_there = any(_is_same_call(stepping.statement, each) for each in below)
     if any(pass_call(each) is not None for each in between):
@@ -105,17 +104,12 @@ def _gives_gradients(passing: Place) -> bool:
 
 def _clearings(step: Statement, between: list[Statement]) -> list[Statement]:
     """Calls that would clear what the earlier pass gave, before the step has taken it."""
-    optimizer = _receiver(step)
-    return [each for each in between if optimizer is not None and _called(each) == (optimizer, "zero_grad")]
+    called = _called(step)
+    return [each for each in between if called is not None and _called(each) == (called[0], "zero_grad")]
 
 
 def _is_same_call(one: Statement, other: Statement) -> bool:
     return _called(one) is not None and _called(one) == _called(other)
-
-
-def _receiver(statement: Statement) -> str | None:
-    called = _called(statement)
-    return None if called is None else called[0]
 
 
 def _called(statement: Statement) -> tuple[str, str] | None:
@@ -128,13 +122,10 @@ def _called(statement: Statement) -> tuple[str, str] | None:
 
 def _side_by_side(program: Program, one: Location | None, other: Location | None) -> tuple[Place, Place] | None:
     """The statements of both in the function in which their calls part, where they stand in one block."""
-    apart = program.apart(one, other)
-    if apart is None:
+    parted = program.parted(one, other)
+    if parted is None or not is_simple(parted[0].statement):
         return None
-    ours, theirs = program.places(one)[apart], program.places(other)[apart]
-    if ours is None or theirs is None or not is_simple(ours.statement):
-        return None
-    return (ours, theirs) if theirs.statement in ours.tree.block(ours.statement) else None
+    return parted if parted[1].statement in parted[0].block else None
 
 
 PLACES: Places = {

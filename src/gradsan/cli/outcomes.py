@@ -1,0 +1,58 @@
+"""What becomes of a diagnosis when its program is to be fixed, and how that is shown."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gradsan.cli.output import width
+from gradsan.fix.editing import unified_diff
+from gradsan.report import Diagnosis, Fix
+from gradsan.source.disk import parsed
+
+GONE = "gone with it"
+CERTAIN = "certain: the source shows the problem, and with the edit none"
+GUESS = "a guess, as --unsafe allows"
+Changed = dict[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What becomes of one diagnosis."""
+
+    diagnosis: Diagnosis
+    fix: Fix | None  # the one to be made; None: there is none
+    changed: Changed | None  # what the files say with it, and with all before it; None: it is not to be made
+    why: str  # how sure it is, or why it is not made
+
+    def shown(self, diff: str, *, color: bool) -> str:
+        """For the terminal."""
+        from gradsan.show.text import proposal
+
+        diagnosis = self.diagnosis if self.fix is None else replace(self.diagnosis, fixes=(self.fix,))
+        return proposal(diagnosis, diff, self.why, width=width(), color=color)
+
+
+def difference(root: Path, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
+    """What files say after some changes that they did not say before, as `git diff` shows it."""
+    return "".join(_difference(root / file, file, before.get(file), new) for file, new in sorted(after.items()))
+
+
+def _difference(path: Path, file: str, before: bytes | None, after: bytes) -> str:
+    old, new = (parsed(str(path), each) for each in (path.read_bytes() if before is None else before, after))
+    if old is None or new is None or old.content == new.content:
+        return ""
+    return unified_diff(file, old.lines, new.lines)
+
+
+def verdict(outcomes: Sequence[Outcome], left: int, *, written: bool) -> str:
+    """The last line: how many problems were found, fixed, and left."""
+    made = [each for each in outcomes if each.changed is not None]
+    guessed = sum(each.why == GUESS for each in made)
+    done = len(outcomes) - left
+    match outcomes, written:
+        case [], _:
+            return "nothing to mend"
+        case _, True:
+            counts = f"{done - guessed} mended, {guessed} changed without proof" if guessed else f"{done} mended"
+            return f"{counts}, {left} left"
+    return f"{len(outcomes)} found, {len(made)} can be mended" + ("; --write does it" if made else "")

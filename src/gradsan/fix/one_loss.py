@@ -1,0 +1,62 @@
+"""A tensor that two losses share, cut where one of them reads it."""
+
+import ast
+from collections.abc import Iterator
+from itertools import chain, product, starmap
+
+from gradsan.facts.held import NOTHING, TENSOR
+from gradsan.facts.location import Location
+from gradsan.fix.drafting import Draft
+from gradsan.fix.program import Place, Program, callee
+from gradsan.fix.revealing import was_seen
+from gradsan.fix.uses import cut_value, loads, use_of
+from gradsan.source.names import called_name
+from gradsan.source.tree import Statement
+
+
+def in_the_earlier_loss(program: Program, name: str) -> Iterator[Draft]:
+    """What the earlier pass is asked of is for others: it does without the graph."""
+    yield from _in_one_loss(program, name, below=program.diagnosis.made, above=program.diagnosis.freed)
+
+
+def in_the_later_loss(program: Program, name: str) -> Iterator[Draft]:
+    """What the later pass is asked of does without it, where no statement of a later forward reads it."""
+    if use_of(program, name) is None:
+        yield from _in_one_loss(program, name, below=program.diagnosis.freed, above=program.diagnosis.used)
+
+
+def _in_one_loss(program: Program, name: str, *, below: Location | None, above: Location | None) -> Iterator[Draft]:
+    """What uses it between two lines of the function that created it, the second of which asks for a pass."""
+    apart = program.apart(program.diagnosis.made, above)
+    if apart is None:
+        return
+    creating, first, passing = (program.at(each, apart) for each in (program.diagnosis.made, below, above))
+    if creating is None or first is None or passing is None:
+        return
+    tree = creating.tree
+    lines = [each for each in tree.statements if first.line < tree.line(each) <= passing.line]
+
+    def readings(statement: Statement, name: str) -> list[ast.expr]:
+        """Of the pass, which may make both (`train_critic(fake), train_maker(fake)`), what its own call is given."""
+        found = loads(statement, name)
+        return _given_to(callee(above, apart), found, creating) if statement is passing.statement else found
+
+    # What is named may be inside of the call that created it; here it goes by what that call gave back.
+    for names in ([name], creating.targets):
+        draft = Draft()
+        like = TENSOR if names == [name] and was_seen(program, name) else NOTHING
+        found = chain.from_iterable(starmap(readings, product(lines, names)))
+        cut = [cut_value(program, tree, load, draft, like=like) for load in found]  # all of them
+        if any(cut):
+            yield draft
+            return
+
+
+def _given_to(called: str | None, loads: list[ast.expr], place: Place) -> list[ast.expr]:
+    """Those of some readings that are arguments of one call, or all of them where it is not called by its name."""
+
+    def is_given(load: ast.expr) -> bool:
+        calls = (each for each in place.tree.above(load) if isinstance(each, ast.Call))
+        return any(called_name(each) == called for each in calls)
+
+    return list(filter(is_given, loads)) or loads
