@@ -3,6 +3,7 @@
 # make prove   100,000 random programs, in PyTorch and in the model; thousands of faults, signals and kills, none of them felt
 # make explore other random programs for the line log; CI always takes the same
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, mended, trained, in a few minutes
+# make test-frameworks  rows of `knowledge/` about accelerate, lightning, transformers, tensorboard …, run against them
 # make bench   what watching costs, as ratios; what explaining costs as a graph grows; how fast source is checked
 # make test-all  the suite on every Python found, and on the oldest torch
 # make golden  rewrite the golden files, the JSON Schema and what the documents show, to be read in review
@@ -23,7 +24,7 @@ FAULTS ?= 10000
 SIGNALS ?= 1000
 MUTANTS ?= 5000
 
-.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn bench test-all golden clean
+.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks bench test-all golden clean
 
 run: .venv/run.stamp
 	@echo '$$ gradsan run examples/own_cell/broken.py'
@@ -66,6 +67,9 @@ explore: .venv/test.stamp
 lightgcn: .venv/run.stamp .venv-pyg/stamp .venv-dgl/stamp
 	@OMP_NUM_THREADS=1 $(BIN)/python examples/lightgcn/compare.py \
 		torch=$(BIN)/python pyg=.venv-pyg/bin/python dgl=.venv-dgl/bin/python
+
+test-frameworks: .venv-frameworks/stamp
+	OMP_NUM_THREADS=1 .venv-frameworks/bin/python -m pytest tests/knowledge/test_calls.py
 
 bench: .venv/run.stamp
 	$(BIN)/python benchmarks/overhead.py

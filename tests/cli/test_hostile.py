@@ -6,7 +6,7 @@ import re
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,7 +119,7 @@ def here(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     return Here(tmp_path / "tree", capsys)
 
 
-def fill(folder: Path, files: dict[str, str] | dict[str, str | bytes]) -> None:
+def fill(folder: Path, files: Mapping[str, str | bytes]) -> None:
     """Write all of them."""
     for name, content in files.items():
         file = folder / name

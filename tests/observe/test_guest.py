@@ -66,6 +66,22 @@ warnings.warn("of whoever called", stacklevel=2)
 sys._getframe(1)
 """
 
+IMPORTED = """
+import inspect, sys, traceback
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("failing", "missing"):
+            print(name, [each.function for each in inspect.stack()][: 5])
+sys.meta_path.insert(0, Finder())
+with open("failing.py", "w") as file:
+    file.write("1 / 0")
+for name in ("failing", "missing"):
+    try:
+        __import__(name)
+    except (ImportError, ZeroDivisionError) as error:
+        print([each.name for each in traceback.extract_tb(error.__traceback__)])
+"""
+
 # What cloudpickle, dill and those that build on them make of a function that is pickled by value.
 WRITTEN = """
 import copyreg, io, marshal, os, pickle, subprocess, sys
@@ -195,6 +211,14 @@ def test_program_is_at_the_bottom_of_its_stack(tmp_path: Path) -> None:
 
     assert (ours.stdout, ours.stderr, ours.returncode) == (plain.stdout, plain.stderr, plain.returncode)
     assert plain.stdout == "['<module>']\n"
+
+
+def test_finder_of_the_program_is_asked_as_it_would_be(tmp_path: Path) -> None:
+    """Once, by Python itself; and what an imported file raises has no entry of ours."""
+    script = tmp_path / "program.py"
+    script.write_text(IMPORTED, encoding="utf-8")
+
+    assert Warm().run(script, "run").stdout == Warm().run(script).stdout
 
 
 def test_code_that_is_written_down_is_loaded_where_gradsan_is_not(tmp_path: Path) -> None:

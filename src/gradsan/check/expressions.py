@@ -18,6 +18,7 @@ from gradsan.check.values import (
     Value,
     entries_of,
     is_exact,
+    is_scalar,
     key_of,
     leaves_of,
     ops_of,
@@ -68,7 +69,7 @@ def unary(machine: Machine, node: ast.UnaryOp) -> Value:
     if isinstance(value, Const):
         return Const(value=-value.value) if isinstance(value.value, int | float) else Value()
     if isinstance(node.op, ast.USub) and (ops_of(value) or leaves_of(value)):
-        scalar = value.op is not None and value.op.scalar
+        scalar = is_scalar(value)
         return result(machine, "neg", [(value, node.operand)], node, linear=scalar, scalar=scalar)
     return value
 

@@ -58,7 +58,7 @@ def _output(machine: Machine, layer: Layer, given: Several[Given], node: ast.exp
     row = module_class(layer.kind)
     if row.holds:
         return Value()
-    leaf = layer.leaf
+    leaves = [layer.leaf] if layer.leaf is not None else []
     entering = any(has_graph(value) for value, _ in given)
     # Loops are followed for two iterations: the state of the first is data, that of any later one has a graph.
     carried = row.carries and len(given) > 1 and bool(machine.world.moment)
@@ -70,8 +70,8 @@ def _output(machine: Machine, layer: Layer, given: Several[Given], node: ast.exp
         node,
         saves=row.saves,
         scalar=is_loss(layer.kind),
-        leaves=() if leaf is None else (leaf,),
-        storages=(leaf.storage,) if leaf is not None and keeps else (),
+        leaves=tuple(leaves),
+        storages=tuple(leaf.storage for leaf in leaves) * keeps,
     )
     return _shaped(layer.kind, made)
 

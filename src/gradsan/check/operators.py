@@ -84,12 +84,11 @@ def _operation(machine: Machine, name: str, left: Given, right: Given, node: ast
 
 
 def _without_graph(machine: Machine, first: Value, second: Value, node: ast.AST) -> Value:
-    opaque = first.opaque or second.opaque
-    tensors = [each for each in (first, second) if isinstance(each, Tensor)]
-    if not tensors:
+    both, opaque = (first, second), first.opaque or second.opaque
+    if not any(isinstance(each, Tensor) for each in both):
         return Value(made=machine.site(node), opaque=opaque)
-    lost = None if opaque else lost_by(machine, tensors)
-    plain: Plain | None = "number" if _is_number(first) and _is_number(second) else None
+    lost = None if opaque else lost_by(machine, both)
+    plain: Plain | None = "number" if all(map(_is_number, both)) else None
     return Tensor(cut=lost, made=machine.site(node), opaque=opaque, plain=plain)
 
 

@@ -9,8 +9,21 @@ from gradsan.check.machine import Machine
 from gradsan.check.new_ops import edit
 from gradsan.check.operators import arithmetic
 from gradsan.check.tables import STATEMENTS, entered
-from gradsan.check.values import Class, Const, Function, Index, Mapping, Sequence, Tensor, Value, is_exact, key_of
+from gradsan.check.values import (
+    Class,
+    Const,
+    Function,
+    Index,
+    Library,
+    Mapping,
+    Sequence,
+    Tensor,
+    Value,
+    is_exact,
+    key_of,
+)
 from gradsan.knowledge.effects import does
+from gradsan.source.names import dotted
 
 
 @entered(STATEMENTS, ast.Expr)
@@ -164,9 +177,16 @@ def define_function(machine: Machine, node: ast.FunctionDef | ast.AsyncFunctionD
     decorators = decorator_names(node)
     function = Function(node=node, source=machine.frame.source, outer=machine.frame, decorators=decorators)
     function.defaults = {name: machine.evaluate(default) for name, default in _defaults(node.args)}
-    if any(does(each, "caches") for each in decorators):
+    if any(_remembers(machine, each) for each in node.decorator_list):
         function.remembered = {}
     machine.frame.names[node.name] = function
+
+
+def _remembers(machine: Machine, decorator: ast.expr) -> bool:
+    """Whether it gives the very results back: a method of some object may keep copies without a graph, on disk."""
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    is_method = isinstance(called, ast.Attribute) and not isinstance(machine.evaluate(called.value), Library)
+    return does(dotted(called), "caches") and not is_method
 
 
 def _defaults(arguments: ast.arguments) -> list[tuple[str, ast.expr]]:

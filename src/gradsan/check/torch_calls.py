@@ -90,8 +90,9 @@ def _shape(name: str, row: Operation, call: Call) -> tuple[bool, bool]:
 def _saved(row: Operation, inputs: Several[Value]) -> tuple[Storage, ...]:
     """What an operation keeps of several inputs, where another one has a graph."""
     tensors = [each for each in inputs if isinstance(each, Tensor)]
-    kept = [each for place, each in enumerate(tensors) if place in row.factors or place in row.inputs]
-    return tuple(each.memory for each in kept if any(other is not each and other.differentiable for other in tensors))
+    kept = [each for place, each in enumerate(tensors) if place in {*row.factors, *row.inputs}]
+    with_graph = [each for each in tensors if each.differentiable]
+    return tuple(each.memory for each in kept if [other for other in with_graph if other is not each])
 
 
 def _all_scalar(value: Value) -> bool:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from gradsan.check.layer_calls import new_layer
 from gradsan.check.machine import Call, Machine
-from gradsan.check.new_ops import result
+from gradsan.check.new_ops import cut, result
 from gradsan.check.optimizer_calls import new_optimizer
 from gradsan.check.tables import TORCH, entered
-from gradsan.check.torch_calls import torch_function
+from gradsan.check.torch_calls import fresh, torch_function
 from gradsan.check.unfollowed import unknown_call
 from gradsan.check.values import Distribution, Instance, Layer, Sequence, Tensor, Value
 from gradsan.knowledge.effects import paths
@@ -28,6 +28,13 @@ def call_torch(machine: Machine, path: str, call: Call) -> Value:
     if path in paths("wraps") and call.arguments:
         return call.first
     return next(handler for prefixes, handler in _PREFIXES if path.startswith(prefixes))(machine, call)
+
+
+@entered(TORCH, "torch.autograd.Variable")
+def variable(machine: Machine, call: Call) -> Value:
+    """The same values without their graph: a leaf, where it is to have a gradient."""
+    made = fresh(machine, call)
+    return made if made.leaf is not None else cut(machine, call.first, "`Variable`", call.node)
 
 
 @entered(TORCH, "torch.compile")

@@ -17,7 +17,7 @@ def unknown_call(machine: Machine, name: str, call: Call) -> Value:
     carried = [value for value, _ in call.given if ops_of(value)]
     if last in HARMLESS or not carried:
         return Value(made=machine.site(call.node), opaque=True)
-    if any(word in last for word in CUTTING_WORDS) or operation(last).cuts:
+    if operation(last).cuts or any(word in last for word in CUTTING_WORDS):
         return cut(machine, carried[0], f"`{name}`", call.node)
     is_loss = any(word in last for word in LOSS_WORDS)
     doubt = LIKELY if is_loss else DOUBTFUL

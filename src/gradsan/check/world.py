@@ -136,7 +136,10 @@ class World:
         """What an optimizer owns; what nobody is known to own, where it is not known what it owns."""
         if optimizer.complete:
             return optimizer.owned
-        others = {leaf for each in self.optimizers if each is not optimizer for leaf in each.owned}
+        rivals = [each for each in self.optimizers if each is not optimizer]
+        if not all(each.complete for each in rivals):  # whose it is, nobody knows
+            return optimizer.owned
+        others = {leaf for each in rivals for leaf in each.owned}
         unowned = [leaf for leaf in self.reached() if leaf not in others]
         return list(dict.fromkeys([*optimizer.owned, *unowned]))
 

@@ -194,6 +194,9 @@ class Fixing:
         workshop, before = self._first_run(report, known)
         proving = _Proving(self, workshop, Stage(before, {}, workshop))
         proving.found()
+        if not before.diagnoses and not known:
+            seen = f"{before.passes} backward passes and {before.made} steps were watched"
+            self._say(f"the program ran to its end: {seen}, and show none of the problems that `gradsan explain` lists")
         for diagnosis in known:
             if any(_is_same(diagnosis, one) for one in before.diagnoses):
                 continue

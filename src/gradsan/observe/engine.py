@@ -21,7 +21,7 @@ from gradsan.observe.tape import CREATES, GIVES, KINDS, PASS, READ, RETAINS
 Engine = Callable[..., Any]
 Asked = tuple[Sequence[Any], tuple[Any, ...], dict[str, Any], FrameType]  # as `begins` is given it
 
-_getframe = sys._getframe  # noqa: SLF001 # the only way to a frame; in a hidden one, to that of its caller
+_getframe = sys._getframe  # noqa: SLF001 # the only way to a frame
 
 
 class Watch(Protocol):
@@ -73,7 +73,7 @@ def watched_engine(engine: Engine, watch: Watch, passes: Passes, pen: Pen) -> En
                     tape.extend((counter() * SITES + site, page, event * KINDS + kind, thread, 0))
                     begun = taped
             if begun is None:
-                begun = watch.begins(tensors, args, named, _getframe())
+                begun = watch.begins(tensors, args, named, _getframe(1))
         except BaseException as error:
             if not is_ours(error):
                 raise
@@ -82,7 +82,7 @@ def watched_engine(engine: Engine, watch: Watch, passes: Passes, pen: Pen) -> En
             result = engine(tensors, *args, **named)
         except BaseException as error:
             try:
-                watch.failed(error, begun, (tensors, args, named, _getframe()))
+                watch.failed(error, begun, (tensors, args, named, _getframe(1)))
             except BaseException as own:
                 if not is_ours(own):
                     raise

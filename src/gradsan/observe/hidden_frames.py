@@ -9,11 +9,10 @@ begins there, directly before.
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from opcode import opmap
 from types import CodeType
 from typing import ParamSpec, TypeVar
-
-from gradsan.observe.log.bytecode import Instruction, assemble, disassemble
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -22,19 +21,25 @@ _RESUME, _NOP = opmap["RESUME"], opmap["NOP"]
 
 
 def hidden(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, whose frame nobody sees. To `sys._getframe()` in it, its caller is the one that asks."""
-    code = function.__code__
+    """The function, whose frame nobody sees but itself."""
+    function.__code__ = _never_begun(function.__code__)
+    return function
+
+
+@cache
+def _never_begun(code: CodeType) -> CodeType:
     units = bytearray(code.co_code)
     begins = 2 * units[::2].index(_RESUME)
     units[begins : begins + 2] = (_NOP, 0)
-    function.__code__ = _begun_late(code.replace(co_code=bytes(units)))
-    return function
+    return _begun_late(code.replace(co_code=bytes(units)))
 
 
 def _begun_late(code: CodeType) -> CodeType:
     """As it returns, and there alone: where exceptions leave, handlers may stand before what is to be hidden."""
     if hasattr(sys, "monitoring"):
         return code
+    from gradsan.observe.log.bytecode import Instruction, assemble, disassemble
+
     instructions = disassemble(code)
     last = max(place for place, each in enumerate(instructions) if each.name == "RETURN_VALUE")
     instructions.insert(

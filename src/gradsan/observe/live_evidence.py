@@ -20,7 +20,7 @@ from gradsan.observe.unasked import is_one
 
 _DEPTH = 3  # attributes between a variable and the object that holds the state
 _ITEMS = 50  # of a container, that are looked at
-_CONTAINERS: dict[int, Form] = {id(tuple): "tuple", id(list): "list", id(deque): "deque"}
+_CONTAINERS: dict[type, Form] = {tuple: "tuple", list: "list", deque: "deque"}
 _PLAIN = {id(type(None)): NONE, id(int): NUMBER, id(float): NUMBER, id(bool): NUMBER}
 _OPS = 400  # whose lines are looked up
 _LINES = 60
@@ -123,7 +123,7 @@ def _items(each: object) -> tuple[Form, list[object]] | None:
         return "named tuple", list(tuple.__iter__(each))  # type: ignore[arg-type] # its class is asked above
     if kind is dict:
         return "dict", list(each.values())  # type: ignore[attr-defined] # a dict
-    return (_CONTAINERS[id(kind)], list(each)) if id(kind) in _CONTAINERS else None  # type: ignore[call-overload] # one of these
+    return (_CONTAINERS[kind], list(each)) if kind in _CONTAINERS else None  # type: ignore[call-overload] # one of these
 
 
 def _record(each: object) -> Held:

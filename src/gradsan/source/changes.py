@@ -35,7 +35,7 @@ class Changes:
             ours = self.at(statement)
             ours.before += [each for each in theirs.before if each not in written]
             ours.after += [each for each in theirs.after if each not in written]
-            if None not in (ours.instead, theirs.instead) and ours.instead != theirs.instead:
+            if ours.is_rewritten and theirs.is_rewritten and ours.instead != theirs.instead:
                 return False
             ours.instead = theirs.instead if ours.instead is None else ours.instead
             ours.with_comments |= theirs.with_comments
@@ -43,7 +43,7 @@ class Changes:
 
     def gone(self) -> set[Statement]:
         """The statements of which nothing is left."""
-        return {statement for statement, each in self.lines.items() if each.instead is not None}
+        return {statement for statement, each in self.lines.items() if each.is_rewritten}
 
     def is_flat(self, tree: Tree) -> bool:
         """Whether nothing is changed inside of what is changed as a whole."""

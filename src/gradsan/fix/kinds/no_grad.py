@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 
 from gradsan.fix.carried import no_grad
 from gradsan.fix.drafting import Draft
+from gradsan.fix.flow import dependents
 from gradsan.fix.kinds import Places
-from gradsan.fix.program import Program
+from gradsan.fix.program import Place, Program
 from gradsan.knowledge.effects import does, may_ask_for_pass
-from gradsan.source.names import called_name, nodes
+from gradsan.source.names import call_of, called_name, nodes
 from gradsan.source.placing import code_of, nested
 from gradsan.source.tree import Function, Statement, Tree, is_simple
 
@@ -21,6 +22,25 @@ def _around_what_creates_it(program: Program) -> Iterator[Draft]:
     word = None if place is None else no_grad(place.tree.source)
     if place is not None and word is not None and is_simple(place.statement):
         yield _around(place.tree, place.statement, word)
+
+
+def _around_what_is_put_away(program: Program) -> Iterator[Draft]:
+    """The statement that computes it, where its function hands it to a container and does nothing else with it."""
+    for place in reversed(program.places(program.diagnosis.made)):
+        word = None if place is None else no_grad(place.tree.source)
+        if place is not None and word is not None and isinstance(place.statement, ast.Assign) and _only_stored(place):
+            yield _around(place.tree, place.statement, word)
+            return
+
+
+def _only_stored(place: Place) -> bool:
+    """Whether all that is made of it ends in calls whose results nobody takes."""
+    tree = place.tree
+    scope, first = tree.scope(place.statement), tree.line(place.statement)
+    following = [each for each in tree.statements if tree.scope(each) is scope and tree.line(each) > first]
+    using = dependents(place.statement, sorted(filter(is_simple, following), key=tree.line))[1:]
+    calling = [call_of(each) for each in using if not isinstance(each, ast.Assign)]
+    return bool(calling) and all(call is not None and not may_ask_for_pass(called_name(call)) for call in calling)
 
 
 def _around_what_measures(program: Program) -> Iterator[Draft]:
@@ -61,4 +81,8 @@ def _only_measures(node: ast.AST, where: Sequence[ast.AST]) -> bool:
     return next((name for name in reversed(modes) if name in {"eval", "train"}), None) == "eval"
 
 
-PLACES: Places = {"creation": _around_what_creates_it, "measuring": _around_what_measures}
+PLACES: Places = {
+    "creation": _around_what_creates_it,
+    "put away": _around_what_is_put_away,
+    "measuring": _around_what_measures,
+}
