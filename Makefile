@@ -1,8 +1,9 @@
 # make run     see gradsan explain an error, on a fresh machine, within a minute
 # make test    everything that CI checks; what needs no torch also on Python 3.12 and 3.13, where they are found
-# make prove   100,000 random programs, in PyTorch and in the model; thousands of faults, signals and kills, none of them felt
+# make prove   100,000 random programs, in PyTorch and in the model; mutated sources; thousands of faults, signals and kills
 # make explore other random programs for the line log; CI always takes the same
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, mended, trained, in a few minutes
+# make test-frameworks  rows of `knowledge/` about accelerate, lightning, transformers, tensorboard …, run against them
 # make bench   what watching costs, as ratios; what explaining costs as a graph grows; how fast source is checked
 # make test-all  the suite on every Python found, and on the oldest torch
 # make golden  rewrite the golden files, the JSON Schema and what the documents show, to be read in review
@@ -23,13 +24,14 @@ FAULTS ?= 10000
 SIGNALS ?= 1000
 MUTANTS ?= 5000
 
-.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn bench test-all golden clean
+.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks bench test-all golden clean
 
 run: .venv/run.stamp
 	@echo '$$ gradsan run examples/own_cell/broken.py'
 	@$(BIN)/gradsan run examples/own_cell/broken.py; test $$? -eq 1
 
-test: check $(LATER:%=test-%)
+test:
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync check $(LATER:%=test-%)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --dist worksteal
 
 # One that is not found is named and left out.
@@ -65,6 +67,9 @@ explore: .venv/test.stamp
 lightgcn: .venv/run.stamp .venv-pyg/stamp .venv-dgl/stamp
 	@OMP_NUM_THREADS=1 $(BIN)/python examples/lightgcn/compare.py \
 		torch=$(BIN)/python pyg=.venv-pyg/bin/python dgl=.venv-dgl/bin/python
+
+test-frameworks: .venv-frameworks/stamp
+	OMP_NUM_THREADS=1 .venv-frameworks/bin/python -m pytest tests/knowledge/test_calls.py
 
 bench: .venv/run.stamp
 	$(BIN)/python benchmarks/overhead.py

@@ -94,8 +94,7 @@ trainer = Trainer(net, 0.1)
         _steps("""
 fit = F.mse_loss(net(x), y)
 slopes = autograd.grad(fit, list(net.parameters()), retain_graph=True)
-flatness = slopes[0].square().sum() + slopes[2].square().sum()
-loss = fit + 0.1 * flatness
+loss = fit + 0.1 * sum(slope.square().sum() for slope in slopes)
 loss.backward()
 """),
     ),
@@ -173,6 +172,13 @@ for _ in range(2):
     slope = autograd.grad(F.mse_loss(net(attacked), y), attacked)[0]
     attacked = (attacked + 0.1 * slope.sign()).clamp(-3, 3).detach()
 loss = 0.5 * F.mse_loss(net(x), y) + 0.5 * F.mse_loss(net(attacked), y)
+loss.backward()
+"""),
+    "attack_added_to_nothing_yet": _steps("""
+z, weight = x.clone().requires_grad_(), net[0].weight
+slope = autograd.grad(F.linear(z, weight).square().mean(), z)[0]
+loss = 0
+loss += F.linear(x + 0.1 * slope.sign(), weight).square().mean()
 loss.backward()
 """),
     "meta_learning_of_first_order": _steps(

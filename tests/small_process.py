@@ -19,6 +19,7 @@ from types import FunctionType, ModuleType
 import gradsan
 
 _PYTHON = ctypes.pythonapi
+_TESTS = str(Path(__file__).parent)
 _LARGE = ["torch", "torch._dynamo", "torch.utils.data"]
 _functions: defaultdict[str, list[FunctionType]] = defaultdict(list)  # by the file of tests that they are written in
 
@@ -27,9 +28,8 @@ def set_all_aside() -> None:
     """Hide all that there is from the collector's lists."""
     _import_what_is_large()
     gc.collect()
-    tests = str(Path(__file__).parent)
     for each in gc.get_objects():
-        if type(each) is FunctionType and each.__code__.co_filename.startswith(tests):
+        if type(each) is FunctionType and each.__code__.co_filename.startswith(_TESTS):
             _functions[each.__code__.co_filename].append(each)
     gc.freeze()
 
@@ -42,13 +42,18 @@ def program_of(module: ModuleType) -> Iterator[None]:
     for file in _functions.keys() & files:
         for each in _functions[file]:
             _track_again(each)
-    others = {name: each for name, each in sys.modules.items() if _file(each) in _functions.keys() - files}
+    others = {name: each for name, each in sys.modules.items() if _is_of_tests(each) and _file(each) not in files}
     for name in others:
         del sys.modules[name]
     yield
     sys.modules.update(others)
     gc.collect()
     gc.freeze()
+
+
+def _is_of_tests(module: ModuleType) -> bool:
+    """Whether it is one of their files; packages stay, for whoever imports something out of them."""
+    return str(_file(module)).startswith(_TESTS) and not hasattr(module, "__path__")
 
 
 def _file(module: ModuleType | None) -> str | None:

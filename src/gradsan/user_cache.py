@@ -5,7 +5,6 @@ Nobody who sends a project can send answers along, nor links through which other
 
 import os
 import sys
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -16,21 +15,27 @@ T = TypeVar("T")
 
 def kept(kind: str, name: str, form: type[T]) -> T | None:
     """What was kept under that name; None where there is nothing that can be trusted."""
-    import msgspec
-
     try:
         folder = _folder(kind)
         if not _is_ours(folder):
             return None
         handle = os.open(folder / f"{name}.json", os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         with os.fdopen(handle, "rb") as file:
-            return msgspec.json.decode(file.read(), type=form)
-    except (OSError, msgspec.MsgspecError, ValueError, RecursionError):
+            content = file.read()
+    except OSError:
+        return None
+    import msgspec
+
+    try:
+        return msgspec.json.decode(content, type=form)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
 
 
 def keep(kind: str, name: str, content: object) -> None:
     """Keep it under that name; where that is not possible, it is worked out again another time."""
+    import tempfile
+
     import msgspec
 
     with suppress(OSError, ValueError):  # a name of a file that is no text

@@ -6,6 +6,7 @@ import pytest
 
 from gradsan.causes import Cause, all_causes, cause
 from gradsan.causes.diagnosing import remedies_of
+from gradsan.causes.meaning import OF_KINDS
 from gradsan.causes.remedy import USUAL, Remedy
 from gradsan.report import Diagnosis, Fix, FixKind
 
@@ -20,8 +21,8 @@ def diagnosis(code: str, *kinds: FixKind, **evidence: str) -> Diagnosis:
 
 
 def test_every_kind_has_a_usual_remedy() -> None:
-    """A new kind says what it is about and where it is made."""
-    assert set(USUAL) == set(KINDS)
+    """A new kind says what it is about, where it is made, and what it means for the gradients."""
+    assert set(USUAL) == set(OF_KINDS) == set(KINDS)
 
 
 @pytest.mark.parametrize("each", all_causes(), ids=lambda each: each.code)
@@ -45,7 +46,7 @@ def test_remedies_follow_the_fixes_of_a_diagnosis() -> None:
         ("single use", "boundary", "use"),
         "nothing is left to train",
     )
-    assert (reset.kind, reset.where, reset.trusted) == ("reset-state", ("boundary",), False)
+    assert (reset.kind, reset.where, reset.trusted) == ("reset-state", ("boundary", "collection"), False)
 
 
 def test_output_is_cut_in_the_loss_that_is_for_others() -> None:

@@ -150,6 +150,7 @@ def test_call_that_cuts_is_not_offered_to_be_removed_where_none_was_found() -> N
 
     assert [each.kind for each in told(WithoutHistory(LATER)).fixes] == ["advice"]
     assert told(WithoutHistory(LATER, cut=at, by="`.detach()`")).fixes[0].kind == "re-attach"
+    assert told(WithoutHistory(LATER, cut=at, by="`.requires_grad_(False)`")).fixes[0].kind == "unfreeze"
 
 
 def test_what_was_inferred_is_likely() -> None:

@@ -48,3 +48,35 @@ def test_key_of_an_unknown_value_is_never_anothers() -> None:
     keys = {key_of(Value()) for _ in range(100)}
 
     assert len(keys) == 100
+
+
+REMEMBERED = """
+import functools, joblib, torch
+from functools import lru_cache
+
+memory = joblib.Memory("kept")
+weight = torch.nn.Parameter(torch.ones(3))
+opt = torch.optim.SGD([weight], lr=0.1)
+
+{decorator}
+def table(factor):
+    return (weight * factor).exp()
+
+for step in range(9):
+    opt.zero_grad()
+    table(2).sum().backward()
+    opt.step()
+"""
+
+
+@pytest.mark.parametrize("decorator", ["@lru_cache", "@functools.lru_cache(maxsize=8)", "@functools.cache"])
+def test_function_that_remembers_its_results_keeps_their_graph(decorator: str) -> None:
+    """The same tensor comes back, in every iteration."""
+    (found,) = check_content("program.py", REMEMBERED.format(decorator=decorator).encode()).diagnoses
+
+    assert found.code == "GS109"
+
+
+def test_cache_on_disk_keeps_no_graph() -> None:
+    """What a method called `cache` gives back may be a copy of the values: joblib's reads them from a file."""
+    assert check_content("program.py", REMEMBERED.format(decorator="@memory.cache").encode()).diagnoses == ()

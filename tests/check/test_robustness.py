@@ -2,6 +2,7 @@
 
 import sys
 import sysconfig
+import tracemalloc
 from pathlib import Path
 from random import Random
 
@@ -22,8 +23,12 @@ STANDARD = Path(sysconfig.get_path("stdlib"))
         (b"\xff\xfe\xfa", "encoding"),
         (b"x = [\n" + b"0,\n" * 3_000_000 + b"]\n", "larger than"),
         (("(" * 1_000 + ")" * 1_000).encode(), "nested"),
+        (b"# coding: undefined\nx.backward()\n", "encoding"),
+        (b"# coding: punycode\nx.backward()\n", "encoding"),
+        (b"# coding: rot13\nx.backward()\n", "encoding"),
+        (b"# coding: utf-7\n+2AA-.backward()\n", "surrogates"),
     ],
-    ids=["syntax", "nulls", "encoding", "bytes", "size", "parentheses"],
+    ids=["syntax", "nulls", "encoding", "bytes", "size", "parentheses", "undefined", "punycode", "rot13", "utf-7"],
 )
 def test_unreadable_file_is_told(content: bytes, problem: str) -> None:
     """What is wrong with it, and no traceback."""
@@ -58,6 +63,40 @@ def test_unreadable_file_is_told(content: bytes, problem: str) -> None:
 def test_odd_source_is_read(source: str) -> None:
     """Deep, circular or endless: it is read as far as it goes."""
     assert check_content("odd.py", source.encode()).problem is None
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "s = s + s",
+        "s += s",
+        "x = x + x",
+        "x += x",
+        "x.extend(x)",
+        "x = [*x, *x]",
+        "x = x * 9",
+        "x = [x, x]",
+        "d = {**d, 'd': d}",
+        "x = list(zip(x, x))",
+        "x = sum([x, x], [])",
+        "f = (lambda g: lambda y: g(g(y)))(f)",
+        "n = n * n",
+        "l = l + l",
+    ],
+)
+def test_what_is_doubled_again_and_again_stays_small(statement: str) -> None:
+    """Nothing is built that grows with every line; what the lines around it show is found all the same."""
+    start = "import torch\nw = torch.ones(1, requires_grad=True)\nl = (w * w).sum()\n"
+    names = "s, x, d, n, f = 'abc', [w], {}, 3, lambda y: y\n"
+    program = start + names + f"{statement}\n" * 40 + "m = w.exp().sum()\nm.backward()\nm.backward()\n"
+    tracemalloc.start()
+
+    found = check_content("growing.py", program.encode())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert [each.code for each in found.diagnoses] == ["GS101"]
+    assert peak < 100_000_000
 
 
 def test_form_feeds_end_no_line() -> None:

@@ -2,14 +2,17 @@
 
 import errno
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cli.conftest import Ended, Workshop
 from golden_files import Golden
 from gradsan.causes import all_causes, cause
+from gradsan.check.running import Outcome, check_files
 from gradsan.cli.check import command
 from gradsan.errors import GradsanError
 
@@ -183,6 +186,21 @@ def test_comments_are_added_where_asked(carried: Here) -> None:
     assert carried.codes() == []
 
 
+def test_no_comment_is_added_to_what_was_not_checked(carried: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody saves the file while it is checked: its lines are others now."""
+
+    def check_and_type(*arguments: Any, **named: Any) -> Outcome:  # noqa: ANN401 # as they are given
+        outcome = check_files(*arguments, **named)
+        carried.write("train.py", "# typed\n" + CARRIED)
+        return outcome
+
+    monkeypatch.setattr("gradsan.cli.checking.check_files", check_and_type)
+    with pytest.raises(GradsanError, match="changed meanwhile"):
+        carried.check("--add-ignore")
+
+    assert (carried.folder / "train.py").read_text(encoding="utf-8") == "# typed\n" + CARRIED
+
+
 def test_added_comments_keep_encoding_and_line_ends(here: Here) -> None:
     """A file is the user's: nothing else in it changes."""
     source = ("# coding: latin-1\nname = 'Zoë'\n" + CARRIED).replace("\n", "\r\n")
@@ -280,6 +298,37 @@ def test_findings_follow_imports(here: Here) -> None:
     text = model.read_text(encoding="utf-8").replace("def forward(self, x, h.detach())", "def forward(self, x, h)")
     model.write_text(text, encoding="utf-8")
     assert here.codes() == []
+
+
+def test_program_is_read_again_when_what_it_imports_gets_a_pass(here: Here) -> None:
+    """There was nothing to find in it; that depends on the other file."""
+    here.write("helper.py", "def run(loss):\n    print(loss)\n")
+    here.write(
+        "main.py",
+        "import torch\nimport helper\nw = torch.ones(1, requires_grad=True)\nloss = (w * w).sum()\n"
+        "if __name__ == '__main__':\n    helper.run(loss)\n    helper.run(loss)\n",
+    )
+    assert here.codes() == []
+
+    here.write("helper.py", "def run(loss):\n    loss.backward()\n")
+    assert here.codes() == ["GS101"]
+
+
+def test_report_is_written_whole_or_not_at_all(carried: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was there before stays on a full disk; a device is handed what it is to have."""
+    carried.check("--format", "concise", "--output", "report.txt")
+    before = (carried.folder / "report.txt").read_bytes()
+    assert b"GS103" in before
+    carried.check("--output", os.devnull)
+
+    def fail(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(GradsanError, match="No space left"):
+        carried.check("--output", "report.txt")
+
+    assert (carried.folder / "report.txt").read_bytes() == before
 
 
 def test_examples_of_all_causes_are_found(here: Here) -> None:

@@ -236,7 +236,7 @@ def test_report_of_a_program_that_was_mended_meanwhile_leaves_nothing_to_do(tmp_
     report = saved(tmp_path)
     (tmp_path / "train.py").write_text("print('fine')\n", encoding="utf-8")
 
-    done = fix(tmp_path, str(report), "--write", "--verify")
+    done = fix(tmp_path, str(report), "--write", "--verify", answer="y\n")
 
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     assert "run again, and does not show it" in done.stderr
@@ -354,15 +354,52 @@ def test_report_cannot_bring_its_own_edits(tmp_path: Path) -> None:
     assert (tree / "train.py").read_text(encoding="utf-8") == SOURCE
 
 
-def test_command_of_a_report_is_named_before_it_is_run(tmp_path: Path) -> None:
-    """Whoever wrote the report has written it."""
-    told = {"schema": 1, "gradsan": "0", "python": "3", "torch": "2", "argv": ["-c", "print()"], "diagnoses": []}
+@pytest.mark.parametrize(
+    ("arguments", "moment"),
+    [(("--write", "--verify", "python slow.py"), "running the program as it is"), (("--ask",), "write it?")],
+    ids=["verify", "ask"],
+)
+def test_what_is_typed_meanwhile_is_kept(tmp_path: Path, arguments: tuple[str, ...], moment: str) -> None:
+    """While a fix is proved, or a question waits: also where the file looks as old as before."""
+    file = tmp_path / "train.py"
+    file.write_text(TWICE, encoding="utf-8")
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(1)\n", encoding="utf-8")
+    before = file.stat()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gradsan", "fix", *arguments, "train.py"],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    assert process.stdout is not None
+    shown = b""
+    while moment.encode() not in shown:
+        shown += os.read(process.stdout.fileno(), 1000)
+
+    file.write_text(TWICE + "print('typed')\n", encoding="utf-8")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    shown += process.communicate(b"y\n", timeout=120)[0]
+
+    assert process.returncode == 2
+    assert b"'train.py' was changed meanwhile" in shown
+    assert file.read_text(encoding="utf-8") == TWICE + "print('typed')\n"
+
+
+@pytest.mark.parametrize(("answer", "status"), [("", 2), ("n\n", 2), ("y\n", 0)])
+def test_command_of_a_report_is_run_only_if_the_user_agrees(tmp_path: Path, answer: str, status: int) -> None:
+    """Whoever wrote the report has written it; where nobody can be asked, it is not run."""
+    ran = f"open({str(tmp_path / 'ran')!r}, 'w'); print('\x1b[2J')"
+    told = {"schema": 1, "gradsan": "0", "python": "3", "torch": "2", "argv": ["-c", ran], "diagnoses": []}
     (tmp_path / "report.json").write_text(json.dumps(told), encoding="utf-8")
+    program = tmp_path / "report.json"
 
-    done = fix(tmp_path, "report.json", "--verify", "--quiet")
+    done = fix(tmp_path, str(program), "--verify", "--quiet", answer=answer)
 
-    assert done.stderr.startswith("gradsan: the command of the report is run: ")
-    assert done.stderr.endswith("-c 'print()'\n")
+    assert done.stderr.startswith("the report says that it comes from `python -c ")
+    assert "\x1b" not in done.stderr
+    assert done.returncode == status, done.stderr
+    assert not (tmp_path / "ran").exists()  # a trial writes nothing either
 
 
 ENDLESS = PROGRAM.replace(

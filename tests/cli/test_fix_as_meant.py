@@ -230,6 +230,31 @@ for step in range(4):
             one.mul_(0.99)
 """
 
+AIMED_AT = """
+import random
+from collections import deque
+
+net, memory = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)), {memory}
+opt = torch.optim.SGD(net.parameters(), 0.1)
+
+
+def remember(x):
+    target = 0.5 + 0.9 * net(x).max()
+    memory.append((x, target))
+
+
+random.seed(0)
+for step in range(8):
+    remember(torch.randn(3))
+    inputs, targets = zip(*random.choices(memory, k=4))
+    values = net(torch.stack(inputs)).mean(1)
+    loss = {loss}
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+UNRECORDED = "    with torch.no_grad():\n        target = 0.5 + 0.9 * net(x).max()\n"
+
 # The program, and a part of what it says when it is mended.
 MENDED = {
     "a step waits for a pass through a reversal": (REVERSAL, HELD),
@@ -298,6 +323,15 @@ MENDED = {
     "a state whose network is clipped by hand": (CLIPPED, "h.detach()"),
     "a state whose network decays by hand": (DECAYED, "h.detach()"),
     "a mean of what a moving teacher says": (TEACHER, "centre.detach()"),
+    "a memory of targets": (AIMED_AT.format(memory="[]", loss="F.mse_loss(values, torch.stack(targets))"), UNRECORDED),
+    "a window of targets": (
+        AIMED_AT.format(memory="deque(maxlen=5)", loss="F.smooth_l1_loss(values, torch.stack(targets))"),
+        UNRECORDED,
+    ),
+    "a memory of targets, with a weighted loss": (
+        AIMED_AT.format(memory="[]", loss="0.5 * F.huber_loss(values, torch.stack(targets)) + 0.1 * values.norm()"),
+        UNRECORDED,
+    ),
     "a loss that is read below its closure is what the step gives back": (
         LBFGS.format(more="", returned="loss", call="opt.step(closure)", below="print(loss.item())"),
         INSIDE + "            return loss\n\n        loss = opt.step(closure)\n",
@@ -318,6 +352,16 @@ MENDED = {
 
 # The program, and what is said about why nothing is written.
 REFUSED = {
+    "a memory of what a loss trains": (
+        AIMED_AT.format(memory="[]", loss="F.mse_loss(torch.stack(targets), values)"),
+        "it trains otherwise than the program before it failed",
+    ),
+    "a list that fits another one, which is filled elsewhere": (
+        GLOBAL.replace("    rewards.append(float(x.sum()))\n", "")
+        .replace("def finish", "def reward(x):\n    rewards.append(float(x.sum()))\n\n\ndef finish")
+        .replace("        act(torch.randn(3))\n", "        x = torch.randn(3)\n        act(x)\n        reward(x)\n"),
+        "no fix ends it",
+    ),
     "all of a network is frozen, and nothing is new": (
         FROZEN.format(freezing=BY_ONE, trained="net.parameters()"),
         "cannot simply be left out",

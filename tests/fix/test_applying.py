@@ -10,6 +10,7 @@ import pytest
 from gradsan.errors import ChangedFileError
 from gradsan.fix.applying import OutsideError, mended, unwritten
 from gradsan.report import Edit
+from gradsan.source.comments import commented
 from gradsan.source.writing import UnwritableFileError, write
 
 # Two files are written in a child process, which dies at the n-th line that it runs in `writing.py`; for every n.
@@ -116,6 +117,16 @@ def test_link_that_leads_out_of_the_working_directory_is_not_followed(tmp_path: 
     for name in ("link.py", "../other.py", str(tmp_path / "other.py")):
         with pytest.raises(OutsideError):
             mended([Edit(name, 1, 1, "a = 1", "a = 2")], tmp_path / "tree")
+
+
+def test_file_whose_encoding_does_not_lead_back_is_left_alone(tmp_path: Path) -> None:
+    """Everything else in it would be written in other bytes."""
+    content = b"# coding: utf-7\nname = '+AOk-+AOk-'\nloss.backward()\n"
+    (tmp_path / "a.py").write_bytes(content)
+
+    with pytest.raises(ChangedFileError, match="beyond the edit"):
+        mended([Edit("a.py", 3, 3, "loss.backward()", "pass")], tmp_path)
+    assert commented(content, {3: ["GS101"]}) == content
 
 
 @pytest.mark.parametrize(("line", "end_line"), [(1, 0), (0, 0), (2, 1), (9, 8)])

@@ -203,9 +203,10 @@ def test_losses_of_one_block_are_added_up(tmp_path: Path) -> None:
     assert "first.backward" not in mended
 
 
-def test_losses_are_not_added_up_over_a_step(tmp_path: Path) -> None:
+@pytest.mark.parametrize("between", ["opt.step()", "scaler.unscale_(opt)"])
+def test_losses_are_not_added_up_over_a_step(tmp_path: Path, between: str) -> None:
     """The first update would be lost."""
-    case = Case(tmp_path, TWO_LOSSES.replace("log(first)", "opt.step()"))
+    case = Case(tmp_path, TWO_LOSSES.replace("log(first)", between))
     found = case.diagnosis("GS102", freed=case.at("first.backward"), used=case.at("second.backward"))
 
     assert case.mended("combine-losses", found) is None

@@ -23,6 +23,10 @@ def _fix(kind: FixKind) -> Fix:
     return Fix(kind=kind, title="", safety="changes-gradients", effects=Effects())
 
 
+def _cut(line: str) -> Diagnosis:
+    return replace(FOUND, fixes=(_fix("re-attach"),), cut=Location("main.py", 7, source=line))
+
+
 @pytest.mark.parametrize(
     ("found", "why"),
     [
@@ -30,6 +34,10 @@ def _fix(kind: FixKind) -> Fix:
         (replace(FOUND, fixes=(_fix("detach"),), culprit=None), "no variable is known that holds it"),
         (replace(FOUND, fixes=(_fix("advice"),)), "only its author knows"),
         (replace(FOUND, fixes=(_fix("re-attach"),), cut=Location("main.py", 7)), "the cut at main.py:7"),
+        (_cut("pred = pred.detach().numpy()"), "`numpy` takes the values out of PyTorch"),
+        (_cut("best = one_hot(probs.argmax(dim=1))"), "`argmax` has no gradient"),
+        (_cut("each.requires_grad = False"), "which of them are to be trained"),
+        (_cut("value = torch.tensor(losses)"), "what to compute there instead"),
     ],
 )
 def test_refusal_without_a_trial_says_what_is_missing(found: Diagnosis, why: str) -> None:

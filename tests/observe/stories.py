@@ -46,7 +46,7 @@ def explained(folder: Path, program: str, library: str = "") -> tuple[Diagnosis,
         sessions.uninstall()
         sys.path.remove(str(installed))
         sys.modules.pop("library", None)
-    assert not complaints
+    assert not complaints, complaints
     assert found is not None
     return found, session.explainer.live[found.fingerprint]
 

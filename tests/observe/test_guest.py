@@ -1,5 +1,8 @@
 """What a program does with itself while gradsan watches it is left alone: tracers, tracebacks, proxies, threads."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,8 +42,94 @@ except RuntimeError as error:
     print([each.name for each in traceback.extract_tb(error.__traceback__)])
 """
 
+HOOKED = """
+import inspect, torch
+from collections import Counter
+stacks = Counter()
+def look(gradient):
+    names = [each.function for each in inspect.stack()]
+    stacks[tuple(names[: names.index("<module>")])] += 1
+def train():
+    weight = torch.ones(2, requires_grad=True)
+    held = weight * 2
+    held.register_hook(look)
+    (held * held).sum().backward()
+for _ in range(20):
+    train()
+print(dict(stacks))
+"""
+
+BOTTOM = """
+import inspect, sys, warnings
+print([each.function for each in inspect.stack()])
+warnings.warn("of whoever called", stacklevel=2)
+sys._getframe(1)
+"""
+
+IMPORTED = """
+import inspect, sys, traceback
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("failing", "missing"):
+            print(name, [each.function for each in inspect.stack()][: 5])
+sys.meta_path.insert(0, Finder())
+with open("failing.py", "w") as file:
+    file.write("1 / 0")
+for name in ("failing", "missing"):
+    try:
+        __import__(name)
+    except (ImportError, ZeroDivisionError) as error:
+        print([each.name for each in traceback.extract_tb(error.__traceback__)])
+"""
+
+# What cloudpickle, dill and those that build on them make of a function that is pickled by value.
+WRITTEN = """
+import copyreg, io, marshal, os, pickle, subprocess, sys
+from types import CodeType
+FIELDS = (
+    "argcount posonlyargcount kwonlyargcount nlocals stacksize flags code consts names varnames filename name qualname"
+    " firstlineno linetable exceptiontable freevars cellvars"
+).split()
+def work(numbers):
+    def doubled(number):
+        try:
+            return number * 2
+        finally:
+            number = None
+    yield from (doubled(each)
+                for each in numbers)
+def fields_of(code):
+    return list, ([getattr(code, "co_" + name) for name in FIELDS],)
+with open("pickled", "wb") as file:
+    pickler = pickle.Pickler(file)
+    pickler.dispatch_table = copyreg.dispatch_table | {CodeType: fields_of}
+    pickler.dump(work.__code__)
+with open("marshalled", "wb") as file:
+    marshal.dump(work.__code__, file)
+elsewhere = '''
+import marshal, pickle, sys
+sys.modules["gradsan"] = None
+from types import CodeType, FunctionType
+def made_of(fields):
+    fields[7] = tuple(made_of(each) if type(each) is list else each for each in fields[7])
+    return CodeType(*fields)
+for load, name in ((lambda file: made_of(pickle.load(file)), "pickled"), (marshal.load, "marshalled")):
+    with open(name, "rb") as file:
+        print(list(FunctionType(load(file), globals())([1, 2])), flush=True)
+'''
+subprocess.run([sys.executable, "-c", elsewhere], env={**os.environ, "GRADSAN": ""}, check=True)
+print(any(b"gradsan" in open(name, "rb").read() for name in ("pickled", "marshalled")))
+print(len({work.__code__, work.__code__}), list(work([1, 2])))
+"""
+
 PROXY = """
 import torch
+class Meta(type):
+    def __eq__(cls, other): print("its class was compared"); return cls is other
+    def __hash__(cls): print("its class was hashed"); return 1
+    def __getattribute__(cls, name): print("its class was asked", name); return type.__getattribute__(cls, name)
+class Slotted(metaclass=Meta):
+    __slots__ = ("held",)
 class Proxy:
     @property
     def __class__(self): print("its class was read"); return int
@@ -49,7 +138,7 @@ class Proxy:
 proxy = Proxy()
 w = torch.ones(1, requires_grad=True)
 def train():
-    mine, kept, box = proxy, [], [proxy]
+    mine, kept, box, slotted = proxy, [], [proxy], object.__new__(Slotted)
     for i in range(6):
         loss = (w * w).sum()
         loss.backward()
@@ -94,6 +183,49 @@ def test_error_that_the_program_catches_has_the_traceback_that_it_would_have(tmp
     ended = watched(tmp_path, CAUGHT)
 
     assert ended.stdout == "['<module>', 'backward', 'backward', '_engine_run_backward']\n"
+
+
+def test_hook_finds_the_stack_that_it_would_find(tmp_path: Path) -> None:
+    """Nothing of ours stands between it and the line that asked for the pass, watched closely or not."""
+    ended = watched(tmp_path, HOOKED)
+
+    assert ended.stdout == "{('look', '_engine_run_backward', 'backward', 'backward', 'train'): 20}\n"
+
+
+@pytest.mark.cold  # what the interpreter starts is at the bottom of the stack
+def test_program_is_at_the_bottom_of_its_stack(tmp_path: Path) -> None:
+    """As `python` starts it; so do warnings that look for a caller, and those who ask for its frame."""
+    script = tmp_path / "program.py"
+    script.write_text(BOTTOM, encoding="utf-8")
+
+    plain, ours = (
+        subprocess.run(
+            [sys.executable, script],
+            env={**os.environ, "GRADSAN": wanted},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        for wanted in ("", "1")
+    )
+
+    assert (ours.stdout, ours.stderr, ours.returncode) == (plain.stdout, plain.stderr, plain.returncode)
+    assert plain.stdout == "['<module>']\n"
+
+
+def test_finder_of_the_program_is_asked_as_it_would_be(tmp_path: Path) -> None:
+    """Once, by Python itself; and what an imported file raises has no entry of ours."""
+    script = tmp_path / "program.py"
+    script.write_text(IMPORTED, encoding="utf-8")
+
+    assert Warm().run(script, "run").stdout == Warm().run(script).stdout
+
+
+def test_code_that_is_written_down_is_loaded_where_gradsan_is_not(tmp_path: Path) -> None:
+    """By `marshal`, and by every pickler that takes functions by value."""
+    ended = watched(tmp_path, WRITTEN)
+
+    assert ended.stdout == "[2, 4]\n[2, 4]\nFalse\n1 [2, 4]\n"
 
 
 def test_objects_that_answer_by_doing_things_are_not_asked(tmp_path: Path) -> None:

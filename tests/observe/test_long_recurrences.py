@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from gradsan.observe import graph
+from gradsan.observe.failure import pass_graph
 from gradsan.observe.log import journal, lines
 from observe.stories import diagnosis_of
 from warm import Warm
@@ -72,6 +74,14 @@ def test_the_log_is_read_a_fixed_number_of_times(tmp_path: Path, monkeypatch: py
     assert long <= 4 * short
 
 
+def test_the_graph_is_walked_a_fixed_number_of_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ops that explaining walks grow as the recurrence does, and no faster."""
+    short, long = (_ops_walked(tmp_path / str(steps), steps, monkeypatch) for steps in (60, 240))
+
+    assert short > 0
+    assert long <= 5 * short
+
+
 def test_a_graph_as_deep_as_this_does_not_kill_the_program(tmp_path: Path) -> None:
     """What Python has looked at is destroyed by recursion, and gradsan looks at every op of the first passes."""
     script = tmp_path / "deep.py"
@@ -80,6 +90,22 @@ def test_a_graph_as_deep_as_this_does_not_kill_the_program(tmp_path: Path) -> No
     ended = Warm().run(script, "run")
 
     assert (ended.status, ended.stdout) == (0, "True\nTrue\n{}\n")
+
+
+def _ops_walked(folder: Path, steps: int, monkeypatch: pytest.MonkeyPatch) -> int:
+    walked: list[int] = []
+
+    def counting(*args: Any) -> dict[Any, None]:  # noqa: ANN401 # as the walk is called
+        found = graph.walked(*args)
+        walked.append(len(found))
+        return found
+
+    folder.mkdir()
+    with monkeypatch.context() as patched:
+        patched.setattr(pass_graph, "walked", counting)
+        found = diagnosis_of(folder, CARRIED.format(steps=steps))
+    assert found.code == "GS103"
+    return sum(walked)
 
 
 def _events_read(folder: Path, steps: int, monkeypatch: pytest.MonkeyPatch) -> int:

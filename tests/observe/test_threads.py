@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import Mock
 
 import pytest
@@ -95,6 +96,27 @@ def test_error_of_one_thread_is_explained_beside_others_at_the_same_line(watched
             each.join()
 
     assert ["GS103" in each for each in explained] == [True]
+
+
+def test_error_is_explained_in_a_pool_whose_threads_do_one_task_after_another(watched: Watched) -> None:
+    """What a thread keeps for itself carries the graph of one task into the next."""
+    mine = threading.local()
+    explained: list[str] = []
+
+    def task(number: int) -> None:
+        weight = torch.ones(3, requires_grad=True)
+        state = getattr(mine, "state", torch.zeros(3)) if number % 2 else torch.zeros(3)
+        mine.state = torch.tanh(weight + state)
+        try:
+            mine.state.sum().backward()
+        except RuntimeError as error:
+            explained.extend(error.__notes__)
+
+    with watched(), ThreadPoolExecutor(1) as pool:
+        list(pool.map(task, range(8)))
+
+    assert len(explained) == 4
+    assert all(each.lstrip().startswith("GS") for each in explained)
 
 
 def test_passes_of_a_thread_do_not_push_out_those_of_another(watched: Watched) -> None:

@@ -27,10 +27,12 @@ class CarriedState(Cause):
     summary = "a tensor from an earlier step still carries that step's graph"
     own_remedies = table(
         Remedy("detach", where=("single use", "boundary", "use"), unless="nothing is left to train"),
-        Remedy("reset-state", where=("boundary",), first_if="others are emptied beside it", trusted=False),
+        Remedy("reset-state", where=("boundary", "collection"), first_if="others are emptied beside it", trusted=False),
         Remedy("move-into-loop", where=("buffer",), first_if="it can be written", only_if_shown=True),
+        Remedy("no-grad", where=("put away",)),
     )
-    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reset-state": "again"}  # it begins as in the first iteration
+    # It begins as in the first iteration; and what is put away to be aimed at is a constant from the start.
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reset-state": "again", "no-grad": "stored"}
     asked = 40
     example = Example(
         program="""\
@@ -109,10 +111,15 @@ for _ in range(3):
 
     @classmethod
     def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:
-        """A list whose old items are terms of the loss is emptied: as constants, they would train nothing."""
+        """A list whose old items are terms of the loss is emptied: as constants, they would train nothing.
+
+        What a loss only aims at is computed without a graph, where all that is done with it is to put it away.
+        """
         usual = super().remedy(kind, evidence)
         if kind == "reset-state" and evidence.get("old_part") == "a term of the loss":
-            return replace(usual, where=("boundary", "collection"), first_if="it is filled for one pass")
+            return replace(usual, first_if="it is filled for one pass")
+        if kind == "no-grad" and evidence.get("old_part") == "a target of the loss":
+            return replace(usual, first_if="it can be written", only_if_shown=True)
         return usual
 
     @classmethod

@@ -212,12 +212,19 @@ def _evidence(incident: Incident) -> dict[str, int | float | str | None]:
         "freed_ops": None if incident.consumed_bytes is None else len(incident.consumed),
         "saved_bytes": incident.consumed_bytes,
         "own_backward": incident.shaped_by,
-        "old_part": "a term of the loss" if incident.is_term else None,
+        "old_part": _role(incident),
     }
     if incident.owners.apart and incident.owners.stepped:
         trains_maker = bool(incident.owners.stepped & incident.owners.freed)
         found["earlier_pass_trains"] = "its maker" if trains_maker else "others"
     return found
+
+
+def _role(incident: SecondPass) -> str | None:
+    """What the old part is to the loss, where that says what to do about it."""
+    if incident.is_term:
+        return "a term of the loss"
+    return "a target of the loss" if incident.is_target and incident.trained_anew else None
 
 
 def fingerprint_of(cause: type[Cause], name: str, places: Iterable[Location | None]) -> str:

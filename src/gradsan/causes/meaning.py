@@ -11,6 +11,7 @@ from gradsan.report import FixKind
 # term: as if a pass over a total were asked of what was added to it since the pass before.
 # apart: as if each pass trained those optimizers alone that step after it.
 # beside: as if what was computed from parameters that have all been trained since were a constant; else again.
+# stored: as if all that the lines compute which computed something of that kind were a constant.
 # held: as if a step that changes what the next pass needs were made after that pass.
 # again: the same parameters are trained in every iteration, by what is not older than they are.
 # copied: as if every saved value were a copy.
@@ -27,6 +28,7 @@ Meaning = Literal[
     "apart",
     "beside",
     "held",
+    "stored",
     "again",
     "copied",
     "created",

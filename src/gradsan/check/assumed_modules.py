@@ -25,8 +25,8 @@ def as_module(value: Value) -> Layer:
 
 def call_assumed(machine: Machine, layer: Layer, given: Several[Given], node: ast.expr) -> Value:
     """The output of a module whose source is not known."""
-    leaf = layer.leaf
-    leaves, storages = ((), ()) if leaf is None else ((leaf,), (leaf.storage,))
+    leaves = tuple(leaves_of(layer))
+    storages = tuple(leaf.storage for leaf in leaves)
     name = layer.label or "module"
     return untyped(result(machine, name, given, node, leaves=leaves, storages=storages, doubt=LIKELY))
 

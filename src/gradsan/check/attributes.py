@@ -56,7 +56,7 @@ def instance_attribute(machine: Machine, instance: Instance, name: str, node: as
     if name.startswith("__"):
         return instance.cls if name == "__class__" else Value()
     instance.guessed.add(name)
-    guessed = instance.attributes[name] = Value(label=f"self.{name}", made=machine.site(node))
+    guessed = instance.attributes[name] = Value(label=f"self.{name}", created=machine.site(node))
     return guessed
 
 
@@ -86,7 +86,7 @@ def layer_attribute(machine: Machine, layer: Layer, name: str, node: ast.expr) -
     if name in ("module", "_orig_mod"):
         return layer
     if layer.assumed and not name.startswith("_") and name not in layer.attributes:
-        layer.attributes[name] = Value(label=f"{layer.label}.{name}", made=machine.site(node))
+        layer.attributes[name] = Value(label=f"{layer.label}.{name}", created=machine.site(node))
     return layer.attributes.get(name) or Method(receiver=layer, name=name)
 
 
@@ -144,8 +144,8 @@ def unknown_attribute(machine: Machine, value: Value, name: str, node: ast.expr)
     if value.op is not None:
         return _attribute_of_op(machine, value, name, node)
     label = f"{value.label}.{name}" if value.label else name
-    made = value.attributes[name] = Value(label=label, made=machine.site(node))
-    return made
+    created = value.attributes[name] = Value(label=label, created=machine.site(node))
+    return created
 
 
 def _attribute_of_op(machine: Machine, value: Value, name: str, node: ast.expr) -> Value:

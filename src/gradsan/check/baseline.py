@@ -1,4 +1,4 @@
-"""A baseline: what was there when a project began to be checked, and is not told until it is touched."""
+"""A baseline: what was there when a project began to be checked, and is not reported until it is touched."""
 
 import json
 from collections import Counter

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable
 
 from gradsan.check.gathering import gather_total, note_gathering, still_holds_older
-from gradsan.check.graph import Label
+from gradsan.check.graph import Label, Leaf
 from gradsan.check.machine import Machine
 from gradsan.check.new_ops import edit, result
 from gradsan.check.tables import TARGETS, entered
@@ -147,7 +147,7 @@ def _write_into(machine: Machine, owner: Tensor, value: Value, node: ast.AST) ->
         return
     written = result(machine, "copy_slices", [(owner, None), (value, None)], node, saves=True)
     if written.op is not None:
-        owner.op, owner.made = written.op, written.made
+        owner.op, owner.created = written.op, written.created
 
 
 @entered(TARGETS, ast.Starred)
@@ -182,21 +182,25 @@ def _spread(machine: Machine, targets: list[ast.expr], value: Sequence) -> list[
 
 def _christen(name: str, value: Value) -> None:
     """The first name that something gets is what it is called."""
-    match value:
-        case Optimizer() if value.name == "optimizer":
-            value.name = name
-        case Layer() | Instance():
-            for leaf in leaves_of(value):
-                leaf.module = name.removeprefix("self.")
-        case Tensor() if value.leaf is not None and value.leaf.name == "?":
-            value.leaf.name = value.leaf.module = name
+    _name_parameters(name, value)
     if value.label is None and not isinstance(value, Const):
         value.label = name
     if value.op is not None:
         value.op.called = value.op.called or name
     held = value.elements if isinstance(value, Sequence) else [value]
-    for lost in [each.cut for each in held if isinstance(each, Tensor) and each.op is None and each.cut]:
+    for lost in [each.cut for each in held if each.op is None and each.cut]:
         lost.name = lost.name or name
+
+
+def _name_parameters(name: str, value: Value) -> None:
+    match value:
+        case Optimizer(name="optimizer"):
+            value.name = name
+        case Layer() | Instance():
+            for leaf in leaves_of(value):
+                leaf.module = name.removeprefix("self.")
+        case Tensor(leaf=Leaf(name="?") as leaf):
+            leaf.name = leaf.module = name
 
 
 def _rebind(machine: Machine, target: ast.Name, value: Value) -> None:

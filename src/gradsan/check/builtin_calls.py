@@ -28,7 +28,7 @@ from gradsan.check.values import (
     whole_number,
 )
 
-REVEALING = "__revealed__"  # `__revealed__(state)` is worth what `state` is worth, and tells what that may be
+REVEALING = "__revealed__"  # `__revealed__(state)` is worth what `state` is worth, and reports what that may be
 _FOLLOWED = 2  # elements of what is not known in full
 _LONGEST_DEQUE = 8
 BUILTINS: dict[str, Callable[[Machine, Call], Value]] = {}
@@ -71,10 +71,10 @@ def _revealed(machine: Machine, call: Call) -> Value:
 
 @entered(BUILTINS, "dict", "OrderedDict")
 def _dict(machine: Machine, call: Call) -> Value:
-    made = Mapping(entries={key: value for key, (value, _) in call.keywords.items()}, born=machine.world.moment)
-    made.entries = entries_of(call.first) | made.entries
-    made.exact = not call.arguments or (isinstance(call.first, Mapping) and call.first.exact)
-    return made
+    created = Mapping(entries={key: value for key, (value, _) in call.keywords.items()}, born=machine.world.moment)
+    created.entries = entries_of(call.first) | created.entries
+    created.exact = not call.arguments or (isinstance(call.first, Mapping) and call.first.exact)
+    return created
 
 
 @entered(BUILTINS, "defaultdict")
@@ -84,14 +84,14 @@ def _defaultdict(machine: Machine, call: Call) -> Value:
 
 @entered(BUILTINS, "deque")
 def _deque(machine: Machine, call: Call) -> Value:
-    made = _collected(machine, Call(call.node, call.arguments[:1], name="list"))
-    made.kind = "deque"
+    created = _collected(machine, Call(call.node, call.arguments[:1], name="list"))
+    created.kind = "deque"
     longest = call.named("iterable", "maxlen").get("maxlen", (NONE, None))[0]
     if longest is not NONE:
         known = whole_number(longest)
-        made.longest = _FOLLOWED if known is None else max(1, min(known, _LONGEST_DEQUE))
-        made.attributes["maxlen"] = longest
-    return made
+        created.longest = _FOLLOWED if known is None else max(1, min(known, _LONGEST_DEQUE))
+        created.attributes["maxlen"] = longest
+    return created
 
 
 @entered(BUILTINS, "range")
@@ -131,8 +131,8 @@ def _zip(machine: Machine, call: Call) -> Value:
 
 def _like(iterated: list[Value], elements: list[Value]) -> Sequence:
     """A sequence that is gone through in step with others."""
-    lazy = (each.made_for for each in iterated if isinstance(each, Sequence) and each.made_for)
-    return Sequence(elements=elements, exact=all(map(is_exact, iterated)), made_for=next(lazy, []))
+    lazy = (each.created_for for each in iterated if isinstance(each, Sequence) and each.created_for)
+    return Sequence(elements=elements, exact=all(map(is_exact, iterated)), created_for=next(lazy, []))
 
 
 @entered(BUILTINS, "map")
@@ -161,7 +161,7 @@ def _next(machine: Machine, call: Call) -> Value:
     value = call.first
     if isinstance(value, Sequence) and value.elements:
         return value.elements[0]
-    return Value(op=value.op, made=machine.site(call.node))
+    return Value(op=value.op, created=machine.site(call.node))
 
 
 @entered(BUILTINS, "sum")

@@ -28,10 +28,10 @@ def _reentrant(machine: Machine, function: Value, call: Call) -> Value:
     cut_off = [(Tensor(leaf=Leaf("?", "?")) if ops_of(value) else value, each) for value, each in call.arguments]
     inner = machine.call(function, call._replace(arguments=cut_off))
     own = [op for op in reach(ops_of(inner)) if op.number > begin]
-    captured = [edge.op for op in own for edge in op.edges if edge.op.number < begin]
+    captured = dict.fromkeys(edge.op for op in own for edge in op.edges if edge.op.number < begin)
     leaves = dict.fromkeys(leaf for op in own for leaf in op.leaves if leaf.name != "?")
-    made = result(machine, "checkpoint", call.arguments, call.node, leaves=tuple(leaves))
-    if made.op is None or not isinstance(inner, Tensor):
+    created = result(machine, "checkpoint", call.arguments, call.node, leaves=tuple(leaves))
+    if created.op is None or not isinstance(inner, Tensor):
         return inner
-    made.op.captured = tuple(dict.fromkeys(captured))
-    return made
+    created.op.captured = tuple(captured)
+    return created

@@ -1,4 +1,4 @@
-"""Which way to go where a condition cannot be known: a policy, kept to consistently on one path."""
+"""Which branch to take where a condition cannot be known: a policy, kept to consistently on one path."""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from gradsan.check.graph import Moment
 
-_MOST_FORCED = 6  # branches that are looked into one by one
+_MOST_FORCED = 6  # branches that are followed one by one
 _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.NotEq: ast.Eq,
     ast.GtE: ast.Lt,
@@ -19,17 +19,17 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How to choose: the usual way, or the other way, from which iteration on, with some branches forced."""
+    """How to choose: what is usual, or the opposite, from which iteration on, with some branches forced."""
 
     usual: bool = True
     turns: bool = False  # conditions that vary from iteration to iteration turn in the second one
-    forced: tuple[tuple[ast.AST, bool], ...] = ()  # the `if`, and which way
+    forced: tuple[tuple[ast.AST, bool], ...] = ()  # the `if`, and whether it holds
 
 
-Ways = dict[ast.AST, set[bool]]  # unknown conditions, and the ways taken
+Decided = dict[ast.AST, set[bool]]  # unknown conditions, and how they were decided
 
 
-def policies(taken: Ways, varying: set[ast.AST]) -> Iterator[Policy]:
+def policies(taken: Decided, varying: set[ast.AST]) -> Iterator[Policy]:
     """The paths to follow: the usual one, the unusual one, one that turns, and branches left out so far.
 
     What was met on a path is added to the arguments before the next one is asked for.
@@ -40,7 +40,9 @@ def policies(taken: Ways, varying: set[ast.AST]) -> Iterator[Policy]:
     if varying:
         yield Policy(turns=True)
     left = _MOST_FORCED
-    while left and (one_sided := [(node, True not in ways) for node, ways in taken.items() if len(ways) == 1][:left]):
+    while left and (
+        one_sided := [(node, True not in outcomes) for node, outcomes in taken.items() if len(outcomes) == 1][:left]
+    ):
         left -= len(one_sided)
         taken |= {node: {True, False} for node, _ in one_sided}
         yield from (Policy(forced=(each,)) for each in one_sided)
@@ -48,12 +50,12 @@ def policies(taken: Ways, varying: set[ast.AST]) -> Iterator[Policy]:
 
 @dataclass(slots=True)
 class Choices:
-    """The choices that were made on one path."""
+    """The choices of one path."""
 
     policy: Policy
-    made: dict[object, bool] = field(default_factory=dict)
+    known: dict[object, bool] = field(default_factory=dict)
     equal_to: dict[object, object] = field(default_factory=dict)  # what something was assumed to equal
-    open_branches: Ways = field(default_factory=dict)
+    open_branches: Decided = field(default_factory=dict)
     varying: set[ast.AST] = field(default_factory=set)
 
     def choose(self, node: ast.AST, test: ast.expr, *, unlikely: bool, moment: Moment, code: object) -> bool:
@@ -63,12 +65,12 @@ class Choices:
         where = (code, key, moment if varies else None)
         if varies:
             self.varying.add(node)
-        if where in self.made:
-            decided = self.made[where] == positive
+        if where in self.known:
+            decided = self.known[where] == positive
         else:
             decided = self._fresh(node, test, unlikely=unlikely, turned=varies and moment[-1][1] > 1)
             decided = self._consistent(test, decided, where)
-            self.made[where] = decided == positive
+            self.known[where] = decided == positive
         self.open_branches.setdefault(node, set()).add(decided)
         return decided
 
@@ -77,9 +79,9 @@ class Choices:
         return self.policy.turns and bool(moment) and moment[-1][1] > 1
 
     def _fresh(self, node: ast.AST, test: ast.expr, *, unlikely: bool, turned: bool) -> bool:
-        for forced, way in self.policy.forced:
+        for forced, holds in self.policy.forced:
             if forced is node:
-                return way
+                return holds
         usual = not unlikely and not _is_improbable(test)
         if self.policy.turns and turned:
             usual = not usual
@@ -111,9 +113,9 @@ def leads_out(body: list[ast.stmt]) -> bool:
 def _is_improbable(test: ast.expr) -> bool:
     """`x is None` of something unknown: it was left out of a call that cannot be seen, which is rare."""
     match test:
-        case ast.Compare(_, [ast.Is()], [ast.Constant(None)]):
-            return True
-        case ast.UnaryOp(ast.Not(), ast.Compare(_, [ast.IsNot()], [ast.Constant(None)])):
+        case ast.Compare(_, [ast.Is()], [ast.Constant(None)]) | ast.UnaryOp(
+            ast.Not(), ast.Compare(_, [ast.IsNot()], [ast.Constant(None)])
+        ):
             return True
     return False
 
@@ -136,12 +138,10 @@ def _canonical(test: ast.expr) -> tuple[str, bool]:
 def _varies(test: ast.expr, loop: ast.AST) -> bool:
     """Whether a condition may come out differently in another iteration of the loop."""
     assigned = _assigned(loop)
-    for node in ast.walk(test):
-        if isinstance(node, ast.Name) and node.id in assigned:
-            return True
-        if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in _STEADY):
-            return True
-    return not assigned
+    names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
+    called = [node.func for node in ast.walk(test) if isinstance(node, ast.Call)]
+    is_steady = _STEADY.issuperset(getattr(each, "id", "") for each in called)
+    return not assigned or not is_steady or not assigned.isdisjoint(names)
 
 
 _STEADY = frozenset({"isinstance", "hasattr", "callable", "issubclass", "type", "getattr"})
@@ -149,10 +149,5 @@ _STEADY = frozenset({"isinstance", "hasattr", "callable", "issubclass", "type", 
 
 @lru_cache(maxsize=1024)
 def _assigned(loop: ast.AST) -> frozenset[str]:
-    return frozenset(_bound(loop))
-
-
-def _bound(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
+    names = (node for node in ast.walk(loop) if isinstance(node, ast.Name))
+    return frozenset(node.id for node in names if isinstance(node.ctx, ast.Store))

@@ -18,25 +18,25 @@ from gradsan.check.values import (
 @entered(CALLEES, Class)
 def construct(machine: Machine, cls: Class, call: Call) -> Instance:
     """A new object of a class of the user's."""
-    made = Instance(cls=cls, made=machine.site(call.node))
+    created = Instance(cls=cls, created=machine.site(call.node))
     constructor = cls.member("__init__")
     if cls.plain:
-        _fill(machine, made, call)
+        _fill(machine, created, call)
     elif isinstance(constructor, Function):
-        enter(machine, constructor, call, made)
+        enter(machine, constructor, call, created)
     elif not cls.is_module and cls.has_foreign_base:
-        made.given = call.values
-    return made
+        created.given = call.values
+    return created
 
 
-def _fill(machine: Machine, made: Instance, call: Call) -> None:
+def _fill(machine: Machine, created: Instance, call: Call) -> None:
     """The fields of a record: what was given for them, or their defaults."""
-    defaults = {name: made.cls.members[name] for name in made.cls.fields if name in made.cls.members}
+    defaults = {name: created.cls.members[name] for name in created.cls.fields if name in created.cls.members}
     for name, default in defaults.items():
         is_factory = isinstance(default, Factory)
-        made.attributes[name] = machine.call(default.function, Call(NOWHERE)) if is_factory else default  # type: ignore[attr-defined]
-    made.attributes |= dict(zip(made.cls.fields, call.values, strict=False))
-    made.attributes |= {key: value for key, (value, _) in call.keywords.items()}
+        created.attributes[name] = machine.call(default.function, Call(NOWHERE)) if is_factory else default  # type: ignore[attr-defined]
+    created.attributes |= dict(zip(created.cls.fields, call.values, strict=False))
+    created.attributes |= {key: value for key, (value, _) in call.keywords.items()}
 
 
 @entered(RECEIVERS, Class)
@@ -46,10 +46,10 @@ def class_method(machine: Machine, cls: Class, call: Call) -> Value:
     if isinstance(found, Function):
         return enter(machine, found, call, cls if "classmethod" in found.decorators else None)
     if call.name == "apply" and any(base.endswith("Function") for base in cls.foreign_bases()):
-        made = result(machine, cls.label or "Function", call.given, call.node, saves=True)
-        if made.op is not None:
-            made.op.inner = inner_pass(cls)
-        return untyped(made)
+        created = result(machine, cls.label or "Function", call.given, call.node, saves=True)
+        if created.op is not None:
+            created.op.inner = inner_pass(cls)
+        return untyped(created)
     if found is not None:
         return machine.call(found, call)
     return unknown_call(machine, call.name, call)

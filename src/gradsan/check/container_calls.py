@@ -60,7 +60,7 @@ def _append(machine: Machine, value: Sequence, call: Call) -> Value:
 def _note(machine: Machine, value: Sequence, element: Value, node: ast.expr) -> None:
     """Note that a list is fed which still holds what an earlier iteration put there."""
     if isinstance(node, ast.Call) and still_holds_older(machine, value):
-        holder = node.func.value if isinstance(node.func, ast.Attribute) else node
+        holder = getattr(node.func, "value", node)
         label = Label(ast.unparse(holder), "attribute" if isinstance(holder, ast.Attribute) else "local")
         for op in ops_of(element)[:1]:
             note_gathering(machine, label, op, node)

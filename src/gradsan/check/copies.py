@@ -12,7 +12,7 @@ def shallow_copy(value: Value) -> Value:
     """Another object with the same attributes."""
     if isinstance(value, Instance):
         return replace(
-            value, op=None, made=None, attributes=dict(value.attributes), items={}, running=False, guessed=set()
+            value, op=None, created=None, attributes=dict(value.attributes), items={}, running=False, guessed=set()
         )
     return value
 
@@ -37,10 +37,10 @@ def _layer(value: Layer, known: dict[int, Value]) -> Value:
 
 @entered(COPIES, Instance)
 def _instance(value: Instance, known: dict[int, Value]) -> Value:
-    made = Instance(cls=value.cls, label=value.label, hooks=list(value.hooks), compiled=value.compiled)
-    known[id(value)] = made
-    made.attributes = {name: deep_copy(each, known) for name, each in value.attributes.items()}
-    return made
+    created = Instance(cls=value.cls, label=value.label, hooks=list(value.hooks), compiled=value.compiled)
+    known[id(value)] = created
+    created.attributes = {name: deep_copy(each, known) for name, each in value.attributes.items()}
+    return created
 
 
 @entered(COPIES, Sequence)

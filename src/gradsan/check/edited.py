@@ -8,7 +8,7 @@ from gradsan.check.old_part import OldPart, below
 from gradsan.check.spots import stack_of
 from gradsan.check.stopped import Stopped, op_fact, pass_fact, weighed_by
 from gradsan.check.troubles import OldValue
-from gradsan.check.walking import Reached, way_to
+from gradsan.check.walking import Reached, path_to
 from gradsan.check.world import World
 from gradsan.facts.incident import Edited, Way, When
 
@@ -16,7 +16,7 @@ from gradsan.facts.incident import Edited, Way, When
 def edited(trouble: OldValue, world: World) -> Stopped:
     """The facts, and the name of what was changed or carried over."""
     storage, op, failing = trouble.storage, trouble.op, trouble.failing
-    path = way_to(op, trouble.found)
+    path = path_to(op, trouble.found)
     changed = max((number for number in world.updates if number < failing.number), default=0)
     incident = Edited(
         failing=pass_fact(failing, world),
@@ -31,7 +31,7 @@ def edited(trouble: OldValue, world: World) -> Stopped:
         proved=True,
         retained=next((stack_of(each.site) for each in reversed(op.walked) if each.retains), ()),
         joined=_is_joined(trouble, changed, world),
-        renewed=_is_renewed(trouble, path, changed),
+        renewed=_is_trained_beside(trouble, path, changed),
         anew=bool(leaves_in(each for each in trouble.found if each.number > changed)),
         doubt=weighed_by(trouble.doubt, failing, *path),
     )
@@ -46,12 +46,12 @@ def _when(op: Op, failing: Pass) -> When:
     return "before" if len(op.moment) < len(failing.moment) else "now"
 
 
-def _is_renewed(trouble: OldValue, path: list[Op], changed: int) -> bool:
+def _is_trained_beside(trouble: OldValue, path: list[Op], changed: int) -> bool:
     """Whether this pass trains the parameters behind the old part apart from it: that is an input, or a target."""
     newest = next((op for op in path if op.number < changed), path[-1])
     ops = {op for op in trouble.found if op.number <= newest.number}
     old = OldPart(trouble.failing.roots, newest, ops, trouble.found)
-    return old.is_trained_anew and not old.is_term
+    return old.is_trained_again and not old.is_term
 
 
 def _is_joined(trouble: OldValue, changed: int, world: World) -> bool:

@@ -18,6 +18,7 @@ from gradsan.check.values import (
     Value,
     entries_of,
     is_exact,
+    is_scalar,
     key_of,
     leaves_of,
     ops_of,
@@ -68,7 +69,7 @@ def unary(machine: Machine, node: ast.UnaryOp) -> Value:
     if isinstance(value, Const):
         return Const(value=-value.value) if isinstance(value.value, int | float) else Value()
     if isinstance(node.op, ast.USub) and (ops_of(value) or leaves_of(value)):
-        scalar = value.op is not None and value.op.scalar
+        scalar = is_scalar(value)
         return result(machine, "neg", [(value, node.operand)], node, linear=scalar, scalar=scalar)
     return value
 
@@ -81,7 +82,7 @@ def boolean(machine: Machine, node: ast.BoolOp) -> Value:
         value = machine.evaluate(each)
         known = value.truth
         if known is None and not (stops_at and (ops_of(value) or isinstance(value, Tensor))):
-            return Value(made=machine.site(node))
+            return Value(created=machine.site(node))
         if known is None or known == stops_at:
             return value
     return machine.evaluate(node.values[-1])
@@ -124,29 +125,29 @@ def known_truth(machine: Machine, test: ast.expr) -> bool | None:
 @entered(EXPRESSIONS, ast.Tuple, ast.List, ast.Set)
 def sequence(machine: Machine, node: ast.Tuple | ast.List | ast.Set) -> Value:
     """`[a, *b]`."""
-    made = Sequence(kind=_KINDS[type(node)], born=machine.world.moment)
+    created = Sequence(kind=_KINDS[type(node)], born=machine.world.moment)
     for each in node.elts:
         value = machine.evaluate(each)
         if isinstance(each, ast.Starred):
-            made.take(machine.elements(value, each))
-            made.exact &= is_exact(value)
+            created.take(machine.elements(value, each))
+            created.exact &= is_exact(value)
         else:
-            made.elements.append(value)
-    return made
+            created.elements.append(value)
+    return created
 
 
 @entered(EXPRESSIONS, ast.Dict)
 def mapping(machine: Machine, node: ast.Dict) -> Value:
     """`{key: value, **others}`."""
-    made = Mapping(born=machine.world.moment)
+    created = Mapping(born=machine.world.moment)
     for key, each in zip(node.keys, node.values, strict=True):
         value = machine.evaluate(each)
         if key is not None:
-            made.entries[key_of(machine.evaluate(key))] = value
+            created.entries[key_of(machine.evaluate(key))] = value
             continue
-        made.exact &= is_exact(value)
-        made.entries |= entries_of(value)
-    return made
+        created.exact &= is_exact(value)
+        created.entries |= entries_of(value)
+    return created
 
 
 @entered(EXPRESSIONS, ast.Lambda)
@@ -171,7 +172,7 @@ def inner(machine: Machine, node: ast.Await | ast.Starred) -> Value:
 
 @entered(EXPRESSIONS, ast.Yield)
 def yield_(machine: Machine, node: ast.Yield) -> Value:
-    """A generator gives something; what was made for it until now is its own."""
+    """A generator gives something; what was created for it until now is its own."""
     machine.frame.yielded.append(machine.optional(node.value))
     machine.frame.marks.append(len(machine.world.log[-1]) if machine.world.log else 0)
     return Value()
@@ -191,4 +192,4 @@ def formatted(machine: Machine, node: ast.JoinedStr) -> Value:
     for each in inside:
         if not isinstance(each, ast.Name | ast.Constant):
             machine.evaluate(each)
-    return Value(made=machine.site(node))
+    return Value(created=machine.site(node))

@@ -9,8 +9,8 @@ from gradsan.check.old_part import OldPart, below
 from gradsan.check.running_loops import RunningLoop, step_loop
 from gradsan.check.spots import stack_of
 from gradsan.check.stopped import Stopped, op_fact, pass_fact, weighed_by
-from gradsan.check.troubles import KeptDonated, NoHistory, OldValue, ReadFreed, SecondWalk, Trouble
-from gradsan.check.walking import peeled, terms, way_to
+from gradsan.check.troubles import KeptDonated, NoGraph, OldValue, ReadFreed, SecondWalk, Trouble
+from gradsan.check.walking import path_to, peeled, terms
 from gradsan.check.world import World
 from gradsan.facts.incident import (
     Donated,
@@ -29,7 +29,7 @@ def stopped(trouble: Trouble, world: World) -> Stopped:
     return _FACTS[type(trouble)](trouble, world)
 
 
-def _without_history(trouble: NoHistory, world: World) -> Stopped:
+def _without_graph(trouble: NoGraph, world: World) -> Stopped:
     failing = trouble.failing
     cut, doubt = stack_of(trouble.cut.site), weighed_by(SURE, failing)
     incident = WithoutHistory(pass_fact(failing, world), cut=cut, proved=True, doubt=doubt)
@@ -48,19 +48,19 @@ def _read(trouble: ReadFreed, world: World) -> Stopped:
 
 
 def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
-    path = way_to(trouble.op, trouble.found)
+    path = path_to(trouble.op, trouble.found)
     freed = next(position for position, op in enumerate(path) if op in trouble.freed)
     loop = step_loop(trouble, path[freed], _label(path, freed, trouble), world)
     at = _crossing(path, freed, loop)
-    made, enters = path[at], path[at - 1] if at else None
+    carried, enters = path[at], path[at - 1] if at else None
     label = _label(path, at, trouble)
-    old = OldPart(trouble.failing.roots, made, below(trouble.freed), trouble.found)
-    kinship, anew = _kinship(trouble), old.is_trained_anew
+    old = OldPart(trouble.failing.roots, carried, below(trouble.freed), trouble.found)
+    kinship, again = _kinship(trouble), old.is_trained_again
     incident = SecondPass(
         failing=pass_fact(trouble.failing, world),
         freeing=pass_fact(trouble.freeing, world),
         path=Way(),
-        made=op_fact(made),
+        made=op_fact(carried),
         enters=None if enters is None else op_fact(enters),
         kinship=kinship,
         repetition=None if loop is None else loop.repetition,
@@ -72,14 +72,14 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
         compiled=trouble.op.compiled is not None,
         checkpointed=trouble.checkpointed,
         own_backward=trouble.op.inner is not None,
-        trained_anew=anew,
-        is_term=anew and old.is_term,
+        trained_anew=again,
+        is_term=again and old.is_term,
         carries_more=kinship == "total" and old.is_reached_otherwise,
         is_operand=old.is_operand,
         additions=len(list(takewhile(_adds, reversed(path[:freed])))),
         doubt=weighed_by(trouble.doubt, trouble.failing, trouble.freeing, *path),
     )
-    return Stopped(incident, label, crosses=made)
+    return Stopped(incident, label, crosses=carried)
 
 
 def _adds(op: Op) -> bool:
@@ -136,7 +136,7 @@ def _optimizers(leaves: set[Leaf], world: World) -> frozenset[str]:
 _FACTS: dict[type[Trouble], Callable[..., Stopped]] = {
     SecondWalk: _second_pass,
     OldValue: edited,
-    NoHistory: _without_history,
+    NoGraph: _without_graph,
     KeptDonated: _donated,
     ReadFreed: _read,
 }

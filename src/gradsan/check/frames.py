@@ -27,7 +27,7 @@ class Frame:
     foreign: set[str] = field(default_factory=set)  # names declared `global` or `nonlocal`
     returned: Value | None = None
     yielded: list[Value] = field(default_factory=list)
-    marks: list[int] = field(default_factory=list)  # how many ops were made before each of them
+    marks: list[int] = field(default_factory=list)  # how many ops were created before each of them
     assumed: int = 0  # how many branches are taken on an assumption
     depth: int = 0
 
@@ -42,7 +42,7 @@ class Frame:
         return any(each is not None and each.running for each in receivers)
 
     def calls(self) -> Iterator["Frame"]:
-        """This call, the one that it was made in, and so on outwards."""
+        """This call, the one around it, and so on outwards."""
         frame: Frame | None = self
         while frame is not None:
             yield frame

@@ -108,9 +108,9 @@ def _generate(machine: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, fr
     try:
         machine.execute(node.body)
     finally:
-        made = machine.world.log.pop()
-    batches = [tuple(made[start:end]) for start, end in pairwise([0, *frame.marks])]
-    return Sequence(elements=frame.yielded, exact=False, kind="generator", made_for=batches)
+        created = machine.world.log.pop()
+    batches = [tuple(created[start:end]) for start, end in pairwise([0, *frame.marks])]
+    return Sequence(elements=frame.yielded, exact=False, kind="generator", created_for=batches)
 
 
 def _compiled(machine: Machine, function: Function, value: Value, node: ast.expr) -> Value:
@@ -124,7 +124,7 @@ def _compiled(machine: Machine, function: Function, value: Value, node: ast.expr
 
 
 def _doubt_state(value: Value | None) -> None:
-    """A state that something called `reset` was given is hard to tell: it may have been found by other means."""
+    """A state that something called `reset` was given is hard to know: it may have been found by other means."""
     if isinstance(value, Layer) or (isinstance(value, Instance) and value.cls.is_module):
         for op in (each.op for each in parts(value, _DEEPEST_STATE) if each.op is not None):
             op.doubt = DOUBTFUL

@@ -1,4 +1,4 @@
-"""The graph that a program would build: ops, what they build on, and where and in which iteration they were made."""
+"""The graph that a program would build: ops, what they build on, and where and in which iteration they were created."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ _numbers = count(1)
 
 
 def tick() -> int:
-    """A number that rises with everything that happens: it tells before from after."""
+    """A number that rises with everything that happens: it parts before from after."""
     return next(_numbers)
 
 
@@ -122,7 +122,7 @@ class Edge:
     label: Label | None = None
 
 
-# How an op forms its value: by adding and scaling losses, or in another way.
+# How an op forms its value: by adding and scaling losses, or otherwise.
 Form = Literal["linear", "other"]
 
 
@@ -149,8 +149,8 @@ class Op:
     scalar: bool = False  # one number, as a loss is
     called: str | None = None  # the first name that its result was given
     doubt: int = SURE
-    guarded: bool = False  # made in a branch that was only assumed to be taken
-    compiled: object = None  # the function of which `torch.compile` made one op
+    guarded: bool = False  # created in a branch that was only assumed to be taken
+    compiled: object = None  # the function that `torch.compile` turned into one op
     inner: "InnerPass | None" = None  # a pass that its own backward runs
     captured: tuple["Op", ...] = ()  # what the inner pass of a re-entrant checkpoint walks into
     freed: "Pass | None" = None
@@ -218,6 +218,6 @@ def leaves_in(ops: Iterable[Op]) -> set[Leaf]:
 
 
 def redate(op: Op, moment: Moment) -> None:
-    """Say that it was made at another moment: a generator makes what it yields when it is asked for it."""
+    """Say that it was created at another moment: a generator makes what it yields when it is asked for it."""
     op.moment = moment
     op.saved = tuple((storage, storage.version) for storage, _ in op.saved)

@@ -3,6 +3,7 @@
 import ast
 from collections import deque
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from gradsan.check.definitions import decorator_names
 from gradsan.check.tables import entered
@@ -105,20 +106,34 @@ def _is_frozen(cls: Class) -> bool:
 
 def lacks(value: Value, name: str) -> bool | None:
     """Whether a running program would find no such method there; None where that is not known."""
-    match value:
-        case Tensor(plain="number") | Index():
-            return not hasattr(0.0, name)
-        case Tensor(plain="other"):
-            return None
-        case Const(value=known):
-            return not hasattr(known, name)
-        case Sequence(kind=kind):
-            return not hasattr(_PYTHON[kind], name) if kind in _PYTHON else None
-        case Mapping():
-            return not hasattr(dict, name)
-        case Instance(cls=cls):
-            if cls.has_foreign_base and not cls.plain:
-                return None
-            has_it = name in value.attributes or cls.member(name) or cls.member("__getattr__")
-            return not has_it and not name.startswith("_")
-    return None if type(value) is Value else False
+    if isinstance(value, Instance):
+        return _object_lacks(value, name)
+    if type(value) not in _STANDS_FOR:
+        return None if type(value) is Value else False
+    kind = _STANDS_FOR[type(value)](value)
+    return None if kind is None else not hasattr(kind, name)
+
+
+def _object_lacks(instance: Instance, name: str) -> bool | None:
+    cls = instance.cls
+    if cls.has_foreign_base and not cls.plain:
+        return None
+    has_it = name in instance.attributes or cls.member(name) or cls.member("__getattr__")
+    return not has_it and not name.startswith("_")
+
+
+class _AnyTensor:
+    """It has all methods that are asked for."""
+
+    detach = item = clone = requires_grad_ = None
+
+
+# The class of which a value is an object in a running program; None: not known.
+_PLAIN: dict[str | None, type] = {None: _AnyTensor, "number": float}
+_STANDS_FOR: dict[type[Value], Callable[[Any], type | None]] = {
+    Tensor: lambda value: _PLAIN.get(value.plain),
+    Index: lambda _: float,
+    Const: lambda value: type(value.value),
+    Sequence: lambda value: _PYTHON.get(value.kind),
+    Mapping: lambda _: dict,
+}

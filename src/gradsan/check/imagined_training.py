@@ -3,7 +3,7 @@
 from gradsan.check.class_calls import construct
 from gradsan.check.function_calls import enter
 from gradsan.check.graph import LoopRun
-from gradsan.check.machine import Call, Machine
+from gradsan.check.machine import NOWHERE, Call, Machine
 from gradsan.check.pass_calls import run_pass
 from gradsan.check.values import NONE, Class, Function, Instance, Mapping, Value, is_false, ops_of
 from gradsan.knowledge.libraries import LIGHTNING_BASES
@@ -17,7 +17,7 @@ def train_with(machine: Machine, cls: Class, method: Function) -> None:
         enter(machine, method, call)
         return
     run = LoopRun(machine.site(method.node), imagined=True)
-    automatic = _is_automatic(instance, method)
+    automatic = _is_automatic(machine, instance, method)
     for number in (1, 2):
         with machine.iteration_of(run, number):
             result = enter(machine, method, call, instance)
@@ -34,10 +34,10 @@ def _back_propagate(machine: Machine, result: Value, call: Call) -> None:
         run_pass(machine, "backward", (loss, None), {}, call.node)
 
 
-def _is_automatic(instance: Instance, method: Function) -> bool:
+def _is_automatic(machine: Machine, instance: Instance, method: Function) -> bool:
     """Whether a trainer back-propagates what the method returns."""
     if getattr(method.node, "name", "") != "training_step":
         return False
-    if is_false(instance.attributes.get("automatic_optimization")):
+    if is_false(machine.attribute(instance, "automatic_optimization", NOWHERE)):
         return False
     return any(base.endswith(LIGHTNING_BASES) for base in instance.cls.foreign_bases())

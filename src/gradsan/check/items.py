@@ -51,21 +51,21 @@ def _entry(machine: Machine, value: Mapping, key: Value) -> Value:
 @entered(EXPRESSIONS, ast.DictComp)
 def mapping_comprehension(machine: Machine, node: ast.DictComp) -> Value:
     """`{key: value for …}`."""
-    made = Mapping(born=machine.world.moment)
+    created = Mapping(born=machine.world.moment)
     for exact in _iterations(machine, node, node.generators):
-        made.exact &= exact
-        made.entries[key_of(machine.evaluate(node.key))] = machine.evaluate(node.value)
-    return made
+        created.exact &= exact
+        created.entries[key_of(machine.evaluate(node.key))] = machine.evaluate(node.value)
+    return created
 
 
 @entered(EXPRESSIONS, ast.ListComp, ast.SetComp, ast.GeneratorExp)
 def comprehension(machine: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
     """`[element for …]`."""
-    made = Sequence(kind=_KINDS[type(node)], born=machine.world.moment)
+    created = Sequence(kind=_KINDS[type(node)], born=machine.world.moment)
     for exact in _iterations(machine, node, node.generators):
-        made.exact &= exact
-        made.elements.append(machine.evaluate(node.elt))
-    return made
+        created.exact &= exact
+        created.elements.append(machine.evaluate(node.elt))
+    return created
 
 
 def _iterations(machine: Machine, node: ast.expr, generators: list[ast.comprehension]) -> Iterator[bool]:

@@ -14,12 +14,12 @@ def is_a(value: Value, kind: Value) -> bool | None:
     """Whether a value is of a kind; None: not known."""
     if isinstance(kind, Class):
         return _is_instance(value, kind)
-    name = kind.path.rsplit(".", 1)[-1] if isinstance(kind, Library) else ""
+    name = kind.path.rpartition(".")[2] if isinstance(kind, Library) else ""
     if value.op is not None and name in _NO_TENSORS:
         return False
-    if type(value) is Value and value.op is not None:
-        return True if name in _TENSORS else None  # what is one op is taken for a tensor everywhere
     names = _names_of(value)
+    if names is None and value.op is not None and name in _TENSORS:
+        return True  # what is one op is taken for a tensor everywhere
     return None if names is None else name in names
 
 

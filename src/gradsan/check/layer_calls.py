@@ -58,22 +58,22 @@ def _output(machine: Machine, layer: Layer, given: Several[Given], node: ast.exp
     row = module_class(layer.kind)
     if row.holds:
         return Value()
-    leaf = layer.leaf
+    leaves = [layer.leaf] if layer.leaf is not None else []
     entering = any(has_graph(value) for value, _ in given)
     # Loops are followed for two iterations: the state of the first is data, that of any later one has a graph.
     carried = row.carries and len(given) > 1 and bool(machine.world.moment)
     keeps = row.saves_weight == "always" or (row.saves_weight == "with a graph" and (entering or carried))
-    made = result(
+    created = result(
         machine,
         layer.kind,
         given,
         node,
         saves=row.saves,
         scalar=is_loss(layer.kind),
-        leaves=() if leaf is None else (leaf,),
-        storages=(leaf.storage,) if leaf is not None and keeps else (),
+        leaves=tuple(leaves),
+        storages=tuple(leaf.storage for leaf in leaves) * keeps,
     )
-    return _shaped(layer.kind, made)
+    return _shaped(layer.kind, created)
 
 
 def _chain(machine: Machine, layer: Layer, given: Several[Given], node: ast.expr) -> Value:
@@ -82,14 +82,14 @@ def _chain(machine: Machine, layer: Layer, given: Several[Given], node: ast.expr
     return given[0][0] if given else Value()
 
 
-def _shaped(kind: str, made: Tensor) -> Value:
-    both = Sequence(elements=[made, made], kind="tuple")
+def _shaped(kind: str, created: Tensor) -> Value:
+    both = Sequence(elements=[created, created], kind="tuple")
     match module_class(kind).output:
         case "pair":
             return both
         case "pair with a pair":
-            return Sequence(elements=[made, both], kind="tuple")
-    return made
+            return Sequence(elements=[created, both], kind="tuple")
+    return created
 
 
 @entered(RECEIVERS, Layer)

@@ -59,11 +59,11 @@ def _are_modules(elements: list[Value]) -> bool:
 
 
 def _date(machine: Machine, iterated: Value, number: int) -> None:
-    """What a generator made for this iteration is made now."""
-    batches = iterated.made_for if isinstance(iterated, Sequence) else []
+    """What a generator created for this iteration is created now."""
+    batches = iterated.created_for if isinstance(iterated, Sequence) else []
     for op in batches[number - 1] if number <= len(batches) else ():
         redate(op, machine.world.moment)
-        machine.world.made_at[id(op.site.node)].append(machine.world.moment)
+        machine.world.created_at[id(op.site.node)].append(machine.world.moment)
 
 
 @entered(STATEMENTS, ast.With, ast.AsyncWith)

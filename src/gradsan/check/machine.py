@@ -77,7 +77,7 @@ class Call(NamedTuple):
 
 @dataclass(eq=False)
 class Machine:
-    """The state of one path, and the way from every question to its handler."""
+    """The state of one path, which leads every question to its handler."""
 
     policy: Policy = field(default_factory=Policy)
     sources: dict[str, Source | None] = field(default_factory=dict)  # that were read, on this path or before it
@@ -96,7 +96,7 @@ class Machine:
         if self.patience < 0:
             raise OutOfPatienceError
         handler = EXPRESSIONS.get(type(node))
-        return Value(made=self.site(node)) if handler is None else handler(self, node)
+        return Value(created=self.site(node)) if handler is None else handler(self, node)
 
     def optional(self, node: ast.expr | None) -> Value:
         """The value of an expression that may be left out; None, where it is."""
@@ -140,7 +140,7 @@ class Machine:
         return Site(node, self.frame.code, self.frame.called)
 
     def choose(self, node: ast.AST, test: ast.expr, *, unlikely: bool = False) -> bool:
-        """Which way to go where a condition is not known; `unlikely`: it leads out of the ordinary."""
+        """Which branch to take where a condition is not known; `unlikely`: it leads out of the ordinary."""
         code = (self.frame.code, self.frame.depth)
         return self.choices.choose(node, test, unlikely=unlikely, moment=self.world.moment, code=code)
 

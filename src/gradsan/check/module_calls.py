@@ -72,15 +72,15 @@ def _something(machine: Machine, module: Value, call: Call) -> Value:
 
 @entered(METHODS, "register_buffer", "register_parameter", "add_module", "register_module")
 def _register(machine: Machine, module: Value, call: Call) -> Value:
-    named = call.named("name", "tensor")
-    name = named["name"][0] if "name" in named else None
-    value = next((named[key][0] for key in ("tensor", "module") if key in named), None)
-    if value is None or not isinstance(name, Const):
-        return Value()
-    if isinstance(module, Layer):
-        module.children.append((str(name.value), value))
-    else:
-        module.attributes[str(name.value)] = value
+    match call.named("name", "tensor"):
+        case {"name": (Const(value=name), _), "tensor": (value, _)} | {
+            "name": (Const(value=name), _),
+            "module": (value, _),
+        }:
+            if isinstance(module, Layer):
+                module.children.append((str(name), value))
+            else:
+                module.attributes[str(name)] = value
     return Value()
 
 

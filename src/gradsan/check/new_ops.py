@@ -37,7 +37,7 @@ def result(  # noqa: PLR0913 # one for each property of an op
     cut = lost_by(machine, (value for value, _ in given))
     if not edges and not own:
         opaque = any(each.opaque for value, _ in given for each in parts(value, _DEEP))
-        return Tensor(cut=None if opaque else cut, made=machine.site(node), opaque=opaque)
+        return Tensor(cut=None if opaque else cut, created=machine.site(node), opaque=opaque)
     if not machine.world.recording:
         return _unrecorded(machine, node, tuple(edges), tuple(own))
     form: Form = "linear" if linear else "other"
@@ -55,15 +55,15 @@ def result(  # noqa: PLR0913 # one for each property of an op
         guarded=machine.frame.assumed > 0,
         compiled=compiled,
     )
-    machine.world.made(op)
+    machine.world.note(op)
     if cut is not None:
         machine.world.cut_into.append((cut, op))
-    return Tensor(op=op, made=op.site)
+    return Tensor(op=op, created=op.site)
 
 
-def untyped(made: Tensor) -> Value:
+def untyped(created: Tensor) -> Value:
     """The same as the result of something unknown: it may be no tensor at all."""
-    return made if made.op is None else Value(op=made.op, made=made.made)
+    return created if created.op is None else Value(op=created.op, created=created.created)
 
 
 def lost_by(machine: Machine, values: Iterable[Value]) -> Cut | None:
@@ -78,13 +78,13 @@ def cut(machine: Machine, value: Value, how: str, node: ast.AST) -> Tensor:
     leaves = tuple(leaves_of(value)) if isinstance(value, Tensor) else ()
     is_gradient = value.cut is not None and value.cut.gave is not None
     lost = Cut(site, how, ops, leaves) if ops or leaves or is_gradient else value.cut
-    return Tensor(cut=lost, made=site)
+    return Tensor(cut=lost, created=site)
 
 
 def bare(machine: Machine, values: Iterable[Value], node: ast.AST) -> Value:
     """What is worked out of numbers; of some that have lost their graph it is known where."""
     lost = next(filter(None, (each.cut for value in values for each in value.contents)), None)
-    return Value(made=machine.site(node)) if lost is None else Tensor(cut=lost, made=machine.site(node))
+    return Value(created=machine.site(node)) if lost is None else Tensor(cut=lost, created=machine.site(node))
 
 
 def edit(machine: Machine, value: Value, node: ast.AST) -> None:
@@ -103,7 +103,7 @@ def _edges(machine: Machine, given: Iterable[Given]) -> dict[Op, Edge]:
 
 
 def _label(machine: Machine, expression: ast.expr | None, op: Op) -> Label | None:
-    """The name that an op came from, where it was made at another moment: only then somebody will ask."""
+    """The name that an op came from, where it was created at another moment: only then somebody will ask."""
     if expression is None or (op.freed is None and op.moment == machine.world.moment):
         return None
     return label_of(expression, machine.frame, op)
@@ -113,12 +113,11 @@ def _direct_leaves(value: Value) -> list[Leaf]:
     """The parameters that an operation takes as they are: a tensor, or those in a container."""
     if value.op is not None or isinstance(value, Instance):
         return []
-    tensors = [each for each in parts(value, _DEEP) if isinstance(each, Tensor)]
-    leaves = (each.leaf for each in tensors if each.is_registered)
+    leaves = (each.leaf for each in parts(value, _DEEP) if isinstance(each, Tensor) and each.is_registered)
     return [each for each in leaves if each is not None and each.requires]
 
 
 def _unrecorded(machine: Machine, node: ast.AST, ops: tuple[Op, ...], leaves: tuple[Leaf, ...]) -> Tensor:
     silencer = machine.world.silencer
     lost = Cut(machine.site(node), "" if silencer is None else silencer.how, ops, leaves)
-    return Tensor(cut=lost, made=lost.site)
+    return Tensor(cut=lost, created=lost.site)

@@ -110,13 +110,13 @@ def _foreign_method(machine: Machine, instance: Instance, call: Call) -> Value:
 def call_super(machine: Machine, call: Call) -> Value:
     """`super().name(...)`."""
     function, receiver = machine.frame.function, machine.frame.receiver
-    owner = None if function is None else function.owner
+    owner = function.owner if function is not None else None
     if owner is None or receiver is None:
         return NONE if call.name == "__init__" else unknown_call(machine, call.name, call)
-    inherited = (base.member(call.name) for base in owner.bases if isinstance(base, Class))
-    found = next((each for each in inherited if isinstance(each, Function)), None)
-    if found is not None:
-        return enter(machine, found, call, receiver)
+    bases = list(owner.lineage())[1:]
+    inherited = next((each.members[call.name] for each in bases if call.name in each.members), None)
+    if isinstance(inherited, Function):
+        return enter(machine, inherited, call, receiver)
     if call.name == "__init__":
         return _foreign_constructor(machine, owner, receiver, call)
     return module_method(machine, receiver, call) or unknown_call(machine, call.name, call)

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from gradsan.check.graph import Op, leaves_in
-from gradsan.check.walking import Reached, reach, terms, way_to
+from gradsan.check.walking import Reached, path_to, reach, terms
 from gradsan.knowledge.tensors import operation
 
 
@@ -28,7 +28,7 @@ class OldPart:
         return self.found.keys() - set(self.ops)
 
     @property
-    def is_trained_anew(self) -> bool:
+    def is_trained_again(self) -> bool:
         """Whether every parameter below it is reached apart from it, too."""
         old = leaves_in(self.ops)
         return bool(old) and old <= leaves_in(self.beside)
@@ -44,7 +44,7 @@ class OldPart:
         sums = self._sums
         if self.op in sums:
             return True
-        last = next(op for op in reversed(way_to(self.op, self.found)) if op in sums)
+        last = next(op for op in reversed(path_to(self.op, self.found)) if op in sums)
         return last not in self.roots and not leaves_in(reach([last]).keys() - set(self.ops))
 
     @property

@@ -47,6 +47,7 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+_LARGEST_EXPONENT = 9
 _LARGEST = 10**9  # numbers beyond it are not worked out: `10**10**10` would never end
 _LONGEST = 10_000  # letters; a longer text is not kept: it may have been doubled again and again
 _PLAIN = (str, int, float, type(None))  # keys that equal nothing unknown
@@ -84,13 +85,12 @@ def _operation(machine: Machine, name: str, left: Given, right: Given, node: ast
 
 
 def _without_graph(machine: Machine, first: Value, second: Value, node: ast.AST) -> Value:
-    opaque = first.opaque or second.opaque
-    tensors = [each for each in (first, second) if isinstance(each, Tensor)]
-    if not tensors:
-        return Value(made=machine.site(node), opaque=opaque)
-    lost = None if opaque else lost_by(machine, tensors)
-    plain: Plain | None = "number" if _is_number(first) and _is_number(second) else None
-    return Tensor(cut=lost, made=machine.site(node), opaque=opaque, plain=plain)
+    both, opaque = (first, second), first.opaque or second.opaque
+    if not any(isinstance(each, Tensor) for each in both):
+        return Value(created=machine.site(node), opaque=opaque)
+    lost = None if opaque else lost_by(machine, both)
+    plain: Plain | None = "number" if all(map(_is_number, both)) else None
+    return Tensor(cut=lost, created=machine.site(node), opaque=opaque, plain=plain)
 
 
 def compare(left: Value, kind: ast.cmpop, right: Value) -> bool | None:
@@ -125,19 +125,18 @@ def _needed(name: str, first: Value, second: Value) -> tuple[Storage, ...]:
 
 
 def _computed(compute: Callable[[Any, Any], Any] | None, left: object, right: object) -> Value:
-    numbers = all(isinstance(each, int | float) and abs(each) < _LARGEST for each in (left, right))
-    texts = isinstance(left, str) and isinstance(right, str) and compute is operator.add
-    if compute is None or not (numbers or texts) or (compute is operator.pow and not _small(right)):
-        return Value()
-    try:
-        computed = compute(left, right)
-        return Value() if isinstance(computed, str) and len(computed) > _LONGEST else Const(value=computed)
-    except (ArithmeticError, TypeError, ValueError):
-        return Value()
+    largest = _LARGEST_EXPONENT if compute is operator.pow else _LARGEST
+    is_small = _is_smaller(left, _LARGEST) and _is_smaller(right, largest)
+    is_text = isinstance(left, str) and isinstance(right, str) and compute is operator.add
+    if compute is not None and (is_small or is_text):
+        with suppress(ArithmeticError, TypeError, ValueError):
+            computed = compute(left, right)
+            return Value() if isinstance(computed, str) and len(computed) > _LONGEST else Const(value=computed)
+    return Value()
 
 
-def _small(exponent: object) -> bool:
-    return isinstance(exponent, int | float) and abs(exponent) <= 8  # noqa: PLR2004 # larger ones are not needed
+def _is_smaller(number: object, bound: int) -> bool:
+    return isinstance(number, int | float) and abs(number) < bound
 
 
 def _identical(left: Value, right: Value) -> bool | None:

@@ -25,9 +25,9 @@ def new_optimizer(machine: Machine, call: Call) -> Optimizer:
     """An optimizer over what it was given."""
     params, _ = call.named("params").get("params", (Value(), None))
     owned = list(dict.fromkeys(leaves_of(params)))
-    made = Optimizer(owned=owned, complete=bool(owned) and _is_known(params))
-    machine.world.optimizers.append(made)
-    return made
+    created = Optimizer(owned=owned, complete=bool(owned) and _is_known(params))
+    machine.world.optimizers.append(created)
+    return created
 
 
 def as_optimizer(machine: Machine, value: Value) -> Optimizer:
@@ -51,7 +51,7 @@ def optimizer_method(machine: Machine, optimizer: Optimizer, call: Call) -> Valu
         case "add_param_group":
             optimizer.owned += [leaf for value in call.values for leaf in leaves_of(value)]
             optimizer.complete = False
-    return Value(made=machine.site(call.node))
+    return Value(created=machine.site(call.node))
 
 
 def steps_as_optimizer(machine: Machine, value: Value, call: Call) -> Value | None:
@@ -69,7 +69,7 @@ def _step(machine: Machine, optimizer: Optimizer, call: Call) -> Value:
     closure = next((each for each, _ in call.given if isinstance(each, Function)), None)
     if closure is None:
         machine.world.step(optimizer, site, certain=machine.is_certain)
-        return Value(made=site)
+        return Value(created=site)
     answer = Value()
     run = LoopRun(site, imagined=True)
     for number in (1, 2):

@@ -28,7 +28,7 @@ _FOLLOWED = range(2)  # elements of what is not known in full
 @entered(WHOLES, Tensor)
 def tensor_part(machine: Machine, value: Tensor, key: object, node: ast.expr) -> Value:
     """A part of a tensor has its graph."""
-    return Tensor(op=value.op, leaf=value.leaf, cut=value.cut, storage=value.storage, made=value.made)
+    return Tensor(op=value.op, leaf=value.leaf, cut=value.cut, storage=value.storage, created=value.created)
 
 
 @entered(WHOLES, Const)
@@ -65,7 +65,7 @@ def instance_part(machine: Machine, value: Instance, key: object, node: ast.expr
 def unknown_part(machine: Machine, value: Value, key: object, node: ast.expr) -> Value:
     """A part of something unknown: the same again under the same key."""
     if key not in value.items:
-        value.items[key] = Value(op=_op_of_part(machine, value, key, node), made=machine.site(node))
+        value.items[key] = Value(op=_op_of_part(machine, value, key, node), created=machine.site(node))
     return value.items[key]
 
 

@@ -8,7 +8,7 @@ from gradsan.check.labels import label_of
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.new_ops import result
 from gradsan.check.tables import TORCH, entered
-from gradsan.check.troubles import NoHistory
+from gradsan.check.troubles import NoGraph
 from gradsan.check.values import NONE, Const, Sequence, Tensor, Value, is_called, is_false, is_true, leaves_of, ops_of
 from gradsan.knowledge.effects import accumulates, asks_for_pass
 from gradsan.knowledge.hints import PASS_RECEIVERS
@@ -96,10 +96,10 @@ def _roots(machine: Machine, value: Value, node: ast.expr) -> list[Op]:
     if ops or isinstance(value, Tensor | Const | Sequence):
         return ops
     # That it has a graph is shown by the call: nobody back-propagates a plain number.
-    value.op = machine.world.made(
+    value.op = machine.world.note(
         Op(
             UNKNOWN,
-            value.made or machine.site(node),
+            value.created or machine.site(node),
             machine.world.moment,
             scalar=True,
             doubt=LIKELY,
@@ -112,7 +112,7 @@ def _roots(machine: Machine, value: Value, node: ast.expr) -> list[Op]:
 def _refuse(machine: Machine, asked: Pass, root: Value) -> None:
     """What lost its graph cannot be back-propagated; but what a gradient was multiplied by may have one."""
     if isinstance(root, Tensor) and root.cut is not None and root.cut.gave is None and root.leaf is None:
-        machine.world.troubles.append(NoHistory(asked, root.cut, root.cut.name or asked.label))
+        machine.world.troubles.append(NoGraph(asked, root.cut, root.cut.name or asked.label))
 
 
 def _targets(inputs: Value) -> set[Op | Leaf]:

@@ -4,7 +4,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gradsan.check.choices import Policy, Ways, policies
+from gradsan.check.choices import Decided, Policy, policies
 from gradsan.check.machine import Machine, OutOfPatienceError
 from gradsan.check.starts import WHOLE_FILE, Start, definitions, follow, has_pass, kept
 from gradsan.check.suspicions import Suspicions, suspicions
@@ -29,7 +29,7 @@ class Shown:
 
     stopped: "list[Stopped]" = field(default_factory=list)
     courses: "list[Course]" = field(default_factory=list)  # for each start of which there is something to say
-    drawn_in: set[str] = field(default_factory=set)  # files that were read on the way
+    drawn_in: set[str] = field(default_factory=set)  # files that were read on the path
     revealed: Held = NOTHING  # what the expressions may be that somebody asked about
     misfits: set[Misfit] = field(default_factory=set)
     trained: set[str] = field(default_factory=set)  # the parameters that some pass gave a gradient
@@ -59,7 +59,7 @@ class Reader:
     def _explore(self, start: Start) -> None:
         """All paths from one start, and what they show together."""
         shown = Suspicions()
-        taken: Ways = {}
+        taken: Decided = {}
         varying: set[ast.AST] = set()
         for policy in policies(taken, varying):
             machine = self._follow(start, policy)
@@ -71,8 +71,8 @@ class Reader:
                 weighed_by_callers(each, start, machine.entered, self.source.tree) for each in _stopped(machine)
             ]
             varying |= machine.choices.varying
-            for node, ways in machine.choices.open_branches.items():
-                taken.setdefault(node, set()).update(ways)
+            for node, outcomes in machine.choices.open_branches.items():
+                taken.setdefault(node, set()).update(outcomes)
         course = shown.course()
         self.shown.courses += [] if course is None else [course]
 

@@ -1,11 +1,10 @@
 """A whole check: files in, diagnoses out; over all cores, and past whatever cannot be read."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from gradsan.check.cache import Cache
 from gradsan.check.reading import Checked, Sifting, check_content, depends_on_others
-from gradsan.check.workers import Exceeded, answers
 from gradsan.source.bounded import content_of, digest_of
 from gradsan.source.comments import Comment, comments_in
 
@@ -21,6 +20,14 @@ class Outcome:
     checked: list[Checked] = field(default_factory=list)
     comments: dict[str, list[Comment]] = field(default_factory=dict)
 
+    @property
+    def digests(self) -> dict[str, str]:
+        """What every file said that was followed, by its name in reports."""
+        from gradsan.facts.culprit import shown
+
+        found = [pair for each in self.checked for pair in ((each.path, each.digest), *each.drawn_in.items())]
+        return {shown(path): digest for path, digest in found if digest}
+
 
 def check_files(
     paths: Sequence[str], cache: Cache | None, *, jobs: int, progress: Callable[[], None] = lambda: None
@@ -35,12 +42,9 @@ def check_files(
             progress()
         else:
             waiting[path] = size
-    for path, checked in _results(waiting, jobs):
+    for checked in _results(waiting, jobs):
         outcome.read += 1
-        if isinstance(checked, Exceeded):
-            outcome.checked.append(Checked(path, problem=checked.why))
-        else:
-            _keep(path, checked, outcome, cache)
+        _keep(checked, outcome, cache)
         progress()
     if cache is not None:
         cache.write(paths)
@@ -49,8 +53,15 @@ def check_files(
 
 def check_here(path: str, content: bytes) -> Checked:
     """Check what has no file, within the same budget."""
-    ((_, checked),) = answers(lambda _: check_content(path, content), (path,), jobs=1)
-    return Checked(path, problem=checked.why) if isinstance(checked, Exceeded) else checked
+    (checked,) = _within_budget(lambda _: check_content(path, content), (path,), jobs=1)
+    return checked
+
+
+def _within_budget(work: Callable[[str], Checked], paths: Iterable[str], *, jobs: int) -> Iterator[Checked]:
+    from gradsan.check.workers import Exceeded, answers
+
+    for path, answer in answers(work, paths, jobs=jobs):
+        yield Checked(path, problem=answer.why) if isinstance(answer, Exceeded) else answer
 
 
 def _sifted(path: str, sifting: Sifting, cache: Cache | None, outcome: Outcome) -> int | None:
@@ -76,18 +87,20 @@ def _sifted(path: str, sifting: Sifting, cache: Cache | None, outcome: Outcome) 
     return None
 
 
-def _keep(path: str, checked: Checked, outcome: Outcome, cache: Cache | None) -> None:
-    comments = _note_comments(path, outcome)
+def _keep(checked: Checked, outcome: Outcome, cache: Cache | None) -> None:
+    comments = _note_comments(checked.path, outcome)
     outcome.checked.append(checked)
     if cache is not None and checked.digest:
-        cache.put(path, checked.digest, checked, comments=comments)
+        cache.put(checked.path, checked.digest, checked, comments=comments)
 
 
-def _results(waiting: dict[str, int], jobs: int) -> Iterator[tuple[str, Checked | Exceeded]]:
+def _results(waiting: dict[str, int], jobs: int) -> Iterator[Checked]:
+    if not waiting:  # as mostly: then nothing is loaded for it
+        return
     import gradsan.check.program  # noqa: F401 # before the processes part, so that each need not load it
 
     longest_first = sorted(waiting, key=lambda path: -waiting[path])  # so that no core waits for it at the end
-    yield from answers(_check_path, longest_first, jobs=jobs if len(waiting) >= _WORTH_A_PROCESS else 1)
+    yield from _within_budget(_check_path, longest_first, jobs=jobs if len(waiting) >= _WORTH_A_PROCESS else 1)
 
 
 def _check_path(path: str) -> Checked:

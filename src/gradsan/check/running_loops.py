@@ -78,7 +78,7 @@ class RunningLoop(StepLoop):
     def repetition(self) -> Repetition:
         """The facts about it."""
         failing = self.trouble.failing.moment
-        ran_now = self.now in map(self.iteration_of, self.world.made_at.get(id(self.old.site.node), ()))
+        ran_now = self.now in map(self.iteration_of, self.world.created_at.get(id(self.old.site.node), ()))
         return Repetition(
             header=spot(self.run.header),
             now=self.now,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gradsan.errors import GradsanError
-from gradsan.source.bounded import content_of
+from gradsan.source.bounded import content_of, inside
 
 _LARGEST = 4_000_000  # bytes
 
@@ -40,8 +40,8 @@ class Settings:
         """Where the baseline is; a project may name one of its own files alone."""
         if self.baseline is None:
             return None
-        file = self.root / self.baseline
-        if not file.resolve().is_relative_to(self.root.resolve()):
+        file = inside(self.root, self.baseline)
+        if file is None:
             raise BadSettingError(
                 f"the baseline {self.baseline!r} lies outside the project", "name one with --baseline"
             )

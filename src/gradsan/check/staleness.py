@@ -26,7 +26,7 @@ class Aged:
         return reached.label or label_for(self.later.label if reached.edge is None else self.part.op.called)
 
     @property
-    def is_made_in_loop(self) -> bool:
+    def is_created_in_loop(self) -> bool:
         """Whether an earlier iteration of a loop that is running created it."""
         return parting(self.part.op.moment, self.later.moment) is not None
 
@@ -73,7 +73,7 @@ def _is_sure(op: Op, how: Reached) -> bool:
 def _is_carried(op: Op, before: Pass, done: Pass, world: World) -> bool:
     """Whether the present iteration creates it again: it is carried from iteration to iteration."""
     iteration = _iteration(before, done)
-    return any(iteration in moment for moment in world.made_at.get(id(op.site.node), ()))
+    return any(iteration in moment for moment in world.created_at.get(id(op.site.node), ()))
 
 
 def _changes(done: Pass) -> dict[Op, Change]:

@@ -9,8 +9,21 @@ from gradsan.check.machine import Machine
 from gradsan.check.new_ops import edit
 from gradsan.check.operators import arithmetic
 from gradsan.check.tables import STATEMENTS, entered
-from gradsan.check.values import Class, Const, Function, Index, Mapping, Sequence, Tensor, Value, is_exact, key_of
+from gradsan.check.values import (
+    Class,
+    Const,
+    Function,
+    Index,
+    Library,
+    Mapping,
+    Sequence,
+    Tensor,
+    Value,
+    is_exact,
+    key_of,
+)
 from gradsan.knowledge.effects import does
+from gradsan.source.names import dotted
 
 
 @entered(STATEMENTS, ast.Expr)
@@ -46,11 +59,11 @@ def assign_augmented(machine: Machine, node: ast.AugAssign) -> None:
     if before.leaf is not None and before.op is None and not machine.world.recording:
         machine.world.update(before.leaf, machine.site(node), certain=machine.is_certain)
         return
+    edit(machine, before, node)  # first: of what it changes itself, an op saves a copy
     value = arithmetic(machine, type(node.op), (before, node.target), (right, node.value), node)
     if isinstance(before, Const | Index) and isinstance(right, Const) and machine.world.moment:
         value = _counted(before, node.op)
     if isinstance(before, Tensor) and isinstance(value, Tensor):
-        edit(machine, before, node)
         value.storage = before.storage
         value.leaf = None if value.op is not None else before.leaf
     machine.assign(node.target, value)
@@ -164,9 +177,16 @@ def define_function(machine: Machine, node: ast.FunctionDef | ast.AsyncFunctionD
     decorators = decorator_names(node)
     function = Function(node=node, source=machine.frame.source, outer=machine.frame, decorators=decorators)
     function.defaults = {name: machine.evaluate(default) for name, default in _defaults(node.args)}
-    if any(does(each, "caches") for each in decorators):
+    if any(_remembers(machine, each) for each in node.decorator_list):
         function.remembered = {}
     machine.frame.names[node.name] = function
+
+
+def _remembers(machine: Machine, decorator: ast.expr) -> bool:
+    """Whether it gives the very results back: a method of some object may keep copies without a graph, on disk."""
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    is_method = isinstance(called, ast.Attribute) and not isinstance(machine.evaluate(called.value), Library)
+    return does(dotted(called), "caches") and not is_method
 
 
 def _defaults(arguments: ast.arguments) -> list[tuple[str, ast.expr]]:
@@ -181,17 +201,17 @@ def _defaults(arguments: ast.arguments) -> list[tuple[str, ast.expr]]:
 def define_class(machine: Machine, node: ast.ClassDef) -> None:
     """A class, with what its body binds."""
     bases = tuple(_base(machine, each) for each in node.bases)
-    made = Class(node=node, source=machine.frame.source, bases=bases, label=node.name)
+    created = Class(node=node, source=machine.frame.source, bases=bases, label=node.name)
     inner = class_frame(machine.frame, node)
     with machine.within(inner):
         machine.execute(node.body)
-    made.members = inner.names
-    for each in made.members.values():
+    created.members = inner.names
+    for each in created.members.values():
         if isinstance(each, Function) and each.outer is inner:
-            each.owner, each.outer = made, machine.frame
-    made.fields = fields_of(made)
-    made.plain = is_plain(made)
-    machine.frame.names[node.name] = made
+            each.owner, each.outer = created, machine.frame
+    created.fields = fields_of(created)
+    created.plain = is_plain(created)
+    machine.frame.names[node.name] = created
 
 
 def _base(machine: Machine, node: ast.expr) -> Value:

@@ -1,4 +1,4 @@
-"""A pass that the engine would stop: the incident, and the parts that all incidents are made of."""
+"""A pass that the engine would stop: the incident, and the parts of which all incidents consist."""
 
 from dataclasses import dataclass
 

@@ -9,26 +9,27 @@ from gradsan.source.comments import Comment
 
 @dataclass(frozen=True, slots=True)
 class Silenced:
-    """What is left to tell, and the comments that silenced nothing."""
+    """What is left to report, and the comments that silenced nothing."""
 
     told: tuple[Diagnosis, ...]
     unused: tuple[Comment, ...]
 
 
 def silenced(diagnoses: Iterable[Diagnosis], comments: Mapping[str, list[Comment]]) -> Silenced:
-    """Leave out what comments on its lines ask not to be told."""
-    used: set[Comment] = set()
-    told = []
-    for each in diagnoses:
-        covering = [
-            comment
-            for place in (each.used, each.held, each.made, each.cut, each.changed, each.enters)
-            if place is not None and place.cell is None
-            for comment in comments.get(place.file, [])
-            if comment.covers(place.line, each.code.lower(), each.name)
-        ]
-        used.update(covering)
-        if not covering:
-            told.append(each)
-    everything = [comment for listed in comments.values() for comment in listed]
-    return Silenced(tuple(told), tuple(each for each in everything if each not in used))
+    """Leave out what comments on its lines ask not to be reported."""
+    listed = list(diagnoses)
+    covering = {id(each): _covering(each, comments) for each in listed}
+    used = {comment for found in covering.values() for comment in found}
+    everything = [comment for found in comments.values() for comment in found]
+    return Silenced(
+        tuple(each for each in listed if not covering[id(each)]),
+        tuple(each for each in everything if each not in used),
+    )
+
+
+def _covering(diagnosis: Diagnosis, comments: Mapping[str, list[Comment]]) -> list[Comment]:
+    """The comments on the lines of a diagnosis that speak of it."""
+    each = diagnosis
+    places = [place for place in (each.used, each.held, each.made, each.cut, each.changed, each.enters) if place]
+    beside = ((place.line, one) for place in places if place.cell is None for one in comments.get(place.file, ()))
+    return [comment for line, comment in beside if comment.covers(line, each.code.lower(), each.name)]

@@ -11,7 +11,7 @@ from gradsan.check.spots import stack_of
 from gradsan.check.staleness import aged
 from gradsan.check.stopped import weighed_by
 from gradsan.check.troubles import OldValue, Piled, Rebinding, Regrown, SecondWalk
-from gradsan.check.walking import way_to
+from gradsan.check.walking import path_to
 from gradsan.check.world import World
 from gradsan.facts.course import (
     Carried,
@@ -30,7 +30,7 @@ from gradsan.facts.incident import Stack
 from gradsan.source.step_loops import Loop, is_of_one_step
 
 Aspect = Literal["retained", "piled", "dropped", "old", "grown", "kept", "cut", "late", "constant"]
-Key = tuple[Aspect, int, object]  # in which respect, at which node, and what else tells two facts apart
+Key = tuple[Aspect, int, object]  # in which respect, at which node, and what else parts two facts
 Fact = PassLine | OptimizerLine | DroppedLoss | Holding | Hoard | CutOff | ConstantTerm
 
 
@@ -164,8 +164,8 @@ def _old(world: World) -> Shown:
             changed=stack_of(each.change.site),
             is_carried_on=False,
             is_asked_for=part.enters is None,
-            made_in_loop=each.is_made_in_loop,
-            trained_anew=part.is_trained_anew,
+            made_in_loop=each.is_created_in_loop,
+            trained_anew=part.is_trained_again,
             is_term=part.is_term,
             is_operand=part.is_operand,
         )
@@ -190,7 +190,7 @@ def _grown(world: World) -> Shown:
 
 
 def _crossing(grown: Regrown) -> Label | None:
-    return next(filter(None, (grown.found[op].label for op in way_to(grown.op, grown.found))), None)
+    return next(filter(None, (grown.found[op].label for op in path_to(grown.op, grown.found))), None)
 
 
 def _carried(label: Label | None, op: Op, enters: Op | None) -> Carried:
@@ -211,10 +211,10 @@ def _holder(graphs: Kept) -> Holding | Hoard:
     each = graphs.collecting
     doubt = weighed_by(each.op.doubt if each.op.walked else LIKELY, each.op)
     name, holder = each.holder.name, each.holder.holder
-    fed, made = stack_of(each.site), stack_of(graphs.created)
+    fed, created = stack_of(each.site), stack_of(graphs.created)
     if graphs.is_walked:
-        return Holding(name, holder, fed, made, of_numbers=graphs.of_numbers, doubt=doubt)
-    return Hoard(name, holder, None, fed, made, of_numbers=graphs.of_numbers, doubt=doubt)
+        return Holding(name, holder, fed, created, of_numbers=graphs.of_numbers, doubt=doubt)
+    return Hoard(name, holder, None, fed, created, of_numbers=graphs.of_numbers, doubt=doubt)
 
 
 def _cut_off(world: World) -> Shown:

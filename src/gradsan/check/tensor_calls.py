@@ -78,14 +78,14 @@ def _in_place(machine: Machine, value: Tensor, call: Call) -> Value:
         machine.world.update(value.leaf, machine.site(call.node), certain=machine.is_certain)
     else:
         edit(machine, value, call.node)
-        made = torch_function(machine, call.name.removesuffix("_"), call.on((value, None)))
-        if isinstance(made, Tensor) and made.op is not None:
-            value.op, value.cut = made.op, None
+        created = torch_function(machine, call.name.removesuffix("_"), call.on((value, None)))
+        if isinstance(created, Tensor) and created.op is not None:
+            value.op, value.cut = created.op, None
     return value
 
 
 def _through_a_leaf(machine: Machine, value: Tensor, leaf: Leaf, call: Call) -> None:
-    """`p.grad.zero_()` clears; `p.data.mul_(…)` and `p.grad.clamp_(…)` are somebody's way of training."""
+    """`p.grad.zero_()` clears; `p.data.mul_(…)` and `p.grad.clamp_(…)` are how somebody trains."""
     if value.cut is None and call.name == "zero_":
         machine.world.clear([leaf])
     else:
@@ -103,8 +103,8 @@ def answers_as_tensor(machine: Machine, value: Value, call: Call) -> Value | Non
         return Value()
     if value.op.doubt > LIKELY or row.is_assumed:
         return None
-    made = torch_function(machine, call.name, call.on(call.receiver(value)))
-    return untyped(made) if isinstance(made, Tensor) else made
+    created = torch_function(machine, call.name, call.on(call.receiver(value)))
+    return untyped(created) if isinstance(created, Tensor) else created
 
 
 def _is_cast_to_whole(call: Call) -> bool:

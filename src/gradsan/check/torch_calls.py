@@ -13,7 +13,7 @@ from gradsan.knowledge.tensors import operation
 _LENGTHS = {"pair": 2, "triple": 3}
 _NO_INPUTS = ("out", "generator")
 _DIMENSIONS = ("dim", "axis")
-_DEEP = 3  # containers within containers of which a tensor is made
+_DEEP = 3  # containers within containers of which a tensor consists
 
 
 def torch_function(machine: Machine, name: str, call: Call) -> Value:
@@ -25,9 +25,9 @@ def torch_function(machine: Machine, name: str, call: Call) -> Value:
     if row.cuts or row.graph == "describes":
         return _cut_function(machine, name, given, call)
     scalar, linear = _shape(name, row, call)
-    made = result(machine, name, given, call.node, linear=linear, scalar=scalar, storages=_saved(row, call.values))
-    _share_memory(row, made, call.first)
-    return _arranged(row, made, call)
+    created = result(machine, name, given, call.node, linear=linear, scalar=scalar, storages=_saved(row, call.values))
+    _share_memory(row, created, call.first)
+    return _arranged(row, created, call)
 
 
 def _cut_function(machine: Machine, name: str, given: Several[Given], call: Call) -> Value:
@@ -39,37 +39,37 @@ def _cut_function(machine: Machine, name: str, given: Several[Given], call: Call
 def fresh(machine: Machine, call: Call) -> Tensor:
     """A tensor of numbers; a leaf, where it is to have a gradient."""
     wants = is_true(call.keyword("requires_grad"))
-    return Tensor(leaf=Leaf("?", "?") if wants else None, made=machine.site(call.node))
+    return Tensor(leaf=Leaf("?", "?") if wants else None, created=machine.site(call.node))
 
 
 def _fresh_function(machine: Machine, row: Operation, given: Several[Given], call: Call) -> Value:
     """New numbers, or those of what it is given."""
-    made = fresh(machine, call)
+    created = fresh(machine, call)
     if row.graph == "creates" or not given:
-        return made
+        return created
     source = given[0][0]
     if row.memory == "itself if possible" and isinstance(source, Tensor):
         return source
     copied = next((each for each in parts(source, _DEEP) if each.op or each.leaf or each.cut), None)
-    return made if copied is None or made.leaf else cut(machine, copied, f"`torch.{row.name}`", call.node)
+    return created if copied is None or created.leaf else cut(machine, copied, f"`torch.{row.name}`", call.node)
 
 
-def _share_memory(row: Operation, made: Tensor, first: Value) -> None:
+def _share_memory(row: Operation, created: Tensor, first: Value) -> None:
     if row.views and isinstance(first, Tensor):
-        made.storage = first.memory
-    if row.saves_result and made.op is not None:
-        made.op.saved = (*made.op.saved, (made.storage, made.storage.version))
+        created.storage = first.memory
+    if row.saves_result and created.op is not None:
+        created.op.saved = (*created.op.saved, (created.storage, created.storage.version))
 
 
-def _arranged(row: Operation, made: Tensor, call: Call) -> Value:
+def _arranged(row: Operation, created: Tensor, call: Call) -> Value:
     """The result, in the form in which the function returns it."""
     if row.returns in _LENGTHS:
-        return Sequence(elements=[made] * _LENGTHS[row.returns], kind="tuple")
+        return Sequence(elements=[created] * _LENGTHS[row.returns], kind="tuple")
     if row.returns == "tensors":
-        return Sequence(elements=[_copied(made), _copied(made)], exact=False, kind="tuple")
+        return Sequence(elements=[_copied(created), _copied(created)], exact=False, kind="tuple")
     if row.returns == "pair for a dimension" and _along_a_dimension(call):
-        return Sequence(elements=[made, Tensor()], kind="tuple")
-    return made
+        return Sequence(elements=[created, Tensor()], kind="tuple")
+    return created
 
 
 def _along_a_dimension(call: Call) -> bool:
@@ -90,8 +90,9 @@ def _shape(name: str, row: Operation, call: Call) -> tuple[bool, bool]:
 def _saved(row: Operation, inputs: Several[Value]) -> tuple[Storage, ...]:
     """What an operation keeps of several inputs, where another one has a graph."""
     tensors = [each for each in inputs if isinstance(each, Tensor)]
-    kept = [each for place, each in enumerate(tensors) if place in row.factors or place in row.inputs]
-    return tuple(each.memory for each in kept if any(other is not each and other.differentiable for other in tensors))
+    kept = [each for place, each in enumerate(tensors) if place in {*row.factors, *row.inputs}]
+    with_graph = [each for each in tensors if each.differentiable]
+    return tuple(each.memory for each in kept if [other for other in with_graph if other is not each])
 
 
 def _all_scalar(value: Value) -> bool:
@@ -101,4 +102,4 @@ def _all_scalar(value: Value) -> bool:
 
 
 def _copied(value: Tensor) -> Tensor:
-    return Tensor(op=value.op, cut=value.cut, storage=value.storage, made=value.made)
+    return Tensor(op=value.op, cut=value.cut, storage=value.storage, created=value.created)

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from gradsan.check.layer_calls import new_layer
 from gradsan.check.machine import Call, Machine
-from gradsan.check.new_ops import result
+from gradsan.check.new_ops import cut, result
 from gradsan.check.optimizer_calls import new_optimizer
 from gradsan.check.tables import TORCH, entered
-from gradsan.check.torch_calls import torch_function
+from gradsan.check.torch_calls import fresh, torch_function
 from gradsan.check.unfollowed import unknown_call
 from gradsan.check.values import Distribution, Instance, Layer, Sequence, Tensor, Value
 from gradsan.knowledge.effects import paths
@@ -28,6 +28,13 @@ def call_torch(machine: Machine, path: str, call: Call) -> Value:
     if path in paths("wraps") and call.arguments:
         return call.first
     return next(handler for prefixes, handler in _PREFIXES if path.startswith(prefixes))(machine, call)
+
+
+@entered(TORCH, "torch.autograd.Variable")
+def variable(machine: Machine, call: Call) -> Value:
+    """The same values without their graph: a leaf, where it is to have a gradient."""
+    created = fresh(machine, call)
+    return created if created.leaf is not None else cut(machine, call.first, "`Variable`", call.node)
 
 
 @entered(TORCH, "torch.compile")
@@ -66,7 +73,7 @@ def _packed(machine: Machine, call: Call) -> Value:
 
 
 def _nothing(machine: Machine, call: Call) -> Value:
-    return Value(made=machine.site(call.node))
+    return Value(created=machine.site(call.node))
 
 
 def _optimizer(machine: Machine, call: Call) -> Value:
@@ -74,8 +81,8 @@ def _optimizer(machine: Machine, call: Call) -> Value:
 
 
 def _distribution(machine: Machine, call: Call) -> Value:
-    made = result(machine, _last(call), call.given, call.node, saves=True)
-    return Distribution(op=made.op, made=made.made)
+    created = result(machine, _last(call), call.given, call.node, saves=True)
+    return Distribution(op=created.op, created=created.created)
 
 
 def _function(machine: Machine, call: Call) -> Value:

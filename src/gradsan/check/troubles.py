@@ -1,4 +1,4 @@
-"""What a path may come upon, and what is noted on the way for the time when it has ended."""
+"""What a path may come upon, and what is noted on the path for the time when it has ended."""
 
 from dataclasses import dataclass, field
 
@@ -41,8 +41,8 @@ class OldValue:
 
 
 @dataclass(frozen=True, slots=True)
-class NoHistory:
-    """A pass was asked for on a value that has lost its history."""
+class NoGraph:
+    """A pass was asked for on a value that has lost its graph."""
 
     failing: Pass
     cut: Cut
@@ -94,10 +94,10 @@ class Misfit:
     file: str
     line: int
     call: str  # as it is written: `state.detach`
-    sure: bool  # False: nobody can tell what it is called on
+    sure: bool  # False: nobody knows what it is called on
 
 
-Trouble = SecondWalk | OldValue | NoHistory | ReadFreed | KeptDonated
+Trouble = SecondWalk | OldValue | NoGraph | ReadFreed | KeptDonated
 
 
 @dataclass(slots=True, eq=False)
@@ -111,7 +111,7 @@ class Rebinding:
 
 @dataclass(slots=True, eq=False)
 class Collecting:
-    """A list, a total or a mapping that a loop feeds with values that have a history."""
+    """A list, a total or a mapping that a loop feeds with values that have a graph."""
 
     name: str
     holder: Label

@@ -16,8 +16,8 @@ def unknown_call(machine: Machine, name: str, call: Call) -> Value:
     _let_go(machine, call.given, harmless=last in HARMLESS)
     carried = [value for value, _ in call.given if ops_of(value)]
     if last in HARMLESS or not carried:
-        return Value(made=machine.site(call.node), opaque=True)
-    if any(word in last for word in CUTTING_WORDS) or operation(last).cuts:
+        return Value(created=machine.site(call.node), opaque=True)
+    if operation(last).cuts or any(word in last for word in CUTTING_WORDS):
         return cut(machine, carried[0], f"`{name}`", call.node)
     is_loss = any(word in last for word in LOSS_WORDS)
     doubt = LIKELY if is_loss else DOUBTFUL

@@ -31,7 +31,7 @@ def call_value(machine: Machine, value: Value, call: Call) -> Value:
 @entered(RECEIVERS, Const)
 def constant_method(machine: Machine, value: Const, call: Call) -> Value:
     """Methods of texts and numbers have no graph in their hands."""
-    return Value(made=machine.site(call.node))
+    return Value(created=machine.site(call.node))
 
 
 @entered(RECEIVERS, Value)

@@ -29,11 +29,11 @@ class Value:
     op: Op | None = None
     label: str | None = None  # the name under which it came into the program
     attributes: dict[str, "Value"] = field(default_factory=dict)
-    made: Site | None = None
+    created: Site | None = None
     leaf: Leaf | None = None  # of a tensor that is a parameter, or of a layer
     cut: Cut | None = None  # it had a graph, and lost it here
-    opaque: bool = False  # it came out of a call that could not be followed, or was made of such things
-    items: dict[object, "Value"] = field(default_factory=dict)  # parts that were looked at
+    opaque: bool = False  # it came out of a call that could not be followed, or of such things
+    items: dict[object, "Value"] = field(default_factory=dict)  # parts that were asked for
     of: "Value | None" = None  # whose `.grad`, `.data` or `.grad_fn` it is
     layer: "Layer | None" = None  # what it is where it behaves as a module does
     optimizer: "Optimizer | None" = None  # what it is where it behaves as an optimizer does
@@ -121,8 +121,8 @@ class Sequence(Value):
     exact: bool = True  # False: it has more elements, like the last ones
     kind: str = "list"
     longest: int | None = None  # of a deque
-    born: object = None  # the loops that ran when it was made
-    made_for: list[tuple[Op, ...]] = field(default_factory=list)  # of a generator: the ops made for each element
+    born: object = None  # the loops that ran when it was created
+    created_for: list[tuple[Op, ...]] = field(default_factory=list)  # of a generator: the ops created for each element
 
     @property
     def truth(self) -> bool | None:
@@ -440,7 +440,7 @@ def has_graph(value: Value) -> bool:
 
 
 def is_scalar(value: Value) -> bool:
-    """Whether it is one number as far as can be told: a loss, a Python number, or something without a graph."""
+    """Whether it is one number as far as is known: a loss, a Python number, or something without a graph."""
     return not has_graph(value) if value.op is None else value.op.scalar
 
 

@@ -81,36 +81,33 @@ def _surest(roots: tuple[Op, ...], executed: Collection[Node]) -> dict[Op, Reach
     for level, waiting in enumerate(levels):
         while waiting:
             op = waiting.pop()
-            if found[op].doubt != level or op.healed:
-                continue
+            is_open = found[op].doubt == level and not op.healed
             own = max(level, _doubt_beyond(op, is_root=op in roots))
-            for edge in op.edges:
+            for edge in [each for each in op.edges if each.op in executed] if is_open else ():
                 doubt = max(own, edge.op.doubt)
-                if edge.op in executed and (edge.op not in found or found[edge.op].doubt > doubt):
+                if edge.op not in found or found[edge.op].doubt > doubt:
                     found[edge.op] = Reached(doubt, op, edge)
                     levels[doubt].append(edge.op)
     return {op: how for op, how in found.items() if op in executed}
 
 
-def way_to(op: Op, found: dict[Op, Reached]) -> list[Op]:
+def path_to(op: Op, found: dict[Op, Reached]) -> list[Op]:
     """From the root to the op, both included."""
-    way = [op]
-    while (parent := found[way[-1]].parent) is not None:
-        way.append(parent)
-    return way[::-1]
+    path = [op]
+    while (parent := found[path[-1]].parent) is not None:
+        path.append(parent)
+    return path[::-1]
 
 
 def terms(root: Op) -> set[Op]:
-    """The losses that a root is a sum of, and the sums on the way to them."""
+    """The losses that a root is a sum of, and the sums on the path to them."""
     found = {root}
     waiting = [root]
     while waiting:
         op = waiting.pop()
-        if op.form == "linear":
-            for edge in op.edges:
-                if edge.op not in found and edge.op.scalar:
-                    found.add(edge.op)
-                    waiting.append(edge.op)
+        added = {edge.op for edge in op.edges if edge.op.scalar} if op.form == "linear" else set()
+        waiting += added - found
+        found |= added
     return found
 
 

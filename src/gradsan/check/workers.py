@@ -5,6 +5,7 @@ stack. Where a system has no such processes, the work is done here, without a bu
 """
 
 import contextlib
+import faulthandler
 import os
 import pickle
 import select
@@ -117,6 +118,7 @@ class _Worker(Generic[Item, Answer]):
 def _serve(work: Callable[[Item], Answer], questions: BinaryIO, answers: BinaryIO) -> NoReturn:
     """Do the work as long as somebody asks for it."""
     try:
+        faulthandler.disable()  # whoever asked is told of a crash, in one sentence
         for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPROF):
             signal.signal(each, signal.SIG_DFL)
         before = _limit_memory()

@@ -1,4 +1,4 @@
-"""The state of the program that is being read: passes, steps, gradients, and what went wrong on the way."""
+"""The state of the program that is being read: passes, steps, gradients, and what went wrong on the path."""
 
 import ast
 from collections.abc import Collection, Iterable, Iterator
@@ -37,7 +37,7 @@ from gradsan.check.walking import Reached, Walk, walk
 from gradsan.facts.held import Held
 from gradsan.lifecycle.engine import Reason
 
-Assumed = ast.If | ast.Try  # a statement that goes one way or the other
+Assumed = ast.If | ast.Try  # a statement of which one branch is taken
 
 
 @dataclass(slots=True, eq=False)
@@ -55,7 +55,7 @@ class World:
     troubles: list[Trouble] = field(default_factory=list)
     piled: list[Piled] = field(default_factory=list)
     regrown: list[Regrown] = field(default_factory=list)
-    made_at: dict[int, list[Moment]] = field(default_factory=dict)  # by the node that makes it
+    created_at: dict[int, list[Moment]] = field(default_factory=dict)  # by the node that makes it
     updates: list[int] = field(default_factory=list)  # when parameters were changed
     clearings: list[int] = field(default_factory=list)
     rebindings: list[Rebinding] = field(default_factory=list)
@@ -65,16 +65,16 @@ class World:
     noted: list[set[str]] = field(default_factory=list)
     revealed: list[Held] = field(default_factory=list)  # what the expressions may be that somebody asked about
     misfits: set[Misfit] = field(default_factory=set)
-    log: list[list[Op]] = field(default_factory=list)  # ops made by the generators that are run ahead
+    log: list[list[Op]] = field(default_factory=list)  # ops created by the generators that are run ahead
     assumptions: list[tuple[Assumed, Code, Moment]] = field(default_factory=list)  # whose conditions were not known
 
-    def made(self, op: Op) -> Op:
+    def note(self, op: Op) -> Op:
         """Note an op."""
         for edge in op.edges:
             edge.op.users += op.doubt < DOUBTFUL
         if self.log:
             self.log[-1].append(op)
-        self.made_at.setdefault(id(op.site.node), []).append(self.moment)
+        self.created_at.setdefault(id(op.site.node), []).append(self.moment)
         return op
 
     @contextmanager
@@ -136,7 +136,10 @@ class World:
         """What an optimizer owns; what nobody is known to own, where it is not known what it owns."""
         if optimizer.complete:
             return optimizer.owned
-        others = {leaf for each in self.optimizers if each is not optimizer for leaf in each.owned}
+        rivals = [each for each in self.optimizers if each is not optimizer]
+        if not all(each.complete for each in rivals):  # whose it is, nobody knows
+            return optimizer.owned
+        others = {leaf for each in rivals for leaf in each.owned}
         unowned = [leaf for leaf in self.reached() if leaf not in others]
         return list(dict.fromkeys([*optimizer.owned, *unowned]))
 

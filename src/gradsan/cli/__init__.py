@@ -13,6 +13,7 @@ import click
 
 from gradsan.cli.output import say
 from gradsan.errors import GradsanError
+from gradsan.observe.hidden_frames import hidden
 from gradsan.show.harmless import neutral
 
 _COMMANDS = ("run", "check", "fix", "explain", "report")  # in the order of the help page
@@ -39,6 +40,7 @@ def _gradsan() -> None:
     """
 
 
+@hidden
 def main() -> None:
     """Do what the command line asks; the status of the process says how it went.
 

@@ -32,6 +32,8 @@ class Proving:
     def prove_all(self, known: Sequence[Diagnosis], *, by_report: bool) -> list[Outcome]:
         """What the program shows, then what is known of it besides: by its source, or by a report of another run."""
         before = self.stage.ran.diagnoses
+        if not before and not known:
+            self._report_nothing()
         self._prove_found()
         for diagnosis in known:
             if any(_is_same(diagnosis, each) for each in before):
@@ -41,6 +43,13 @@ class Proving:
             else:
                 self._prove_what_is_left(diagnosis)
         return self.outcomes
+
+    def _report_nothing(self) -> None:
+        ran = self.stage.ran
+        seen = f"{ran.passes} backward passes and {ran.made} steps were watched"
+        self.progress.say(
+            f"the program ran to its end: {seen}, and show none of the problems that `gradsan explain` lists"
+        )
 
     def _prove_what_is_left(self, diagnosis: Diagnosis) -> None:
         changed = dict(self.stage.changed)

@@ -17,17 +17,16 @@ from gradsan.check.reading import Checked
 from gradsan.check.running import Outcome, check_files, check_here
 from gradsan.check.settings import Settings, find_settings
 from gradsan.check.suppressions import silenced
-from gradsan.check.workers import Exceeded, answers
 from gradsan.cli.codes import selection
 from gradsan.cli.output import ColorChoice, say, wants_color, width, write
-from gradsan.errors import GradsanError
+from gradsan.errors import ChangedFileError, GradsanError
 from gradsan.report import Diagnosis, Report
 from gradsan.show.harmless import neutral
-from gradsan.source.bounded import MOST, content_of
+from gradsan.source.bounded import MOST, content_of, digest_of, inside
 from gradsan.source.comments import comments_in
 
 _MOST_EDITED = 40  # findings; nobody reads the edits of more at once
-_SECONDS_FOR_EDITS = 10.0
+_SECONDS_FOR_EDITS = 10.0  # of the processor
 _LARGE = 200  # files; from there on a reader wants to see that something happens
 
 
@@ -80,11 +79,12 @@ class Check:
             return 0
         told = list(quieted.told) if baseline is None else new_ones(quieted.told, read_baseline(baseline))
         if self.wishes.add_ignore:
-            return self._add_ignores(told)
+            return self._add_ignores(told, outcome)
         self._report(_edited(told[:_MOST_EDITED]) + told[_MOST_EDITED:], outcome)
-        for problem in outcome.checked:
-            if problem.problem is not None:
-                self._say_unread(problem)
+        for unread in sorted(
+            (each for each in outcome.checked if each.problem is not None), key=lambda each: each.path
+        ):
+            self._say_unread(unread)
         everything = not (self.wishes.select or settings.select or self.wishes.ignore or settings.ignore)
         for comment in quieted.unused if everything else ():  # what was not looked for could not be silenced
             self._say(f"{comment.file}:{comment.line}: `{comment.text}` silences nothing that the source shows")
@@ -165,7 +165,8 @@ class Check:
             text += _closing(told, outcome.files)
         write(text, wishes.output)
 
-    def _add_ignores(self, told: list[Diagnosis]) -> int:
+    def _add_ignores(self, told: list[Diagnosis], outcome: Outcome) -> int:
+        """Write the comments, into files of the folders that were named alone, which say what was checked."""
         from gradsan.check.diagnoses import main_place
         from gradsan.source.comments import commented
         from gradsan.source.writing import write as write_files
@@ -173,13 +174,24 @@ class Check:
         wanted: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
         for each in told:
             place = main_place(each)
-            if place.cell is None:
+            if place.cell is None and self._is_ours(place.file):
                 wanted[place.file][place.line].add(each.code)
         before = {Path(file): content_of(file) for file in wanted}
+        for file in wanted:
+            if digest_of(before[Path(file)]) != outcome.digests.get(file):
+                raise ChangedFileError(f"{file!r} was changed meanwhile", "nothing was written; try again")
         after = {Path(file): commented(before[Path(file)], lines) for file, lines in wanted.items()}
         write_files({file: (before[file], content) for file, content in after.items() if content != before[file]})
         self._say(f"{len(told)} silenced in {len(wanted)} files")
         return 0
+
+    def _is_ours(self, file: str) -> bool:
+        """Whether it lies where the user has asked for a check, links followed."""
+        asked = [Path.cwd(), *(path.resolve() for path in self.wishes.paths)]
+        is_ours = any(inside(each, str(Path(file).absolute())) for each in asked)
+        if not is_ours:
+            self._left_out(file, "it leads out of what is checked")
+        return is_ours
 
     def _say(self, sentence: str) -> None:
         if not self.wishes.quiet:
@@ -208,13 +220,24 @@ class Check:
 
 def _edited(told: list[Diagnosis]) -> list[Diagnosis]:
     """Each with its edits, as far as they can be made in time: what is found is told without them too."""
+    if not told:
+        return told
+    from gradsan.check.workers import Exceeded, answers
+
     edited = list(told)
-    end = time.monotonic() + _SECONDS_FOR_EDITS
-    for number, answer in answers(lambda at: _with_edits(told[at]), range(len(told)), jobs=1):
-        edited[number] = told[number] if isinstance(answer, Exceeded) else answer
-        if time.monotonic() > end:
+    left = _SECONDS_FOR_EDITS
+    for number, answer in answers(lambda at: _timed(_with_edits, told[at]), range(len(told)), jobs=1):
+        edited[number], seconds = (told[number], left) if isinstance(answer, Exceeded) else answer
+        left -= seconds
+        if left <= 0:
             break
     return edited
+
+
+def _timed(make: Callable[[Diagnosis], Diagnosis], diagnosis: Diagnosis) -> tuple[Diagnosis, float]:
+    """What is made of it, and how long that takes the processor."""
+    began = time.process_time()
+    return make(diagnosis), time.process_time() - began
 
 
 def _with_edits(diagnosis: Diagnosis) -> Diagnosis:

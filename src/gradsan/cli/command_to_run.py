@@ -1,7 +1,6 @@
 """The program by which fixes are proved."""
 
 import shlex
-import sys
 from pathlib import Path
 
 import click
@@ -29,10 +28,10 @@ def command_to_run(wished: str | None, report: Report | None, root: Path) -> str
 
 def _demand_agreement(shown: str) -> None:
     """A report is data: what it says was run is run when the user has seen it and agrees."""
-    if not sys.stdin.isatty():
-        raise NothingToRunError(
-            f"the report says that it comes from `{shown}`, which is not run unasked",
-            "give the command: --verify COMMAND",
-        )
-    if not click.confirm(f"the report says that it comes from `{shown}`; run that?", default=False, err=True):
-        raise NothingToRunError("the command of the report is not run", "give another: --verify COMMAND")
+    question = f"the report says that it comes from `{shown}`; run that?"
+    try:
+        agreed = click.confirm(question, default=False, err=True)
+    except click.Abort:  # nobody is there to answer
+        agreed = False
+    if not agreed:
+        raise NothingToRunError("the command of the report is not run", "name one: --verify COMMAND")

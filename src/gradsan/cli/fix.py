@@ -19,7 +19,7 @@ _DEFAULT = "\0"  # `--verify` without a command
     metavar="COMMAND",
     is_flag=False,
     flag_value=_DEFAULT,
-    help='Prove every fix by running "python train.py …" with it; for a report, by default the program that was run.',
+    help='Prove every fix by running "python train.py …" with it; a report names one, which is asked about.',
 )
 @click.option("--unsafe", is_flag=True, help="Also fixes that guess what is meant, or that stop training something.")
 @click.option("--ask", is_flag=True, help="Ask before each fix is written.")

@@ -28,6 +28,7 @@ from gradsan.fix.proofs import keep, kept, name_of
 from gradsan.fix.snapshot import Snapshot
 from gradsan.report import Diagnosis, Report
 from gradsan.show.harmless import neutral
+from gradsan.source.disk import forget_what_was_read
 from gradsan.source.writing import write as write_files
 
 
@@ -46,6 +47,7 @@ class Fixing:
         self._wishes = wishes
         self._progress = Progress(progress)
         self._root = Path.cwd()
+        forget_what_was_read()
         self._snapshot = Snapshot.of(self._root) if wishes.verify else Snapshot.of_nothing(self._root)
         self._wants = selection(wishes.select, wishes.ignore)
 
@@ -87,6 +89,9 @@ class Fixing:
 
         paths = self._wishes.paths or (() if self._wishes.verify else (Path(),))
         outcome = check_files(list(find(paths, left_out=self._left_out)), None, jobs=1)
+        for each in outcome.checked:
+            if each.problem is not None:
+                self._left_out(each.path, each.problem)
         found = merged(each for checked in outcome.checked for each in checked.diagnoses)
         return [each for each in silenced(found, outcome.comments).told if each.confidence != "possible"]
 

@@ -22,6 +22,7 @@ from typing import Any, NoReturn, cast
 from gradsan.entry.uncaught import excepthook_without_ours, without_ours
 from gradsan.errors import GradsanError
 from gradsan.observe.guarding import attempt, is_ours, say, shown
+from gradsan.observe.hidden_frames import hidden
 
 Prepare = Callable[[CodeType], CodeType]  # from the code of the main file to what is run in its place
 
@@ -52,6 +53,7 @@ class Script:
         """Where the program's imports look first: beside the file itself, not beside a link to it."""
         return os.path.dirname(os.path.realpath(self.path))  # noqa: PTH120 -- `sys.path` holds strings
 
+    @hidden
     def run(self, main: ModuleType, prepare: Prepare) -> None:
         """Run the file as the module `main`."""
         global has_begun  # noqa: PLW0603 -- one program in a process
@@ -90,6 +92,7 @@ class Archive:
         """Where the program's imports look first: inside."""
         return _absolute(self.path)
 
+    @hidden
     def run(self, main: ModuleType, prepare: Prepare) -> None:  # noqa: ARG002 -- runpy finds `main`
         """Run its `__main__.py`."""
         _run_module("__main__", False, prepare)  # noqa: FBT003 -- runpy's signature
@@ -115,6 +118,7 @@ class Module:
         """Where the program's imports look first."""
         return os.getcwd()  # noqa: PTH109 -- `sys.path` holds strings
 
+    @hidden
     def run(self, main: ModuleType, prepare: Prepare) -> None:  # noqa: ARG002 -- runpy finds `main`
         """Import the packages above the module, and run it."""
         _run_module(self.name, True, prepare)  # noqa: FBT003 -- runpy's signature
@@ -138,6 +142,7 @@ def find_script(path: str, arguments: tuple[str, ...] = ()) -> Script | Archive:
         raise ProgramMissingError(f"cannot read the program {path!r} ({reason})", "give the path of a script") from None
 
 
+@hidden
 def run_program(
     program: Program,
     *,
@@ -192,6 +197,7 @@ def _unwatched(error: BaseException) -> None:
     say(f"the program is not watched to its end: {shown(error)}")
 
 
+@hidden
 def started_anyway(start: Callable[[], None], command: Sequence[str]) -> None:
     """Start a program, by `command` as Python alone would start it if an error of ours comes before its first line."""
     try:
@@ -275,6 +281,7 @@ def _flush() -> None:
 run_module_as_main: Callable[[str, bool], object] = runpy._run_module_as_main  # type: ignore[attr-defined]  # noqa: SLF001
 
 
+@hidden
 def _run_module(name: str, alter_argv: bool, prepare: Prepare) -> None:  # noqa: FBT001 -- runpy's signature
     """Have runpy run a module; of the first that it looks up, and of that one only, run what `prepare` makes."""
     global has_begun  # noqa: PLW0603 -- as above

@@ -3,9 +3,11 @@
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gradsan.observe.guarding import is_ours
+from gradsan.observe.hidden_frames import hidden
 
 if TYPE_CHECKING:
     from gradsan.entry.program import Prepare, Program
@@ -80,8 +82,9 @@ class _Main:
                 sys.path_hooks.remove(claim)
             sys.path_importer_cache.pop(self._script, None)
 
+        @hidden
         def run(name: str, alter_argv: bool = True) -> None:  # noqa: FBT001, FBT002 # runpy's signature
-            self._program.started_anyway(lambda: self._run(name, alter_argv, leave), sys.orig_argv[1:])
+            self._program.started_anyway(partial(self._run, name, alter_argv, leave), sys.orig_argv[1:])
 
         self._runpy._run_module_as_main = run  # type: ignore[attr-defined]  # noqa: SLF001 # what `-m` calls
         if sys.argv[0] != "-m":
@@ -90,6 +93,7 @@ class _Main:
     def _is_main(self, path: str) -> bool:
         return path == self._script and not path.endswith(".pyc") and os.path.isfile(path)  # noqa: PTH113 # cheaper
 
+    @hidden
     def _run(self, name: str, alter_argv: bool, leave: Callable[[], None]) -> None:  # noqa: FBT001 # as above
         leave()
         program: Program

@@ -7,6 +7,7 @@ import pkgutil
 import random
 import sys
 import time
+import zlib
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -36,6 +37,7 @@ class Trial:
         self._ending = Ending(arrangement.limit, self._end)
         self._given = GivenGradients()
         self._reference = reference("same", ())
+        self._sites: dict[int, int | None] = {}  # by the numbers of ops
         self._depth = 0
         self._process, self._began = os.getpid(), time.time()
         Budget.grant = _GRANT
@@ -58,6 +60,7 @@ class Trial:
             np.random.seed(0)  # noqa: NPY002 # the generator that programs share without saying so
         if self._arrangement.reference is not None:
             self._reference = reference(self._arrangement.reference.removesuffix(UNCHECKED), self._arrangement.noted)
+            self._reference.site_of = self._site_of
             if self._arrangement.reference.endswith(UNCHECKED):
                 without_version_checks()
         found = private()
@@ -88,6 +91,15 @@ class Trial:
     def _stepped(self, optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as above
         self._reference.after_step(optimizer)
 
+    def _site_of(self, number: int) -> int | None:
+        """The calls and the line that created an op, as a number that is the same in every run."""
+        if number not in self._sites:
+            lines = self.session.sanitizer.recorder.lines()
+            stack = None if lines is None else lines.stack_of(number)
+            calls = [(Path(each.file).name, each.line) for each in stack or ()]
+            self._sites[number] = zlib.crc32(repr(calls).encode()) if calls else None
+        return self._sites[number]
+
     def _end(self) -> None:
         uninstall()
         if os.getpid() != self._process:  # a fork of the program ends here too; the notes are its parent's
@@ -116,6 +128,7 @@ class Trial:
             "stale": self._reference.is_stale,
             "shared": self._reference.is_shared,
             "noted": sorted(self._reference.noted),
+            "sites": sorted(self._reference.sites),
             "shaped": self._given.shaped(),
             "made": self._ending.steps,
             "passes": self._ending.passes,

@@ -73,5 +73,5 @@ def _file(entry: TracebackType) -> str:
 
 
 def _is_ours(entry: TracebackType) -> bool:
-    # A step of an import may bear the name of importlib's file: see `import_hook.unseen`.
+    # What the compiler looks into bears the name of another file: see `compilation.compiles_to_nothing`.
     return _file(entry).startswith(_GRADSAN) or str(entry.tb_frame.f_globals.get("__name__")).startswith("gradsan.obs")

@@ -6,6 +6,7 @@ from pathlib import Path
 from gradsan.errors import ChangedFileError, GradsanError
 from gradsan.fix.editing import edited
 from gradsan.report import Edit
+from gradsan.source.bounded import content_of, inside
 from gradsan.source.disk import load, parsed
 
 
@@ -24,6 +25,10 @@ def mended(edits: Iterable[Edit], root: Path, changed: Mapping[str, bytes] | Non
         source = parsed(str(path), result[file]) if file in result else load(str(path))
         if source is None:
             raise ChangedFileError(f"{file!r} cannot be read any more", "run the program again for a new report")
+        if source.content != (result[file] if file in result else content_of(path)):
+            raise ChangedFileError(
+                f"{file!r} would change beyond the edit", "its encoding does not lead back to its bytes"
+            )
         result[file] = "".join(edited(source.lines, its_edits)).encode(source.encoding)
     return result
 
@@ -36,8 +41,8 @@ def unwritten(changed: Mapping[str, bytes], root: Path) -> dict[Path, tuple[byte
 
 def _inside(file: str, root: Path) -> Path:
     """Where the file is, links followed; only the working directory is ours to change."""
-    path = (root / file).resolve()
-    if not path.is_relative_to(root.resolve()):
+    path = inside(root, file)
+    if path is None:
         raise OutsideError(
             f"{file!r} lies outside the working directory", "change into its folder, and try again there"
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gradsan.fix.program import Place, Program
 from gradsan.knowledge.effects import does
+from gradsan.knowledge.tensors import operation
 from gradsan.source.names import called_name, calls, loaded, nodes
 from gradsan.source.tree import Statement, Tree
 
@@ -20,12 +21,12 @@ class Collected:
 
 
 def collected(program: Program, name: str) -> Collected | None:
-    """The list of that name, and all that its function goes over above the pass and that is filled elsewhere.
+    """The list of that name, and all that its function goes over above the pass and that is filled along with it.
 
     They are as long as one another: emptied one by one, they would no longer fit together. So there is no answer where
-    one of them belongs to another object, whose lists may be meant to grow.
+    one of them belongs to another object, or is filled somewhere else: whether it is to grow, only its author knows.
     """
-    filled = _filled([*program.places(program.diagnosis.made), *program.places(program.diagnosis.used)])
+    along = _filled_along(program.places(program.diagnosis.made))
     for place in program.boundaries():
         function = place.tree.scope(place.statement)
         above = [
@@ -33,24 +34,26 @@ def collected(program: Program, name: str) -> Collected | None:
         ]
         if not any(loaded(each, name) for each in above):
             continue
-        names = [each for each in _gone_over(above) if each.rpartition(".")[2] in filled]
-        names = [each for each in names if not _is_begun(above, each) and not _is_reported(place, each)]
-        is_one_owner = all(each.rpartition(".")[0] == name.rpartition(".")[0] for each in names)
-        return Collected(place.tree, _last_of_the_step(place), tuple(names)) if name in names and is_one_owner else None
+        names = [each for each in _gone_over(above) if not _is_begun(above, each) and not _is_reported(place, each)]
+        fit = [
+            each.rpartition(".")[0] == name.rpartition(".")[0] and each.rpartition(".")[2] in along for each in names
+        ]
+        return Collected(place.tree, _last_of_the_step(place), tuple(names)) if name in names and all(fit) else None
     return None
 
 
-def _filled(places: Iterable[Place | None]) -> set[str]:
-    """The last names of what these files add to, item by item."""
-    trees = {id(each.tree): each.tree for each in places if each is not None}
-    found = (
-        call.func
-        for tree in trees.values()
-        for call in calls([*nodes(tree.module)])
-        if does(called_name(call), "stores")
-    )
-    owners = (each.value for each in found if isinstance(each, ast.Attribute))
-    return {ast.unparse(each).rpartition(".")[2] for each in owners}
+def _filled_along(places: Iterable[Place | None]) -> set[str]:
+    """The last names of what is added to, item by item, as often as the statements of a stack run."""
+    found: set[str] = set()
+    for place in places:
+        if place is None:
+            continue
+        tree = place.tree
+        around = tree.loops(place.statement)[:1]
+        beside = [each for each in _own(tree, tree.scope(place.statement)) if tree.loops(each)[:1] == around]
+        adding = (call.func for each in beside for call in calls(each) if does(called_name(call), "stores"))
+        found |= {ast.unparse(each.value).rpartition(".")[2] for each in adding if isinstance(each, ast.Attribute)}
+    return found
 
 
 def _own(tree: Tree, function: ast.AST) -> list[Statement]:
@@ -58,16 +61,30 @@ def _own(tree: Tree, function: ast.AST) -> list[Statement]:
 
 
 def _gone_over(statements: Iterable[Statement]) -> Iterator[str]:
-    """What a loop or a call is given as a whole, or backwards, each once."""
+    """What a loop goes over, by itself or together with others, and what a tensor is made of; each once."""
     whole: dict[str, None] = {}
     for statement in statements:
         for node in nodes(statement, into_functions=False):
-            if isinstance(node, ast.For | ast.comprehension):
-                given = [node.iter]
-            else:
-                given = node.args if isinstance(node, ast.Call) else []
-            whole |= {ast.unparse(_unsliced(each)): None for each in given if _is_name(_unsliced(each))}
+            given = [_unsliced(each) for each in _listed(node)]
+            whole |= {ast.unparse(each): None for each in given if isinstance(each, ast.Name | ast.Attribute)}
     yield from whole
+
+
+def _listed(node: ast.AST) -> list[ast.expr]:
+    match node:
+        case ast.For(iter=ast.Call(func=ast.Name(id="zip"), args=together)):
+            return together
+        case ast.comprehension(iter=ast.Call(func=ast.Name(id="zip"), args=together)):
+            return together
+        case ast.For(iter=over) | ast.comprehension(iter=over):
+            return [over]
+        case ast.Call(args=[first, *_]) if operation(called_name(node)).graph == "builds" or _joins(node):
+            return [first]
+    return []
+
+
+def _joins(call: ast.Call) -> bool:
+    return called_name(call) in ("stack", "cat", "sum")
 
 
 def _unsliced(value: ast.expr) -> ast.expr:
@@ -77,10 +94,6 @@ def _unsliced(value: ast.expr) -> ast.expr:
         case ast.Call(func=ast.Name(id="reversed" | "list" | "tuple" | "enumerate"), args=[inner]):
             return inner
     return value
-
-
-def _is_name(value: ast.expr) -> bool:
-    return isinstance(value, ast.Name | ast.Attribute)
 
 
 def _is_begun(above: Iterable[Statement], name: str) -> bool:

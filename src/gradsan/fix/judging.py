@@ -17,6 +17,7 @@ _AGREES: dict[Meaning, str] = {
     "term": "every optimizer is given the gradients of what was added since the pass before",
     "apart": "every optimizer is given the gradients of its own loss",
     "beside": "every optimizer is given the gradients of its own loss",
+    "stored": "every optimizer is given the gradients that it gets when what is put away is a constant",
     "held": "every optimizer is given the same gradients as where the step waits for the later pass",
     "again": "every parameter of the first iteration is trained in later ones too",
     "copied": "every optimizer is given the same gradients as with a copy of each edited value",
@@ -26,9 +27,9 @@ _AGREES: dict[Meaning, str] = {
     "same": "every optimizer is given the same gradients as before",
     "open": "every parameter that was trained still is",
 }
-_CUTTING: tuple[Meaning, ...] = ("cut", "constant")  # a pass walks what is cut off all the same
+_CUTTING: tuple[Meaning, ...] = ("cut", "constant", "stored")  # a pass walks what is cut off all the same
 _NOTED = 10_000  # numbers; as many as a variable of the environment can hold
-_GOES_BY: dict[Meaning, Meaning] = {"constant": "cut", "held": "beside"}  # what another reference has noted
+_GOES_BY: dict[Meaning, Meaning] = {"constant": "cut", "stored": "cut", "held": "beside"}  # another reference's notes
 _DRAWING_AGAIN = ("again", "beside", "open")  # what is computed again draws its random numbers again
 _OTHER_DRAWS = "the gradients cannot be compared: random numbers are drawn in another order"
 
@@ -58,7 +59,8 @@ class Stage:
     def reference(self, meaning: Meaning) -> Trial:
         """How it runs without an edit where its passes do what is meant."""
         if meaning not in self._references:
-            noted = self.reference(_GOES_BY[meaning]).noted[:_NOTED] if meaning in _GOES_BY else ()
+            other = self.reference(_GOES_BY[meaning]) if meaning in _GOES_BY else None
+            noted = () if other is None else (other.sites if meaning == "stored" else other.noted)[:_NOTED]
             found = self.workshop.run(self.changed, reference=meaning, noted=noted)
             if found.status != 0 and meaning in _CUTTING:
                 found = self.workshop.run(self.changed, reference=meaning + UNCHECKED, noted=noted)
@@ -102,7 +104,8 @@ def _as_meant(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     if meaning == "open":
         return Verdict("agrees", _AGREES[meaning])
     if meaning == "beside":
-        return _shared(trial, stage) if stage.reference("beside").shared else _again(trial, stage, "beside")
+        reference = stage.reference("beside")
+        return _shared(trial, stage) if reference.shared and not reference.stale else _again(trial, stage, "beside")
     if meaning == "again" or _is_not_meant(meaning, stage):
         return _again(trial, stage, "kept")
     if meaning == "same" and not stage.fails:

@@ -15,6 +15,7 @@ from gradsan.facts.location import Frame, Location
 from gradsan.fix.crossings import others
 from gradsan.fix.meaning import meant
 from gradsan.report import Diagnosis, FixKind
+from gradsan.source.bounded import inside
 from gradsan.source.disk import load, parsed
 from gradsan.source.file import Source
 from gradsan.source.names import targets
@@ -252,17 +253,18 @@ class Program:
         return None if tree is None or not crowd else Place(tree, chosen(tree, crowd), frame)
 
     def _read(self, file: str) -> Source | None:
-        path = (self._root / file).resolve()
-        if not self._may_be_edited(file, path):
+        path = inside(self._root, file)
+        if path is None or not self._may_be_edited(file, path):
             return None
         source = parsed(str(path), self._changed[file]) if file in self._changed else load(str(path))
         return source if source is not None and self._is_what_ran(file, path, source) else None
 
-    def _may_be_edited(self, file: str, path: Path) -> bool:
+    @staticmethod
+    def _may_be_edited(file: str, path: Path) -> bool:
         """Whether it is the user's own: an edit names a file under the working directory."""
         if Path(file).is_absolute() or ".." in Path(file).parts:
             return False
-        return path.is_relative_to(self._root) and "site-packages" not in path.parts
+        return "site-packages" not in path.parts
 
     def _is_what_ran(self, file: str, path: Path, source: Source) -> bool:
         """Whether a file has not changed since the start, and says at each line what the diagnosis quotes."""

@@ -1,6 +1,25 @@
 """Why no line of a program was changed, in words for whoever has to change it by hand."""
 
+import re
+from collections.abc import Callable
+
+from gradsan.knowledge.operation import Operation
+from gradsan.knowledge.tensors import operation
 from gradsan.report import Diagnosis
+
+_ONLY_ITS_AUTHOR = "what to compute there instead, only its author knows"
+# What an operation that cuts does, and what has to be done about it by hand; the first that is true of one is said.
+_CUTS: tuple[tuple[Callable[[Operation], bool], str], ...] = (
+    (
+        lambda row: row.graph == "drops" and row.returns == "object",
+        "`{name}` takes the values out of PyTorch, and no graph leads through what follows: write that part in torch",
+    ),
+    (
+        lambda row: row.cuts and row.graph != "drops",
+        "`{name}` has no gradient, so nothing is trained through it: let the loss use what goes into it",
+    ),
+)
+_CALLED = re.compile(r"(\w+)\(")
 
 
 def no_edit(diagnosis: Diagnosis) -> str:
@@ -13,11 +32,19 @@ def _reason(diagnosis: Diagnosis) -> str:
     if not kinds:
         return "what is meant here, only its author knows; its fixes say what to decide"
     if (cut := diagnosis.cut) is not None:
-        instead = "what to compute there instead, only its author knows"
-        return f"the cut at {cut.file}:{cut.line} cannot simply be left out; {instead}"
+        return f"the cut at {cut.file}:{cut.line} cannot simply be left out; {_instead(cut.source or '')}"
     if diagnosis.culprit is None:
         return "no variable is known that holds it, so there is no line to change; see its fixes"
     return (
         f"no line was found in which `{diagnosis.culprit.name}` can be treated so ({', '.join(kinds)}) and every path "
         "through the program still works; see its fixes"
     )
+
+
+def _instead(line: str) -> str:
+    """What is to be done about a line that cuts the graph, where what it calls tells."""
+    if "requires_grad" in line:
+        return "it freezes parameters on purpose; which of them are to be trained, only its author knows"
+    called = _CALLED.findall(line)[::-1]  # the innermost first
+    said = (text.format(name=name) for is_so, text in _CUTS for name in called if is_so(operation(name)))
+    return next(said, _ONLY_ITS_AUTHOR)

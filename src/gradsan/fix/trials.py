@@ -39,6 +39,7 @@ class Trial:
     stale: bool = False  # a reference run: passes walked what was computed from older parameters
     shared: bool = False  # a reference run: it cut off a part that two losses share
     noted: tuple[int, ...] = ()  # a reference run: what another one goes by
+    sites: tuple[int, ...] = ()  # a reference run: the lines that made what it cut off
     shaped: frozenset[tuple[str, int, int]] = frozenset()  # own backwards; the optimizers and parameters behind them
     unwanted: tuple[Diagnosis, ...] = ()  # what was found beside, and nobody asked for
     made: int = 0  # steps of optimizers, all of them, in the process that made most
@@ -134,6 +135,7 @@ def _read(told: Arrangement, ended: Ended, wants: Callable[[str], bool]) -> Tria
         stale=any(each["stale"] for each in records),
         shared=any(each["shared"] for each in records),
         noted=tuple(number for each in training[:1] for number in each["noted"]),
+        sites=tuple(number for each in training[:1] for number in each["sites"]),
         shaped=_shaped(training),
         unwanted=tuple(each for each in found if not wants(each.code)),
         made=max((each["made"] for each in records), default=0),

@@ -22,6 +22,7 @@ Effect = Literal[
     "loads data",
     "converts",  # gives a number that was a tensor's value
     "tells",  # shows or counts something, and keeps nothing
+    "operates",  # does with tensors what the operation of that name does, and keeps their graph
     "collects",  # gives a container of what it was given
     "stores",  # puts an argument into its object, as an item
     "spreads",  # puts what is in its argument into its object

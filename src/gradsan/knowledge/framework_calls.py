@@ -12,7 +12,6 @@ FRAMEWORK_CALLS = (
     *calls("walks", of="deepspeed.DeepSpeedEngine", names="backward"),
     *calls("steps", "clears", of="deepspeed.DeepSpeedEngine", names="step"),
     *calls("caches", of="cachetools", names="cached"),
-    *calls("caches", of="joblib.Memory", names="cache"),
     *calls("optimizes", of="apex.optimizers", names="FusedAdam FusedSGD"),
     *calls("optimizes", of="bitsandbytes.optim", names="AdamW8bit Adam8bit Lion"),
     *calls("optimizes", of="timm.optim", names="Lamb Lookahead"),

@@ -1,7 +1,7 @@
 """What the names that people give to things of their own say, where nothing else is known. Guesses, and no rows."""
 
 # In the name of a function: it cuts a graph.
-CUTTING_WORDS = ("detach", "repackage", "truncate", "to_numpy", "tonumpy", "to_cpu", "stop_grad", "no_grad", "reduce_")
+CUTTING_WORDS = ("detach", "repackage", "truncate", "to_numpy", "tonumpy", "to_cpu", "stop_grad", "no_grad")
 # In the name of a function: it gives state its initial value.
 RESET_WORDS = ("reset", "detach", "repackage", "init_hidden", "clear_state", "zero_state")
 # In the name of an attribute: it is one of the outputs of a module.

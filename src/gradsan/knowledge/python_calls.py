@@ -5,6 +5,7 @@ from gradsan.knowledge.call import calls
 PYTHON_CALLS = (
     *calls("converts", of="builtins", names="float int bool complex"),
     *calls("tells", of="builtins", names="print len str repr format isinstance hasattr type range id hash round"),
+    *calls("operates", of="builtins", names="sum abs pow max min"),
     *calls("collects", of="builtins", names="list tuple set frozenset dict iter reversed sorted"),
     *calls("collects", of="collections", names="deque OrderedDict defaultdict Counter"),
     *calls("collects", of="builtins.dict", names="values copy"),

@@ -11,6 +11,7 @@ TORCH_CALLS = (
     *calls("clears", of="torch.nn.Module", names="zero_grad"),
     *calls("edits", of="torch.nn.Module", names="load_state_dict"),
     *calls("limits", of="torch.nn.utils", names="clip_grad_norm_ clip_grad_value_"),
+    *calls("limits", of="torch.amp.GradScaler", names="unscale_"),
     *calls("stops recording", of="torch", names="no_grad inference_mode"),
     *calls("records", of="torch", names="enable_grad"),
     *calls("switches recording", of="torch", names="set_grad_enabled"),

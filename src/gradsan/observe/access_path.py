@@ -13,13 +13,15 @@ from typing import Any
 from gradsan.facts.incident import Incident
 from gradsan.observe.frame_variables import variables_of
 from gradsan.observe.modules import parameter_names
-from gradsan.observe.unasked import attributes_of
+from gradsan.observe.unasked import attributes_of, ids
 
 _DEPTH = 4  # attributes and items between a variable and the object that holds the state
 _OBJECTS = 3_000
 _ITEMS = 50  # of one list or tuple
 _VARIABLES = 500  # of one function, that are looked at for what is trained
-_CONTAINERS: dict[type, Callable[[Any], Iterable[object]]] = {dict: dict.values, list: iter, tuple: iter}
+_CONTAINERS: dict[int, Callable[[Any], Iterable[object]]] = {id(dict): dict.values, id(list): iter, id(tuple): iter}
+_LENT = ids(list, tuple, dict, set)
+_SEQUENCES = ids(list, tuple)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +87,9 @@ def _is_trained(each: object, lent: set[int], *, alone: bool = False) -> bool:
     if issubclass(kind, torch.nn.Module | torch.optim.Optimizer | DataLoader):
         return True
     if issubclass(kind, torch.Tensor):
-        return kind in {torch.Tensor, torch.nn.Parameter} and bool(each.requires_grad and each.is_leaf)  # type: ignore[attr-defined]
+        return id(kind) in ids(torch.Tensor, torch.nn.Parameter) and bool(each.requires_grad and each.is_leaf)  # type: ignore[attr-defined]
     # A container only has what others created; an object makes what it has.
-    if alone or kind in {list, tuple, dict, set} or issubclass(kind, type | ModuleType | FunctionType):
+    if alone or id(kind) in _LENT or issubclass(kind, type | ModuleType | FunctionType):
         return False
     return any(_is_trained(inner, lent, alone=True) for _, inner in inside(each))
 
@@ -167,7 +169,7 @@ def _beneath(layer: list[tuple[str, object]], seen: set[int]) -> Iterator[tuple[
 
 def _steps(each: object) -> Iterator[tuple[str, object]]:
     """What is one attribute or one item away; the parts of a `ModuleList` are items."""
-    if type(each) in {list, tuple}:
+    if id(type(each)) in _SEQUENCES:
         yield from ((f"[{index}]", item) for index, item in enumerate(each[:_ITEMS]))  # type: ignore[index]
         return
     for name, inner in inside(each):
@@ -195,5 +197,5 @@ def has_graph(each: object, depth: int = 0) -> bool:
 
     if type(each) is torch.Tensor:  # of a subclass, asking could run its code
         return each.requires_grad and not each.is_leaf
-    items = _CONTAINERS.get(type(each))
+    items = _CONTAINERS.get(id(type(each)))
     return items is not None and depth <= _DEPTH and any(has_graph(value, depth + 1) for value in items(each))

@@ -73,16 +73,18 @@ class Sure(dict[int, T], Generic[T]):
 class Recent:
     """Callers of late, each known again by the user's frames alone: to step over a frame costs less than to see it."""
 
-    def __init__(self) -> None:
+    def __init__(self, between: int) -> None:
         self._callers: tuple[Caller, ...] = ()
+        self._first = between + 1  # how many frames up the caller is, from where it is looked for
 
     def __call__(self) -> int:
-        """The number of the one that called whoever called this one's caller; 0: it is none of them."""
+        """The number of the one that called, with so many frames between it and this one; 0: it is none of them."""
+        first = self._first
         for caller in self._callers:
             frame: FrameType | None = None
             try:
                 for depth, code, instruction in caller.within:
-                    frame = _getframe(2 + depth)
+                    frame = _getframe(first + depth)
                     if frame.f_code is not code or frame.f_lasti != instruction:
                         break
                 else:

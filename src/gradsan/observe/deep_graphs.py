@@ -16,7 +16,7 @@ from types import GetSetDescriptorType
 from typing import Any
 
 from gradsan.observe.private import NO_NUMBER
-from gradsan.observe.unasked import lineage_of
+from gradsan.observe.unasked import lineage_of, namespace_of
 
 _DEEP = 2_000  # ops, which a small stack has room for
 _STRETCH = 64  # creation numbers; so no path within a stretch has more ops
@@ -43,7 +43,7 @@ def part_stretches(below: Mapping[Any, Sequence[Any]]) -> None:
 
 def _belongings(node: Any) -> dict[str, Any]:  # noqa: ANN401 # an op
     """Its `metadata`, which a Function of the user's may have as a name of its own."""
-    places = (type.__dict__["__dict__"].__get__(kind).get("metadata") for kind in lineage_of(node))
+    places = (namespace_of(kind).get("metadata") for kind in lineage_of(node))
     place = next(each for each in places if type(each) is GetSetDescriptorType)
     found: dict[str, Any] = place.__get__(node)
     return found

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any, Protocol
 
 from gradsan.observe.guarding import is_ours
+from gradsan.observe.hidden_frames import hidden
 from gradsan.observe.log.pen import Pen
 from gradsan.observe.log.sites import SITE_MASK, SITES
 from gradsan.observe.notes import TAPED, Begun
@@ -46,6 +47,7 @@ def watched_engine(engine: Engine, watch: Watch, passes: Passes, pen: Pen) -> En
     # In one tuple: each variable of a closure is an object of its own, and so one more that is not in the cache.
     at_hand = (passes.tape, pen, passes.sure, passes.recent, passes.counter, passes.running_pass, get_ident, TAPED)
 
+    @hidden
     def watched(tensors: Any, *args: Any, **named: Any) -> Any:  # noqa: ANN401, C901, PLR0912 # as torch has it; as above
         tape, pen, sure, recent, counter, running_pass, this_thread, taped = at_hand
         begun = None
@@ -85,8 +87,6 @@ def watched_engine(engine: Engine, watch: Watch, passes: Passes, pen: Pen) -> En
                 if not is_ours(own):
                     raise
                 watch.missed(own)
-            # Whoever looks at its traceback finds what would be there without us: this frame's entry is its first.
-            error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
             raise
         if begun is not None and begun is not taped:
             try:

@@ -41,10 +41,10 @@ def is_ours(error: BaseException) -> bool:
     """
     trace, inner = error.__traceback__, None
     while trace is not None:
-        if inner is not None and _interrupts(trace.tb_frame, inner.tb_frame):
+        if _interrupts(trace.tb_frame, inner and inner.tb_frame):
             return False
         inner, trace = trace, trace.tb_next
-    return inner is None or not _came_between(error, inner)
+    return not _came_between(error, inner)
 
 
 def attempt(act: Callable[[], T], fail: Callable[[BaseException], object]) -> T | None:
@@ -74,10 +74,10 @@ def shown(error: BaseException) -> str:
         return type(error).__name__
 
 
-def _interrupts(frame: FrameType, below: FrameType) -> bool:
+def _interrupts(frame: FrameType, below: FrameType | None) -> bool:
     """Whether the interpreter called this frame's function, which is none of ours, while `below` was at work.
 
-    Of an import's frames a traceback may lack some, `f_back` has them all.
+    Of an import's frames a traceback may lack some, `f_back` has them all; hidden frames are in neither.
     """
     code = frame.f_code
     if code.co_filename.startswith(_HOUSE):
@@ -101,9 +101,9 @@ def _handlers() -> Iterator[CodeType]:
             yield handler.__code__
 
 
-def _came_between(error: BaseException, inner: TracebackType) -> bool:
-    """Whether an error was raised without a call, at an instruction that did not fail."""
-    name = opcode.opname[inner.tb_frame.f_code.co_code[inner.tb_lasti]]
+def _came_between(error: BaseException, inner: TracebackType | None) -> bool:
+    """Whether an error was raised without a call, at an instruction that did not fail. None: in a hidden frame."""
+    name = "" if inner is None else opcode.opname[inner.tb_frame.f_code.co_code[inner.tb_lasti]]
     if name in _ATTENDING:
         return True
     if name in _RAISING:

@@ -7,14 +7,10 @@ from functools import partial
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from gradsan.observe.guarding import attempt, is_ours, say, shown
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-_IMPORTLIB = "<frozen importlib._bootstrap_external>"
+from gradsan.observe.hidden_frames import hidden
 
 
 def is_loaded(name: str) -> bool:
@@ -52,12 +48,6 @@ def when_loaded(name: str, then: Callable[[], None]) -> Callable[[], None]:
     return wait_no_longer
 
 
-def unseen(function: Callable[P, T]) -> Callable[P, T]:
-    """A step of an import, which shows in no traceback: Python leaves out importlib's frames, known by their file."""
-    function.__code__ = function.__code__.replace(co_filename=_IMPORTLIB)
-    return function
-
-
 class Finder:
     """Stands first among the finders, finds nothing itself, and hands `found` what the others find.
 
@@ -67,10 +57,11 @@ class Finder:
     def __init__(self, wants: Callable[[str], bool], found: Callable[[str, ModuleSpec], None]) -> None:
         asking = threading.local()  # for what: other finders ask all finders too, this one included
 
+        @hidden
         def find_spec(
             name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
         ) -> ModuleSpec | None:
-            """What the other finders find, in their order."""
+            """What the finders behind this one find, in their order; those before it have been asked."""
             try:
                 asked: set[str] = vars(asking).setdefault("asked", set())
                 is_wanted = name not in asked and wants(name)
@@ -83,9 +74,10 @@ class Finder:
                 return None
             asked.add(name)
             try:
-                for finder in sys.meta_path:
+                place = next((place for place, each in enumerate(sys.meta_path) if each is self), 0)
+                for finder in sys.meta_path[place + 1 :]:
                     find = getattr(finder, "find_spec", None)
-                    spec: ModuleSpec | None = None if finder is self or find is None else find(name, path, target)
+                    spec: ModuleSpec | None = None if find is None else find(name, path, target)
                     if spec is not None:
                         attempt(partial(found, name, spec), _overlooked)
                         return spec
@@ -112,7 +104,7 @@ def after_loading(spec: ModuleSpec, then: Callable[[ModuleType], None]) -> None:
     if not hasattr(loader, "exec_module") or not hasattr(loader, "__dict__"):
         return
 
-    @unseen
+    @hidden
     def exec_module(module: ModuleType) -> None:
         vars(loader).pop("exec_module", None)
         loader.exec_module(module)

@@ -21,7 +21,7 @@ from gradsan.observe.unasked import is_one
 _DEPTH = 3  # attributes between a variable and the object that holds the state
 _ITEMS = 50  # of a container, that are looked at
 _CONTAINERS: dict[type, Form] = {tuple: "tuple", list: "list", deque: "deque"}
-_PLAIN = {type(None): NONE, int: NUMBER, float: NUMBER, bool: NUMBER}
+_PLAIN = {id(type(None)): NONE, id(int): NUMBER, id(float): NUMBER, id(bool): NUMBER}
 _OPS = 400  # whose lines are looked up
 _LINES = 60
 _BLOCKS = 12  # of the log, that are read
@@ -105,8 +105,8 @@ def _holds(each: object, depth: int = 0) -> Held:
 
     if torch.Tensor in type(each).__mro__:
         return TENSOR
-    if type(each) in _PLAIN:
-        return _PLAIN[type(each)]
+    if id(type(each)) in _PLAIN:
+        return _PLAIN[id(type(each))]
     if depth > _DEPTH:
         return SOMETHING
     inside_of = _items(each)

@@ -47,7 +47,7 @@ class Passes:
         self._threads = threads
         threads.farewells.append(self._thread_ends)
         self.sure: Sure[Site] = callers.sure()
-        self.recent = Recent()
+        self.recent = Recent(between=0)
         self.begun = 0  # how many were taken in, or noted in full
         self._orders = count()  # draws a number in one move, whichever thread asks
         self._logged: dict[tuple[int, int], Site] = {}  # by the number of their lines in the log, and by thread

@@ -66,7 +66,7 @@ class Steps:
         self._taken = array("Q")
         self._forgotten: Counter[int] = Counter()  # by optimizer, the notes that are no longer kept
         self._sure: Sure[int] = callers.sure()
-        self._recent = Recent()
+        self._recent = Recent(between=1)
         self._logged: dict[int, int] = {}  # by the number of a line in the log: the stack that was read there
         self._tape.readers[STEP] = self._take
 

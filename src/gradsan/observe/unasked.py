@@ -1,9 +1,11 @@
 """What an object is and what it holds, without asking it: nothing of the user's is run.
 
 `isinstance` reads `__class__`, and every way to `__dict__` reads that of the class: both may be properties (of proxies,
-mocks, lazy modules) that answer by doing things.
+mocks, lazy modules) that answer by doing things. And a metaclass may say what `==`, `hash` and `__dict__` of a class
+are: to find one among others, they are told apart by their ids.
 """
 
+from collections.abc import Mapping
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
@@ -16,13 +18,24 @@ def lineage_of(each: object) -> tuple[type, ...]:
 
 def is_one(each: object, kind: type) -> bool:
     """Whether an object is of a class, or of one derived from it."""
-    return kind in lineage_of(each)
+    return issubclass(type(each), kind)
+
+
+def ids(*kinds: type) -> frozenset[int]:
+    """Of some classes, to look up the id of another."""
+    return frozenset(map(id, kinds))
+
+
+def namespace_of(kind: type) -> Mapping[str, Any]:
+    """What lies in a class itself."""
+    found: Mapping[str, Any] = type.__dict__["__dict__"].__get__(kind)
+    return found
 
 
 def attributes_of(each: object) -> dict[str, Any] | None:
     """The attributes that lie in an object itself; None where it has no such place, or a class has made it its own."""
     for kind in lineage_of(each):
-        place = type.__dict__["__dict__"].__get__(kind).get("__dict__")
+        place = namespace_of(kind).get("__dict__")
         if place is not None:
             is_plain = type(place) in {GetSetDescriptorType, MemberDescriptorType}
             found = place.__get__(each) if is_plain else None

@@ -1,5 +1,8 @@
 """Reports as JSON, and back: schema 1. The JSON Schema in the package is derived from the same values."""
 
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -41,12 +44,33 @@ def read(path: Path) -> Report:
             f"cannot read {str(path)!r} ({error.strerror})", "give the file that `gradsan run --output` wrote"
         ) from None
     try:
-        return msgspec.json.decode(text, type=Report)
+        return _within_limits(msgspec.json.decode(text, type=Report))
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise UnreadableReportError(
             f"{str(path)!r} is not a gradsan report of schema {SCHEMA} ({error})",
             "write it again with `gradsan run --format json --output FILE`",
         ) from None
+
+
+def _within_limits(report: Report) -> Report:
+    for owner, name, value in _fields(report):
+        limit = _LIMITS.get(owner, {}).get(name, {})
+        is_large_enough = value >= limit["minimum"] if "minimum" in limit else True
+        if not is_large_enough or not re.fullmatch(limit.get("pattern", ".*"), str(value), re.DOTALL):
+            raise msgspec.ValidationError(f"{owner}.{name} cannot be {value!r}")
+    return report
+
+
+def _fields(value: object) -> Iterator[tuple[str, str, Any]]:
+    """Every field of every value in it, with the name of the class that it belongs to."""
+    if isinstance(value, tuple):
+        for each in value:
+            yield from _fields(each)
+    elif is_dataclass(value):
+        for each in fields(value):
+            held = getattr(value, each.name)
+            yield type(value).__name__, each.name, held
+            yield from _fields(held)
 
 
 def schema() -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Files of others, read with limits: a link to an endless device, a pipe or a huge file holds nobody up."""
 
 import errno
-import hashlib
 import os
 import stat
+from pathlib import Path
 
 MOST = 64_000_000  # bytes; notebooks have pictures in them
 # Without these, opening a pipe would wait for whoever writes to it.
@@ -25,6 +25,17 @@ def content_of(path: str | os.PathLike[str], most: int = MOST) -> bytes:
     return content
 
 
+def inside(folder: Path, name: str) -> Path | None:
+    """Where a file lies that somebody has named, links followed; None where that is not in the folder, or nowhere."""
+    try:
+        path = (folder / name).resolve()
+    except (OSError, RuntimeError, ValueError):  # links in a circle, a null byte
+        return None
+    return path if path.is_relative_to(folder.resolve()) else None
+
+
 def digest_of(content: bytes) -> str:
     """A name for what a file says."""
+    import hashlib
+
     return hashlib.blake2b(content, digest_size=16).hexdigest()

@@ -35,7 +35,7 @@ class Changes:
             ours = self.at(statement)
             ours.before += [each for each in theirs.before if each not in written]
             ours.after += [each for each in theirs.after if each not in written]
-            if None not in (ours.instead, theirs.instead) and ours.instead != theirs.instead:
+            if ours.is_rewritten and theirs.is_rewritten and ours.instead != theirs.instead:
                 return False
             ours.instead = theirs.instead if ours.instead is None else ours.instead
             ours.with_comments |= theirs.with_comments
@@ -43,7 +43,7 @@ class Changes:
 
     def gone(self) -> set[Statement]:
         """The statements of which nothing is left."""
-        return {statement for statement, each in self.lines.items() if each.instead is not None}
+        return {statement for statement, each in self.lines.items() if each.is_rewritten}
 
     def is_flat(self, tree: Tree) -> bool:
         """Whether nothing is changed inside of what is changed as a whole."""
@@ -51,11 +51,11 @@ class Changes:
         return not any(above in whole for node in whole for above in tree.above(node))
 
     def new_text(self, tree: Tree) -> str:
-        """The file with all of them made."""
+        """The file with all of them in it."""
         return spliced(tree.source.text, placed(tree, self.lines, [*self._inner(tree), *self.splices]))
 
     def new_part(self, tree: Tree, node: ast.AST) -> str:
-        """The text of a node with all of those made that are inside of it."""
+        """The text of a node with all of those in it that are inside of it."""
         start, end = tree.whole(node)
         moved = [Splice(each.start - start, each.end - start, each.text) for each in self._inner(tree)]
         return spliced(tree.source.text[start:end], moved)

@@ -10,6 +10,7 @@ from gradsan.source.file import encoding_of, same_code, split_lines
 _COMMENT = re.compile(
     r"#\s*(?:gradsan:\s*ignore(?P<all>\s*(?:\[(?P<codes>[^\]]*)\])?)|noqa:\s*(?P<noqa>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))"
 )
+_OWN = re.compile(r"\bGS[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +33,20 @@ def comments_in(file: str, text: str) -> list[Comment]:
     """All comments of a file that ask for silence; those for other linters are theirs."""
     if "gradsan:" not in text and "noqa: GS" not in text and "noqa:GS" not in text:
         return []
-    found = []
-    for number, line in enumerate(io.StringIO(text, newline=None), 1):
-        match = _COMMENT.search(line)
-        if match is None:
-            continue
-        listed = match["noqa"] if match["noqa"] is not None else match["codes"]
-        codes = tuple(each.strip().lower() for each in re.split(r"[,\s]+", listed or "") if each.strip())
-        if match["noqa"] is not None:
-            codes = tuple(each for each in codes if each.startswith("gs"))
-            if not codes:
-                continue
-        alone = line.lstrip().startswith("#")
-        found.append(Comment(file, number, codes, alone, match[0].strip()))
-    return found
+    lines = enumerate(io.StringIO(text, newline=None), 1)
+    found = (_comment(file, number, line) for number, line in lines)
+    return [each for each in found if each is not None]
+
+
+def _comment(file: str, number: int, line: str) -> Comment | None:
+    match = _COMMENT.search(line)
+    if match is None:
+        return None
+    listed = match["codes"] if match["noqa"] is None else " ".join(_OWN.findall(match["noqa"]))
+    codes = tuple(filter(None, re.split(r"[,\s]+", (listed or "").lower())))
+    if match["noqa"] and not codes:
+        return None
+    return Comment(file, number, codes, alone=line.lstrip().startswith("#"), text=match[0].strip())
 
 
 def with_comments(text: str, wanted: Mapping[int, Iterable[str]]) -> str:
@@ -63,6 +64,10 @@ def with_comments(text: str, wanted: Mapping[int, Iterable[str]]) -> str:
 
 
 def commented(content: bytes, wanted: Mapping[int, Iterable[str]]) -> bytes:
-    """The content of a file with comments on these lines; it keeps its encoding and its line ends."""
+    """The content of a file with comments on these lines; it keeps its encoding and its line ends.
+
+    It stays as it is where its encoding does not lead back to the same bytes.
+    """
     encoding = encoding_of(content)
-    return with_comments(content.decode(encoding), wanted).encode(encoding)
+    text = content.decode(encoding)
+    return with_comments(text, wanted).encode(encoding) if text.encode(encoding) == content else content

@@ -50,6 +50,12 @@ def first_read(path: str) -> str | None:
     return _first_read.get(os.path.realpath(path))
 
 
+def forget_what_was_read() -> None:
+    """A command begins: what files say from now on is what its edits are made of."""
+    _first_read.clear()
+    _load.cache_clear()
+
+
 def parsed(path: str, content: bytes) -> Source | None:
     """What a file would say; None where that is no Python."""
     try:

@@ -1,4 +1,4 @@
-"""What a piece of code reads, binds and calls, as far as its names tell."""
+"""What a piece of code reads, binds and calls, as far as its names say."""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator

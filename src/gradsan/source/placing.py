@@ -31,6 +31,11 @@ class Placed:
     with_comments: bool = False  # whether those above it go, too
 
     @property
+    def is_rewritten(self) -> bool:
+        """Whether nothing is left of what stood inside of it."""
+        return self.instead is not None
+
+    @property
     def is_gone(self) -> bool:
         """Whether nothing takes its place."""
         return self.instead == [] and not self.before and not self.after
@@ -42,22 +47,15 @@ Changes = Mapping[Statement, Placed]
 def placed(tree: Tree, changes: Changes, inner: Sequence[Splice]) -> list[Splice]:
     """The splices that change the lines of some statements, and those of `inner` that are left beside them."""
     found: list[Splice] = []
-    taken: list[tuple[int, int]] = []
-    done = {each for each in changes if any(_is_rewritten(above, changes) for above in tree.above(each))}
+    rewritten = {statement for statement, change in changes.items() if change.is_rewritten}
+    done = {each for each in changes if not rewritten.isdisjoint(tree.above(each))}
     # From the end of the file: what comes below a statement also comes below all that ends with it.
     for statement in sorted(changes, key=tree.span, reverse=True):
         line = line_of(tree, statement)
         if not done.issuperset(line):
             done.update(line)
-            written = list(_written(tree, line, changes, inner))
-            found += written
-            taken += [(each.start, each.end) for each in written]
-    return found + [each for each in inner if not any(start <= each.start and each.end <= end for start, end in taken)]
-
-
-def _is_rewritten(node: ast.AST, changes: Changes) -> bool:
-    """Whether nothing is left of what stood inside of it."""
-    return isinstance(node, Statement) and node in changes and changes[node].instead is not None
+            found += _written(tree, line, changes, inner)
+    return found + [each for each in inner if not any(map(each.is_within, found))]
 
 
 def line_of(tree: Tree, statement: Statement) -> Sequence[Statement]:
@@ -127,9 +125,8 @@ def _crowded(
     codes: list[str] = []
     for each in line:
         change = changes.get(each, Placed())
-        own = [_spliced(tree, each, inner)] if change.instead is None else change.instead
-        if each is line[-1] and own and comment:
-            own = [*own[:-1], f"{own[-1]}  {comment}"]
+        own = [_spliced(tree, each, inner)] if change.instead is None else [*change.instead]
+        own[-1:] = [f"{code}  {comment}" if each is line[-1] and comment else code for code in own[-1:]]
         codes += [*change.before, *own, *change.after]
     new = end.join(_indented(codes or instead, indent))
     if header:

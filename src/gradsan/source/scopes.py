@@ -9,12 +9,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from operator import itemgetter
 
 from gradsan.source.disk import tree_as_run
 from gradsan.source.tree import COMPREHENSIONS, SCOPES, Function, first_line
 
-_COMPREHENSION_NAMES = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+_COMPREHENSION_NAMES: dict[type[ast.AST], str] = {
+    ast.ListComp: "<listcomp>",
+    ast.SetComp: "<setcomp>",
+    ast.DictComp: "<dictcomp>",
+    ast.GeneratorExp: "<genexpr>",
+}
 MODULE = "<module>"
 
 
@@ -26,19 +32,19 @@ class Scope:
     name: str
     first: int
     last: int
-    arguments: ast.arguments | None
-    owner: str | None  # the class whose method it is
-    outer: "Scope | None"  # the function around it, or the module
-    is_static: bool
-    is_generator: bool
-    elsewhere: frozenset[str]  # names it declares `global` or `nonlocal`
+    outer: "Scope | None" = None  # the function around it, or the module
+    arguments: ast.arguments | None = None
+    owner: str | None = None  # the class whose method it is
+    is_static: bool = True  # it is given no object
+    is_generator: bool = False
+    elsewhere: frozenset[str] = frozenset()  # names it declares `global` or `nonlocal`
     decorators: tuple[ast.expr, ...] = ()
     by_line: dict[int, tuple[ast.stmt, ...]] = field(default_factory=dict)
 
     @property
     def is_transparent(self) -> bool:
         """Whether its names and lines belong to the statement around it: a comprehension."""
-        return self.name in _COMPREHENSION_NAMES
+        return self.name in _COMPREHENSION_NAMES.values()
 
 
 def scope_of(file: str, function: str, line: int) -> Scope | None:
@@ -67,7 +73,7 @@ class _Scopes:
         self._inside: dict[int, _ByName] = {}  # by the place of the function
         tree = tree_as_run(file)
         if tree is not None:
-            module = Scope(file, MODULE, 0, 1 << 30, None, None, None, False, False, frozenset())  # noqa: FBT003 # as declared
+            module = Scope(file, MODULE, 0, 1 << 30, is_static=False)
             self._outside = _opened(module, tree.body, None, self._functions)
             self._functions.sort(key=itemgetter(0))
 
@@ -83,7 +89,7 @@ class _Scopes:
             _, function, outer, owner = self._functions[place]
             scope = _scope_at(self._file, function, outer, owner)
             opened = {} if scope is None else _opened(scope, function.body, None)
-            found = self._inside.setdefault(place, opened)  # one for all threads: scopes are told apart by identity
+            found = self._inside.setdefault(place, opened)  # one for all threads: scopes differ by identity
         return found
 
 
@@ -123,28 +129,35 @@ def _inside(node: ast.AST) -> tuple[Iterable[ast.AST], str | None]:
 
 
 def _scope_at(file: str, node: ast.AST, outer: Scope, owner: str | None) -> Scope | None:
-    first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) or 0
-    function = outer.outer if owner is not None else outer
-    match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
-            own = list(_within(node.body))
-            sleeps = any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in own)
-            declared = (each.names for each in own if isinstance(each, (ast.Global, ast.Nonlocal)))
-            elsewhere = frozenset(name for names in declared for name in names)
-            decorators = tuple(node.decorator_list)
-            first = first_line(node)
-            return Scope(
-                file, node.name, first, last, node.args, owner, function, static, sleeps, elsewhere, decorators
-            )
-        case ast.Lambda():
-            return Scope(file, "<lambda>", first, last, node.args, None, function, True, False, frozenset())  # noqa: FBT003 # as declared
-        case ast.ClassDef():
-            return Scope(file, node.name, first_line(node), last, None, None, outer, True, False, frozenset())  # noqa: FBT003 # as declared
-        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            name = f"<{type(node).__name__.lower().replace('generatorexp', 'genexpr')}>"
-            return Scope(file, name, first, last, None, None, function, True, False, frozenset())  # noqa: FBT003 # as declared
-    return None
+    """The scope that a node opens; None: none."""
+    first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", None) or 0
+    around = outer if owner is None else outer.outer
+    if isinstance(node, Function):
+        return _function(file, node, around, owner)
+    if isinstance(node, ast.ClassDef):
+        return Scope(file, node.name, first_line(node), last, outer)
+    if isinstance(node, ast.Lambda):
+        return Scope(file, "<lambda>", first, last, around, node.args)
+    name = _COMPREHENSION_NAMES.get(type(node))
+    return None if name is None else Scope(file, name, first, last, around)
+
+
+def _function(file: str, node: Function, outer: Scope | None, owner: str | None) -> Scope:
+    own = list(_within(node.body))
+    declared = [each.names for each in own if isinstance(each, (ast.Global, ast.Nonlocal))]
+    return Scope(
+        file,
+        node.name,
+        first_line(node),
+        node.end_lineno or 0,
+        outer,
+        node.args,
+        owner,
+        is_static="staticmethod" in (getattr(each, "id", "") for each in node.decorator_list),
+        is_generator=any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in own),
+        elsewhere=frozenset(chain.from_iterable(declared)),
+        decorators=tuple(node.decorator_list),
+    )
 
 
 def _within(body: Iterable[ast.AST]) -> Iterator[ast.AST]:

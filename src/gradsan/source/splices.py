@@ -19,6 +19,10 @@ class Splice(NamedTuple):
     end: int
     text: str
 
+    def is_within(self, other: "Splice") -> bool:
+        """Whether another one takes all of its place."""
+        return other.start <= self.start and self.end <= other.end
+
 
 def spliced(text: str, splices: Iterable[Splice]) -> str:
     """The text with all of them made, those of one place in the order given; refused where they overlap.

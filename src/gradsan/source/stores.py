@@ -1,4 +1,4 @@
-"""What a statement reads, calls and stores, told from its source alone."""
+"""What a statement reads, calls and stores, read from its source alone."""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
@@ -29,7 +29,7 @@ class Store:
 
     @property
     def attribute(self) -> str | None:
-        """The last attribute on the way to the target, by which a store is found whatever its object is called."""
+        """The last attribute on the path to the target, by which a store is found whatever its object is called."""
         return next((str(key) for kind, key in reversed(self.path) if kind == "attr"), None)
 
     @property

@@ -2,10 +2,8 @@
 
 import contextlib
 import os
-import secrets
 import signal
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -40,7 +38,12 @@ def write(changes: Mapping[Path, tuple[bytes | None, bytes]]) -> None:
 
 
 def put(path: Path, text: str) -> None:
-    """Write a file that was named for it, whatever it says now; to a device or a pipe, it is handed over."""
+    """Write a file that was named for it, whatever it says now; to a device or a pipe, it is handed over.
+
+    A link to a file elsewhere is refused: it may have come with a tree, and lead anywhere.
+    """
+    if path.is_symlink() and path.is_file() and path.resolve().parent != path.parent.resolve():
+        raise UnwritableFileError(f"{str(path)!r} is a link to a file elsewhere", "name that one, if it is meant")
     is_plain = path.is_file() or not path.exists()
     if is_plain and os.access(path.resolve().parent, os.W_OK):
         write({path: (_present(path), text.encode())})
@@ -66,7 +69,7 @@ class _New:
     def take_its_place(self) -> None:
         """The file has the new content from here on."""
         if self._name is None:
-            name = f".{self.path.name}.{secrets.token_hex(4)}.gradsan"
+            name = f".{self.path.name}.{os.urandom(4).hex()}.gradsan"
             with _opened(self.path.parent, os.O_RDONLY) as folder:
                 os.link(f"/proc/self/fd/{self._handle}", name, dst_dir_fd=folder)
             self._name = str(self.path.parent / name)
@@ -121,6 +124,8 @@ def _unnamed(path: Path) -> tuple[int, str | None]:
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):  # noqa: PTH112
         with contextlib.suppress(OSError):  # a file system that has none
             return os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o600), None
+    import tempfile
+
     return tempfile.mkstemp(prefix=f".{path.name}.", suffix=".gradsan", dir=path.parent)
 
 

@@ -17,8 +17,11 @@ from typing import Any
 PACKAGES = ("gradsan.observe", "gradsan.explanation", "gradsan.entry", "gradsan.cli.watching")
 
 KINDS: dict[str, type[BaseException]] = {
-    each.__name__: each for each in (RuntimeError, MemoryError, KeyboardInterrupt, RecursionError, OSError)
+    each.__name__: each for each in (RuntimeError, MemoryError, KeyboardInterrupt, RecursionError, OSError, SystemExit)
 }
+
+_RAISED = "if __is_due__({0!r}): raise __fault__({0!r})"
+_CALLED = "__struck__({0!r})"
 
 GUARDS = ("attempt", "started_anyway")
 # They stand in the place of a function of the program's or of a library's, and do nothing before they call that.
@@ -71,7 +74,8 @@ class _Faults(ast.NodeTransformer):
         block = _guarded_block(node.body) or node.body
         place = 1 if block is node.body and ast.get_docstring(node) is not None else 0
         place += sum(isinstance(each, ast.Global | ast.Nonlocal) for each in block)
-        fault = ast.parse(f"if __is_due__({name!r}): raise __fault__({name!r})").body[0]
+        is_hidden = any(ast.unparse(each) == "hidden" for each in node.decorator_list)  # it leaves no trace of a fault
+        fault = ast.parse(_CALLED.format(name) if is_hidden else _RAISED.format(name)).body[0]
         block.insert(place, ast.copy_location(fault, node.body[0]))
         return node
 

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 
 from gradsan.fix.carried import no_grad
 from gradsan.fix.drafting import Draft
+from gradsan.fix.flow import dependents
 from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program
 from gradsan.knowledge.effects import does, may_ask_for_pass
-from gradsan.source.names import Code, called_name, nodes
+from gradsan.source.names import Code, call_of, called_name, nodes
 from gradsan.source.placing import code_of, nested
 from gradsan.source.tree import Function, Statement, Tree, is_simple
 
@@ -19,6 +20,25 @@ def _around_what_creates_it(program: Program) -> Iterator[Draft]:
     word = None if place is None else no_grad(place.tree.source)
     if place is not None and word is not None and is_simple(place.statement):
         yield _around(place.tree, place.statement, word)
+
+
+def _around_what_is_put_away(program: Program) -> Iterator[Draft]:
+    """The statement that computes it, where its function hands it to a container and does nothing else with it."""
+    storing = [each for each in program.inward(program.diagnosis.made) if isinstance(each.statement, ast.Assign)]
+    for place in filter(_only_stored, storing):
+        word = no_grad(place.tree.source)
+        if word is not None:
+            yield _around(place.tree, place.statement, word)
+            return
+
+
+def _only_stored(place: Place) -> bool:
+    """Whether all that is made of it ends in calls whose results nobody takes."""
+    tree = place.tree
+    following = [each for each in tree.statements if tree.scope(each) is place.scope and tree.line(each) > place.line]
+    using = dependents(place.statement, sorted(filter(is_simple, following), key=tree.line))[1:]
+    calling = [call_of(each) for each in using if not isinstance(each, ast.Assign)]
+    return bool(calling) and all(call is not None and not may_ask_for_pass(called_name(call)) for call in calling)
 
 
 def _around_what_measures(program: Program) -> Iterator[Draft]:
@@ -63,4 +83,8 @@ def _called(code: Code) -> list[str]:
     return [called_name(each) for each in nodes(code) if isinstance(each, ast.Call)]
 
 
-PLACES: Places = {"creation": _around_what_creates_it, "measuring": _around_what_measures}
+PLACES: Places = {
+    "creation": _around_what_creates_it,
+    "put away": _around_what_is_put_away,
+    "measuring": _around_what_measures,
+}

@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.fix.creating import creates_trained
 from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program
@@ -13,7 +12,7 @@ from gradsan.source.arguments import without
 from gradsan.source.changes import Changes
 from gradsan.source.names import called_name, nodes, targets
 from gradsan.source.placing import code_of, nested
-from gradsan.source.tree import Statement, Tree
+from gradsan.source.tree import Tree
 
 
 def _where_it_is_cut(program: Program) -> Iterator[Draft]:
@@ -30,7 +29,6 @@ def _where_it_is_cut(program: Program) -> Iterator[Draft]:
             *_joined_up(place, found),
             *_unwrapped(place, found),
             *_recorded(place),
-            *_created_below(place),
         ]
         if ways:
             yield from ways
@@ -161,52 +159,6 @@ def _for_a_block(place: Place) -> Iterator[Draft]:
                 for each in following:
                     draft.remove(tree, each)
                 yield draft
-
-
-def _created_below(place: Place) -> Iterator[Draft]:
-    """A part that is created anew right above the freezing of all is new below it: only what was there is frozen."""
-    tree = place.tree
-    freezing = next((each for each in (*tree.loops(place.statement), place.statement) if _frozen(each)), None)
-    if freezing is None:
-        return
-    block = list(tree.block(freezing))
-    above = block[: block.index(freezing)]
-    frozen = _frozen(freezing)
-    new = [each for each in above if _gives_a_part(tree, each, frozen)]
-    if new:
-        draft = Draft()
-        for each in new:
-            draft.remove(tree, each)
-        draft.insert_after(tree, freezing, *(code_of(tree, each) for each in new))
-        yield draft
-
-
-def _frozen(statement: Statement) -> str | None:
-    """What all parameters are taken of, to be trained no more."""
-    match statement:
-        case ast.For(iter=ast.Call(func=ast.Attribute(value=whole)) as listing, body=[only]):
-            is_all = does(called_name(listing), "lists parameters") and _stops_training(only)
-            return ast.unparse(whole) if is_all else None
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=whole))) if _stops_training(statement):
-            return ast.unparse(whole)
-    return None
-
-
-def _stops_training(statement: ast.AST) -> bool:
-    match statement:
-        case ast.Assign(targets=[ast.Attribute(attr="requires_grad")], value=ast.Constant(value=False)):
-            return True
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="requires_grad_"), args=[ast.Constant(value=False)])):
-            return True
-    return False
-
-
-def _gives_a_part(tree: Tree, statement: ast.AST, whole: str | None) -> bool:
-    """Whether it gives the module a new part, with parameters of its own."""
-    match statement:
-        case ast.Assign(targets=[ast.Attribute(value=owner)], value=value) if ast.unparse(owner) == whole:
-            return creates_trained(tree.text(value), tree.source)
-    return False
 
 
 def _without_items(tree: Tree, block: ast.With, draft: Draft) -> None:

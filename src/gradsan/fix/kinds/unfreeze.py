@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
+from gradsan.fix.creating import creates_trained
 from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program
@@ -78,14 +79,14 @@ def _new_parts(freezing: _Freezing) -> list[Statement]:
     """Those right above it, in their order."""
     block = list(freezing.tree.block(freezing.statement))
     above = reversed(block[: block.index(freezing.statement)])
-    return list(takewhile(lambda each: _is_new_part(each, freezing.model), above))[::-1]
+    return list(takewhile(lambda each: _is_new_part(freezing.tree, each, freezing.model), above))[::-1]
 
 
-def _is_new_part(statement: Statement, model: str) -> bool:
-    """`model.fc = nn.Linear(…)`."""
+def _is_new_part(tree: Tree, statement: Statement, model: str) -> bool:
+    """`model.fc = nn.Linear(…)`: with parameters of its own."""
     match statement:
-        case ast.Assign(targets=[ast.Attribute(value=whole)], value=ast.Call() as made):
-            return ast.unparse(whole) == model and called_name(made)[:1].isupper()
+        case ast.Assign(targets=[ast.Attribute(value=whole)], value=created) if ast.unparse(whole) == model:
+            return creates_trained(tree.text(created), tree.source)
     return False
 
 

@@ -10,7 +10,7 @@ from gradsan.observe.failure.kinship import kinship_of
 from gradsan.observe.failure.pass_graph import Graph
 from gradsan.observe.failure.scene import Scene, op_fact, pass_fact, path_fact, runs
 from gradsan.observe.failure.step_loops import OldPart, repetition_of
-from gradsan.observe.failure.trained_again import is_reached_otherwise, is_term, shaped_by
+from gradsan.observe.failure.trained_again import is_reached_otherwise, is_target, is_term, shaped_by
 from gradsan.observe.graph import (
     Node,
     about_bytes,
@@ -64,6 +64,7 @@ def second_pass(scene: Scene) -> SecondPass | None:
         trained_anew=again,
         is_term=again and is_term(graph, path, crossing, freed_by),
         carries_more=kinship == "total" and is_reached_otherwise(graph, freed_by),
+        is_target=is_target(path[: crossing + 1]),
         is_operand=is_operand(path[:crossing]),
         shaped_by=shaped_by(graph, path, crossing),
         additions=_additions(path[: _first_freed(path, freed_by)]),

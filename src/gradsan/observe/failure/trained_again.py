@@ -1,9 +1,12 @@
 """Whether the later forward trains again what is old in its graph, so that the old part may lose its graph."""
 
 from collections.abc import Collection, Container
+from itertools import pairwise
 
 from gradsan.observe.failure.pass_graph import Graph
-from gradsan.observe.graph import Node, leaves_of, loss_chain, own_backwards
+from gradsan.observe.graph import Node, kind_of, leaves_of, loss_chain, own_backwards
+
+_COMPARING = frozenset({"MseLoss", "SmoothL1Loss", "HuberLoss", "BinaryCrossEntropy", "BinaryCrossEntropyWithLogits"})
 
 
 def trained_again(graph: Graph, old: Collection[Node]) -> bool:
@@ -31,13 +34,25 @@ def shaped_by(graph: Graph, path: list[Node], crossing: int) -> str | None:
 
     Who writes how a gradient goes on there, as a reversal does, means it to arrive.
     """
-    old = {id(leaf) for leaf in leaves_of(graph.beneath([path[crossing]]))}
+    seen = graph.beneath([path[crossing]])
+    old = {id(leaf) for leaf in leaves_of(seen)}
     for node in reversed(path[:crossing]):
-        if any(id(leaf) not in old for leaf in leaves_of(graph.beneath([node]))):
+        new = graph.beneath([node], but_for=seen)  # each op is walked once, however long the path is
+        if any(id(leaf) not in old for leaf in leaves_of(new)):
             return None
         if name := next(iter(own_backwards([node])), None):
             return name
+        seen |= new
     return None
+
+
+def is_target(above: list[Node]) -> bool:
+    """Whether a path comes to what is old as the target of a loss function: nobody trains what is aimed at."""
+    for node, following in pairwise(above):
+        if kind_of(node) in _COMPARING:
+            given = [each for each, _ in node.next_functions]
+            return given[0] is not following and following in given[1:2]
+    return False
 
 
 def is_reached_otherwise(graph: Graph, old: Container[Node]) -> bool:

@@ -6,11 +6,12 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from gradsan.facts.culprit import Holder
-from gradsan.observe.unasked import attributes_of, is_one
+from gradsan.observe.unasked import attributes_of, ids, is_one
 
 _ITEMS = 32  # of a dict, a tuple or a list; more is no set of losses
 _OBJECTS = 400  # that are looked into
-_NO_OBJECTS = frozenset({ModuleType, FunctionType, BuiltinFunctionType})
+_NO_OBJECTS = ids(ModuleType, FunctionType, BuiltinFunctionType)
+_CONTAINERS = ids(dict, tuple, list)
 _DEPTH = 6  # of modules within modules, from a variable
 
 
@@ -45,7 +46,7 @@ def losses_beside(variables: Mapping[str, Any]) -> Iterator[tuple[LossPath, Any]
 
 
 def _within(each: Any, path: LossPath, depth: int, module: type) -> Iterator[tuple[object, LossPath]]:  # noqa: ANN401 # anything
-    if depth == 0 and type(each) in {dict, tuple, list}:
+    if depth == 0 and id(type(each)) in _CONTAINERS:
         items = list(each.items() if type(each) is dict else enumerate(each)) if len(each) <= _ITEMS else []
         for key, value in items:
             if type(key) is str or type(each) is not dict:
@@ -60,7 +61,7 @@ def _written(key: str | int) -> str:
 
 def _attributes(each: object, path: LossPath, *, is_module: bool) -> Iterator[tuple[object, LossPath]]:
     held = attributes_of(each)
-    if held is None or type(each) in _NO_OBJECTS or is_one(each, type):
+    if held is None or id(type(each)) in _NO_OBJECTS or is_one(each, type):
         return
     for name, value in list(held.items()):
         if is_module and name == "_modules" and type(value) is dict:

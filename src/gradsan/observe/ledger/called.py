@@ -11,10 +11,10 @@ from gradsan.observe.frame_variables import variables_of
 from gradsan.observe.ledger.module_runs import Ran, runs_of
 from gradsan.observe.ledger.spans import end_of
 from gradsan.observe.living import instances
-from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.process import Process
 from gradsan.observe.unasked import attributes_of, is_one
+from gradsan.source.names import called_name
 
 _WRAPPER = "_orig_mod"  # under which a compiled module keeps the one that was compiled
 
@@ -65,6 +65,6 @@ def _calling(trace: Trace, names: set[str]) -> list[Execution]:
     """The statements that call something of such a name, the latest run of each."""
     found: dict[tuple[str, int], Execution] = {}
     for each in trace.executions:
-        if any(last_name(call) in names for call in each.calls):
+        if any(called_name(call) in names for call in each.calls):
             found[(each.call.code.file, each.line)] = each
     return list(found.values())

@@ -44,7 +44,9 @@ class ConstantTerms:
         stores = Stores(trace)
         outermost = {live[-1]: sums[number] for number, live in sorted(trace.at.items()) if live}
         for at, node in outermost.items():
-            for added in (each for statement in at.statements for each in _constants(_sum_in(statement), node)):
+            for added in (
+                each for statement in at.statements for each in _constants(_sum_in(statement), node, at.number)
+            ):
                 found = gradients_behind(stores, added, at)
                 if found is not None and any(_asks_at(line, found.at) for line in giving):
                     self._note(note, at, found)
@@ -88,12 +90,27 @@ def _sum_in(node: ast.stmt | ast.expr | None) -> ast.BinOp | None:
     return None
 
 
-def _constants(node: ast.expr | None, op: Node) -> Iterator[ast.expr]:
-    """The sides of a sum that have no graph, as the op that it made shows; and those of a sum at its sides."""
+def _constants(node: ast.expr | None, op: Node, start: int) -> Iterator[ast.expr]:
+    """The sides of a sum that have no graph, as the op that it made shows; and those of a sum at its sides.
+
+    `start`: the op counter when the statement began.
+    """
     match node:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right) if is_sum(op):
+            if _is_number(left, op, start):
+                return
             for side, (below, _) in zip((left, right), op.next_functions, strict=True):
                 if below is None:
                     yield side
                 else:
-                    yield from _constants(side, below)
+                    yield from _constants(side, below, start)
+
+
+def _is_number(left: ast.expr, op: Node, start: int) -> bool:
+    """Whether a number is on the left, which torch adds to the other side: that is then its first operand.
+
+    What a name holds was made before the statement; so what the statement has made itself is the other side.
+    """
+    first = op.next_functions[0][0]
+    is_held = isinstance(left, ast.Name | ast.Attribute | ast.Subscript | ast.Constant)
+    return is_held and first is not None and bool(first._sequence_nr() >= start)  # noqa: SLF001 # as in graph.py

@@ -9,8 +9,8 @@ from functools import lru_cache
 from gradsan.facts.location import Frame
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
-from gradsan.observe.naming.selection import last_name
 from gradsan.source.disk import tree_as_run
+from gradsan.source.names import called_name
 from gradsan.source.stores import Store, calls, loads, stores, text
 
 _SUBSCRIPT = re.compile(r"\[[^]]*\]")
@@ -84,7 +84,7 @@ def _brings_something(store: Store) -> bool:
         case ast.List(elts=[]) | ast.Dict(keys=[]) | ast.Tuple(elts=[]):
             return False
         case ast.Call() as call:
-            name = last_name(call)
+            name = called_name(call)
             if does(name, "collects"):  # put into another container, it brings what it was given
                 return not store.replaces and bool(call.args)
             return operation(name).graph not in ("creates", "builds")
@@ -127,7 +127,7 @@ def _is_guarded(placed: _Placed, written: str) -> bool:
     compared = (node for test in placed.tests for node in ast.walk(test) if isinstance(node, ast.expr))
     if any(text(each) == written for each in compared):
         return True
-    chooses = any(last_name(each) in {"min", "max"} for each in calls(placed.statement))
+    chooses = any(called_name(each) in {"min", "max"} for each in calls(placed.statement))
     return chooses and _reads(placed.statement, written)
 
 

@@ -14,10 +14,10 @@ from gradsan.observe.ledger.spans import end_of, meets
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import unrecorded
 from gradsan.observe.naming.cuts import Cut, cut_at
-from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.spelling import last_part
 from gradsan.observe.naming.trace import Call, Execution, Trace
 from gradsan.observe.statements import parameters_in
+from gradsan.source.names import called_name
 from gradsan.source.stores import Store, loads, parts, stores, text
 
 # Of several cuts in one statement, the first of these is reported.
@@ -198,7 +198,7 @@ class _Forward:
     def _cut_around_call(self, execution: Execution, names: set[str]) -> FoundCut | None:
         """`code = self.encoder(x).detach()`."""
         for statement in execution.statements:
-            own = [call for call in _calls(parts(statement)) if last_name(call) in names]
+            own = [call for call in _calls(parts(statement)) if called_name(call) in names]
             for cut in _cuts(statement):
                 inside = [each for given in cut.given for each in _calls(ast.walk(given))]
                 if any(each in own for each in inside) or (inside and not own):

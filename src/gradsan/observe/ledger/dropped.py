@@ -11,10 +11,10 @@ from gradsan.observe.ledger.noting import uses_of
 from gradsan.observe.ledger.spans import end_of, meets
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.log.loops import Loop
-from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.notes import PassNote
 from gradsan.observe.statements import loops_at
+from gradsan.source.names import called_name
 from gradsan.source.statements import statements_in
 from gradsan.source.stores import stores
 
@@ -145,7 +145,7 @@ def _reads_an_item(statement: ast.stmt, file: str, loop: Loop) -> bool:
     here = (each for each in statements_in(file) if each.lineno == loop.header)
     headers = [each for each in here if isinstance(each, ast.For)]
     names = {node.id for each in headers for node in ast.walk(each.target) if isinstance(node, ast.Name)}
-    counts = any(isinstance(each.iter, ast.Call) and last_name(each.iter) == "range" for each in headers)
+    counts = any(isinstance(each.iter, ast.Call) and called_name(each.iter) == "range" for each in headers)
     for node in ast.walk(statement):
         match node:
             case ast.Subscript(slice=ast.Name(id=name)) if name in names:

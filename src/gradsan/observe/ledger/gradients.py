@@ -18,6 +18,7 @@ from gradsan.observe.callers import Calls
 from gradsan.observe.ledger.passlines import LineKey, key_of
 from gradsan.observe.modules import parameters_of
 from gradsan.observe.notes import Begun
+from gradsan.observe.unasked import ids
 
 _KEPT = 64  # passes of a line of which it is remembered what became of their gradients
 _LARGEST = 1_000_000  # elements of a gradient that is looked at
@@ -275,7 +276,7 @@ class Gradients:
 def _can_be_watched(parameter: Any) -> bool:  # noqa: ANN401 # a tensor
     import torch
 
-    plain = type(parameter) in {torch.Tensor, torch.nn.Parameter}  # a distributed one would talk to its peers
+    plain = id(type(parameter)) in ids(torch.Tensor, torch.nn.Parameter)  # a distributed one would talk to its peers
     return plain and parameter.requires_grad and not parameter.is_inference() and parameter.numel() <= _LARGEST
 
 

@@ -95,7 +95,7 @@ class HeldGraphs(Search):
     def _look(self, each: object, way: Any, snapshots: list[dict[str, Any]]) -> None:  # noqa: ANN401 # the search's own
         if type(each) is deque and each.maxlen is not None and each.maxlen <= _LONGEST_WINDOW:
             self.bounded.add(way.name)
-        if self._module in type.__dict__["__mro__"].__get__(type(each)):
+        if issubclass(type(each), self._module):
             self._modules.add(way.name)
         super()._look(each, way, snapshots)
 

@@ -10,7 +10,7 @@ from gradsan.observe.guarding import is_ours
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.private import NO_NUMBER
 from gradsan.observe.statements import place_of
-from gradsan.observe.unasked import is_one
+from gradsan.observe.unasked import ids, is_one
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ def _number_of(output: Any) -> int | None:  # noqa: ANN401 # whatever a module r
     import torch
 
     first = output
-    while type(first) in {tuple, list} and first:
+    while id(type(first)) in ids(tuple, list) and first:
         first = first[0]
     if not is_one(first, torch.Tensor) or first.grad_fn is None:
         return None

@@ -19,6 +19,7 @@ from gradsan.observe.ledger.run import Run
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.modules import module_names, parameters_of, trained
 from gradsan.observe.private import has_compiled
+from gradsan.observe.unasked import ids
 
 if TYPE_CHECKING:
     from gradsan.facts.incident import Stack
@@ -161,7 +162,7 @@ def _is_without(parameter: Any) -> bool:  # noqa: ANN401 # a tensor, or None: it
 def _can_be_added_up(parameter: Any) -> bool:  # noqa: ANN401 # a tensor
     import torch
 
-    plain = type(parameter) in {torch.Tensor, torch.nn.Parameter}  # a distributed one would talk to its peers
+    plain = id(type(parameter)) in ids(torch.Tensor, torch.nn.Parameter)  # a distributed one would talk to its peers
     return plain and parameter.layout is torch.strided and parameter.numel() <= _LARGEST
 
 

@@ -9,10 +9,10 @@ from types import ModuleType
 
 from gradsan.facts.location import Frame
 from gradsan.knowledge.effects import accumulates, asks_for_pass
-from gradsan.observe.naming.selection import last_name
 from gradsan.observe.statements import statements_at
 from gradsan.observe.unasked import attributes_of, is_one
 from gradsan.source.disk import tree_as_run
+from gradsan.source.names import called_name
 from gradsan.source.step_loops import is_of_one_step, loops_around
 from gradsan.source.stores import calls, stores, text
 
@@ -32,7 +32,7 @@ def loss_at(place: Frame, *, is_direct: bool) -> str | None:
                 written = text(receiver) or ""
                 given_to = not is_direct or written.partition(".")[0] in {"torch", "autograd"}
                 return _subject(call.args[0] if given_to and call.args else receiver)
-        if last_name(call) == "grad" and call.args:
+        if called_name(call) == "grad" and call.args:
             return _subject(call.args[0])
     return None
 

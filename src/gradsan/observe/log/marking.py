@@ -13,7 +13,8 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from gradsan.observe.guarding import attempt, is_ours, say, shown
-from gradsan.observe.import_hook import Finder, after_loading, unseen
+from gradsan.observe.hidden_frames import hidden
+from gradsan.observe.import_hook import Finder, after_loading
 from gradsan.observe.living import instances
 from gradsan.observe.log import marks
 from gradsan.observe.log.pen import Pen
@@ -174,7 +175,7 @@ def _instead_of_code(spec: ModuleSpec, change: Callable[[CodeType], CodeType]) -
     if not isinstance(loader, SourceFileLoader | SourcelessFileLoader):
         return
 
-    @unseen
+    @hidden
     def get_code(name: str) -> CodeType | None:
         vars(loader).pop("get_code", None)
         code = loader.get_code(name)

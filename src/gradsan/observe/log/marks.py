@@ -2,8 +2,8 @@
 
 A constant of one's own can be read by whoever writes code down, and gradsan need not be where it is loaded. To
 `marshal` a mark is the bytes that it has, and to every pickler that takes code by value it says the same of itself.
-Zeros, one for each site of the code: subscripted as a mark is, they give 0, and nothing happens. The interpreter calls
-a `__getitem__` of Python's as fast as it calls a function.
+A zero: subscripted as a mark is, it gives 0, and nothing happens. The interpreter calls a `__getitem__` of Python's as
+fast as it calls a function.
 
 The state is the module's, as the log is the process's. Where nothing records, a mark does nothing.
 """
@@ -39,18 +39,18 @@ def disconnect() -> None:
 
 
 class Mark(bytearray):
-    """Of one code object. It is equal to itself alone, and so are codes that have it."""
+    """Of one site. It is equal to itself alone, and so are codes that have it."""
 
-    __slots__ = ("start",)
+    __slots__ = ("site",)
     __eq__, __repr__ = object.__eq__, object.__repr__
     __hash__ = object.__hash__  # type: ignore[assignment] # code is hashed by its constants
 
-    def __init__(self, start: int, sites: int) -> None:
-        super().__init__(sites)
-        self.start = start  # the lowest site of the code
+    def __init__(self, site: int) -> None:
+        super().__init__(1)
+        self.site = site
 
     def __reduce_ex__(self, _: object) -> tuple[type[bytes], tuple[int]]:
-        return bytes, (len(self),)
+        return bytes, (1,)
 
 
 class Reached(Mark):
@@ -58,13 +58,13 @@ class Reached(Mark):
 
     __slots__ = ()
 
-    def __getitem__(self, offset: int) -> None:  # type: ignore[override] # nobody reads what is there
+    def __getitem__(self, _zero: int) -> None:  # type: ignore[override] # nobody reads what is there
         if _pen is not None:
             try:
                 thread, words, _, _ = _pen.open
                 if thread != _this_thread():
                     words = _pen.switch()
-                words.append(_op_counter() * SITES + self.start + offset)
+                words.append(_op_counter() * SITES + self.site)
                 if _len(words) > _room:
                     _pen.turn(_getframe(1))
             except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more
@@ -80,14 +80,14 @@ class Left(Mark):
 
     __slots__ = ()
 
-    def __getitem__(self, offset: int) -> None:  # type: ignore[override] # nobody reads what is there
+    def __getitem__(self, _zero: int) -> None:  # type: ignore[override] # nobody reads what is there
         if _pen is not None:
             try:
                 thread, words, _, _ = _pen.open
                 if thread != _this_thread():
                     words = _pen.switch()
                 number = _op_counter()
-                words.append(number * SITES + self.start + offset)
+                words.append(number * SITES + self.site)
                 if number > _pen.due:
                     _pen.ring(_getframe(1), number)
                 if _len(words) > _room:
@@ -105,13 +105,13 @@ class Slept(Mark):
 
     __slots__ = ()
 
-    def __getitem__(self, offset: int) -> None:  # type: ignore[override] # nobody reads what is there
+    def __getitem__(self, _zero: int) -> None:  # type: ignore[override] # nobody reads what is there
         if _pen is not None:
             try:
                 frame = _getframe(1)
                 words = _pen.switch()
                 _pen.here.tokens.append(token_of(frame))
-                words.append(_op_counter() * SITES + self.start + offset)
+                words.append(_op_counter() * SITES + self.site)
                 if _len(words) > _room:
                     _pen.turn(frame.f_back)
             except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more
@@ -127,13 +127,13 @@ class Woken(Mark):
 
     __slots__ = ()
 
-    def __getitem__(self, offset: int) -> None:  # type: ignore[override] # nobody reads what is there
+    def __getitem__(self, _zero: int) -> None:  # type: ignore[override] # nobody reads what is there
         if _pen is not None:
             try:
                 frame = _getframe(1)
                 words = _pen.switch()
                 _pen.here.tokens.append(token_of(frame))
-                words.append(_op_counter() * SITES + self.start + offset)
+                words.append(_op_counter() * SITES + self.site)
                 if _len(words) > _room:
                     _pen.turn(frame)
             except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more

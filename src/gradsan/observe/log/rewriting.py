@@ -178,8 +178,8 @@ class _Marker:
 
     def _mark(self, kind: type[Mark], offset: int, position: Position, guard: Guard | None) -> list[Instruction]:
         steps = (
-            ("LOAD_CONST", self._const(kind, lambda: kind(self._entry.start, self._entry.sites))),
-            ("LOAD_CONST", self._const(offset, lambda: int(offset))),
+            ("LOAD_CONST", self._const((kind, offset), lambda: kind(self._entry.start + offset))),
+            ("LOAD_CONST", self._const(0, lambda: 0)),
             ("BINARY_SUBSCR", 0),
             ("POP_TOP", 0),
         )

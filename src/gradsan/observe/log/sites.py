@@ -39,11 +39,6 @@ class Code:
     start: int  # its lowest site
     cell: str | None = None  # of a statement typed at a prompt: what it shares with other runs of the same cell
 
-    @property
-    def sites(self) -> int:
-        """How many sites it has."""
-        return Kind.LINE + self.last - self.first + 1
-
 
 # A site, taken apart: its line, for kinds other than `LINE`, is where the code begins.
 # A plain tuple, which Python unpacks faster than a named one; long logs are read in a loop over these.
@@ -98,11 +93,11 @@ class Sites:
 
     def _number(self, code: CodeType, first: int, last: int) -> Code | None:
         start = self._free
+        if start + Kind.LINE + last - first > SITE_MASK:
+            return None
+        self._free = start + Kind.LINE + last - first + 1
         cell = CELLS.text_of(code.co_filename) if code.co_name == MODULE else None
         entry = Code(len(self._seen), code.co_filename, code.co_qualname, first, last, start, cell)
-        if start + entry.sites > SITES:
-            return None
-        self._free = start + entry.sites
         self._starts.append(start)
         self._seen.append((entry, code))
         self._hold(code, entry)

@@ -9,6 +9,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from gradsan.observe.guarding import attempt, say, shown
+from gradsan.observe.hidden_frames import hidden
 from gradsan.observe.import_hook import is_loaded, when_loaded
 
 _REWRITER = "_pytest.assertion.rewrite"
@@ -27,6 +28,7 @@ def after_test_files(then: Callable[[list[FunctionType]], None]) -> Callable[[],
         if original is not None:
             loader.exec_module = exec_module
 
+    @hidden
     def exec_module(self: object, module: ModuleType) -> None:
         original(self, module)
         attempt(lambda: then(functions_of(module)), _overlooked)

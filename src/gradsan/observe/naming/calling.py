@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from gradsan.knowledge.effects import asks_for_pass as is_pass
+from gradsan.knowledge.effects import does
 from gradsan.knowledge.libraries import ALIASES
-from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.trace import Call, Execution
+from gradsan.source.names import called_name
 from gradsan.source.scopes import Scope
 from gradsan.source.stores import calls
 from gradsan.source.unpacking import Path
@@ -98,12 +99,12 @@ def _created_before(asking: Execution, scope: Scope, executions: Sequence[Execut
 @lru_cache(maxsize=4096)
 def asks_for_pass(statement: ast.stmt) -> bool:
     """Whether a statement calls for a backward pass, by the names it uses."""
-    return any(is_pass(last_name(call)) for call in calls(statement))
+    return any(is_pass(called_name(call)) for call in calls(statement))
 
 
 def is_named(node: ast.Call, scope: Scope) -> bool:
     """Whether a call bears the name of a function, or of the class that it constructs."""
-    return last_name(node) == (scope.owner if scope.name == "__init__" else scope.name)
+    return called_name(node) == (scope.owner if scope.name == "__init__" else scope.name)
 
 
 def _object_called(call: Call, parent: Execution, scope: Scope) -> ast.Call | None:
@@ -116,7 +117,10 @@ def _object_called(call: Call, parent: Execution, scope: Scope) -> ast.Call | No
 
 
 def is_library(node: ast.Call) -> bool:
-    """Whether a call is one of a library's functions or of a tensor's methods, by its name; else it is an object's."""
+    """Whether a call is one of a library's functions or of a tensor's methods, by its name; else it is an object's.
+
+    Functions of Python's that operate on tensors count as a library's: `sum(losses)` is no module that is called.
+    """
     root: ast.expr = node.func
     while isinstance(root, (ast.Attribute, ast.Subscript)):
         root = root.value
@@ -129,6 +133,8 @@ def is_library(node: ast.Call) -> bool:
             return attr in _tensor_methods()  # `scores.mean(0)` is no module that is called
         case ast.Attribute():
             return True
+        case ast.Name(id=name):
+            return does(name, "operates")
     return False
 
 

@@ -10,9 +10,10 @@ from gradsan.observe.naming.demands import Binding, Demand
 from gradsan.observe.naming.following import Follower
 from gradsan.observe.naming.operands import operands
 from gradsan.observe.naming.origins import OBJECT, PASSED_THROUGH, Step
-from gradsan.observe.naming.selection import HOP, inputs, last_name
+from gradsan.observe.naming.selection import HOP, inputs
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
+from gradsan.source.names import called_name
 from gradsan.source.stores import calls, loads, text
 
 _NO_OPERAND = 0.6  # the statement reads it, but the op seems to be computed from something else
@@ -98,7 +99,7 @@ class _Search(Follower):
         return False
 
     def _library(self, demand: Demand, node: ast.Call) -> None:
-        name, is_maker = last_name(node), demand.at is self._makers[-1]
+        name, is_maker = called_name(node), demand.at is self._makers[-1]
         if isinstance(node.func, ast.Attribute) and operation(name).rearranges:
             self._follow(demand, node.func.value, (), HOP * 2, is_last=is_maker)
         elif name[:1].isupper():

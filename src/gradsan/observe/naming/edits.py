@@ -10,7 +10,7 @@ from gradsan.knowledge.libraries import ALIASES
 from gradsan.knowledge.module_classes import module_class
 from gradsan.knowledge.tensors import edits as counts_as_edit
 from gradsan.knowledge.tensors import operation
-from gradsan.observe.naming.selection import last_name
+from gradsan.source.names import called_name, last_name
 from gradsan.source.statements import statements_in
 from gradsan.source.stores import calls, text
 from gradsan.source.unpacking import unpacked
@@ -44,23 +44,17 @@ def _edits(statement: ast.stmt, file: str) -> Iterator[InPlace]:
 
 
 def _edited_by(call: ast.Call, file: str) -> Iterator[ast.expr]:
-    name = last_name(call)
-    receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
-    is_function = receiver is None or (text(receiver) or "").split(".")[0] in ALIASES | {"init"}
+    name, keywords = called_name(call), {each.arg: each.value for each in call.keywords}
+    receiver = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+    is_library = any((text(each) or "").split(".")[0] in ALIASES | {"init"} for each in receiver)
     if counts_as_edit(name):
-        if not is_function and receiver is not None:
-            yield receiver
-        elif call.args:
-            yield call.args[0]
-    if does(name, "edits") and receiver is not None:
-        yield receiver
-    for keyword in call.keywords:
-        if keyword.arg == "out":
-            yield keyword.value
-        elif keyword.arg == "inplace" and _is_true(keyword.value) and not name[:1].isupper() and call.args:
-            yield call.args[0]
-    if call.args and _calls_layer(call, file):
-        yield call.args[0]
+        yield from receiver if receiver and not is_library else call.args[:1]
+    if does(name, "edits"):
+        yield from receiver
+    if "out" in keywords:
+        yield keywords["out"]
+    if _calls_layer(call, file) or (_is_true(keywords.get("inplace")) and not name[:1].isupper()):
+        yield from call.args[:1]
 
 
 def seen_through(node: ast.expr) -> ast.expr:
@@ -86,29 +80,23 @@ def _calls_layer(call: ast.Call, file: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _layers(file: str) -> frozenset[str]:
-    found: set[str] = set()
-    for statement in statements_in(file):
-        if isinstance(statement, ast.Assign) and _is_created_in_place(statement.value):
-            for target in statement.targets:
-                match target:
-                    case ast.Attribute(attr=name) | ast.Name(id=name):
-                        found.add(name)
-    return frozenset(found)
+    assigned = (each for each in statements_in(file) if isinstance(each, ast.Assign))
+    created = (each for each in assigned if _is_created_in_place(each.value))
+    return frozenset(last_name(target) for each in created for target in each.targets) - {""}
 
 
 def _is_created_in_place(node: ast.expr) -> bool:
-    return any(
-        isinstance(each, ast.Call)
-        and last_name(each)[:1].isupper()
-        and (
-            any(keyword.arg == "inplace" and _is_true(keyword.value) for keyword in each.keywords)
-            or (module_class(last_name(each)).in_place_first and any(map(_is_true, each.args[:1])))
-        )
-        for each in ast.walk(node)
-    )
+    return any(isinstance(each, ast.Call) and _edits_what_it_is_given(each) for each in ast.walk(node))
 
 
-def _is_true(node: ast.expr) -> bool:
+def _edits_what_it_is_given(call: ast.Call) -> bool:
+    """Whether a call creates a layer that works in place."""
+    name, keywords = called_name(call), {each.arg: each.value for each in call.keywords}
+    first = call.args[:1] if module_class(name).in_place_first else []
+    return name[:1].isupper() and any(map(_is_true, (*first, keywords.get("inplace"))))
+
+
+def _is_true(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is True
 
 

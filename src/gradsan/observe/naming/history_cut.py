@@ -9,9 +9,10 @@ from gradsan.observe.naming.contexts import Unrecorded, switches, unrecorded
 from gradsan.observe.naming.cuts import GRADIENT, Cut, cut_at
 from gradsan.observe.naming.demands import Binding, Demand
 from gradsan.observe.naming.following import Follower
-from gradsan.observe.naming.selection import HOP, inputs, last_name
+from gradsan.observe.naming.selection import HOP, inputs
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution
+from gradsan.source.names import called_name
 
 _OPERATED = 0.2  # one op further back
 _UNRECORDED = 0.5  # what ran under `no_grad` may have been meant to
@@ -89,7 +90,7 @@ class _Cutting(Follower):
             self._follow(demand, each, (), _OPERATED)
 
     def _library(self, demand: Demand, node: ast.Call) -> None:
-        if demand.at not in self._created_ops and not is_library(node) and not last_name(node)[:1].isupper():
+        if demand.at not in self._created_ops and not is_library(node) and not called_name(node)[:1].isupper():
             self.idle.add(demand.at)
         self._operation(demand, inputs(node))
 
@@ -99,7 +100,7 @@ class _Cutting(Follower):
 
 
 class _Gradients(Follower):
-    """Until a call that gave gradients without a graph. Where something else cuts on the way, that is meant."""
+    """Until a call that gave gradients without a graph. Where something else cuts on the path, that is meant."""
 
     def __init__(self, stores: Stores, start: Execution) -> None:
         super().__init__(stores)
@@ -162,7 +163,7 @@ class _HadGraph(Follower):
         is_leaf = any(each.arg == "requires_grad" for each in node.keywords)
         if (
             is_leaf
-            or last_name(node) in {"Parameter", "requires_grad_"}
+            or called_name(node) in {"Parameter", "requires_grad_"}
             or (demand.at in self._created_ops and not is_library(node))
         ):
             self._reach(demand, 0.0)

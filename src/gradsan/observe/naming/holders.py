@@ -28,7 +28,7 @@ from types import (
 from typing import Any
 
 from gradsan.facts.culprit import Holder
-from gradsan.observe.unasked import attributes_of
+from gradsan.observe.unasked import attributes_of, ids, lineage_of, namespace_of
 
 _SECONDS = 0.25
 _OBJECTS = 200_000
@@ -37,7 +37,9 @@ _ITEMS = 4_000  # of one container, from both ends
 
 _UNHELD = 3  # references to a frame's snapshot that nobody else holds: the frame's, a local, and the count's own
 
-_PLAIN = (int, float, complex, str, bytes, bool, type(None), CodeType, BuiltinFunctionType, range, slice)
+_PLAIN = ids(int, float, complex, str, bytes, bool, type(None), CodeType, BuiltinFunctionType, range, slice)
+_FUNCTIONS = ids(FunctionType, MethodType, partial, CellType)
+_GENERATORS = ids(GeneratorType, CoroutineType, AsyncGeneratorType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +141,7 @@ class Search(ABC):
         """A trainer may be all that holds an object of the user's."""
         for _, value in variables(frame, snapshots):
             kind = type(value)
-            is_tensor = self._tensor in type.__dict__["__mro__"].__get__(kind)
-            if not is_tensor and self._is_users(type.__dict__["__module__"].__get__(kind)):
+            if not issubclass(kind, self._tensor) and self._is_users(type.__dict__["__module__"].__get__(kind)):
                 self._enqueue(value, _Way("self", "attribute", frame.f_code.co_qualname, is_sealed=True))
 
     def start_with(self, names: dict[str, Any]) -> None:
@@ -152,18 +153,17 @@ class Search(ABC):
                     self._enqueue(value, _Way(name, "global", "<module>"))
 
     def _enqueue(self, each: object, way: _Way) -> None:
-        if type(each) not in _PLAIN and way.depth <= _DEPTH:
+        if id(type(each)) not in _PLAIN and way.depth <= _DEPTH:
             self._queue.append((each, way))
 
     def _look(self, each: object, way: _Way, snapshots: list[dict[str, Any]]) -> None:
         kind = type(each)
-        lineage = type.__dict__["__mro__"].__get__(kind)
-        if self._tensor in lineage:
+        if issubclass(kind, self._tensor):
             self._note(each, way)
         if id(each) in self._seen:
             return
         self._seen.add(id(each))
-        for inner, further in self._within(each, kind, lineage, way, snapshots):
+        for inner, further in self._within(each, kind, way, snapshots):
             self._enqueue(inner, further)
 
     def _note(self, tensor: object, way: _Way) -> None:
@@ -180,26 +180,25 @@ class Search(ABC):
         self,
         each: Any,  # noqa: ANN401 # whatever the program holds
         kind: type,
-        lineage: tuple[type, ...],
         way: _Way,
         snapshots: list[dict[str, Any]],
     ) -> Iterator[tuple[object, _Way]]:
-        if kind in {FunctionType, MethodType, partial, CellType}:
+        if id(kind) in _FUNCTIONS:
             yield from self._of_function(each, kind, way)
-        elif kind in {GeneratorType, CoroutineType, AsyncGeneratorType}:
+        elif id(kind) in _GENERATORS:
             yield from self._of_generator(each, way, snapshots)
         elif kind is ModuleType:
             if self._is_users(each.__dict__.get("__name__", "")) and not way.is_sealed:
                 for name, value in list(each.__dict__.items()):
                     if not name.startswith("__"):
                         yield value, way.to(f"{way.name}.{name}", "global")
-        elif type in lineage:
+        elif issubclass(kind, type):
             if self._is_users(type.__dict__["__module__"].__get__(each)):
-                for name, value in list(type.__dict__["__dict__"].__get__(each).items()):
+                for name, value in list(namespace_of(each).items()):
                     yield value, way.to(f"{way.name}.{name}", "attribute", _class_name(each))
         else:
-            yield from self._items(each, lineage, way)
-            yield from self._attributes(each, kind, lineage, way)
+            yield from self._items(each, kind, way)
+            yield from self._attributes(each, kind, way)
 
     def _of_function(self, each: Any, kind: type, way: _Way) -> Iterator[tuple[object, _Way]]:  # noqa: ANN401
         if kind is MethodType:
@@ -228,37 +227,35 @@ class Search(ABC):
                     further if further.is_sealed else _Way(name, "local", frame.f_code.co_qualname, way.depth + 1),
                 )
 
-    def _items(self, each: Any, lineage: tuple[type, ...], way: _Way) -> Iterator[tuple[object, _Way]]:  # noqa: ANN401
-        if dict in lineage:
+    def _items(self, each: Any, kind: type, way: _Way) -> Iterator[tuple[object, _Way]]:  # noqa: ANN401
+        if issubclass(kind, dict):
             for key, value in _ends(list(dict.items(each))):
                 yield value, way.to(_keyed(way.name, key), "item")
-        elif tuple in lineage:
-            fields = next((vars(one)["_fields"] for one in lineage if "_fields" in vars(one)), ())
+        elif issubclass(kind, tuple):
+            fields = next((held["_fields"] for held in map(namespace_of, lineage_of(each)) if "_fields" in held), ())
             for index, value in _ends(list(enumerate(tuple.__iter__(each)))):
                 named = type(fields) is tuple and index < len(fields)
                 yield value, way.to(f"{way.name}.{fields[index]}" if named else f"{way.name}[{index}]", "item")
-        elif list in lineage or deque in lineage:
-            taken = list.__iter__(each) if list in lineage else deque.__iter__(each)
+        elif issubclass(kind, list | deque):
+            taken = list.__iter__(each) if issubclass(kind, list) else deque.__iter__(each)
             for index, value in _ends(list(enumerate(taken))):
                 yield value, way.to(f"{way.name}[{index}]", "item")
-        elif set in lineage or frozenset in lineage:
-            members = set.__iter__(each) if set in lineage else frozenset.__iter__(each)
+        elif issubclass(kind, set | frozenset):
+            members = set.__iter__(each) if issubclass(kind, set) else frozenset.__iter__(each)
             for value in _ends(list(members)):
                 yield value, way.to(way.name, "item")
 
-    def _attributes(
-        self, each: object, kind: type, lineage: tuple[type, ...], way: _Way
-    ) -> Iterator[tuple[object, _Way]]:
-        if self._tensor in lineage and kind is self._tensor:
+    def _attributes(self, each: object, kind: type, way: _Way) -> Iterator[tuple[object, _Way]]:
+        if kind is self._tensor:
             return
-        is_module = self._module in lineage
+        is_module = issubclass(kind, self._module)
         owner = _class_name(kind)
         # A library's object is the user's variable that holds it; its submodules may be the user's again.
         if self._is_users(type.__dict__["__module__"].__get__(kind)):
             inside = way = way.opened(owner)
         else:
             inside = way.sealed()
-        for name, value in self._raw(each, lineage):
+        for name, value in self._raw(each):
             if is_module and name in {"_buffers", "_modules"} and type(value) is dict:
                 holder: Holder = "buffer" if name == "_buffers" else "attribute"
                 for key, inner in list(value.items()):
@@ -270,12 +267,12 @@ class Search(ABC):
             elif not (is_module and name in {"_parameters", "_buffers", "_modules"}):
                 yield value, inside.to(f"{way.name}.{name}", "attribute", owner)
 
-    def _raw(self, each: object, lineage: tuple[type, ...]) -> Iterator[tuple[str, object]]:
+    def _raw(self, each: object) -> Iterator[tuple[str, object]]:
         yield from list((attributes_of(each) or {}).items())
-        for one in lineage:
-            if "__slots__" not in one.__dict__:
+        for held in map(namespace_of, lineage_of(each)):
+            if "__slots__" not in held:
                 continue
-            for name, member in list(one.__dict__.items()):
+            for name, member in list(held.items()):
                 if type(member) is MemberDescriptorType:
                     try:
                         yield name, member.__get__(each)

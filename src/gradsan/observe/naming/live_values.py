@@ -6,9 +6,10 @@ from types import FrameType
 
 from gradsan.observe.frame_variables import variables_of
 from gradsan.observe.naming.living_tensors import op_of
-from gradsan.observe.unasked import attributes_of, lineage_of
+from gradsan.observe.unasked import attributes_of, ids, lineage_of, namespace_of
 
 NOWHERE = object()
+_CONTAINERS = ids(dict, list, tuple)
 
 
 def value_of(node: ast.expr, frame: FrameType) -> object:
@@ -22,7 +23,7 @@ def value_of(node: ast.expr, frame: FrameType) -> object:
             return _attribute(value_of(owner, frame), name)
         case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
             container = value_of(owner, frame)
-            if type(container) in {dict, list, tuple}:
+            if id(type(container)) in _CONTAINERS:
                 with suppress(LookupError, TypeError):
                     return container[key]  # type: ignore[index] # one of these
     return NOWHERE
@@ -31,7 +32,7 @@ def value_of(node: ast.expr, frame: FrameType) -> object:
 def _attribute(owner: object, name: str) -> object:
     import torch
 
-    if name == "grad_fn" and type(owner) in {torch.Tensor, torch.nn.Parameter}:
+    if name == "grad_fn" and id(type(owner)) in ids(torch.Tensor, torch.nn.Parameter):
         return op_of(owner)
     if name == "next_functions" and is_op(owner):
         return owner.next_functions  # type: ignore[attr-defined] # asked just before
@@ -40,5 +41,5 @@ def _attribute(owner: object, name: str) -> object:
 
 def is_op(each: object) -> bool:
     """Whether it is one of autograd's ops: they have no public class. Asked so that no metaclass of the user's runs."""
-    lineage = lineage_of(each)
-    return all(any(name in kind.__dict__ for kind in lineage) for name in ("_sequence_nr", "next_functions"))
+    namespaces = [namespace_of(kind) for kind in lineage_of(each)]
+    return all(any(name in held for held in namespaces) for name in ("_sequence_nr", "next_functions"))

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator, Sequence
 
-from gradsan.observe.naming.selection import last_name
+from gradsan.source.names import called_name
 from gradsan.source.stores import parts
 
 _OPERATORS: dict[str, type[ast.operator]] = {
@@ -35,7 +35,7 @@ def _creates_op(node: ast.AST, kind: str) -> bool:
         case ast.BinOp(op=operator):
             return type(operator) is _OPERATORS.get(kind)
         case ast.Call():
-            return last_name(node).replace("_", "").lower() == kind
+            return called_name(node).replace("_", "").lower() == kind
     return False
 
 

@@ -7,9 +7,9 @@ from types import FrameType
 
 from gradsan.facts.culprit import Holder
 from gradsan.observe.naming.live_values import is_op, value_of
-from gradsan.observe.naming.selection import last_name
 from gradsan.observe.naming.subject import holder_of
 from gradsan.observe.private import creation_number
+from gradsan.source.names import called_name
 from gradsan.source.scopes import Scope, scope_of
 from gradsan.source.stores import loads, parts, text
 
@@ -66,5 +66,5 @@ def _owners(statement: ast.stmt) -> Iterator[ast.expr]:
         match node:
             case ast.Attribute(value=value, attr=name) if name.startswith(_SAVED):
                 yield value
-            case ast.Call(args=[value, _, *_]) if last_name(node) == "getattr":
+            case ast.Call(args=[value, _, *_]) if called_name(node) == "getattr":
                 yield value

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
+from gradsan.source.names import called_name
 from gradsan.source.stores import selector
 from gradsan.source.unpacking import SOME_ITEM, Path
 
@@ -42,14 +43,6 @@ def inputs(node: ast.Call) -> list[ast.expr]:
     return [node.func.value, *given] if isinstance(node.func, ast.Attribute) else [*given, node.func]
 
 
-def last_name(node: ast.Call) -> str:
-    """The name under which something is called."""
-    match node.func:
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name
-    return ""
-
-
 def _elements(elements: list[ast.expr], path: Path) -> Iterator[Source]:
     key = path[0][1] if path else None
     has_star = any(isinstance(each, ast.Starred) for each in elements)
@@ -71,7 +64,7 @@ def _entries(keys: list[ast.expr | None], values: list[ast.expr], path: Path) ->
 
 def _called(node: ast.Call, path: Path) -> list[Source] | None:  # noqa: PLR0911 # one a kind of call
     """Calls of the language's own whose result holds, or is, one of their inputs."""
-    name, receiver = last_name(node), node.func.value if isinstance(node.func, ast.Attribute) else None
+    name, receiver = called_name(node), node.func.value if isinstance(node.func, ast.Attribute) else None
     if _gives_a_number(name) if receiver is None else _gives_no_graph(name):
         return []
     if receiver is not None and does(name, "takes"):

@@ -11,8 +11,8 @@ from gradsan.facts.location import Frame
 from gradsan.knowledge.effects import asks_for_pass
 from gradsan.observe.graph import loss_chain, roots_of
 from gradsan.observe.naming.live_values import value_of
-from gradsan.observe.naming.selection import last_name
 from gradsan.observe.statements import calls_at, parameters_in, place_of, scope_at, statements_at
+from gradsan.source.names import called_name
 from gradsan.source.scopes import Scope
 from gradsan.source.stores import loads, text
 
@@ -46,7 +46,7 @@ def subject_of(tensors: Sequence[Any], frames: Sequence[FrameType], owns: Callab
 
 
 def _is_pass(call: ast.Call) -> bool:
-    return asks_for_pass(last_name(call))
+    return asks_for_pass(called_name(call))
 
 
 def _handed_over(call: ast.Call) -> ast.expr:

@@ -23,6 +23,7 @@ class Beside(Cut):
         self._steps = 0
         self._step_of: dict[int, int] = {}  # id of a parameter → the number of its last step
         self._early: set[int] = set()  # steps that changed what a later pass needs
+        self._reached_before: set[int] = set()  # ids of the leaves that the pass before came to
 
     @property
     def noted(self) -> Iterable[int]:
@@ -45,6 +46,7 @@ class Beside(Cut):
         using = [node for node in pass_.runs if number_of(node) >= 0 and parameters_behind(node, pass_.below)]
         for inner in reach(each for node in using for each in pass_.below[node]):
             inner.metadata[_INNER] = True
+        self._reached_before = {id(each) for each in leaves_of(pass_.below)}
 
     def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
         """What it is there to train may not be a constant."""
@@ -67,9 +69,13 @@ class Beside(Cut):
         """Whether a cut takes gradients from parameters whose features an earlier pass has led on through others.
 
         What a network gives out has no parameters above it in its own pass. What has some is a part that two losses
-        share, and only the author knows whether both are to train it.
+        share, and only the author knows whether both are to train it. Not so where the pass before has come to what
+        this one still trains, as that of a maker leads through its critic: such losses are for one network each.
         """
-        lost = {id(each) for each in all_parameters()} & self._lost
+        trained = {id(each) for each in all_parameters()}
+        lost = trained & self._lost
+        if trained & self._reached_before & {id(each) for each in leaves_of(left)}:
+            return False
         stack = [each for node in left for each in pass_.below[node] if CUT in each.metadata]
         while stack:
             node = stack.pop()

@@ -34,6 +34,11 @@ class Cut(Kept):
         """The ops that were cut off."""
         return self.constants
 
+    @property
+    def sites(self) -> Iterable[int]:
+        """The lines that created them."""
+        return {site for each in self.constants if (site := self.site_of(each)) is not None}
+
     def before(self, pass_: Asked) -> None:
         """Nothing flows into what is to be a constant."""
         reached = self._reached(pass_)
@@ -103,6 +108,19 @@ class Constant(Cut):
     def before(self, pass_: Asked) -> None:
         """Also for the first pass that meets it."""
         self._cut_off(pass_, [node for node in pass_.runs if number_of(node) in self._always])
+        super().before(pass_)
+
+
+class Stored(Cut):
+    """What lines compute that have computed something which is cut off is a constant, whenever it is used."""
+
+    def __init__(self, sites: Iterable[int]) -> None:
+        super().__init__()
+        self._sites = frozenset(sites)
+
+    def before(self, pass_: Asked) -> None:
+        """Also where no pass has freed it yet."""
+        self._cut_off(pass_, [node for node in pass_.runs if self.site_of(number_of(node)) in self._sites])
         super().before(pass_)
 
 

@@ -1,11 +1,15 @@
 """Reference runs that keep all graphs, and those that only change how a pass or a step is made."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from gradsan.observe.graph import Node, leaves_of
 from gradsan.observe.modules import parameters_of
 from gradsan.observe.reference_runs.asked import CREATE, RETAIN, Asked, asked, newest_below, number_of, op_counter
+
+
+def _unknown(_number: int) -> None:
+    return None
 
 
 class Kept:
@@ -18,11 +22,17 @@ class Kept:
         self._changed: dict[int, int] = {}  # id of a parameter → the op counter at its last step
         self._versions_then: dict[int, int] = {}  # id of a leaf → how often it had been edited when the last pass ended
         self._ended = -1  # the op counter then
+        self.site_of: Callable[[int], int | None] = _unknown  # by the number of an op: its line, as a number
         self._withheld: list[tuple[Any, Any]] = []  # leaves, with the gradients that they are to have again
 
     @property
     def noted(self) -> Iterable[int]:
         """What another reference of the same program goes by: the numbers of ops, or of steps."""
+        return ()
+
+    @property
+    def sites(self) -> Iterable[int]:
+        """The lines that created what was cut off."""
         return ()
 
     def run(self, engine: Any, tensors: Any, args: list[Any], named: dict[str, Any]) -> Any:  # noqa: ANN401 # as the engine has it

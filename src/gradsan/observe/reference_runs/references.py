@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from gradsan.observe.reference_runs.apart import Apart, Held, Skipped
 from gradsan.observe.reference_runs.beside import Beside
-from gradsan.observe.reference_runs.cut import Constant, Cut, Term
+from gradsan.observe.reference_runs.cut import Constant, Cut, Stored, Term
 from gradsan.observe.reference_runs.kept import Cleared, Copied, Created, Kept, Same
 
 _REFERENCES: dict[str, Callable[[], Kept]] = {
@@ -22,7 +22,7 @@ _REFERENCES: dict[str, Callable[[], Kept]] = {
 
 
 # Those that go by what another one has noted.
-_INFORMED: dict[str, Callable[[Iterable[int]], Kept]] = {"constant": Constant, "held": Held}
+_INFORMED: dict[str, Callable[[Iterable[int]], Kept]] = {"constant": Constant, "held": Held, "stored": Stored}
 
 
 def reference(name: str, noted: Iterable[int]) -> Kept:
