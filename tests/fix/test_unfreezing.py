@@ -7,6 +7,8 @@ import pytest
 from fix.programs import Case
 
 NEW_HEAD = """\
+from torch import nn
+
 def main():
     model = pretrained()
     model.fc = nn.Linear(model.fc.in_features, 2)
@@ -17,6 +19,8 @@ def main():
     loss.backward()
 """
 IN_A_FUNCTION = """\
+from torch import nn
+
 def freeze(net):
     for _, param in net.named_parameters():
         param.requires_grad_(False)

@@ -39,9 +39,11 @@ def _creation_into_the_loop(program: Program) -> Iterator[Draft]:
     below = _read_below(making, container)
     if isinstance(container, Function):
         below -= _bound_by_the_call(making.tree, container, assigned_names(moved) & below, draft)
-    for each in moved:
+    for each in reversed(moved):
         if not assigned_names(each) & below:  # else it stays, too: the loop may not run at all
             draft.remove(making.tree, each)
+        else:
+            below |= loaded_names(each)
     draft.insert_before(making.tree, uses, *(code_of(making.tree, each) for each in moved))
     yield draft
 
@@ -93,8 +95,8 @@ def _bound_by_the_call(tree: Tree, closure: Function, wanted: set[str], draft: D
     """What the closure gives back, through the call that it is given to: `loss = optimizer.step(closure)`."""
     given_back = {tree.text(each.value) for each in ast.walk(closure) if isinstance(each, ast.Return) and each.value}
     for each in tree.below(closure):
-        call = call_of(each)
-        if call is None or closure.name not in loaded_names([*call.args, *call.keywords]):
+        call = each.value if isinstance(each, ast.Assign) else call_of(each)
+        if not isinstance(call, ast.Call) or closure.name not in loaded_names([*call.args, *call.keywords]):
             continue
         if isinstance(each, ast.Expr) and len(given_back) == 1 and given_back <= wanted:
             draft.replace(tree, each, f"{next(iter(given_back))} = {tree.text(each)}")
