@@ -12,8 +12,6 @@ from gradsan.fix.applying import mended
 from gradsan.report import Diagnosis
 from penalty_programs import CLEAN, CONSTANT
 
-pytestmark = pytest.mark.usefixtures("small_process")
-
 
 def watched(name: str, text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Diagnosis]:
     """What a run finds."""
