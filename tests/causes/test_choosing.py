@@ -47,7 +47,7 @@ def diagnosis(code: str, *kinds: FixKind, confidence: Confidence = "certain") ->
         (
             "GS103",
             ("detach", "reset-state"),
-            Source(["others are emptied beside it"], ["move-into-loop"]),
+            Source(["the program resets it elsewhere"], ["move-into-loop"]),
             ("reset-state", "detach"),
         ),
         (
@@ -77,7 +77,7 @@ def test_what_was_tried_comes_before_what_the_source_speaks_for() -> None:
     """It says what is meant."""
     found = diagnosis("GS103", "detach", "reset-state")
 
-    first, _ = ranked(found.fixes, found, Source(["others are emptied beside it"], tried=["detach"]))
+    first, _ = ranked(found.fixes, found, Source(["the program resets it elsewhere"], tried=["detach"]))
 
     assert first.kind == "detach"
 

@@ -27,7 +27,9 @@ class CarriedState(Cause):
     summary = "a tensor from an earlier step still carries that step's graph"
     own_remedies = table(
         Remedy("detach", where=("single use", "boundary", "use"), unless="nothing is left to train"),
-        Remedy("reset-state", where=("boundary", "collection"), first_if="others are emptied beside it", trusted=False),
+        Remedy(
+            "reset-state", where=("boundary", "collection"), first_if="the program resets it elsewhere", trusted=False
+        ),
         Remedy("move-into-loop", where=("buffer",), first_if="it can be written", only_if_shown=True),
         Remedy("no-grad", where=("put away",)),
     )

@@ -67,7 +67,7 @@ Sign = Literal[
     "it can be written",
     "a gradient enters the loss",  # what the earlier call returned is used on the path to the later pass
     "no gradient enters the loss",
-    "others are emptied beside it",  # below the pass: it was forgotten, and means nothing to the next iteration
+    "the program resets it elsewhere",  # or others beside it: it was forgotten, and means nothing to the next iteration
     "it is filled for one pass",  # with others that go along, and never emptied
     "several terms are added",  # in a loop of their own, below which the total is back-propagated
     "the loop takes batches",  # of its own, and is no part of one step

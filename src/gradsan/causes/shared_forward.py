@@ -1,4 +1,8 @@
+from collections.abc import Mapping
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example, Tempting
+from gradsan.causes.meaning import Meaning
 from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Incident, SecondPass
 from gradsan.report import FixKind
@@ -24,6 +28,7 @@ class SharedForward(Cause):
     summary = "two losses of one forward pass; the first backward freed the part they share"
     # Weights that are adapted for one task begin again for the next: only the source shows that.
     own_remedies = table(Remedy("move-into-loop", where=("buffer",), first_if="it can be written", only_if_shown=True))
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"move-into-loop": "open"}
     asked = 60
     example = Example(
         program="""\

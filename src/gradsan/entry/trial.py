@@ -127,6 +127,7 @@ class Trial:
             "names": self._given.names,
             "stale": self._reference.is_stale,
             "shared": self._reference.is_shared,
+            "joint": self._reference.is_joint,
             "noted": sorted(self._reference.noted),
             "sites": sorted(self._reference.sites),
             "shaped": self._given.shaped(),

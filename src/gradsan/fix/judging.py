@@ -105,7 +105,8 @@ def _as_meant(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
         return Verdict("agrees", _AGREES[meaning])
     if meaning == "beside":
         reference = stage.reference("beside")
-        return _shared(trial, stage) if reference.shared and not reference.stale else _again(trial, stage, "beside")
+        is_open = reference.joint or (reference.shared and not reference.stale)
+        return _shared(trial, stage) if is_open else _again(trial, stage, "beside")
     if meaning == "again" or _is_not_meant(meaning, stage):
         return _again(trial, stage, "kept")
     if meaning == "same" and not stage.fails:

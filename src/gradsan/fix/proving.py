@@ -87,13 +87,12 @@ class Prover:
         """Every path that ends well.
 
         What stops the program at the same place gets the same kind of fix first, as the other half of a state does;
-        others are tried on top of it only where no kind ends well by itself.
+        others are tried on top of it only where no kind ends well by itself. What is left of a silent problem gets no
+        other kind at all: one half of a value would be a constant, and the other would be trained.
         """
         program = self._program(diagnosis, stage)
         uncovered: list[tuple[Diagnosis, Stage, tuple[Fix, ...]]] = []
-        for fix in ranked(diagnosis.fixes, program):
-            if only is not None and diagnosis.severity == "error" and fix.kind != only:
-                continue
+        for fix in filter(lambda each: only in (None, each.kind), ranked(diagnosis.fixes, program)):
             halves: list[tuple[Diagnosis, Stage, tuple[Fix, ...]]] = []
             for each in self._tries(fix, program, stage):
                 so_far = (*made, each.fix)
@@ -107,9 +106,9 @@ class Prover:
             for left, reached, so_far in halves:
                 yield from self._paths(left, reached, so_far, fix.kind)
             uncovered += halves
-        if only is None:
-            for left, reached, so_far in uncovered:
-                yield from self._paths(left, reached, so_far)
+        others = [each for each in uncovered if diagnosis.severity == "error" or each[0].code != diagnosis.code]
+        for left, reached, so_far in others if only is None else ():
+            yield from self._paths(left, reached, so_far)
 
     def _program(self, diagnosis: Diagnosis, stage: Stage) -> Program:
         """The program of a stage, as a diagnosis tells of it and as it was when it failed there."""

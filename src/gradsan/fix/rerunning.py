@@ -30,6 +30,7 @@ def after_the_step(program: Program) -> Rerun | None:
     if _steps_elsewhere(program, creating, between):  # an earlier iteration did
         return None
     again = [creating.statement, *_on_the_path(creating.statement, between, passing.statement)]
+    again = _with_all_that_follows(again, between) or again
     if not all(isinstance(each, ast.Assign) for each in again):
         return None
     draft = Draft()
@@ -55,6 +56,13 @@ def _on_the_path(first: Statement, between: Sequence[Statement], last: Statement
             needed |= loaded_names(each)
             found.append(each)
     return found[::-1]
+
+
+def _with_all_that_follows(again: Sequence[Statement], between: Sequence[Statement]) -> list[Statement]:
+    """The same with every assignment that depends on one of them, where nothing else does: then none runs twice."""
+    following = dependents(again[0], between)
+    is_movable = all(isinstance(each, ast.Assign) for each in following)
+    return list(following) if is_movable else []
 
 
 def _needed_no_more(again: Sequence[Statement], between: Sequence[Statement]) -> list[Statement]:

@@ -9,7 +9,7 @@ from gradsan.causes.remedy import Sign
 from gradsan.fix.collected import collected
 from gradsan.fix.flow import dependents
 from gradsan.fix.kinds import can_be_written
-from gradsan.fix.kinds.reset_state import emptied_beside
+from gradsan.fix.kinds.reset_state import emptied_beside, is_reset_elsewhere
 from gradsan.fix.program import Place, Program
 from gradsan.fix.tried import built_on
 from gradsan.report import Fix, FixKind
@@ -114,7 +114,9 @@ SIGNS: Mapping[Sign, Callable[[Program], bool]] = {
     "it can be written": _is_writable,
     "a gradient enters the loss": _gradient_enters_the_loss,
     "no gradient enters the loss": lambda program: not _gradient_enters_the_loss(program),
-    "others are emptied beside it": lambda program: emptied_beside(program) is not None,
+    "the program resets it elsewhere": lambda program: (
+        emptied_beside(program) is not None or is_reset_elsewhere(program)
+    ),
     "it is filled for one pass": _is_filled_for_one_pass,
     "several terms are added": _adds_several,
     "the loop takes batches": _takes_batches,

@@ -38,6 +38,7 @@ class Trial:
     names: Mapping[int, Sequence[str]] = field(default_factory=dict)  # of each optimizer's parameters
     stale: bool = False  # a reference run: passes walked what was computed from older parameters
     shared: bool = False  # a reference run: it cut off a part that two losses share
+    joint: bool = False  # a reference run: a step came between two passes whose gradients others take together
     noted: tuple[int, ...] = ()  # a reference run: what another one goes by
     sites: tuple[int, ...] = ()  # a reference run: the lines that made what it cut off
     shaped: frozenset[tuple[str, int, int]] = frozenset()  # own backwards; the optimizers and parameters behind them
@@ -134,6 +135,7 @@ def _read(told: Arrangement, ended: Ended, wants: Callable[[str], bool]) -> Tria
         _names(training),
         stale=any(each["stale"] for each in records),
         shared=any(each["shared"] for each in records),
+        joint=any(each["joint"] for each in records),
         noted=tuple(number for each in training[:1] for number in each["noted"]),
         sites=tuple(number for each in training[:1] for number in each["sites"]),
         shaped=_shaped(training),

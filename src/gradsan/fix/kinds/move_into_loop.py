@@ -217,9 +217,11 @@ def _weights_into_the_loop(place: Place, name: str, loops: Sequence[Loop]) -> It
     """
     tree = place.tree
     adapting = next((each for each in loops if name in assigned_names(each.body)), None)
-    block = tree.block(loops[-1])
-    making = [each for each in block[: block.index(loops[-1])] if name in assigned_names(each)]
-    if adapting is None or len(making) != 1 or not _lists_parameters(making[0]):
+    if adapting is None:
+        return
+    around = loops[loops.index(adapting) :]
+    making = next(filter(None, (_assigned_above(tree, each, name) for each in around)), [])
+    if len(making) != 1 or not _lists_parameters(making[0]):
         return
     first = adapting.body[0]
     if _may_move(making, adapting, first):
@@ -228,6 +230,12 @@ def _weights_into_the_loop(place: Place, name: str, loops: Sequence[Loop]) -> It
             draft.remove(tree, making[0])  # else it stays, too: others read it
         draft.insert_before(tree, first, code_of(tree, making[0], comments=False))
         yield draft
+
+
+def _assigned_above(tree: Tree, loop: Loop, name: str) -> list[Statement]:
+    """The statements right above a loop, in its block, that assign a name."""
+    block = list(tree.block(loop))
+    return [each for each in block[: block.index(loop)] if name in assigned_names(each)]
 
 
 def _lists_parameters(statement: Statement) -> bool:

@@ -1,5 +1,6 @@
 """Run the forward again for the later pass, so that it has a graph of its own."""
 
+import ast
 from collections.abc import Iterator
 
 from gradsan.causes.computed_once import CONSTRUCTORS
@@ -67,7 +68,7 @@ def _line_after_the_step(program: Program) -> Iterator[Draft]:
 
 
 def _attribute_written_out(program: Program, name: str) -> Iterator[Draft]:
-    """What a constructor derived from parameters, where it is read: if that needs nothing but the object itself."""
+    """What a constructor derived from parameters, wherever it is read: if that needs nothing but the object itself."""
     reader = next((each for each in program.known(program.diagnosis.enters) if loaded(each.statement, name)), None)
     if reader is None or not name.startswith("self."):
         return
@@ -76,9 +77,20 @@ def _attribute_written_out(program: Program, name: str) -> Iterator[Draft]:
         value = place.value_of(name)
         if value is not None and not loaded_names(value) & _locals(place):
             draft = Draft()
-            for load in loaded(reader.statement, name):
+            for load in _read_by_others(place, reader, name):
                 draft.replace(reader.tree, load, bracketed(place.text(value)))
             yield draft
+
+
+def _read_by_others(constructing: Place, reader: Place, name: str) -> list[ast.expr]:
+    """Where the methods of the class read an attribute; where the reader is none of them, it alone."""
+    above = constructing.tree.above(constructing.statement)
+    owner = next((each for each in above if isinstance(each, ast.ClassDef)), None)
+    known = [] if owner is None else loaded(owner, name)
+    own = loaded(reader.statement, name)
+    if not all(each in known for each in own):
+        return own
+    return [each for each in known if each not in loaded(constructing.scope, name)]
 
 
 def _locals(place: Place) -> set[str]:

@@ -11,8 +11,8 @@ from gradsan.fix.creating import creates_trained
 from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places, named
 from gradsan.fix.program import Place, Program, frames
-from gradsan.source.names import assigned_names, assigns, calls, loaded, targets
-from gradsan.source.tree import For, Loop, Statement, Tree, same_as
+from gradsan.source.names import assigned_names, assigns, called_name, calls, loaded, targets
+from gradsan.source.tree import For, Function, Loop, Statement, Tree, same_as
 
 
 def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
@@ -245,8 +245,33 @@ def _emptying(statement: Statement, name: str) -> str | None:
     return None
 
 
+def is_reset_elsewhere(program: Program) -> bool:
+    """Whether the program calls the state's own method to reset it, but in no function that leads to the pass.
+
+    It does so for its other forwards, as to evaluate: each begins with a new state. Where training resets it too, once
+    an epoch, it is to be carried between the iterations.
+    """
+    method, training = _resetting_method(program), program.known(program.diagnosis.used)
+    if method is None or not training:
+        return False
+    files = {each.tree for each in (*training, *program.known(program.diagnosis.enters))}
+    calling = {name for tree in files for name in _functions_that_call(tree, method)}
+    calling |= {name for tree in files for each in calling for name in _functions_that_call(tree, each)}
+    on_the_path = {each.function.rpartition(".")[2] for each in training}
+    return bool(calling - {"__init__"}) and not calling & on_the_path
+
+
+def _functions_that_call(tree: Tree, wanted: str) -> set[str]:
+    """The names of the functions of a file that call a function or method of that name."""
+    functions = [each for each in ast.walk(tree.source.tree) if isinstance(each, Function)]
+    return {each.name for each in functions if any(called_name(call) == wanted for call in calls(each))}
+
+
 def _by_its_own_method(program: Program) -> Iterator[Draft]:
-    """Below the pass, `layer.reset()`: what the class itself has for that, for every layer that carries."""
+    """`layer.reset()`, what the class itself has for that, for every layer that carries: where the iteration begins.
+
+    Below the pass, where there is no loop around it: another forward may come in between.
+    """
     method = _resetting_method(program)
     for place in program.boundaries():
         access = program.reached_in(place.frame.function)
@@ -256,8 +281,11 @@ def _by_its_own_method(program: Program) -> Iterator[Draft]:
         def call(state: str) -> list[str]:
             return [f"{state.rpartition('.')[0]}.{method}()"]
 
-        draft = Draft()
-        draft.insert_after(place.tree, place.statement, *for_each(access.every, place.tree.source, call))
+        draft, codes = Draft(), for_each(access.every, place.tree.source, call)
+        if place.loops:
+            draft.insert_before(place.tree, place.loops[0].body[0], *codes)
+        else:
+            draft.insert_after(place.tree, place.statement, *codes)
         yield draft
         return
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from gradsan.observe.graph import Node, leaves_of, parameters_behind, reach
 from gradsan.observe.modules import all_parameters, parameters_of
-from gradsan.observe.reference_runs.asked import Asked, chosen_below, newest_below, number_of
+from gradsan.observe.reference_runs.asked import Asked, chosen_below, newest_below, number_of, op_counter
 from gradsan.observe.reference_runs.cut import CUT, WALKED, Cut, is_open, not_cut_off
 
 _NEVER = 2**63  # later than any op
@@ -32,7 +32,9 @@ class Beside(Cut):
 
     def before(self, pass_: Asked) -> None:
         """Cut them off, and see whether old ops are left."""
-        self._early |= self._steps_since(pass_)
+        early = self._steps_since(pass_)
+        self.is_joint = self.is_joint or bool(early and self._adds_to_others(pass_))
+        self._early |= early
         oldest = chosen_below(pass_.below, self._change_of_trained, min)
         self._cut_off(pass_, [node for node in pass_.runs if 0 <= number_of(node) < oldest[node] < _NEVER])
         left = {node: tuple(filter(is_open, pass_.below[node])) for node in not_cut_off(pass_)}
@@ -47,6 +49,7 @@ class Beside(Cut):
         for inner in reach(each for node in using for each in pass_.below[node]):
             inner.metadata[_INNER] = True
         self._reached_before = {id(each) for each in leaves_of(pass_.below)}
+        self._ended = op_counter()
 
     def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
         """What it is there to train may not be a constant."""
@@ -64,6 +67,12 @@ class Beside(Cut):
         used = ((number_of(node), leaf) for node in pass_.runs for leaf in parameters_behind(node, pass_.below))
         old = (id(leaf) for number, leaf in used if 0 <= number < self._changed.get(id(leaf), -1))
         return {self._step_of[each] for each in old}
+
+    def _adds_to_others(self, pass_: Asked) -> bool:
+        """Whether it adds to what the pass before gave to parameters that have not been trained since."""
+        leaves = [each for each in leaves_of(pass_.below) if id(each) in self._reached_before and each.grad is not None]
+        waiting = [each for each in leaves if self._changed.get(id(each), -1) < self._ended]
+        return any(bool(each.grad.any()) for each in waiting)
 
     def _cuts_inside(self, pass_: Asked, left: Iterable[Node]) -> bool:
         """Whether a cut takes gradients from parameters whose features an earlier pass has led on through others.

@@ -19,6 +19,7 @@ class Kept:
         self.is_stale = False  # a pass walked ops that are older than the last change of what they were computed from
         self.skips_steps = False  # until the next pass: they are those of a pass that was not to be made
         self.is_shared = False  # what was cut off lies inside of what an earlier pass trained
+        self.is_joint = False  # a step came between two passes whose gradients others take together
         self._changed: dict[int, int] = {}  # id of a parameter → the op counter at its last step
         self._versions_then: dict[int, int] = {}  # id of a leaf → how often it had been edited when the last pass ended
         self._ended = -1  # the op counter then
