@@ -833,3 +833,23 @@ def test_asking_for_a_size_does_not_keep_a_graph_from_being_joined_up(tmp_path: 
     mended = case.mended("re-attach", case.diagnosis("GS203", "y", cut=case.at("detach")))
 
     assert "y = x.view(x.size(0), -1)\n" in str(mended)
+
+
+def test_what_a_constructor_derived_is_computed_wherever_the_class_reads_it(tmp_path: Path) -> None:
+    """One old use that is left would still be old."""
+    source = (
+        "class Model:\n"
+        "    def __init__(self):\n        self.scale = self.raw.exp()\n"
+        "    def forward(self, x):\n        return x * self.scale\n"
+        "    def penalty(self):\n        return self.scale.sum()\n"
+    )
+    case = Case(tmp_path, source)
+    found = case.diagnosis(
+        "GS308",
+        "self.scale",
+        made=case.at("self.scale =", function="Model.__init__"),
+        enters=case.at("x * self", function="Model.forward"),
+    )
+
+    fixed = source.replace("x * self.scale", "x * self.raw.exp()").replace("self.scale.sum", "self.raw.exp().sum")
+    assert case.mended("recompute", found) == fixed

@@ -473,3 +473,24 @@ def test_adapted_weights_begin_again_as_the_parameters_for_every_task(tmp_path: 
 def test_state_that_begins_with_something_learned_is_carried_on(tmp_path: Path, first: str) -> None:
     """It is computed from parameters, and is no weight."""
     assert _adapted(tmp_path, first) is None
+
+
+def test_adapted_weights_begin_again_from_between_two_loops(tmp_path: Path) -> None:
+    """They were set once for all tasks of a step."""
+    source = """\
+def main():
+    for step in range(9):
+        fast = dict(net.named_parameters())
+        for task in tasks:
+            fast = adapt(net, fast, task)
+            loss = measure(net, fast, task)
+            loss.backward()
+        opt.step()
+"""
+    case = Case(tmp_path, source)
+    made, used = case.at("fast = adapt"), case.at("backward")
+    found = case.diagnosis("GS102", "fast", made=made, enters=made, freed=used, used=used)
+
+    line = "        fast = dict(net.named_parameters())\n"
+    moved = source.replace(line, "").replace("            fast = adapt", f"    {line}            fast = adapt")
+    assert case.mended("move-into-loop", found) == moved

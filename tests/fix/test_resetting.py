@@ -30,10 +30,40 @@ def carried(case: Case) -> Diagnosis:
 
 
 def test_class_is_asked_to_reset_its_own_state(tmp_path: Path) -> None:
-    """That of every layer that carries some."""
+    """That of every layer that carries some, where the iteration begins: others may use them in between."""
     case = Case(tmp_path, SOURCE)
 
-    assert case.mended("reset-state", carried(case), TWO) == SOURCE + "        lower.reset()\n        upper.reset()\n"
+    reset = "        lower.reset()\n        upper.reset()\n"
+    assert case.mended("reset-state", carried(case), TWO) == SOURCE.replace("        loss =", reset + "        loss =")
+
+
+EVALUATING = """\
+def reset_all(layers):
+    for each in layers:
+        each.reset()
+def evaluate(layers):
+    reset_all(layers)
+    return accuracy(layers)
+"""
+
+
+def test_state_that_is_reset_for_other_forwards_is_reset_first(tmp_path: Path) -> None:
+    """To evaluate, the program begins with a new state; to train, it forgot to."""
+    case = Case(tmp_path, SOURCE + EVALUATING)
+
+    best, _ = ranked(FIXES, case.program(carried(case), TWO))
+
+    assert best.kind == "reset-state"
+
+
+@pytest.mark.parametrize("again", ["    lower.reset()\n", "    reset_all([lower, upper])\n"])
+def test_state_that_training_resets_now_and_then_is_detached_first(tmp_path: Path, again: str) -> None:
+    """Once an epoch: between the batches of one, it is to be carried on."""
+    case = Case(tmp_path, SOURCE.replace("    for x", f"{again}    for x") + EVALUATING)
+
+    best, _ = ranked(FIXES, case.program(carried(case), TWO))
+
+    assert best.kind == "detach"
 
 
 @pytest.mark.parametrize(

@@ -219,6 +219,30 @@ def test_error_of_our_own_ends_recording_and_says_one_line(tmp_path: Path) -> No
     recorder.stop()
 
 
+def test_call_that_slept_over_the_end_of_a_recording_writes_nothing_into_the_next(tmp_path: Path) -> None:
+    """The next one numbers places from the beginning: what an old mark wrote would be read as another place."""
+    source = "def numbers():\n    for i in range(9):\n        yield i\n"
+    file, ops = tmp_path / "program.py", Ops()
+    file.write_text(source)
+    first = recorder_for(ops)
+    first.start()
+    names: dict[str, Any] = {}
+    exec(compiled(first, source, file), names)  # noqa: S102 # running programs is what this is for
+    sleeping = names["numbers"]()
+    next(sleeping)
+    first.stop()
+
+    recorder = recorder_for(ops)
+    recorder.start()
+    words = recorder.pen.switch()
+    before = len(words)
+    next(sleeping)
+
+    assert len(words) == before
+    recorder.stop()
+    assert list(sleeping) == [2, 3, 4, 5, 6, 7, 8]
+
+
 def test_without_an_op_counter_nothing_is_recorded_and_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """A torch without the private name is a clear sentence, not an error."""
     from types import ModuleType

@@ -14,6 +14,8 @@ from gradsan.fix.program import Place, Program, frames
 from gradsan.source.names import assigned_names, assigns, called_name, calls, loaded, targets
 from gradsan.source.tree import For, Function, Loop, Statement, Tree, same_as
 
+_FINDING = ("modules", "named_modules", "children", "named_children", "isinstance", "hasattr", "values", "items")
+
 
 def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
     """Beside what the program empties there; else by the class's own method, or with what it was in the beginning."""
@@ -254,17 +256,22 @@ def is_reset_elsewhere(program: Program) -> bool:
     method, training = _resetting_method(program), program.known(program.diagnosis.used)
     if method is None or not training:
         return False
-    files = {each.tree for each in (*training, *program.known(program.diagnosis.enters))}
-    calling = {name for tree in files for name in _functions_that_call(tree, method)}
-    calling |= {name for tree in files for each in calling for name in _functions_that_call(tree, each)}
+    trees = {each.tree for each in (*training, *program.known(program.diagnosis.enters))}
+    functions = [each for tree in trees for each in ast.walk(tree.source.tree) if isinstance(each, Function)]
+    resetting = {method, *(each.name for each in functions if _only_calls(each, method))}
+    calling = {each.name for each in functions if _called(each) & resetting} - resetting - {"__init__"}
     on_the_path = {each.function.rpartition(".")[2] for each in training}
-    return bool(calling - {"__init__"}) and not calling & on_the_path
+    return bool(calling) and not calling & on_the_path
 
 
-def _functions_that_call(tree: Tree, wanted: str) -> set[str]:
-    """The names of the functions of a file that call a function or method of that name."""
-    functions = [each for each in ast.walk(tree.source.tree) if isinstance(each, Function)]
-    return {each.name for each in functions if any(called_name(call) == wanted for call in calls(each))}
+def _only_calls(function: Function, method: str) -> bool:
+    """Whether it is there to call the method for many objects: it calls nothing else but what finds them."""
+    called = _called(function)
+    return method in called and called <= {method, *_FINDING}
+
+
+def _called(function: Function) -> set[str]:
+    return set(map(called_name, calls(function)))
 
 
 def _by_its_own_method(program: Program) -> Iterator[Draft]:

@@ -77,6 +77,8 @@ class Marking:
             plain = self._plain.get(id(function.__code__))
             if plain is not None:
                 function.__code__ = plain
+        for code in list(self._marked.values()):
+            marks.silence(code)
         for name in (BYTECODE_MODULE, BYTECODE_USER):
             module = sys.modules.get(name)
             reader = getattr(module, BYTECODE_READER, None)

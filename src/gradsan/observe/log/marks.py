@@ -11,6 +11,7 @@ The state is the module's, as the log is the process's. Where nothing records, a
 import sys
 import threading
 from collections.abc import Callable
+from types import CodeType
 
 from gradsan.observe.guarding import is_ours as _is_ours
 from gradsan.observe.log.frames import token_of
@@ -142,6 +143,22 @@ class Woken(Mark):
                 if not _is_ours(error):
                     raise
                 _failed(error)
+
+
+class Silenced(Mark):
+    """Of a recording that is over: a call that slept meanwhile still has it, and the next one numbers sites again."""
+
+    __slots__ = ()
+
+    def __getitem__(self, _zero: int) -> None:  # type: ignore[override] # nobody reads what is there
+        pass
+
+
+def silence(code: CodeType) -> None:
+    """Let the marks of a code object do nothing any more, whatever records later."""
+    for each in code.co_consts:
+        if issubclass(type(each), Mark):
+            each.__class__ = Silenced
 
 
 def _failed(error: BaseException) -> None:
