@@ -15,7 +15,7 @@ PIP := $(BIN)/$(QUIET_PIP)
 LATER := 3.12 3.13
 # Tests of what needs no torch: they are run by these too, and the line log by their `sys.monitoring`.
 PURE = $(wildcard $(addprefix tests/,check causes facts fix knowledge show source lifecycle \
-	observe/test_line_log.py observe/test_recorder.py observe/test_parsing.py observe/test_loops.py))
+	observe/test_line_log.py observe/test_recorder.py observe/test_parsing.py observe/test_source_loops.py))
 # A Python of this minor version that starts: by its name, or among those that pyenv keeps.
 later = $(shell for each in python3.$(1) $$(pyenv root 2>/dev/null)/versions/3.$(1).*/bin/python; \
 	do $$each -c '' 2>/dev/null && echo $$each && break; done)

@@ -22,8 +22,8 @@ from random import Random
 from gradsan.check.reading import Checked, check_content
 from gradsan.fix.proposing import with_edits
 from gradsan.report import Report
+from gradsan.show.code_frames import framed
 from gradsan.show.concise import concise
-from gradsan.show.frames import framed
 from gradsan.show.github import github
 from gradsan.show.gitlab import gitlab
 from gradsan.show.json import write

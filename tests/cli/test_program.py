@@ -9,7 +9,7 @@ from cli.conftest import Ended, Workshop
 # Starts a program with both ends of the seam in use, and says what they see.
 WATCHED = """
 import sys, traceback
-from gradsan.entry.program import Module, find_script, run_program
+from gradsan.entry.as_python import Module, find_script, run_program
 
 class Around:
     def __enter__(self):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fix.programs import MAIN, Case
-from gradsan.fix.gradients import Steps
+from gradsan.fix.given_compared import Steps
 from gradsan.fix.judging import Stage, judge
 from gradsan.fix.proving import Proof, Prover
 from gradsan.fix.trials import Trial, Workshop

@@ -5,7 +5,7 @@ from dataclasses import replace
 from gradsan.fix.what_if import foretell
 from gradsan.lifecycle.events import Walked
 from gradsan.lifecycle.recording import Recording
-from gradsan.lifecycle.tape import Tape
+from gradsan.lifecycle.tensor_rules import Tape
 from gradsan.report import Diagnosis, Fix
 from lifecycle.lives import edge, now, op, sin, times
 

@@ -4,7 +4,7 @@ import pytest
 
 from gradsan.lifecycle.engine import Failure, Walk
 from gradsan.lifecycle.simulator import play
-from gradsan.lifecycle.tape import Save, Tape, Tensor
+from gradsan.lifecycle.tensor_rules import Save, Tape, Tensor
 from lifecycle.lives import op, plus, port, sin, tanh, times
 
 

@@ -1,7 +1,7 @@
 """What stays in memory: ops while something leads to them, saved values until a pass gives them up."""
 
 from gradsan.lifecycle.simulator import play
-from gradsan.lifecycle.tape import Tape
+from gradsan.lifecycle.tensor_rules import Tape
 from lifecycle.lives import BACKWARD, NBYTES, op, plus, sin, tanh, times
 
 

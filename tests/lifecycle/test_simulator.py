@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from gradsan.lifecycle.changes import (
+from gradsan.lifecycle.engine import Failure
+from gradsan.lifecycle.events import Life, Stepped, Walked
+from gradsan.lifecycle.fix_changes import (
     Clone,
     Combine,
     CreateGraph,
@@ -19,10 +21,8 @@ from gradsan.lifecycle.changes import (
     Retain,
     ZeroGrad,
 )
-from gradsan.lifecycle.engine import Failure
-from gradsan.lifecycle.events import Life, Stepped, Walked
 from gradsan.lifecycle.simulator import Consequences, play, replay
-from gradsan.lifecycle.tape import Tape
+from gradsan.lifecycle.tensor_rules import Tape
 from lifecycle.lives import BACKWARD, NBYTES, edge, now, op, plus, port, sin, tanh, tanh_in_place, times
 
 

@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from gradsan.observe.log.loops import comprehending, loops_of
+from gradsan.observe.log.source_loops import comprehending, loops_of
 from gradsan.source.file import tree_of
 from gradsan.source.scopes import scope_of
 from gradsan.source.stores import buffers

@@ -374,7 +374,7 @@ def test_marked_code_is_never_written_to_disk(
 @given(source=programs())
 def test_marked_code_reaches_the_lines_that_plain_code_reaches(source: str, tmp_path: Path) -> None:
     """A tracer sees the same lines, calls, returns and exceptions in the same order."""
-    from gradsan.observe.log.rewriting import rewritten
+    from gradsan.observe.log.marked_code import rewritten
     from gradsan.observe.log.sites import Sites
 
     file = tmp_path / "program.py"

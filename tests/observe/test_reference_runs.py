@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gradsan.fix.gradients import Steps, difference
+from gradsan.fix.given_compared import Steps, difference
 from warm import PRELOADED
 
 HEAD = """\

@@ -10,7 +10,7 @@ import pytest
 
 from gradsan.facts.location import Frame, Location
 from gradsan.report import Culprit, Diagnosis, Edit, Fix, PathOp, Report, Summary
-from gradsan.show import concise, frames, github, gitlab, sarif, text
+from gradsan.show import code_frames, concise, github, gitlab, sarif, text
 from gradsan.show.harmless import harmless, neutral
 from gradsan.show.json import write
 
@@ -57,7 +57,7 @@ TEXTS: dict[str, Callable[[Report], str]] = {
     "story": lambda report: text.story(report.diagnoses[0], width=60, color=False),
     "proposal": _proposal,
     "closing": _closing,
-    "framed": partial(frames.framed, width=60, color=False, lines=lambda _: f"    {EVIL}"),
+    "framed": partial(code_frames.framed, width=60, color=False, lines=lambda _: f"    {EVIL}"),
     "concise": concise.concise,
     "github": github.github,
 }

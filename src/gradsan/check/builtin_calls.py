@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from gradsan.check.copies import deep_copy, shallow_copy
+from gradsan.check.copied_values import deep_copy, shallow_copy
 from gradsan.check.holding import held
 from gradsan.check.kinds import is_a
 from gradsan.check.machine import Call, Machine

@@ -3,7 +3,7 @@
 import ast
 from functools import lru_cache
 
-from gradsan.check.frames import Frame
+from gradsan.check.call_frames import Frame
 from gradsan.check.graph import Code, InnerPass, Site
 from gradsan.check.values import Class, Function
 from gradsan.source.names import calls, dotted, nodes

@@ -3,8 +3,8 @@
 import ast
 from itertools import pairwise
 
+from gradsan.check.call_frames import Frame
 from gradsan.check.definitions import is_abstract, yields
-from gradsan.check.frames import Frame
 from gradsan.check.graph import DOUBTFUL, Code, Cut
 from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import result

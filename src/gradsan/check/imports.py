@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
-from gradsan.check.frames import Frame
+from gradsan.check.call_frames import Frame
 from gradsan.check.graph import Code
 from gradsan.check.machine import Machine
 from gradsan.check.tables import STATEMENTS, entered

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gradsan.check import attributes, binding, calls, loops, parts, statements
-from gradsan.check.frames import Frame
+from gradsan.check.call_frames import Frame
 from gradsan.check.graph import Code
 from gradsan.check.machine import Machine
 from gradsan.check.values import Const

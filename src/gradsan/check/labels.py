@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Callable, Iterator
 
-from gradsan.check.frames import Frame
+from gradsan.check.call_frames import Frame
 from gradsan.check.graph import Label, Op
 from gradsan.check.values import Const, Instance, Mapping, Sequence, Value, key_of, ops_of
 

@@ -7,7 +7,7 @@ from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import bare, cut
 from gradsan.check.optimizer_calls import new_optimizer, new_scaler
 from gradsan.check.tables import CALLEES, entered
-from gradsan.check.torch_calls import torch_function
+from gradsan.check.torch_functions import torch_function
 from gradsan.check.torch_names import call_torch
 from gradsan.check.unfollowed import unknown_call
 from gradsan.check.values import Library, Value, has_graph

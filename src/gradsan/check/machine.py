@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from gradsan.check.call_frames import Frame
 from gradsan.check.choices import Choices, Policy
-from gradsan.check.frames import Frame
 from gradsan.check.graph import Code, LoopRun, Site
 from gradsan.check.tables import CALLEES, EXPRESSIONS, ITERABLES, OWNERS, RECEIVERS, STATEMENTS, TARGETS, WHOLES
 from gradsan.check.values import NONE, Value

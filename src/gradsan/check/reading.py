@@ -107,8 +107,8 @@ def _parsed(path: str, content: bytes) -> Source:
 
 def _checked(source: Source) -> Checked:
     # Loaded when there is something to follow, and something to tell: most files have neither.
+    from gradsan.check.followed_paths import Reader
     from gradsan.check.interpreter import deep_recursion
-    from gradsan.check.program import Reader
 
     with deep_recursion():
         reader = Reader(source)

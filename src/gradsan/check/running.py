@@ -97,7 +97,7 @@ def _keep(checked: Checked, outcome: Outcome, cache: Cache | None) -> None:
 def _results(waiting: dict[str, int], jobs: int) -> Iterator[Checked]:
     if not waiting:  # as mostly: then nothing is loaded for it
         return
-    import gradsan.check.program  # noqa: F401 # before the processes part, so that each need not load it
+    import gradsan.check.followed_paths  # noqa: F401 # before the processes part, so that each need not load it
 
     longest_first = sorted(waiting, key=lambda path: -waiting[path])  # so that no core waits for it at the end
     yield from _within_budget(_check_path, longest_first, jobs=jobs if len(waiting) >= _WORTH_A_PROCESS else 1)

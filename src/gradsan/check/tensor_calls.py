@@ -7,7 +7,7 @@ from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import cut, edit, untyped
 from gradsan.check.pass_calls import backward
 from gradsan.check.tables import RECEIVERS, entered
-from gradsan.check.torch_calls import fresh, torch_function
+from gradsan.check.torch_functions import fresh, torch_function
 from gradsan.check.values import Distribution, Library, Plain, Tensor, Value, is_false
 from gradsan.knowledge.tensors import WHOLE_TYPES, edits, operation
 

@@ -7,7 +7,7 @@ from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import cut, result
 from gradsan.check.optimizer_calls import new_optimizer
 from gradsan.check.tables import TORCH, entered
-from gradsan.check.torch_calls import fresh, torch_function
+from gradsan.check.torch_functions import fresh, torch_function
 from gradsan.check.unfollowed import unknown_call
 from gradsan.check.values import Distribution, Instance, Layer, Sequence, Tensor, Value
 from gradsan.knowledge.effects import paths

@@ -9,7 +9,7 @@ from gradsan.check.graph import Cut, Leaf, Op, Site, Storage
 from gradsan.source.imported import Import
 
 if TYPE_CHECKING:
-    from gradsan.check.frames import Frame
+    from gradsan.check.call_frames import Frame
     from gradsan.source.file import Source
 
 

@@ -155,7 +155,7 @@ class Check:
         wishes = self.wishes
         text = ""
         if told:
-            from gradsan.show.frames import framed
+            from gradsan.show.code_frames import framed
 
             terminal = wishes.output is None and sys.stdout.isatty()
             color = wants_color(wishes.color, terminal=terminal, environment=os.environ)

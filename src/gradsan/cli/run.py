@@ -12,7 +12,7 @@ import click
 from gradsan.cli.codes import selection
 from gradsan.cli.output import COLOR_CHOICES, FORMATS, ColorChoice
 from gradsan.cli.watching import FAIL_ON, FailOn, Reporting, Watching
-from gradsan.entry.program import (
+from gradsan.entry.as_python import (
     Module,
     Program,
     find_script,

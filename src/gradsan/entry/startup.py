@@ -10,7 +10,7 @@ from gradsan.observe.guarding import is_ours
 from gradsan.observe.hidden_frames import hidden
 
 if TYPE_CHECKING:
-    from gradsan.entry.program import Prepare, Program
+    from gradsan.entry.as_python import Prepare, Program
     from gradsan.entry.session import Session
 
 _OFF = frozenset({"", "0", "false", "no", "off"})
@@ -52,11 +52,11 @@ class _Main:
     def __init__(self, prepare: "Prepare") -> None:
         import runpy
 
-        from gradsan.entry import program
+        from gradsan.entry import as_python
 
         self._runpy = runpy
-        self._run_module = program.run_module_as_main
-        self._program = program
+        self._run_module = as_python.run_module_as_main
+        self._program = as_python
         self._prepare = prepare
         self._script = os.path.join(os.getcwd(), sys.argv[0])  # noqa: PTH109, PTH118 # as the interpreter does it
         self._is_claimed = False

@@ -13,7 +13,7 @@ _GRADSAN = os.path.dirname(_ENTRY) + os.sep  # noqa: PTH120
 # What runs a program stands above all of its frames, and is never where the error is.
 _RUNNERS = (
     _GRADSAN + "cli" + os.sep,
-    *(os.path.join(_ENTRY, name) for name in ("program.py", "startup.py")),  # noqa: PTH118 -- likewise
+    *(os.path.join(_ENTRY, name) for name in ("as_python.py", "startup.py")),  # noqa: PTH118 -- likewise
 )
 
 

@@ -8,7 +8,7 @@ from textwrap import indent
 
 from gradsan.facts.held import Held, Kind, Shape
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import free_name
+from gradsan.fix.expression_text import free_name
 from gradsan.source.file import Source
 from gradsan.source.imported import word_for
 from gradsan.source.names import dotted

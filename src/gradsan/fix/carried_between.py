@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from gradsan.facts.held import Held, any_of
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import is_only_given
+from gradsan.fix.expression_text import is_only_given
 from gradsan.fix.program import Place, Program, common_frames, frames
 from gradsan.fix.receivers import seen_from
 from gradsan.fix.revealing import held_above, held_below

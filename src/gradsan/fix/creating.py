@@ -8,7 +8,7 @@ import ast
 from itertools import chain
 
 from gradsan.facts.live_evidence import LiveEvidence
-from gradsan.fix.calls import argument
+from gradsan.fix.pass_arguments import argument
 from gradsan.knowledge.effects import paths
 from gradsan.knowledge.libraries import OPTIMIZER_PACKAGES
 from gradsan.knowledge.module_classes import BASES, creates_parameters

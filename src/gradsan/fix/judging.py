@@ -6,7 +6,7 @@ from typing import Literal
 
 from gradsan.causes.meaning import Meaning
 from gradsan.fix.arrangement import UNCHECKED
-from gradsan.fix.gradients import Difference, completed, cut_off, difference, starves, trained_once
+from gradsan.fix.given_compared import Difference, completed, cut_off, difference, starves, trained_once
 from gradsan.fix.trials import Trial, Workshop
 
 # What agreeing with each meaning says, for whoever is to believe it.

@@ -7,7 +7,7 @@ from itertools import chain, islice
 
 from gradsan.fix.carried import can_be_number
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import is_only_given, method
+from gradsan.fix.expression_text import is_only_given, method
 from gradsan.fix.program import Place, Program
 from gradsan.fix.revealing import held_at
 from gradsan.fix.uses import cut_value

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Sequence
 
-from gradsan.fix.calls import asks_for_pass
+from gradsan.fix.pass_arguments import asks_for_pass
 from gradsan.fix.program import Place
 from gradsan.source.names import called_name, calls
 

@@ -13,7 +13,7 @@ from gradsan.causes.remedy import USUAL
 from gradsan.facts.live_evidence import NOTHING_READ, Access, LiveEvidence
 from gradsan.facts.location import Frame, Location
 from gradsan.fix.crossings import others
-from gradsan.fix.meaning import meant
+from gradsan.fix.meant_statement import meant
 from gradsan.report import Diagnosis, FixKind
 from gradsan.source.bounded import inside
 from gradsan.source.disk import load, parsed

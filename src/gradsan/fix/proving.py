@@ -10,7 +10,7 @@ from gradsan.causes.meaning import Meaning
 from gradsan.causes.silence import places_of
 from gradsan.facts.live_evidence import NOTHING_READ
 from gradsan.fix.applying import mended
-from gradsan.fix.gradients import completed
+from gradsan.fix.given_compared import completed
 from gradsan.fix.judging import Stage, Verdict, judge
 from gradsan.fix.program import Program
 from gradsan.fix.proposing import candidates

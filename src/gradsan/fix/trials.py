@@ -12,7 +12,7 @@ import msgspec
 from gradsan.facts.live_evidence import LiveEvidence
 from gradsan.fix.arrangement import Arrangement, Limit
 from gradsan.fix.environment import environment
-from gradsan.fix.gradients import Steps
+from gradsan.fix.given_compared import Steps
 from gradsan.fix.sandbox.plans import Ended, Plan
 from gradsan.fix.sandbox.supervised import can_have_layers, new_folder, supervised
 from gradsan.report import Diagnosis

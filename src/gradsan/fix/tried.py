@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from gradsan.facts.live_evidence import Tried
 from gradsan.fix.carried import detaching
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import is_only_given, method
+from gradsan.fix.expression_text import is_only_given, method
 from gradsan.fix.program import Place, Program
 from gradsan.fix.revealing import held_below
 from gradsan.report import FixKind

@@ -9,7 +9,7 @@ from itertools import chain
 from gradsan.facts.held import NONE, NOTHING, TENSOR, Held
 from gradsan.fix.carried import detached, detaching, for_each, helper
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import bracketed
+from gradsan.fix.expression_text import bracketed
 from gradsan.fix.flow import constants, stores
 from gradsan.fix.program import Place, Program, common_frames
 from gradsan.fix.revealing import held_at, was_seen

@@ -8,36 +8,36 @@ from gradsan.causes import choosing
 from gradsan.causes.diagnosing import remedies_of
 from gradsan.causes.remedy import Loss, Remedy
 from gradsan.causes.step_before_backward import StepBeforeBackward
-from gradsan.lifecycle import changes
+from gradsan.lifecycle import fix_changes
 from gradsan.lifecycle.events import Made, Stepped, Walked
+from gradsan.lifecycle.life_edits import Edge, UnforeseeableError
 from gradsan.lifecycle.recording import Recording
-from gradsan.lifecycle.rewriting import Edge, UnforeseeableError
 from gradsan.lifecycle.simulator import Consequences, play, replay
 from gradsan.report import Diagnosis, Effects, Fix, FixKind
 
 _NOT_RETAINING = "not `retain_graph=True`"
 
 
-def _run_again(it: Recording) -> changes.Change:
+def _run_again(it: Recording) -> fix_changes.Change:
     """The old part where the later forward begins; all of it above the pass, where a step came after the forward."""
     events = it.life.events
     step = max((at for at, event in enumerate(events) if isinstance(event, Stepped)), default=-1)
     if it.begins > step:
-        return changes.Recompute(it.old, frozenset({it.begins}))
+        return fix_changes.Recompute(it.old, frozenset({it.begins}))
     ops = frozenset(event.op.id for event in events if isinstance(event, Made))
-    return changes.Recompute(ops, frozenset({len(events) - 1}))
+    return fix_changes.Recompute(ops, frozenset({len(events) - 1}))
 
 
-_CHANGES: dict[FixKind, Callable[[Recording], changes.Change]] = {
-    "detach": lambda it: changes.Detach(it.crossing),
-    "item": lambda it: changes.Item(it.crossing),
-    "reset-state": lambda it: changes.ResetState(it.crossing),
-    "no-grad": lambda it: changes.NoGrad(it.old),
-    "retain-graph": lambda it: changes.Retain(it.earlier),
-    "combine-losses": lambda it: changes.Combine(it.earlier | {it.failing}),
+_CHANGES: dict[FixKind, Callable[[Recording], fix_changes.Change]] = {
+    "detach": lambda it: fix_changes.Detach(it.crossing),
+    "item": lambda it: fix_changes.Item(it.crossing),
+    "reset-state": lambda it: fix_changes.ResetState(it.crossing),
+    "no-grad": lambda it: fix_changes.NoGrad(it.old),
+    "retain-graph": lambda it: fix_changes.Retain(it.earlier),
+    "combine-losses": lambda it: fix_changes.Combine(it.earlier | {it.failing}),
     "recompute": _run_again,
-    "move-into-loop": lambda it: changes.Recompute(it.old, frozenset({it.begins})),
-    "remove-backward": lambda it: changes.RemovePass(frozenset({it.failing})),
+    "move-into-loop": lambda it: fix_changes.Recompute(it.old, frozenset({it.begins})),
+    "remove-backward": lambda it: fix_changes.RemovePass(frozenset({it.failing})),
 }
 
 
@@ -134,7 +134,7 @@ def _against_retaining(recording: Recording) -> str | None:
         )
     if told.failure is not None or not recording.complete:
         return None
-    kept = changes.Retain(recording.earlier).applied(recording.life)
+    kept = fix_changes.Retain(recording.earlier).applied(recording.life)
     walked = len(play(kept).walks[-1].executed)
     fresh = walked - len(recording.old)
     ends = "" if _may_be_edited(recording) else "nothing would raise, but "

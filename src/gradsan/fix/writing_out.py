@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from gradsan.fix.creating import creates_trained, holds_trained
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import bracketed
+from gradsan.fix.expression_text import bracketed
 from gradsan.fix.paths import seen_at
 from gradsan.fix.program import Place, Program
 from gradsan.source.changes import Changes

@@ -7,7 +7,7 @@ from itertools import pairwise
 from statistics import median_low
 
 from gradsan.lifecycle.engine import Walk
-from gradsan.lifecycle.gradients import Uses
+from gradsan.lifecycle.leaf_gradients import Uses
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gradsan.lifecycle.events import Life
-from gradsan.lifecycle.rewriting import Edge
+from gradsan.lifecycle.life_edits import Edge
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from gradsan.lifecycle.events import Edited, Event, Held, Life, Made, Walked
+from gradsan.lifecycle.life_edits import UnforeseeableError, storage_of, writes_in_place
 from gradsan.lifecycle.ops import Op, Port, Saved
-from gradsan.lifecycle.rewriting import UnforeseeableError, storage_of, writes_in_place
 
 
 @dataclass

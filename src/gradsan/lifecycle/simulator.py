@@ -4,14 +4,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from gradsan.lifecycle.changes import Change
 from gradsan.lifecycle.engine import Failure, Walk, World, walk
 from gradsan.lifecycle.events import Cleared, Edited, Event, Held, Life, Made, Pass, Stepped, Walked
-from gradsan.lifecycle.gradients import Gradients, differing, given, having
+from gradsan.lifecycle.fix_changes import Change
+from gradsan.lifecycle.leaf_gradients import Gradients, differing, given, having
 from gradsan.lifecycle.memory import Memory
 from gradsan.lifecycle.ops import Leaf, Op
 from gradsan.lifecycle.outcome import Kept, Outcome, Update
-from gradsan.lifecycle.values import Values
+from gradsan.lifecycle.value_numbers import Values
 
 __all__ = ["Consequences", "Kept", "Outcome", "Update", "play", "replay"]
 

@@ -15,8 +15,8 @@ from gradsan.observe.failure.makers import maker_iterations
 from gradsan.observe.failure.scene import Scene, moment, op_fact
 from gradsan.observe.graph import Node, leading_to, saves_values
 from gradsan.observe.log.iterations import Rounds
-from gradsan.observe.naming.names import Crossing, carrier
-from gradsan.observe.statements import function_at, read_at, statements_at
+from gradsan.observe.naming.carriers import Crossing, carrier
+from gradsan.observe.user_statements import function_at, read_at, statements_at
 from gradsan.source.stores import stores, text
 
 _MOST = 8  # beside the one that the explanation is about

@@ -10,8 +10,8 @@ from gradsan.lifecycle.recording import Recording
 from gradsan.observe.failure.scene import Scene
 from gradsan.observe.guarding import attempt
 from gradsan.observe.live_evidence import live_evidence
+from gradsan.observe.observed_life import recorded
 from gradsan.observe.raised import Complain
-from gradsan.observe.recording import recorded
 from gradsan.observe.tried import tried
 
 

@@ -29,7 +29,8 @@ class Passes:
     """The notes of a process.
 
     `running_pass` answers with a number below zero outside of any pass. `apart` calls a function in such a way that
-    nothing of what it does is compiled with the program. Most passes are only put on the tape, by `observe/engine.py`.
+    nothing of what it does is compiled with the program. Most passes are only put on the tape, by
+    `observe/watched_engine.py`.
     """
 
     def __init__(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from gradsan.observe.attention import Attention
 from gradsan.observe.compilation import stay_out
-from gradsan.observe.engine import Asked, Engine, watched_engine
 from gradsan.observe.guarding import say
 from gradsan.observe.ledger.keeper import Keeper
 from gradsan.observe.log.recorder import LineRecorder
@@ -18,6 +17,7 @@ from gradsan.observe.own_work import OwnWork
 from gradsan.observe.private import compiler_switch, is_tracing, private
 from gradsan.observe.process import Process, noted
 from gradsan.observe.raised import Explain, explain_nothing, raised_elsewhere, raised_in_pass
+from gradsan.observe.watched_engine import Asked, Engine, watched_engine
 
 if TYPE_CHECKING:
     from gradsan.facts.course import Course

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TypeVar
 
-from gradsan.lifecycle.changes import (
+from gradsan.lifecycle.events import Stepped, Walked
+from gradsan.lifecycle.fix_changes import (
     Change,
     Clone,
     Combine,
@@ -19,9 +20,8 @@ from gradsan.lifecycle.changes import (
     Retain,
     ZeroGrad,
 )
-from gradsan.lifecycle.events import Stepped, Walked
+from gradsan.lifecycle.life_edits import views_rebuilt
 from gradsan.lifecycle.ops import Op
-from gradsan.lifecycle.rewriting import views_rebuilt
 from lifecycle.rehearsal.script import Backward, Clear, Del, Let, Line, Score, Script, Squash, Step
 from lifecycle.rehearsal.scripts import VIEW, Training
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import torch
 
 from gradsan.lifecycle.events import Life
-from gradsan.lifecycle.tape import Tape, Tensor
+from gradsan.lifecycle.tensor_rules import Tape, Tensor
 from lifecycle.proof.trial import MESSAGES
 from lifecycle.proof.vocabulary import Operation
 

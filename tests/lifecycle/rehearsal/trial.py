@@ -5,8 +5,8 @@ from random import Random
 
 import torch
 
-from gradsan.lifecycle.changes import Clone, MoveIntoLoop, Recompute, Reorder
-from gradsan.lifecycle.rewriting import UnforeseeableError
+from gradsan.lifecycle.fix_changes import Clone, MoveIntoLoop, Recompute, Reorder
+from gradsan.lifecycle.life_edits import UnforeseeableError
 from gradsan.lifecycle.simulator import Consequences, play, replay
 from lifecycle.proof.trial import Disagreement
 from lifecycle.rehearsal.changing import Changed, Changer

@@ -4,10 +4,10 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from gradsan.fix.calls import argument
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import method, written_out
+from gradsan.fix.expression_text import method, written_out
 from gradsan.fix.kinds import Places, named
+from gradsan.fix.pass_arguments import argument
 from gradsan.fix.program import Place, Program
 from gradsan.fix.revealing import held_above, held_at
 from gradsan.knowledge.tensors import has_twin

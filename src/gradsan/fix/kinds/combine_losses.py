@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import bracketed, free_name
+from gradsan.fix.expression_text import bracketed, free_name
 from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program, frames
 from gradsan.knowledge.effects import accumulates, touches_gradients

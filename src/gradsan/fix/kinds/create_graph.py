@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from gradsan.fix.calls import argument
 from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
+from gradsan.fix.pass_arguments import argument
 from gradsan.fix.passes import asking_call
 from gradsan.fix.program import Program
 from gradsan.source.arguments import with_argument, without_argument

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from gradsan.facts.held import NOTHING, Held
 from gradsan.fix.carried_between import at_the_boundary, cut_below, without_a_loop
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import bracketed, method, written_out
+from gradsan.fix.expression_text import bracketed, method, written_out
 from gradsan.fix.flow import constants, reads
 from gradsan.fix.keeping import added_at, as_tensor, kept_by
 from gradsan.fix.kinds import Places, named

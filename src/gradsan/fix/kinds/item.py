@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import free_name
+from gradsan.fix.expression_text import free_name
 from gradsan.fix.keeping import Added, added_at, as_number, kept_by, number
 from gradsan.fix.kinds import Places, named
 from gradsan.fix.metering import metered

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.facts.location import Location
-from gradsan.fix.calls import asks_for_pass
 from gradsan.fix.creating import creates_trained, holds_trained
 from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
+from gradsan.fix.pass_arguments import asks_for_pass
 from gradsan.fix.program import Place, Program, frames
 from gradsan.knowledge.effects import does, touches_gradients
 from gradsan.knowledge.tensors import operation

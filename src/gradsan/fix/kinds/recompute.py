@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.fix.calling_again import call_again
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expressions import bracketed
+from gradsan.fix.expression_text import bracketed
 from gradsan.fix.kinds import Places, named
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.rerunning import after_the_step

@@ -3,9 +3,9 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.fix.calls import argument
 from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
+from gradsan.fix.pass_arguments import argument
 from gradsan.fix.passes import asking_call
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.retaining import stop_retaining

@@ -8,7 +8,7 @@ from gradsan.facts.location import Frame
 from gradsan.observe.log.iterations import BEFORE, Repeats, Rounds
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.log.sites import Kind
-from gradsan.observe.statements import statements_at
+from gradsan.observe.user_statements import statements_at
 from gradsan.source.stores import stores
 
 _BLOCKS = 12  # of the log, that are read for one iteration

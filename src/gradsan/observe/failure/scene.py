@@ -16,8 +16,8 @@ from gradsan.observe.modules import Trained, module_names, owners, trained
 from gradsan.observe.notes import PassNote
 from gradsan.observe.passes import Passes
 from gradsan.observe.process import NOTHING_RECORDED, Process
-from gradsan.observe.statements import scope_at
 from gradsan.observe.steps import Steps
+from gradsan.observe.user_statements import scope_at
 
 _CHECKPOINT = "torch/utils/checkpoint.py"
 

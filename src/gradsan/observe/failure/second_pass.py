@@ -6,10 +6,10 @@ from itertools import takewhile
 from typing import Any
 
 from gradsan.facts.incident import OpFact, Owners, PassFact, Repetition, SecondPass, Stack
+from gradsan.observe.failure.failing_loops import OldPart, repetition_of
 from gradsan.observe.failure.kinship import kinship_of
 from gradsan.observe.failure.pass_graph import Graph
 from gradsan.observe.failure.scene import Scene, op_fact, pass_fact, path_fact, runs
-from gradsan.observe.failure.step_loops import OldPart, repetition_of
 from gradsan.observe.failure.trained_again import is_reached_otherwise, is_target, is_term, shaped_by
 from gradsan.observe.graph import (
     Node,

@@ -5,11 +5,11 @@ from types import FrameType
 from typing import Any
 
 from gradsan.observe.ledger.constant_terms import ConstantTerms
+from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.growth import Growth
 from gradsan.observe.ledger.hoards import Hoards
 from gradsan.observe.ledger.holdings import Holdings
-from gradsan.observe.ledger.run import Run
 from gradsan.observe.ledger.staleness import Staleness
 from gradsan.observe.ledger.unreached import Unreached
 from gradsan.observe.ledger.unused_losses import Siblings

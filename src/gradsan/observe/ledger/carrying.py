@@ -7,7 +7,7 @@ from typing import Any
 from gradsan.facts.course import Carried
 from gradsan.observe.graph import Node, reach, roots_of
 from gradsan.observe.log.frames import frames_out
-from gradsan.observe.naming.names import Crossing, carrier
+from gradsan.observe.naming.carriers import Crossing, carrier
 from gradsan.observe.private import NO_NUMBER
 from gradsan.observe.process import Process
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from gradsan.facts.course import ConstantTerm
 from gradsan.observe.graph import Node, is_sum, roots_of, sums_of
+from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.passlines import Asked, Line
-from gradsan.observe.ledger.run import Run
 from gradsan.observe.naming.history_cut import Lost, gradients_behind
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace

@@ -16,7 +16,7 @@ from gradsan.observe.naming.contexts import unrecorded
 from gradsan.observe.naming.cuts import Cut, cut_at
 from gradsan.observe.naming.spelling import last_part
 from gradsan.observe.naming.trace import Call, Execution, Trace
-from gradsan.observe.statements import parameters_in
+from gradsan.observe.user_statements import parameters_in
 from gradsan.source.names import called_name
 from gradsan.source.stores import Store, loads, parts, stores, text
 

@@ -10,10 +10,10 @@ from gradsan.facts.incident import Stack
 from gradsan.observe.ledger.noting import uses_of
 from gradsan.observe.ledger.spans import end_of, meets
 from gradsan.observe.log.lines import Lines
-from gradsan.observe.log.loops import Loop
+from gradsan.observe.log.source_loops import Loop
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.notes import PassNote
-from gradsan.observe.statements import loops_at
+from gradsan.observe.user_statements import loops_at
 from gradsan.source.names import called_name
 from gradsan.source.statements import statements_in
 from gradsan.source.stores import stores

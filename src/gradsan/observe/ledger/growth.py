@@ -4,8 +4,8 @@ from itertools import pairwise
 from types import FrameType
 
 from gradsan.observe.ledger.carrying import carried_by
+from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.passlines import Asked, Line
-from gradsan.observe.ledger.run import Run
 from gradsan.observe.log.lines import Lines
 
 _SHOW_GROWTH = 3  # passes

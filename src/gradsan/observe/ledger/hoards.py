@@ -17,8 +17,8 @@ from gradsan.facts.course import Hoard
 from gradsan.facts.incident import Stack
 from gradsan.observe.graph import Node
 from gradsan.observe.ledger.container_writes import feed_of
+from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.holder_scan import Graph
-from gradsan.observe.ledger.run import Run
 from gradsan.observe.log.pen import NEVER
 from gradsan.observe.naming.holders import Held
 from gradsan.observe.notes import Begun, PassNote

@@ -8,10 +8,10 @@ from typing import cast
 from gradsan.facts.course import Count, HolderKind, Holding
 from gradsan.facts.incident import Stack
 from gradsan.observe.ledger.container_writes import Feed, feed_of
+from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.holder_scan import Sighting, Timeline, sightings
 from gradsan.observe.ledger.passlines import Asked, Line
-from gradsan.observe.ledger.run import Run
 from gradsan.observe.ledger.trimming import is_trimmed
 
 # When live holders are searched: after so many passes; then later and later, but sooner if something is held, and

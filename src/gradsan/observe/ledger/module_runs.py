@@ -9,8 +9,8 @@ from gradsan.facts.incident import Stack
 from gradsan.observe.guarding import is_ours
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.private import NO_NUMBER
-from gradsan.observe.statements import place_of
 from gradsan.observe.unasked import ids, is_one
+from gradsan.observe.user_statements import place_of
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from gradsan.facts.location import Frame
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
-from gradsan.observe.log.loops import Loop
+from gradsan.observe.log.source_loops import Loop
 from gradsan.source.disk import tree_as_run
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -12,9 +12,9 @@ from gradsan.facts.course import Stale
 from gradsan.facts.incident import Stack
 from gradsan.observe.callers import Calls
 from gradsan.observe.graph_snapshot import Snapshot
+from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.passlines import Asked, LineKey, key_of, meet
-from gradsan.observe.ledger.run import Run
 from gradsan.observe.ledger.stale_entries import StaleEntry, stale_entries
 from gradsan.observe.notes import Begun
 

@@ -13,9 +13,9 @@ from gradsan.facts.course import CutOff
 from gradsan.observe.graph import ranges_of, reach, roots_of
 from gradsan.observe.ledger.called import ran_by_name
 from gradsan.observe.ledger.cutting import find_cut
+from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.module_runs import Listening, Ran
 from gradsan.observe.ledger.passlines import Asked
-from gradsan.observe.ledger.run import Run
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.modules import module_names, parameters_of, trained
 from gradsan.observe.private import has_compiled

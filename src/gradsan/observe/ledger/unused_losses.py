@@ -12,10 +12,10 @@ from gradsan.facts.incident import Stack
 from gradsan.facts.location import Frame
 from gradsan.observe.frame_variables import variables_of
 from gradsan.observe.graph import leaves_of, reach
-from gradsan.observe.ledger.beside import LossPath, losses_beside
+from gradsan.observe.ledger.followed_run import Run
+from gradsan.observe.ledger.losses_in_reach import LossPath, losses_beside
 from gradsan.observe.ledger.noting import Uses, uses_of, uses_of_attribute, uses_of_item
 from gradsan.observe.ledger.passlines import Asked
-from gradsan.observe.ledger.run import Run
 from gradsan.observe.ledger.wording import stored_at
 from gradsan.observe.log.frames import frames_out
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from gradsan.observe.graph import Node, about_bytes, reach, saves_values
 from gradsan.observe.graph_snapshot import Snapshot
+from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.passlines import Asked
-from gradsan.observe.ledger.run import Run
 from gradsan.observe.notes import PassNote
 
 _WEIGHED = 3  # the pass of a line at which all that is alive is weighed

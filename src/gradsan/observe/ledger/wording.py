@@ -9,8 +9,8 @@ from types import ModuleType
 
 from gradsan.facts.location import Frame
 from gradsan.knowledge.effects import accumulates, asks_for_pass
-from gradsan.observe.statements import statements_at
 from gradsan.observe.unasked import attributes_of, is_one
+from gradsan.observe.user_statements import statements_at
 from gradsan.source.disk import tree_as_run
 from gradsan.source.names import called_name
 from gradsan.source.step_loops import is_of_one_step, loops_around

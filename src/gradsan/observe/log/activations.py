@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from itertools import islice
 
 from gradsan.observe.log.frames import LINE_BITS, LINE_MASK
-from gradsan.observe.log.loops import Loop, comprehending, loops_of
 from gradsan.observe.log.sites import SITE_BITS, SITE_MASK, Code, Kind, Sites
+from gradsan.observe.log.source_loops import Loop, comprehending, loops_of
 
 # Generators that were dropped half-way never say so; those asleep longest are forgotten first.
 _ASLEEP_AT_MOST = 4096

@@ -7,7 +7,7 @@ from enum import Enum
 
 from gradsan.facts.location import Frame
 from gradsan.observe.log.activations import Activation, Track
-from gradsan.observe.log.loops import Loop
+from gradsan.observe.log.source_loops import Loop
 
 BEFORE = 0  # the iteration of what was made before the first
 

@@ -17,8 +17,8 @@ from gradsan.observe.hidden_frames import hidden
 from gradsan.observe.import_hook import Finder, after_loading
 from gradsan.observe.living import instances
 from gradsan.observe.log import marks
+from gradsan.observe.log.marked_code import rewritten
 from gradsan.observe.log.pen import Pen
-from gradsan.observe.log.rewriting import rewritten
 from gradsan.observe.log.tests_loaded import after_test_files
 from gradsan.observe.ownership import Ownership
 from gradsan.observe.private import BYTECODE_MODULE, BYTECODE_READER, BYTECODE_USER

@@ -1,8 +1,8 @@
 """Most blocks of a long run are iterations of one loop: those are counted, and only the last of them is followed."""
 
 from gradsan.observe.log.activations import Activation, Machine
-from gradsan.observe.log.loops import Loop
 from gradsan.observe.log.sites import Code, Kind, Sites
+from gradsan.observe.log.source_loops import Loop
 
 
 def skim(machine: Machine, sites: Sites, block: list[int], following: tuple[int, ...]) -> int:

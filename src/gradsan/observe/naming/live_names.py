@@ -8,7 +8,7 @@ from gradsan.facts.location import Frame
 from gradsan.observe.naming.demands import Binding
 from gradsan.observe.naming.holders import Held
 from gradsan.observe.naming.spelling import last_part
-from gradsan.observe.statements import read_at, scope_at
+from gradsan.observe.user_statements import read_at, scope_at
 from gradsan.source.stores import buffers
 
 _PASSING = frozenset({"local", "argument"})  # holders that are gone when their call ends

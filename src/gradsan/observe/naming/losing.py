@@ -13,7 +13,7 @@ from gradsan.observe.naming.history_cut import Idle, Lost, lost
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.subject import Subject, holder_of
 from gradsan.observe.naming.trace import Execution, Trace
-from gradsan.observe.statements import parameters_in
+from gradsan.observe.user_statements import parameters_in
 from gradsan.source.scopes import statements_of
 from gradsan.source.stores import calls, text
 

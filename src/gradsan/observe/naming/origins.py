@@ -15,7 +15,7 @@ from gradsan.observe.naming.demands import Binding, Demand, Kind
 from gradsan.observe.naming.selection import HOP
 from gradsan.observe.naming.stored import Stored, Stores
 from gradsan.observe.naming.trace import Call, Execution
-from gradsan.observe.statements import parameters_in
+from gradsan.observe.user_statements import parameters_in
 from gradsan.source.scopes import MODULE, Scope
 from gradsan.source.stores import Store, assigned, comprehended, text
 from gradsan.source.unpacking import Path

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gradsan.observe.naming.calling import Matched, asks_for_pass, match
 from gradsan.observe.naming.trace import Call, Execution, Trace
-from gradsan.observe.statements import parameters_in
+from gradsan.observe.user_statements import parameters_in
 from gradsan.source.scopes import Scope
 from gradsan.source.stores import Store, assigned
 

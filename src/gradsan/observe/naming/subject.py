@@ -11,7 +11,7 @@ from gradsan.facts.location import Frame
 from gradsan.knowledge.effects import asks_for_pass
 from gradsan.observe.graph import loss_chain, roots_of
 from gradsan.observe.naming.live_values import value_of
-from gradsan.observe.statements import calls_at, parameters_in, place_of, scope_at, statements_at
+from gradsan.observe.user_statements import calls_at, parameters_in, place_of, scope_at, statements_at
 from gradsan.source.names import called_name
 from gradsan.source.scopes import Scope
 from gradsan.source.stores import loads, text

@@ -12,7 +12,7 @@ from gradsan.facts.location import Frame
 from gradsan.observe.log.frames import LINE_BITS, LINE_MASK
 from gradsan.observe.log.lines import Event, Lines
 from gradsan.observe.log.sites import Code, Site
-from gradsan.observe.statements import statements_at
+from gradsan.observe.user_statements import statements_at
 from gradsan.source.scopes import Scope, scope_of
 from gradsan.source.stores import Store, calls, loads, stores
 

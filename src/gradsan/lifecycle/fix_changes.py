@@ -5,9 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from gradsan.lifecycle.events import Cleared, Edited, Event, Held, Life, Made, Walked
-from gradsan.lifecycle.ops import Op, Port
-from gradsan.lifecycle.repetition import Renaming, repeating, withdrawing
-from gradsan.lifecycle.rewriting import (
+from gradsan.lifecycle.life_edits import (
     Edge,
     UnforeseeableError,
     asking,
@@ -21,6 +19,8 @@ from gradsan.lifecycle.rewriting import (
     views_rebuilt,
     writes_in_place,
 )
+from gradsan.lifecycle.ops import Op, Port
+from gradsan.lifecycle.repetition import Renaming, repeating, withdrawing
 
 
 class Change(ABC):

@@ -24,7 +24,7 @@ from gradsan.observe.naming.living_tensors import held
 from gradsan.observe.naming.survivors import boundary, survivor
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.naming.unheld import called_twice, handed_on
-from gradsan.observe.statements import place_of
+from gradsan.observe.user_statements import place_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from gradsan.facts.location import Location
-from gradsan.fix.calls import asks_for_pass
+from gradsan.fix.pass_arguments import asks_for_pass
 from gradsan.report import Diagnosis
 from gradsan.source.names import called_name, calls
 from gradsan.source.tree import Statement, Tree, is_simple

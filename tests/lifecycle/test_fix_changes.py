@@ -2,7 +2,8 @@
 
 import pytest
 
-from gradsan.lifecycle.changes import (
+from gradsan.lifecycle.events import Cleared, Held, Walked
+from gradsan.lifecycle.fix_changes import (
     Clone,
     Combine,
     CreateGraph,
@@ -19,10 +20,9 @@ from gradsan.lifecycle.changes import (
     Retain,
     ZeroGrad,
 )
-from gradsan.lifecycle.events import Cleared, Held, Walked
-from gradsan.lifecycle.rewriting import UnforeseeableError
+from gradsan.lifecycle.life_edits import UnforeseeableError
 from gradsan.lifecycle.simulator import play
-from gradsan.lifecycle.tape import Tape
+from gradsan.lifecycle.tensor_rules import Tape
 from lifecycle.lives import NBYTES, edge, now, op, plus, port, sin, tanh, tanh_in_place, times
 
 

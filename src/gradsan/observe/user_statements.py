@@ -4,7 +4,7 @@ import ast
 from types import FrameType
 
 from gradsan.facts.location import Frame
-from gradsan.observe.log.loops import Loop, loops_of
+from gradsan.observe.log.source_loops import Loop, loops_of
 from gradsan.source.names import parameters
 from gradsan.source.scopes import Scope, scope_of, statements_of
 from gradsan.source.stores import calls, loads, text

@@ -4,12 +4,12 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gradsan.check.certainty import weighed_by_callers
 from gradsan.check.choices import Decided, Policy, policies
 from gradsan.check.machine import Machine, OutOfPatienceError
 from gradsan.check.starts import WHOLE_FILE, Start, definitions, follow, has_pass, kept
 from gradsan.check.suspicions import Suspicions, suspicions
 from gradsan.check.troubles import Misfit
-from gradsan.check.weighing import weighed_by_callers
 from gradsan.check.world import World
 from gradsan.facts.held import NOTHING, Held, any_of
 from gradsan.source.file import Source

@@ -4,7 +4,7 @@ import pytest
 
 from gradsan.lifecycle.events import Edited, Held, Made
 from gradsan.lifecycle.simulator import play
-from gradsan.lifecycle.tape import Tape
+from gradsan.lifecycle.tensor_rules import Tape
 from lifecycle.lives import op, port, sin, tanh, tanh_in_place
 
 

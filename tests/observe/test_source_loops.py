@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gradsan.observe.log.loops import Loop, loops_of
+from gradsan.observe.log.source_loops import Loop, loops_of
 
 SOURCE = """\
 for a in x:

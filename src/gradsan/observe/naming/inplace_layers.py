@@ -16,7 +16,7 @@ from gradsan.facts.location import Frame
 from gradsan.knowledge.module_classes import module_class
 from gradsan.observe.living import instances
 from gradsan.observe.naming.live_values import value_of
-from gradsan.observe.statements import statements_at
+from gradsan.observe.user_statements import statements_at
 from gradsan.source.stores import calls, text
 
 

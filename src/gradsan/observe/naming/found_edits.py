@@ -17,7 +17,7 @@ from gradsan.observe.naming.living_tensors import edited_as_often
 from gradsan.observe.naming.spelling import is_called_like
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
-from gradsan.observe.statements import read_at
+from gradsan.observe.user_statements import read_at
 from gradsan.source.stores import text
 
 _SEARCHED = 400  # edits, the latest first
