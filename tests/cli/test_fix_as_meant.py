@@ -351,7 +351,23 @@ MENDED = {
 }
 
 # The program, and what is said about why nothing is written.
+JOINT = """
+body, one, two = nn.Linear(3, 4), nn.Linear(4, 2), nn.Linear(2, 1)
+steps = {name: torch.optim.SGD(each.parameters(), 0.1) for name, each in (("body", body), ("one", one), ("two", two))}
+for x in torch.randn(3, 5, 3):
+    for each in steps.values():
+        each.zero_grad()
+    first = one(body(x).tanh())
+    second = two(first.sigmoid())
+    first.square().mean().backward(retain_graph=True)
+    steps["one"].step()
+    second.square().mean().backward()
+    steps["two"].step()
+    steps["body"].step()
+"""
+
 REFUSED = {
+    "a step between two passes whose gradients another takes together": (JOINT, "only its author knows whether"),
     "a memory of what a loss trains": (
         AIMED_AT.format(memory="[]", loss="F.mse_loss(torch.stack(targets), values)"),
         "it trains otherwise than the program before it failed",
