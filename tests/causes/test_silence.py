@@ -256,7 +256,7 @@ def test_gradients_that_pile_up_late_are_told_by_the_steps_in_a_row() -> None:
 
 OLD = Stale(
     Carried("nodes", "local", certain=True, made=at(3), enters=at(7)),
-    makers=at(3),
+    creators=at(3),
     changed=at(9),
     updates=4,
     step=5,
@@ -303,9 +303,9 @@ def test_stale_graph_is_fixed_as_the_error_of_its_kind_would_be() -> None:
     assert first(OLD) == "move-into-loop"
     assert first(replace(OLD, made_in_loop=True)) == "recompute"
     assert first(replace(OLD, carried=replace(OLD.carried, made=constructed))) == "recompute"
-    assert first(replace(OLD, trained_anew=True)) == "detach"
-    assert first(replace(OLD, trained_anew=True, is_operand=True)) == "move-into-loop"
-    assert first(replace(OLD, trained_anew=True, is_term=True)) == "move-into-loop"
+    assert first(replace(OLD, trained_again=True)) == "detach"
+    assert first(replace(OLD, trained_again=True, is_operand=True)) == "move-into-loop"
+    assert first(replace(OLD, trained_again=True, is_term=True)) == "move-into-loop"
 
 
 def test_penalty_without_graph_explains_its_retained_graph_too() -> None:

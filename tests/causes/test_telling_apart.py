@@ -9,6 +9,7 @@ from gradsan.facts.culprit import Named
 from gradsan.facts.incident import (
     Donated,
     Edited,
+    GraphPath,
     Incident,
     OpFact,
     Owners,
@@ -16,7 +17,6 @@ from gradsan.facts.incident import (
     ReadAfterFree,
     Repetition,
     SecondPass,
-    Way,
     WithoutHistory,
 )
 from gradsan.facts.location import Frame
@@ -32,16 +32,16 @@ LOOP = Repetition(
     now=2,
     freed=1,
     made="earlier",
-    maker_runs=2,
-    maker_ran_now=True,
-    made_in_outer_round=False,
+    creator_runs=2,
+    creator_ran_now=True,
+    made_in_outer_iteration=False,
 )
 ONE = Owners(frozenset("a"), frozenset("a"), by_optimizer=True)
 APART = Owners(frozenset("a"), frozenset("b"), by_optimizer=True)
 SHARED = SecondPass(
     failing=LATER,
     freeing=EARLIER,
-    path=Way((ENTERS, MADE)),
+    path=GraphPath((ENTERS, MADE)),
     made=MADE,
     enters=ENTERS,
     kinship="none",
@@ -59,18 +59,21 @@ EDITED = Edited(
     optimizer="a",
     changed=(Frame("train.py", 59, "main"),),
     when="earlier",
-    path=Way((ENTERS, MADE)),
+    path=GraphPath((ENTERS, MADE)),
     made=MADE,
     enters=ENTERS,
 )
 IN_LOOP = replace(SHARED, repetition=LOOP, updated_between=True)
-SKIPPED = replace(LOOP, maker_ran_now=False)
-BEFORE_LOOP = replace(IN_LOOP, repetition=replace(LOOP, made="before", maker_runs=0, maker_ran_now=False))
+SKIPPED = replace(LOOP, creator_ran_now=False)
+BEFORE_LOOP = replace(IN_LOOP, repetition=replace(LOOP, made="before", creator_runs=0, creator_ran_now=False))
 
 
 def told(incident: Incident) -> Diagnosis:
     """The diagnosis, with a name."""
     return diagnose(incident, ERROR, Named(Culprit("self.hidden", "attribute"), certain=True))
+
+
+BY_HAND = replace(EDITED, by_optimizer=False, saver=None, changed=(), path=GraphPath(), made=None, enters=None)
 
 
 @pytest.mark.parametrize(
@@ -81,9 +84,9 @@ def told(incident: Incident) -> Diagnosis:
         ("GS101", replace(IN_LOOP, kinship="same")),
         ("GS105", replace(IN_LOOP, kinship="total")),
         ("GS103", IN_LOOP),
-        ("GS109", replace(IN_LOOP, repetition=replace(SKIPPED, maker_runs=1))),
+        ("GS109", replace(IN_LOOP, repetition=replace(SKIPPED, creator_runs=1))),
         ("GS110", replace(IN_LOOP, repetition=SKIPPED)),
-        ("GS109", replace(IN_LOOP, kinship="total", repetition=replace(SKIPPED, maker_runs=1))),
+        ("GS109", replace(IN_LOOP, kinship="total", repetition=replace(SKIPPED, creator_runs=1))),
         ("GS110", replace(IN_LOOP, kinship="total", repetition=SKIPPED)),
         ("GS110", replace(IN_LOOP, kinship="same", repetition=SKIPPED)),
         ("GS104", BEFORE_LOOP),
@@ -96,7 +99,10 @@ def told(incident: Incident) -> Diagnosis:
         ("GS112", replace(IN_LOOP, checkpointed=True)),
         ("GS113", replace(IN_LOOP, own_backward=True)),
         ("GS201", EDITED),
-        ("GS202", replace(EDITED, by_optimizer=False, saver=None, changed=(), path=Way(), made=None, enters=None)),
+        (
+            "GS202",
+            replace(EDITED, by_optimizer=False, saver=None, changed=(), path=GraphPath(), made=None, enters=None),
+        ),
         ("GS203", WithoutHistory(LATER)),
         ("GS204", Donated(LATER)),
         ("GS108", ReadAfterFree(LATER, EARLIER)),
@@ -113,7 +119,7 @@ def test_fake_of_a_gan_made_once_a_round_is_another_networks_output() -> None:
     loop = inner.repetition
     assert loop is not None
 
-    assert told(replace(inner, repetition=replace(loop, made_in_outer_round=True))).code == "GS106"
+    assert told(replace(inner, repetition=replace(loop, made_in_outer_iteration=True))).code == "GS106"
 
 
 def test_pass_that_reaches_nothing_fresh_is_told_apart_by_who_stepped_on_the_earlier_one() -> None:
@@ -127,7 +133,7 @@ def test_pass_that_reaches_nothing_fresh_is_told_apart_by_who_stepped_on_the_ear
 
 def test_what_was_made_once_is_cut_off_where_the_round_trains_the_same_parameters_anew() -> None:
     """It is compared with, or weighs; a term of the loss, as a penalty is, has to be made again."""
-    compared = replace(BEFORE_LOOP, trained_anew=True, owners=replace(APART, freed=APART.fresh))
+    compared = replace(BEFORE_LOOP, trained_again=True, owners=replace(APART, freed=APART.fresh))
 
     assert told(compared).fixes[0].kind == "detach"
     assert told(replace(compared, is_term=True)).fixes[0].kind == "move-into-loop"

@@ -29,13 +29,13 @@ def _index(causes: Sequence[type[Cause]]) -> str:
 
 
 def _page(cause: type[Cause], printed: Printed) -> str:
-    said, story = _told(printed)
+    said, explanation = _told(printed)
     first, *why = cause.explanation()
     parts = [f"# {cause.code} {cause.name}", first, "## The smallest program", _fenced("python", cause.example.program)]
     parts += ["## What PyTorch says", _fenced("text", said) if said else "Nothing: it runs to its end."]
     if printed.out:
         parts += ["It prints", _fenced("text", printed.out)]
-    parts += ["## What gradsan says", _fenced("text", story), "## Why", *why]
+    parts += ["## What gradsan says", _fenced("text", explanation), "## Why", *why]
     parts += ["## The right fix", cause.fix, _difference(cause.example.program, cause.example.fixed)]
     if cause.example.fixed_shows:
         parts += ["It then prints", _fenced("text", cause.example.fixed_shows)]
@@ -53,8 +53,8 @@ def _told(printed: Printed) -> tuple[str, str]:
     """PyTorch's error, without the traceback above it, and gradsan's explanation below."""
     if not printed.status:
         return "", printed.err
-    above, _, story = printed.err.partition("\nGS")
-    return above.strip().splitlines()[-1] + "\n", "GS" + story
+    above, _, explanation = printed.err.partition("\nGS")
+    return above.strip().splitlines()[-1] + "\n", "GS" + explanation
 
 
 def _fenced(language: str, text: str) -> str:

@@ -52,10 +52,10 @@ def test_picture_is_what_the_command_prints(tmp_path: Path, golden: Golden) -> N
     """The colours of `gradsan explain`, letter by letter."""
     report = str(tmp_path / "report.json")
     _gradsan("run", "--format", "json", "--output", report, "examples/own_cell/broken.py")
-    story = _gradsan("explain", report, "--color", "always").stdout
+    explanation = _gradsan("explain", report, "--color", "always").stdout
     console = Console(record=True, width=100, file=StringIO(), force_terminal=True, force_jupyter=False)
 
-    console.print(Text("$ gradsan explain report.json\n").append_text(Text.from_ansi(story)))
+    console.print(Text("$ gradsan explain report.json\n").append_text(Text.from_ansi(explanation)))
     drawn = console.export_svg(title="gradsan", unique_id="gradsan")
 
     golden.check(PICTURE, drawn)
@@ -83,8 +83,8 @@ def _content(source: str) -> str:
 def _printed(*words: str) -> str:
     """What a command of gradsan tells: an explanation below a traceback, or its answer."""
     done = _gradsan(*words)
-    _, found, story = done.stderr.partition("\nGS")
-    return "GS" + story if found else done.stdout
+    _, found, explanation = done.stderr.partition("\nGS")
+    return "GS" + explanation if found else done.stdout
 
 
 def _gradsan(*words: str) -> subprocess.CompletedProcess[str]:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 
 from gradsan.facts.location import Frame
-from gradsan.observe.log.iterations import BEFORE, Repeats, Rounds
+from gradsan.observe.log.iterations import BEFORE, Iterations, Repeats
 from gradsan.observe.log.lines import Lines, Unknown
 from observe.programs import PRELUDE, Ops, compiled, outcome, programs, recorder_for
 
@@ -112,10 +112,10 @@ train(ask)
 """
 
 
-def rounds_asked_for(source: str, file: Path) -> list[Rounds]:
+def rounds_asked_for(source: str, file: Path) -> list[Iterations]:
     """What the log tells when a program calls `ask()`."""
     ops = Ops()
-    found: list[Rounds] = []
+    found: list[Iterations] = []
     file.write_text(source)
     linecache.checkcache(str(file))
     recorder = recorder_for(ops)
@@ -124,7 +124,7 @@ def rounds_asked_for(source: str, file: Path) -> list[Rounds]:
     def ask() -> None:
         lines = recorder.lines()
         assert lines is not None
-        found.extend(lines.rounds(sys._getframe(1)))  # noqa: SLF001
+        found.extend(lines.iterations(sys._getframe(1)))  # noqa: SLF001
 
     try:
         exec(compiled(recorder, source, file), {"probe": ops.probe, "ask": ask})  # noqa: S102 # the program under test
@@ -139,8 +139,8 @@ def test_rounds_of_nested_loops_are_told_for_each_op(file: Path) -> None:
 
     outer, inner = found
     assert [(each.kind, each.frame.line, each.now) for each in found] == [(Repeats.LOOP, 3, 3), (Repeats.LOOP, 6, 2)]
-    assert [outer.round_of(number) for number in range(10)] == [BEFORE, 1, 1, 1, 2, 2, 2, 3, 3, 3]
-    assert [inner.round_of(number) for number in range(10)] == [BEFORE] * 8 + [1, 2]
+    assert [outer.iteration_of(number) for number in range(10)] == [BEFORE, 1, 1, 1, 2, 2, 2, 3, 3, 3]
+    assert [inner.iteration_of(number) for number in range(10)] == [BEFORE] * 8 + [1, 2]
     assert outer.start_of(2) == 4
 
 
@@ -159,7 +159,7 @@ train(ask)
     (outer,) = rounds_asked_for(program, file)
 
     assert (outer.frame.line, outer.now) == (2, 3)
-    assert [outer.round_of(number) for number in range(6)] == [1, 1, 2, 2, 3, 3]
+    assert [outer.iteration_of(number) for number in range(6)] == [1, 1, 2, 2, 3, 3]
 
 
 CLOSURE = """\
@@ -188,7 +188,7 @@ def test_function_that_a_library_calls_again_and_again_is_a_loop(file: Path) -> 
     def probe(value: object) -> object:
         lines = recorder.lines()
         assert lines is not None
-        found.append(lines.rounds())
+        found.append(lines.iterations())
         return ops.probe(value)
 
     try:
@@ -198,7 +198,7 @@ def test_function_that_a_library_calls_again_and_again_is_a_loop(file: Path) -> 
 
     assert found[0] == ()
     assert [(each.kind, each.frame.line, each.now) for each in found[3]] == [(Repeats.CALLS, 5, 4)]
-    assert [found[3][0].round_of(number) for number in range(4)] == [1, 2, 3, 4]
+    assert [found[3][0].iteration_of(number) for number in range(4)] == [1, 2, 3, 4]
 
 
 LONG = """\
@@ -231,7 +231,7 @@ def test_a_long_run_is_thinned_and_says_so(file: Path) -> None:
     def ask() -> None:
         lines = recorder.lines()
         assert lines is not None
-        found.append((lines, lines.rounds(sys._getframe(1))))  # noqa: SLF001
+        found.append((lines, lines.iterations(sys._getframe(1))))  # noqa: SLF001
 
     try:
         exec(compiled(recorder, LONG, file), {"probe": ops.probe, "ask": ask})  # noqa: S102 # the program under test
@@ -240,9 +240,9 @@ def test_a_long_run_is_thinned_and_says_so(file: Path) -> None:
 
     lines, (loop,) = found[0]
     assert loop.now == 3000
-    assert loop.round_of(3002) is None  # thinned
-    assert loop.round_of(6001) == 3000
-    assert loop.round_of(0) in {BEFORE, None}
+    assert loop.iteration_of(3002) is None  # thinned
+    assert loop.iteration_of(6001) == 3000
+    assert loop.iteration_of(0) in {BEFORE, None}
     lost = lines.thinned
     assert lost is not None
     assert isinstance(lines.stack_of((lost[0] + lost[1]) // 2), Unknown)
@@ -252,7 +252,7 @@ def test_a_long_run_is_thinned_and_says_so(file: Path) -> None:
     assert (3001, 3002) in lines.made_by(str(file), 9)
 
 
-def rounds_throughout(source: str, file: Path) -> list[tuple[Rounds, ...]]:
+def rounds_throughout(source: str, file: Path) -> list[tuple[Iterations, ...]]:
     """Run a program under a log that keeps almost nothing; the iterations of its loops at some of its ops."""
     ops, found = Ops(), []
     file.write_text(source)
@@ -265,7 +265,7 @@ def rounds_throughout(source: str, file: Path) -> list[tuple[Rounds, ...]]:
         made = ops.probe(value)
         lines = recorder.lines()
         if lines is not None and len(ops.stacks) % 7 == 0:
-            found.append(lines.rounds(sys._getframe(1)))  # noqa: SLF001 # the program's
+            found.append(lines.iterations(sys._getframe(1)))  # noqa: SLF001 # the program's
         return made
 
     try:

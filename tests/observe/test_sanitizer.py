@@ -61,7 +61,7 @@ STEPS: dict[str, tuple[Any, str]] = {
     "asks for earlier passes": (passes.Passes, "before"),
     "asks for optimizers": (scene, "owners"),
     "diagnoses": (pipeline, "diagnose"),
-    "tells the story": (text, "story"),
+    "tells the story": (text, "explanation"),
     "keeps the diagnosis": (Findings, "add"),
 }
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gradsan.facts.incident import Edited, OpFact, PassFact, Way
+from gradsan.facts.incident import Edited, GraphPath, OpFact, PassFact
 from gradsan.facts.location import Frame
 from gradsan.observe.surroundings import surrounded
 from observe.stories import diagnosis_of
@@ -16,7 +16,7 @@ HELPER = Frame("main.py", 2, "helper")
 def edited(saver: OpFact, changed: tuple[Frame, ...]) -> Edited:
     """An edit in a function that a script calls."""
     failing = PassFact("backward", retains=False, stack=(SCRIPT, STEP), step=1, begin=9)
-    return Edited(failing, saver, False, None, changed, "now", Way((saver,)), saver, None)  # noqa: FBT003 # in order
+    return Edited(failing, saver, False, None, changed, "now", GraphPath((saver,)), saver, None)  # noqa: FBT003 # in order
 
 
 def test_stack_that_begins_further_in_gets_the_calls_around_it() -> None:

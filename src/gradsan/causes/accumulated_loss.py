@@ -120,7 +120,7 @@ gradient -1.427, of this loss alone -0.238
             return False
         loop = incident.repetition
         # A total grows in every round. A term that this round did not make is none, whichever losses it was part of.
-        return loop is None or loop.maker_ran_now
+        return loop is None or loop.creator_ran_now
 
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all

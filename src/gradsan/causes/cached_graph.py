@@ -126,7 +126,7 @@ up to date: False
         if loop is None or loop.made != "earlier":
             return False
         # A cache with several keys fills in several rounds; what a step leaves behind by mistake is always the latest.
-        return loop.maker_runs <= 1 or (loop.maker_ran_since and not loop.maker_ran_now)
+        return loop.creator_runs <= 1 or (loop.creator_ran_since and not loop.creator_ran_now)
 
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all

@@ -111,7 +111,7 @@ up to date: False
         if loop is None or loop.made != "before":
             return False
         # A GAN's fake, made once an iteration and used in several inner steps, is another network's output.
-        return not (loop.made_in_outer_round and incident.owners.apart)
+        return not (loop.made_in_outer_iteration and incident.owners.apart)
 
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
@@ -127,7 +127,7 @@ up to date: False
         if incident.owners.stepped and not incident.owners.stepped & incident.owners.freed:
             return ("detach", "no-grad", "move-into-loop")
         # What the loss compares with, or weighs by: this iteration's forward trains the same parameters already.
-        if incident.trained_anew and not (incident.is_term or incident.is_operand):
+        if incident.trained_again and not (incident.is_term or incident.is_operand):
             return ("detach", "no-grad", "move-into-loop")
         if any(frame.function.endswith(CONSTRUCTORS) for frame in incident.made.stack):  # none belongs in a loop
             return ("recompute", "move-into-loop")

@@ -12,13 +12,13 @@ from gradsan.causes.remedy import Remedy
 from gradsan.facts.culprit import Named, shown
 from gradsan.facts.incident import (
     Edited,
+    GraphPath,
     Incident,
     OpFact,
     PassFact,
     ReadAfterFree,
     SecondPass,
     Stack,
-    Way,
     WithoutHistory,
 )
 from gradsan.facts.location import Frame, Location
@@ -101,7 +101,7 @@ def diagnose(
         notes=(*beliefs, *_notes(incident, cause)),
     )
     found = diagnosis_of(finding, cause, entry)
-    path = incident.path if isinstance(incident, SecondPass | Edited) else Way()
+    path = incident.path if isinstance(incident, SecondPass | Edited) else GraphPath()
     return replace(
         found,
         error=error,
@@ -190,7 +190,7 @@ def _notes(incident: Incident, cause: type[Cause]) -> Iterator[str]:
             "`retain_graph=True` on this call does not help: it keeps what this pass walks, and the graph was freed "
             "by the earlier one"
         )
-    if isinstance(incident, Edited) and incident.by_optimizer and incident.when == "earlier" and incident.anew:
+    if isinstance(incident, Edited) and incident.by_optimizer and incident.when == "earlier" and incident.again:
         yield "the old values are reached through state carried over from an earlier step: that is the root (GS103)"
     if isinstance(incident, Edited) and incident.by_optimizer and incident.retained:
         kept = incident.retained[-1]
@@ -215,8 +215,8 @@ def _evidence(incident: Incident) -> dict[str, int | float | str | None]:
         "old_part": _role(incident),
     }
     if incident.owners.apart and incident.owners.stepped:
-        trains_maker = bool(incident.owners.stepped & incident.owners.freed)
-        found["earlier_pass_trains"] = "its maker" if trains_maker else "others"
+        trains_creator = bool(incident.owners.stepped & incident.owners.freed)
+        found["earlier_pass_trains"] = "its maker" if trains_creator else "others"
     return found
 
 
@@ -224,7 +224,7 @@ def _role(incident: SecondPass) -> str | None:
     """What the old part is to the loss, where that says what to do about it."""
     if incident.is_term:
         return "a term of the loss"
-    return "a target of the loss" if incident.is_target and incident.trained_anew else None
+    return "a target of the loss" if incident.is_target and incident.trained_again else None
 
 
 def fingerprint_of(cause: type[Cause], name: str, places: Iterable[Location | None]) -> str:

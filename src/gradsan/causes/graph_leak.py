@@ -106,7 +106,7 @@ print(running_loss)
     def recognise(cls, course: Course) -> Iterator[Finding]:
         """Names that collect graphs of steps which are over, or keep the one of the best step for good."""
         carried = {line.carried.name for line in course.lines if line.grows and line.carried is not None}
-        stale = {frame for line in course.lines for each in line.stale for frame in each.makers}
+        stale = {frame for line in course.lines for each in line.stale for frame in each.creators}
         for each in course.holdings:
             is_walked = each.name in carried or not stale.isdisjoint(each.made[-1:])
             if is_walked:  # that is a growing graph, or a stale one

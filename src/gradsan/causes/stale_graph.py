@@ -161,7 +161,7 @@ loss: 5.0
             doubt=max(line.doubt, SURE if carried.certain or stale.is_asked_for else LIKELY),
             evidence={
                 "steps": stale.updates or None,
-                "graph_lines": "\n".join(f"{each.file}:{each.line}" for each in stale.makers) or None,
+                "graph_lines": "\n".join(f"{each.file}:{each.line}" for each in stale.creators) or None,
             },
             count=stale.passes or None,
         )
@@ -184,7 +184,7 @@ loss: 5.0
         if stale.is_asked_for:
             return ("move-into-loop", "recompute")
         # What the loss compares with, or weighs by: this iteration's forward trains the same parameters already.
-        if stale.trained_anew and not (stale.is_term or stale.is_operand):
+        if stale.trained_again and not (stale.is_term or stale.is_operand):
             return ("detach", "no-grad", "move-into-loop")
         is_constructed = any(frame.function.endswith(CONSTRUCTORS) for frame in stale.carried.made)
         if stale.made_in_loop or is_constructed:

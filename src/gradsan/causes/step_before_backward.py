@@ -130,9 +130,9 @@ print("the gradient is right:", mixed.equal(right))
         """The best first."""
         if isinstance(incident, Edited) and incident.when == "earlier":
             # Old state leads back over the step's boundary. Without it, there may be nothing left to train.
-            return ("detach", "recompute") if incident.anew else ("recompute", "detach")
+            return ("detach", "recompute") if incident.again else ("recompute", "detach")
         if isinstance(incident, Edited) and incident.when == "before":
-            if incident.renewed:
+            if incident.trained_apart:
                 return ("detach", "move-into-loop", "recompute")
             return ("move-into-loop", "recompute")
         if isinstance(incident, Edited) and incident.shaped_by is not None:

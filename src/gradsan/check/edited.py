@@ -10,7 +10,7 @@ from gradsan.check.stopped import Stopped, op_fact, pass_fact, weighed_by
 from gradsan.check.troubles import OldValue
 from gradsan.check.walking import Reached, path_to
 from gradsan.check.world import World
-from gradsan.facts.incident import Edited, Way, When
+from gradsan.facts.incident import Edited, GraphPath, When
 
 
 def edited(trouble: OldValue, world: World) -> Stopped:
@@ -25,14 +25,14 @@ def edited(trouble: OldValue, world: World) -> Stopped:
         optimizer=storage.by,
         changed=stack_of(storage.edited),
         when=_when(op, failing),
-        path=Way(),
+        path=GraphPath(),
         made=op_fact(op),
         enters=None,
         proved=True,
         retained=next((stack_of(each.site) for each in reversed(op.walked) if each.retains), ()),
         joined=_is_joined(trouble, changed, world),
-        renewed=_is_trained_beside(trouble, path, changed),
-        anew=bool(leaves_in(each for each in trouble.found if each.number > changed)),
+        trained_apart=_is_trained_beside(trouble, path, changed),
+        again=bool(leaves_in(each for each in trouble.found if each.number > changed)),
         doubt=weighed_by(trouble.doubt, failing, *path),
     )
     name = None if storage.by is not None or storage.edited is None else _changed_name(storage.edited.node)

@@ -14,12 +14,12 @@ from gradsan.check.walking import path_to, peeled, terms
 from gradsan.check.world import World
 from gradsan.facts.incident import (
     Donated,
+    GraphPath,
     Kinship,
     Owners,
     PassFact,
     ReadAfterFree,
     SecondPass,
-    Way,
     WithoutHistory,
 )
 
@@ -59,7 +59,7 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
     incident = SecondPass(
         failing=pass_fact(trouble.failing, world),
         freeing=pass_fact(trouble.freeing, world),
-        path=Way(),
+        path=GraphPath(),
         made=op_fact(carried),
         enters=None if enters is None else op_fact(enters),
         kinship=kinship,
@@ -72,7 +72,7 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
         compiled=trouble.op.compiled is not None,
         checkpointed=trouble.checkpointed,
         own_backward=trouble.op.inner is not None,
-        trained_anew=again,
+        trained_again=again,
         is_term=again and old.is_term,
         carries_more=kinship == "total" and old.is_reached_otherwise,
         is_operand=old.is_operand,

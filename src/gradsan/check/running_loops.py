@@ -59,7 +59,7 @@ class RunningLoop(StepLoop):
         """The freeing pass came before this run of it, and in an earlier iteration of a loop around."""
         return self._freed == _BEFORE and parting(self.trouble.freeing.moment, self.trouble.failing.moment) is not None
 
-    def has_skipped_the_maker(self) -> bool:
+    def has_skipped_the_creator(self) -> bool:
         """An assumption has left it out."""
         return self.repetition.skipped
 
@@ -85,9 +85,9 @@ class RunningLoop(StepLoop):
             freed=self._freed,
             made=self._when(),
             # Two iterations cannot show a habit: what was left out on an assumption would have run in others.
-            maker_runs=1 if ran_now or not self._is_left_out() else 2,
-            maker_ran_now=ran_now,
-            made_in_outer_round=self.place > 0 and self.old.moment[: self.place] == failing[: self.place],
+            creator_runs=1 if ran_now or not self._is_left_out() else 2,
+            creator_ran_now=ran_now,
+            made_in_outer_iteration=self.place > 0 and self.old.moment[: self.place] == failing[: self.place],
         )
 
     def _when(self) -> When:

@@ -11,7 +11,7 @@ from gradsan.source.comments import Comment
 class Silenced:
     """What is left to report, and the comments that silenced nothing."""
 
-    told: tuple[Diagnosis, ...]
+    reported: tuple[Diagnosis, ...]
     unused: tuple[Comment, ...]
 
 

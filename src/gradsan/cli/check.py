@@ -78,4 +78,4 @@ def command(  # noqa: PLR0913 # one for each option
         quiet=quiet,
         color=color,
     )
-    return Check(wishes, told=sys.stderr).run()
+    return Check(wishes, reported=sys.stderr).run()

@@ -63,7 +63,7 @@ class Check:
     """One run of the command."""
 
     wishes: Wishes
-    told: TextIO  # where remarks go that are no findings
+    reported: TextIO  # where remarks go that are no findings
 
     def run(self) -> int:
         """Check, report, and say by the status whether something was found."""
@@ -75,12 +75,12 @@ class Check:
         if self.wishes.write_baseline:
             if baseline is None:
                 raise NoBaselineError("there is no baseline to write to", "name one with `--baseline FILE`")
-            self._say(f"{write_baseline(baseline, quieted.told)} put into {baseline}")
+            self._say(f"{write_baseline(baseline, quieted.reported)} put into {baseline}")
             return 0
-        told = list(quieted.told) if baseline is None else new_ones(quieted.told, read_baseline(baseline))
+        reported = list(quieted.reported) if baseline is None else new_ones(quieted.reported, read_baseline(baseline))
         if self.wishes.add_ignore:
-            return self._add_ignores(told, outcome)
-        self._report(_edited(told[:_MOST_EDITED]) + told[_MOST_EDITED:], outcome)
+            return self._add_ignores(reported, outcome)
+        self._report(_edited(reported[:_MOST_EDITED]) + reported[_MOST_EDITED:], outcome)
         for unread in sorted(
             (each for each in outcome.checked if each.problem is not None), key=lambda each: each.path
         ):
@@ -88,7 +88,7 @@ class Check:
         everything = not (self.wishes.select or settings.select or self.wishes.ignore or settings.ignore)
         for comment in quieted.unused if everything else ():  # what was not looked for could not be silenced
             self._say(f"{comment.file}:{comment.line}: `{comment.text}` silences nothing that the source shows")
-        return 1 if told else 0
+        return 1 if reported else 0
 
     def _outcome(self, settings: Settings) -> Outcome:
         if self.wishes.stdin_filename is not None:
@@ -130,13 +130,13 @@ class Check:
             and not _ignored(each.code, settings.ignored_in(main_place(each).file))
         ]
 
-    def _report(self, told: list[Diagnosis], outcome: Outcome) -> None:
+    def _report(self, reported: list[Diagnosis], outcome: Outcome) -> None:
         wishes = self.wishes
         if wishes.statistics and wishes.form in ("text", "concise"):
-            write(_statistics(told), wishes.output)
+            write(_statistics(reported), wishes.output)
             return
         if wishes.form == "text":
-            self._report_text(told, outcome)
+            self._report_text(reported, outcome)
             return
         import platform
 
@@ -147,32 +147,32 @@ class Check:
             python=platform.python_version(),
             torch=None,
             argv=tuple(sys.argv[1:]),
-            diagnoses=tuple(told),
+            diagnoses=tuple(reported),
         )
         write(_renderer(wishes.form)(report), wishes.output)
 
-    def _report_text(self, told: list[Diagnosis], outcome: Outcome) -> None:
+    def _report_text(self, reported: list[Diagnosis], outcome: Outcome) -> None:
         wishes = self.wishes
         text = ""
-        if told:
+        if reported:
             from gradsan.show.code_frames import framed
 
             terminal = wishes.output is None and sys.stdout.isatty()
             color = wants_color(wishes.color, terminal=terminal, environment=os.environ)
-            report = Report(gradsan="", python="", torch=None, argv=(), diagnoses=tuple(told))
+            report = Report(gradsan="", python="", torch=None, argv=(), diagnoses=tuple(reported))
             text = framed(report, width=width(), color=color, lines=_line_of)
         if not wishes.quiet:
-            text += _closing(told, outcome.files)
+            text += _closing(reported, outcome.files)
         write(text, wishes.output)
 
-    def _add_ignores(self, told: list[Diagnosis], outcome: Outcome) -> int:
+    def _add_ignores(self, reported: list[Diagnosis], outcome: Outcome) -> int:
         """Write the comments, into files of the folders that were named alone, which say what was checked."""
         from gradsan.check.diagnoses import main_place
         from gradsan.source.comments import commented
         from gradsan.source.writing import write as write_files
 
         wanted: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
-        for each in told:
+        for each in reported:
             place = main_place(each)
             if place.cell is None and self._is_ours(place.file):
                 wanted[place.file][place.line].add(each.code)
@@ -182,7 +182,7 @@ class Check:
                 raise ChangedFileError(f"{file!r} was changed meanwhile", "nothing was written; try again")
         after = {Path(file): commented(before[Path(file)], lines) for file, lines in wanted.items()}
         write_files({file: (before[file], content) for file, content in after.items() if content != before[file]})
-        self._say(f"{len(told)} silenced in {len(wanted)} files")
+        self._say(f"{len(reported)} silenced in {len(wanted)} files")
         return 0
 
     def _is_ours(self, file: str) -> bool:
@@ -195,39 +195,39 @@ class Check:
 
     def _say(self, sentence: str) -> None:
         if not self.wishes.quiet:
-            say(self.told, sentence)
+            say(self.reported, sentence)
 
     def _say_unread(self, checked: Checked) -> None:
         line = f":{checked.line}" if checked.line else ""
         self._left_out(f"{checked.path}{line}", checked.problem or "")
 
     def _left_out(self, path: str, why: str) -> None:
-        say(self.told, neutral(f"{path} is left out: {why}"))
+        say(self.reported, neutral(f"{path} is left out: {why}"))
 
     @contextmanager
     def _progress(self, files: int) -> Iterator[Callable[[], None]]:
         """A bar on a terminal, where there is enough to do for one."""
-        if files < _LARGE or self.wishes.quiet or not self.told.isatty():
+        if files < _LARGE or self.wishes.quiet or not self.reported.isatty():
             yield lambda: None
             return
         from rich.console import Console
         from rich.progress import Progress
 
-        with Progress(console=Console(file=self.told), transient=True) as bar:
+        with Progress(console=Console(file=self.reported), transient=True) as bar:
             task = bar.add_task("checking", total=files)
             yield lambda: bar.advance(task)
 
 
-def _edited(told: list[Diagnosis]) -> list[Diagnosis]:
+def _edited(reported: list[Diagnosis]) -> list[Diagnosis]:
     """Each with its edits, as far as they can be made in time: what is found is told without them too."""
-    if not told:
-        return told
+    if not reported:
+        return reported
     from gradsan.check.workers import Exceeded, answers
 
-    edited = list(told)
+    edited = list(reported)
     left = _SECONDS_FOR_EDITS
-    for number, answer in answers(lambda at: _timed(_with_edits, told[at]), range(len(told)), jobs=1):
-        edited[number], seconds = (told[number], left) if isinstance(answer, Exceeded) else answer
+    for number, answer in answers(lambda at: _timed(_with_edits, reported[at]), range(len(reported)), jobs=1):
+        edited[number], seconds = (reported[number], left) if isinstance(answer, Exceeded) else answer
         left -= seconds
         if left <= 0:
             break
@@ -276,19 +276,19 @@ def _renderer(form: str) -> Callable[[Report], str]:
     return render
 
 
-def _statistics(told: list[Diagnosis]) -> str:
-    counts = Counter((each.code, each.name) for each in told)
+def _statistics(reported: list[Diagnosis]) -> str:
+    counts = Counter((each.code, each.name) for each in reported)
     return "".join(f"{count:>6}  {code} {name}\n" for (code, name), count in sorted(counts.items()))
 
 
-def _closing(told: list[Diagnosis], files: int) -> str:
+def _closing(reported: list[Diagnosis], files: int) -> str:
     looked = f"{files:,} file{'' if files == 1 else 's'}"
-    if not told:
+    if not reported:
         return f"gradsan: nothing found in {looked}\n"
-    errors = sum(each.severity == "error" for each in told)
-    warnings = len(told) - errors
+    errors = sum(each.severity == "error" for each in reported)
+    warnings = len(reported) - errors
     counts = [f"{n} {word}{'' if n == 1 else 's'}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
-    codes = ", ".join(sorted({each.code for each in told}))
+    codes = ", ".join(sorted({each.code for each in reported}))
     return f"gradsan: {' and '.join(counts)} in {looked} ({codes}); `gradsan explain CODE` says more\n"
 
 

@@ -93,7 +93,7 @@ class Fixing:
             if each.problem is not None:
                 self._left_out(each.path, each.problem)
         found = merged(each for checked in outcome.checked for each in checked.diagnoses)
-        return [each for each in silenced(found, outcome.comments).told if each.confidence != "possible"]
+        return [each for each in silenced(found, outcome.comments).reported if each.confidence != "possible"]
 
     def _left_out(self, path: str, why: str) -> None:
         self._progress.say(neutral(f"{path} is left out: {why}"))

@@ -57,12 +57,12 @@ class Reporting:
         found = folded(errors, concluded.silent) if errors else list(concluded.silent)
         caught: list[Diagnosis] = []
         if self._verbose:
-            told = {each.fingerprint for each in found}
-            caught = [each for each in session.explainer.diagnoses if each.fingerprint not in told]
+            reported = {each.fingerprint for each in found}
+            caught = [each for each in session.explainer.diagnoses if each.fingerprint not in reported]
         if self._output is not None or self._form == "json":
             self._put(self._rendered([*found, *caught], concluded.summary))
         else:
-            self._put("".join(map(self._story, caught)))
+            self._put("".join(map(self._explanation, caught)))
             if not errors and concluded.summary is not None and (concluded.silent or not self._quiet):
                 self._put(self._closing(concluded))
         return int(_is_grave(found, self._fail_on))
@@ -98,10 +98,10 @@ class Reporting:
             return ""  # a program without a single pass is none of our business
         return closing(concluded.summary, concluded.silent, width=width(), color=self._colored())
 
-    def _story(self, diagnosis: Diagnosis) -> str:
-        from gradsan.show.text import story
+    def _explanation(self, diagnosis: Diagnosis) -> str:
+        from gradsan.show.text import explanation
 
-        return "caught by the program: " + story(diagnosis, width=width(), color=self._colored()) + "\n"
+        return "caught by the program: " + explanation(diagnosis, width=width(), color=self._colored()) + "\n"
 
     def _colored(self) -> bool:
         terminal = self._output is None and sys.stderr is not None and sys.stderr.isatty()

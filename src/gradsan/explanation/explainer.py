@@ -69,10 +69,10 @@ class Explainer:
         return diagnosis
 
     def _attach(self, error: RuntimeError, diagnosis: Diagnosis) -> None:
-        from gradsan.show.text import story
+        from gradsan.show.text import explanation
 
         if not is_expected(error):
-            error.add_note("\n" + story(diagnosis, width=100, color=False).rstrip())
+            error.add_note("\n" + explanation(diagnosis, width=100, color=False).rstrip())
         setattr(error, _OURS, diagnosis)
         for each in self.listeners:
             each.add(diagnosis)

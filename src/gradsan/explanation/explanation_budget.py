@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 
 from gradsan.report import Diagnosis
 
-_ANEW = 3  # explanations of one failure at one line that are always made
+_AGAIN = 3  # explanations of one failure at one line that are always made
 _SHARE = 0.05  # of the time since the run began, that further ones may take together
 
-_TOLD_AGAIN = "this line has failed so often that the latest explanation is told again, with the steps it had then"
+_REPORTED_AGAIN = "this line has failed so often that the latest explanation is told again, with the steps it had then"
 
 
 @dataclass(slots=True)
 class _Failure:
-    told: int = 0
+    reported: int = 0
     latest: Diagnosis | None = None
 
 
@@ -27,16 +27,16 @@ class Patience:
         self._spent = 0.0
         self._failures: dict[Hashable, _Failure] = {}
 
-    def explain(self, failure: Hashable, anew: Callable[[], Diagnosis | None]) -> Diagnosis | None:
+    def explain(self, failure: Hashable, again: Callable[[], Diagnosis | None]) -> Diagnosis | None:
         """The explanation of a failure: a new one, or the latest of its kind again. None: always a new one."""
         if failure is None:
-            return anew()
+            return again()
         known = self._failures.setdefault(failure, _Failure())
         begun = self._clock()
-        if known.latest is not None and known.told >= _ANEW and self._spent > _SHARE * (begun - self._began):
-            return replace(known.latest, notes=(*known.latest.notes, _TOLD_AGAIN))
-        found = anew()
+        if known.latest is not None and known.reported >= _AGAIN and self._spent > _SHARE * (begun - self._began):
+            return replace(known.latest, notes=(*known.latest.notes, _REPORTED_AGAIN))
+        found = again()
         self._spent += self._clock() - begun
-        known.told += 1
+        known.reported += 1
         known.latest = found or known.latest
         return found

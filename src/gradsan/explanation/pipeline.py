@@ -54,7 +54,7 @@ def concluded(course: Course, wants: Callable[[str], bool], complain: Complain, 
     found = silent_diagnoses(course, wants)
     files = {frame.file for each in found for frame in places_of(each)}
     comments = {file: comments_in(file, "".join(linecache.getlines(file))) for file in files}
-    reported = silenced(found, comments).told
+    reported = silenced(found, comments).reported
     return Conclusion(summary, tuple(edited(each, complain, began) for each in reported))
 
 

@@ -51,7 +51,7 @@ class Stale:
     """Ops that passes of a line walk again, though a parameter below them was changed in between."""
 
     carried: Carried  # what leads into them, where the newest was created, and where the present iteration builds on it
-    makers: Stack = ()  # all lines that took part in creating them
+    creators: Stack = ()  # all lines that took part in creating them
     changed: Stack = ()  # the latest step that changed a parameter below them; empty: it was changed by hand
     updates: int = 0  # steps of that optimizer from their creation to the latest pass that walked them
     step: int = 0  # that pass, the n-th of its line
@@ -59,7 +59,7 @@ class Stale:
     is_carried_on: bool = True  # the same calls had created something else since, in each of these passes
     is_asked_for: bool = False  # the passes were asked for what is old itself
     made_in_loop: bool = False  # by an earlier iteration of a loop that runs; otherwise before it
-    trained_anew: bool = False  # every parameter below them is reached apart from them, too
+    trained_again: bool = False  # every parameter below them is reached apart from them, too
     is_term: bool = False  # a term of the loss trains nothing but through them
     is_operand: bool = False  # they are multiplied as features and weights are
 

@@ -31,7 +31,7 @@ class OpFact:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class GraphPath:
     """The path from the root of a pass to an op, both ends included."""
 
     ops: tuple[OpFact, ...] = ()
@@ -61,15 +61,15 @@ class Repetition:
     now: int  # the present iteration, from 1
     freed: int | None  # the iteration of the earlier pass; 0: before the first; None: not known
     made: When
-    maker_runs: int  # in how many of the known iterations the making line ran
-    maker_ran_now: bool  # whether it ran in the present iteration
-    made_in_outer_round: bool  # there is a loop around this one, and its present iteration made it
-    maker_ran_since: bool = False  # it made something else later on, and that is not what was used
+    creator_runs: int  # in how many of the known iterations the making line ran
+    creator_ran_now: bool  # whether it ran in the present iteration
+    made_in_outer_iteration: bool  # there is a loop around this one, and its present iteration made it
+    creator_ran_since: bool = False  # it made something else later on, and that is not what was used
 
     @property
     def skipped(self) -> bool:
         """Whether the making line runs iteration after iteration, and did not in the present one."""
-        return self.made == "earlier" and self.maker_runs > 1 and not self.maker_ran_now
+        return self.made == "earlier" and self.creator_runs > 1 and not self.creator_ran_now
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class SecondPass:
 
     failing: PassFact
     freeing: PassFact
-    path: Way  # from the root to the op that raised
+    path: GraphPath  # from the root to the op that raised
     made: OpFact  # where the path leads out of the later forward
     enters: OpFact | None  # the op of the later forward that builds on it; None: the root itself is old
     kinship: Kinship
@@ -117,7 +117,7 @@ class SecondPass:
     compiled: bool = False  # the freed op is one that `torch.compile` made
     checkpointed: bool = False  # an activation checkpoint ran one of the two passes
     own_backward: bool = False  # a custom Function ran it in its own backward
-    trained_anew: bool = False  # every parameter behind the freed part is reached apart from it, too
+    trained_again: bool = False  # every parameter behind the freed part is reached apart from it, too
     is_term: bool = False  # the loss is a sum, and what is old is one of its terms, or all of one
     carries_more: bool = False  # more than terms of the loss leads to what is old
     is_target: bool = False  # what is old is what a loss function compares with: `mse_loss(value, old)`
@@ -166,7 +166,7 @@ class Edited:
     optimizer: str | None
     changed: Stack  # where it was changed; empty: not known
     when: When  # when it was saved, against the iterations of the loop that is running
-    path: Way
+    path: GraphPath
     made: OpFact | None  # the first op on the way that is older than the change, or else the saver
     enters: OpFact | None  # the op that builds on it
     value: SavedValue | None = None
@@ -175,8 +175,8 @@ class Edited:
     retained: Stack = ()  # the earlier pass that walked the saving op and kept its graph; empty: there was none
     layer: tuple[str, str] | None = None  # the layer of a library's container that made the edit: name and class
     joined: bool = False  # the pass trains a network of another optimizer's, and not through what was changed
-    renewed: bool = False  # what is old is trained again by this pass, and is no term of its loss
-    anew: bool = True  # it trains something apart from what was made before the change
+    trained_apart: bool = False  # what is old is trained again by this pass, and is no term of its loss
+    again: bool = True  # it trains something apart from what was made before the change
     shaped_by: str | None = None  # a Function with a backward of its own, which leads to nothing but what is old
     doubt: int = SURE
 

@@ -41,7 +41,7 @@ class StepLoop(ABC):
         return False
 
     @abstractmethod
-    def has_skipped_the_maker(self) -> bool:
+    def has_skipped_the_creator(self) -> bool:
         """Its iterations create what is old, one after the other, and the present one did not: a guard skipped it."""
 
     @abstractmethod
@@ -58,7 +58,7 @@ AGAINST: tuple[Callable[[StepLoop], bool], ...] = (
     lambda loop: loop.goes_over_the_parts_of_a_step(),
 )
 FOR: tuple[Callable[[StepLoop], bool], ...] = (
-    lambda loop: loop.has_skipped_the_maker(),
+    lambda loop: loop.has_skipped_the_creator(),
     lambda loop: loop.trains_again(),
 )
 

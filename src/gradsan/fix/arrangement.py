@@ -38,9 +38,9 @@ class Arrangement:
 
     def environment(self) -> dict[str, str]:
         """The variables that say so; `GRADSAN` brings the sanitizer into every Python that is started."""
-        told: dict[str, Any] = {"notes": str(self.notes), "root": str(self.root), "scratch": str(self.scratch)}
-        told |= {"limit": asdict(self.limit), "reference": self.reference, "noted": self.noted}
-        return {"GRADSAN": "1", VARIABLE: json.dumps(told)}
+        arranged: dict[str, Any] = {"notes": str(self.notes), "root": str(self.root), "scratch": str(self.scratch)}
+        arranged |= {"limit": asdict(self.limit), "reference": self.reference, "noted": self.noted}
+        return {"GRADSAN": "1", VARIABLE: json.dumps(arranged)}
 
 
 def arranged(environment: Mapping[str, str] = os.environ) -> Arrangement | None:
@@ -48,6 +48,8 @@ def arranged(environment: Mapping[str, str] = os.environ) -> Arrangement | None:
     text = environment.get(VARIABLE)
     if text is None:
         return None
-    told = json.loads(text)
-    notes, root, scratch = (Path(told[name]) for name in ("notes", "root", "scratch"))
-    return Arrangement(notes, root, scratch, Limit(**told["limit"]), told["reference"], tuple(told["noted"]))
+    arranged = json.loads(text)
+    notes, root, scratch = (Path(arranged[name]) for name in ("notes", "root", "scratch"))
+    return Arrangement(
+        notes, root, scratch, Limit(**arranged["limit"]), arranged["reference"], tuple(arranged["noted"])
+    )

@@ -25,8 +25,8 @@ def _is_treatable(crossed: Crossed) -> bool:
 
 def _about(crossed: Crossed, diagnosis: Diagnosis, live: LiveEvidence) -> tuple[Diagnosis, LiveEvidence]:
     made, enters = _location(crossed.made), _location(crossed.enters)
-    told = replace(diagnosis, culprit=crossed.culprit, made=made, enters=enters, path=())
-    return told, replace(live, alive=crossed.alive, crossings=None)
+    reported = replace(diagnosis, culprit=crossed.culprit, made=made, enters=enters, path=())
+    return reported, replace(live, alive=crossed.alive, crossings=None)
 
 
 def _location(op: OpFact) -> Location:

@@ -10,7 +10,7 @@ from gradsan.fix.arrangement import Arrangement
 _START = "gradsan.pth"  # read by every interpreter that gradsan is installed for
 
 # What Python imports at its start if it is there; the user's own follows.
-_DOOR = """\
+_ENTRY_POINT = """\
 import site, sys
 site.addsitedir({start!r})
 sys.path.remove({door!r})
@@ -22,16 +22,16 @@ except ImportError:
 """
 
 
-def environment(told: Arrangement) -> dict[str, str]:
+def environment(arranged: Arrangement) -> dict[str, str]:
     """The variables; `python` is the Python that runs gradsan, and paths lead to the copy."""
-    found = {**os.environ, **told.environment(), "PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1"}
+    found = {**os.environ, **arranged.environment(), "PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1"}
     found.setdefault("PYTHONHASHSEED", "0")
     own = os.path.dirname(sys.executable)  # noqa: PTH120 # a link is not followed: it leads out of an environment
     found["PATH"] = os.pathsep.join([own, os.environ.get("PATH", "")])
-    found["PWD"] = str(told.scratch)
+    found["PWD"] = str(arranged.scratch)
     if not _is_read_at_start():
-        door = _door(told.notes)
-        found["PYTHONPATH"] = os.pathsep.join([str(door), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+        entry_point = _entry_point(arranged.notes)
+        found["PYTHONPATH"] = os.pathsep.join([str(entry_point), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     return found
 
 
@@ -40,11 +40,11 @@ def _is_read_at_start() -> bool:
     return any((Path(folder) / _START).exists() for folder in folders)
 
 
-def _door(notes: Path) -> Path:
+def _entry_point(notes: Path) -> Path:
     """Where gradsan is run from a checkout: a folder whose `sitecustomize` reads the start-up file."""
     folder = notes / "door"
     folder.mkdir()
     start = Path(__file__).resolve().parents[2]
-    text = _DOOR.format(start=str(start), door=str(folder))
+    text = _ENTRY_POINT.format(start=str(start), entry_point=str(folder))
     (folder / "sitecustomize.py").write_text(text, encoding="utf-8")
     return folder

@@ -142,7 +142,7 @@ class _Follower:
     def _statement(self, node: ast.stmt, state: State) -> State | None:
         match node:
             case ast.If():
-                self._look(node.test, state)
+                self._search(node.test, state)
                 after = _either(self.block(node.body, dict(state)), self.block(node.orelse, dict(state)))
             case ast.For() | ast.AsyncFor() | ast.While():
                 after = self._loop(node, state)
@@ -167,7 +167,7 @@ class _Follower:
 
     def _loop(self, node: "ast.For | ast.AsyncFor | ast.While", state: State) -> State | None:
         head = node.test if isinstance(node, ast.While) else node.iter
-        self._look(head, state)
+        self._search(head, state)
         entered: State | None = dict(state)
         loop = _Loop()
         self.loops.append(loop)
@@ -199,25 +199,25 @@ class _Follower:
 
     def _handler(self, node: ast.ExceptHandler, state: State) -> State | None:
         if node.type is not None:
-            self._look(node.type, state)
+            self._search(node.type, state)
         self._bind(bound_by(node), state, node.lineno)
         return self.block(node.body, state)
 
     def _match(self, node: ast.Match, state: State) -> State | None:
-        self._look(node.subject, state)
+        self._search(node.subject, state)
         ends: list[State | None] = [dict(state)]
         for case in node.cases:
             here = dict(state)
             self._bind((name for each in ast.walk(case.pattern) for name in bound_by(each)), here, case.pattern.lineno)
             if case.guard is not None:
-                self._look(case.guard, here)
+                self._search(case.guard, here)
             ends.append(self.block(case.body, here))
         return _either(*ends)
 
     def _evaluate(self, nodes: Iterable[ast.AST], state: State, line: int) -> None:
         """Read all that is read, then bind what is bound."""
         for node in nodes:
-            self._look(node, state)
+            self._search(node, state)
             if isinstance(node, ast.Delete):
                 state |= {name: frozenset({UNBOUND}) for name in bound_inside(node) if name in self.own}
             else:
@@ -228,7 +228,7 @@ class _Follower:
             if name in self.own:
                 state[name] = frozenset({line})
 
-    def _look(self, node: ast.AST, state: State) -> None:
+    def _search(self, node: ast.AST, state: State) -> None:
         """Note what is read; what a function reads when it is called, and a comprehension's own names, are not here."""
         hidden: set[str] = set()
         if isinstance(node, _COMPREHENSIONS):
@@ -243,7 +243,7 @@ class _Follower:
             self.reads[key] = self.reads.get(key, frozenset()) | state[node.target.id]
         visible = {name: lines for name, lines in state.items() if name not in hidden} if hidden else state
         for each in ast.iter_child_nodes(node):
-            self._look(each, visible)
+            self._search(each, visible)
 
     @staticmethod
     def _is_read(node: ast.Name) -> bool:

@@ -93,10 +93,10 @@ class Workshop:
         _demand_inside(changed, self.root)
         root = self.root.resolve()
         plan = Plan(new_folder(), root, self.layers, self._command, changed=dict(changed))
-        told = Arrangement(plan.notes, root, plan.work, self._limit, reference, noted)
-        plan = replace(plan, environment=environment(told))
+        arranged = Arrangement(plan.notes, root, plan.work, self._limit, reference, noted)
+        plan = replace(plan, environment=environment(arranged))
         with supervised(plan, seconds=self._seconds, tick=self._tick) as ended:
-            return _read(told, ended, self._wants)
+            return _read(arranged, ended, self._wants)
 
 
 def has_layers() -> bool:
@@ -118,13 +118,13 @@ def _demand_inside(changed: Mapping[str, bytes], root: Path) -> None:
             raise ValueError(f"{file!r} does not lie in the working directory")
 
 
-def _read(told: Arrangement, ended: Ended, wants: Callable[[str], bool]) -> Trial:
+def _read(arranged: Arrangement, ended: Ended, wants: Callable[[str], bool]) -> Trial:
     """What the processes of a trial have noted."""
-    reports, caught = (sorted(told.notes.glob(f"{name}-*.json")) for name in ("report", "caught"))
-    found = _diagnoses(reports, told)
+    reports, caught = (sorted(arranged.notes.glob(f"{name}-*.json")) for name in ("report", "caught"))
+    found = _diagnoses(reports, arranged)
     if ended.status != 0 and all(each.severity != "error" for each in found):
-        found = (*_diagnoses(caught, told), *found)  # a test runner or a launcher lives on, and says that it failed
-    records = _records(told.notes)
+        found = (*_diagnoses(caught, arranged), *found)  # a test runner or a launcher lives on, and says that it failed
+    records = _records(arranged.notes)
     training = [each for each in records if each["steps"]]
     return Trial(
         ended.status,
@@ -143,12 +143,12 @@ def _read(told: Arrangement, ended: Ended, wants: Callable[[str], bool]) -> Tria
         made=max((each["made"] for each in records), default=0),
         passes=max((each["passes"] for each in records), default=0),
         ended_early=any(each["ended_early"] for each in records),
-        outside=_outside(told.notes),
-        live=_live(told),
+        outside=_outside(arranged.notes),
+        live=_live(arranged),
     )
 
 
-def _diagnoses(reports: Iterable[Path], told: Arrangement) -> tuple[Diagnosis, ...]:
+def _diagnoses(reports: Iterable[Path], arranged: Arrangement) -> tuple[Diagnosis, ...]:
     """What the processes of a trial found."""
     from gradsan.show.json import read
 
@@ -159,21 +159,21 @@ def _diagnoses(reports: Iterable[Path], told: Arrangement) -> tuple[Diagnosis, .
             if known is not each:  # another rank ran into the same
                 found[each.fingerprint] = replace(known, count=known.count + each.count)
     text = msgspec.json.encode(tuple(found.values())).decode()
-    return msgspec.json.decode(_at_home(text, told), type=tuple[Diagnosis, ...])
+    return msgspec.json.decode(_at_home(text, arranged), type=tuple[Diagnosis, ...])
 
 
-def _live(told: Arrangement) -> dict[str, LiveEvidence]:
+def _live(arranged: Arrangement) -> dict[str, LiveEvidence]:
     """What they read from the live program; of ranks that ran into the same, the first."""
     found: dict[str, LiveEvidence] = {}
-    for file in sorted(told.notes.glob("live-*.json"), reverse=True):
-        text = _at_home(file.read_text(encoding="utf-8"), told)
+    for file in sorted(arranged.notes.glob("live-*.json"), reverse=True):
+        text = _at_home(file.read_text(encoding="utf-8"), arranged)
         found |= msgspec.json.decode(text, type=dict[str, LiveEvidence]) if _is_whole(file) else {}
     return found
 
 
-def _at_home(text: str, told: Arrangement) -> str:
+def _at_home(text: str, arranged: Arrangement) -> str:
     """With the files named from the working directory, be it that a copy was read, or a link."""
-    for home in (told.scratch, told.root):
+    for home in (arranged.scratch, arranged.root):
         text = text.replace(json.dumps(f"{home}{os.sep}", ensure_ascii=False)[1:-1], "")
     return text
 

@@ -50,12 +50,14 @@ def foretell(diagnosis: Diagnosis, recording: Recording) -> Diagnosis:
 
     What is foretold is a change of the graph. Whoever makes the edits keeps it only where an edit is that very change.
     """
-    told = {fix.kind: _consequences(fix.kind, recording) for fix in diagnosis.fixes}
+    foretold = {fix.kind: _consequences(fix.kind, recording) for fix in diagnosis.fixes}
     remedies = remedies_of(diagnosis)
     starved, cutting = _starved(recording), {each.kind for each in remedies if _cuts(each)}
-    fixes = tuple(_with_effects(fix, told[fix.kind], starved if fix.kind in cutting else ()) for fix in diagnosis.fixes)
+    fixes = tuple(
+        _with_effects(fix, foretold[fix.kind], starved if fix.kind in cutting else ()) for fix in diagnosis.fixes
+    )
     spoiling = {each.kind for each in remedies if each.unless is not None and LOSSES[each.unless](recording)}
-    fixes = choosing.last(fixes, spoiling | {kind for kind, each in told.items() if _fails(each)})
+    fixes = choosing.last(fixes, spoiling | {kind for kind, each in foretold.items() if _fails(each)})
     notes = tuple(each for each in diagnosis.notes if not each.startswith(_NOT_RETAINING))
     because = _against_retaining(recording) if len(notes) < len(diagnosis.notes) else None
     return replace(diagnosis, fixes=fixes, notes=(*notes, because) if because is not None else diagnosis.notes)
@@ -75,21 +77,21 @@ def _consequences(kind: FixKind, recording: Recording) -> Consequences | None:
     return None
 
 
-def _with_effects(fix: Fix, told: Consequences | None, starved: tuple[str, ...]) -> Fix:
-    if told is None or told.failure is not None:
+def _with_effects(fix: Fix, foretold: Consequences | None, starved: tuple[str, ...]) -> Fix:
+    if foretold is None or foretold.failure is not None:
         return fix
     effects = Effects(
-        saved_bytes=told.peak_saved_bytes,
-        parameters_cut_off=tuple(dict.fromkeys((*told.lost, *starved))),
-        kept_bytes=told.left_saved_bytes,
-        walked_ops=told.walked,
-        parameters_changed=None if told.changed is None else tuple(dict.fromkeys(told.changed)),
+        saved_bytes=foretold.peak_saved_bytes,
+        parameters_cut_off=tuple(dict.fromkeys((*foretold.lost, *starved))),
+        kept_bytes=foretold.left_saved_bytes,
+        walked_ops=foretold.walked,
+        parameters_changed=None if foretold.changed is None else tuple(dict.fromkeys(foretold.changed)),
     )
     return replace(fix, effects=effects)
 
 
-def _fails(told: Consequences | None) -> bool:
-    return told is not None and told.failure is not None and told.failure.reason in ("freed", "edited")
+def _fails(foretold: Consequences | None) -> bool:
+    return foretold is not None and foretold.failure is not None and foretold.failure.reason in ("freed", "edited")
 
 
 def _starved(recording: Recording) -> tuple[str, ...]:
@@ -124,15 +126,15 @@ def _leaves_below(recording: Recording, nodes: Iterable[int], cut: frozenset[Edg
 
 def _against_retaining(recording: Recording) -> str | None:
     """Why the popular answer is the wrong one, in numbers."""
-    told = _consequences("retain-graph", recording)
-    if told is None:
+    foretold = _consequences("retain-graph", recording)
+    if foretold is None:
         return None
-    if told.failure is not None and told.failure.reason == "edited":
+    if foretold.failure is not None and foretold.failure.reason == "edited":
         return (
             f"{_NOT_RETAINING}: this very pass would then stop with the in-place error "
             f"({StepBeforeBackward.code}), because the old graph saved parameters that the optimizer has changed"
         )
-    if told.failure is not None or not recording.complete:
+    if foretold.failure is not None or not recording.complete:
         return None
     kept = fix_changes.Retain(recording.earlier).applied(recording.life)
     walked = len(play(kept).walks[-1].executed)

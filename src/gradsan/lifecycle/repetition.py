@@ -139,20 +139,22 @@ class _Template:
 
     def repeated(self, renaming: Renaming) -> Iterator[Event]:
         for event in self._events.values():
-            anew = renaming.event(event)
-            yield replace(anew, origin=event.op.id) if isinstance(event, Made) and isinstance(anew, Made) else anew
+            again = renaming.event(event)
+            yield replace(again, origin=event.op.id) if isinstance(event, Made) and isinstance(again, Made) else again
 
 
 def _made_by(life: Life, ops: Collection[int]) -> set[int]:
     """The storages that these ops make: not those of which they are views, or into which they write."""
     in_place = set(writes_in_place(life).values())
-    makers: dict[int, int] = {}
+    creators: dict[int, int] = {}
     for op in life.made():
         if op.result is not None:
-            makers.setdefault(op.result, op.id)
+            creators.setdefault(op.result, op.id)
     taken = {leaf.storage for leaf in life.leaves}
     return {
-        storage for storage, maker in makers.items() if maker in ops and maker not in in_place and storage not in taken
+        storage
+        for storage, creator in creators.items()
+        if creator in ops and creator not in in_place and storage not in taken
     }
 
 

@@ -49,7 +49,7 @@ def replay(life: Life, change: Change) -> Consequences:
     outcome = play(changed)
     names = {leaf.id: leaf.name for leaf in life.leaves}
     lost, differs = _compared(life, changed, rereads=change.rereads)
-    told = change.keeps_values(life) and _is_defined(life) and _is_defined(changed)
+    reported = change.keeps_values(life) and _is_defined(life) and _is_defined(changed)
     return Consequences(
         failure=outcome.failed.failure if outcome.failed else None,
         failing_pass=outcome.failed.asked if outcome.failed else None,
@@ -59,7 +59,7 @@ def replay(life: Life, change: Change) -> Consequences:
         growth=outcome.growth,
         walk_growth=outcome.walk_growth,
         lost=tuple(names[leaf] for leaf in lost),
-        changed=tuple(names[leaf] for leaf in differs) if told and differs is not None else None,
+        changed=tuple(names[leaf] for leaf in differs) if reported and differs is not None else None,
     )
 
 

@@ -11,10 +11,10 @@ from gradsan.facts.culprit import Culprit
 from gradsan.facts.incident import OpFact, SecondPass, Stack
 from gradsan.facts.live_evidence import Crossed
 from gradsan.facts.location import Frame
-from gradsan.observe.failure.makers import maker_iterations
+from gradsan.observe.failure.creators import creator_iterations
 from gradsan.observe.failure.scene import Scene, moment, op_fact
 from gradsan.observe.graph import Node, leading_to, saves_values
-from gradsan.observe.log.iterations import Rounds
+from gradsan.observe.log.iterations import Iterations
 from gradsan.observe.naming.carriers import Crossing, carrier
 from gradsan.observe.user_statements import function_at, read_at, statements_at
 from gradsan.source.stores import stores, text
@@ -61,7 +61,7 @@ def _of_one_statement(incident: SecondPass, culprit: Culprit) -> Iterator[Crosse
             yield Crossed(incident.made, incident.enters, each, is_alike=True)
 
 
-def _bound_by(loop: Rounds | None) -> set[str | None]:
+def _bound_by(loop: Iterations | None) -> set[str | None]:
     """The names that a loop gives a value at the head of every iteration: none of them carries anything over."""
     headers = () if loop is None else (each for each in statements_at(loop.frame) if isinstance(each, ast.For))
     return {text(each.target) for one in headers for each in stores(one)}
@@ -95,12 +95,12 @@ def _detaches(value: ast.expr | None, name: str | None) -> bool:
     return False
 
 
-def _loop_of(incident: SecondPass, scene: Scene) -> Rounds | None:
+def _loop_of(incident: SecondPass, scene: Scene) -> Iterations | None:
     header = None if incident.repetition is None else incident.repetition.header
     return next((each for each in reversed(scene.loops) if each.frame == header), None)
 
 
-def _edges(incident: SecondPass, loop: Rounds | None, scene: Scene) -> Iterator[tuple[OpFact, OpFact]]:
+def _edges(incident: SecondPass, loop: Iterations | None, scene: Scene) -> Iterator[tuple[OpFact, OpFact]]:
     """From an op of this iteration to an older one that leads to what is freed; the newest first."""
     graph = scene.graph
     consumed = {node for node, number in graph.number.items() if number in incident.consumed}
@@ -119,18 +119,18 @@ def _edges(incident: SecondPass, loop: Rounds | None, scene: Scene) -> Iterator[
                 yield op_fact(each, graph, {}, scene), op_fact(node, graph, {}, scene)
 
 
-def _start(incident: SecondPass, loop: Rounds | None) -> int | None:
+def _start(incident: SecondPass, loop: Iterations | None) -> int | None:
     """The op counter when the present iteration began, or the loop itself where all is older than it."""
     if loop is None or incident.repetition is None or incident.repetition.made in ("now", "unknown"):
         return None
     return loop.start_of(1 if incident.repetition.made == "before" else loop.now)
 
 
-def _sort_of(created: OpFact, loop: Rounds | None, scene: Scene) -> tuple[str, bool]:
+def _sort_of(created: OpFact, loop: Iterations | None, scene: Scene) -> tuple[str, bool]:
     """When it was created, and whether this iteration created another one."""
     if loop is None or created.number is None:
         return "unknown", False
-    return moment(created.number, loop), loop.now in maker_iterations(created.number, loop, scene.lines)
+    return moment(created.number, loop), loop.now in creator_iterations(created.number, loop, scene.lines)
 
 
 def _where(op: OpFact | None) -> Stack:

@@ -10,7 +10,7 @@ from gradsan.causes.cause import Role
 from gradsan.facts.location import Location
 from gradsan.report import Diagnosis, Fix, Report
 from gradsan.show.harmless import harmless, neutral
-from gradsan.show.places import main_place, main_role, story_places, written
+from gradsan.show.places import explanation_places, main_place, main_role, written
 from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, changed_lines, rendered, with_inline_code, wrapped
 
 _QUIET = "dim"
@@ -23,11 +23,11 @@ def framed(report: Report, *, width: int, color: bool, lines: Lines) -> str:
     """All diagnoses of a check."""
     text = Text()
     for each in harmless(report).diagnoses:
-        text.append_text(_story(each, max(width, NARROWEST), lines)).append("\n")
+        text.append_text(_explanation(each, max(width, NARROWEST), lines)).append("\n")
     return rendered(text, color=color)
 
 
-def _story(diagnosis: Diagnosis, width: int, lines: Lines) -> Text:
+def _explanation(diagnosis: Diagnosis, width: int, lines: Lines) -> Text:
     text = _title(diagnosis, width)
     marks = list(_marks(diagnosis, lines))
     gutter = max(len(str(mark.line)) for mark in marks)
@@ -72,7 +72,7 @@ class _Mark:
 def _marks(diagnosis: Diagnosis, lines: Lines) -> Iterator[_Mark]:
     """The spans, file by file, in the order of lines: that of the main place last."""
     main = main_role(diagnosis)
-    marks = [_mark(role, at, words, lines, main=role == main) for role, at, words in story_places(diagnosis)]
+    marks = [_mark(role, at, words, lines, main=role == main) for role, at, words in explanation_places(diagnosis)]
     home = next(mark.file for mark in marks if mark.main)
     yield from sorted(
         marks, key=lambda mark: (mark.file == home, mark.file[0], mark.file[1] or 0, mark.line, mark.main)

@@ -3,7 +3,7 @@
 from gradsan.facts.location import Location
 from gradsan.report import Diagnosis, Report
 from gradsan.show.harmless import harmless
-from gradsan.show.places import main_place, main_role, story_places, written
+from gradsan.show.places import explanation_places, main_place, main_role, written
 
 
 def github(report: Report) -> str:
@@ -25,7 +25,7 @@ def _command(diagnosis: Diagnosis) -> str:
 
 def _message(diagnosis: Diagnosis) -> str:
     main = main_role(diagnosis)
-    others = [f"{words}: {written(at)}" for role, at, words in story_places(diagnosis) if role != main]
+    others = [f"{words}: {written(at)}" for role, at, words in explanation_places(diagnosis) if role != main]
     fixes = [f"fix: {diagnosis.fixes[0].title}"] if diagnosis.fixes else []
     return "\n".join([diagnosis.message, *others, *fixes])
 

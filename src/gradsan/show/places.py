@@ -11,7 +11,7 @@ from gradsan.report import Diagnosis
 _MAIN: tuple[Role, ...] = ("used", "held", "cut", "made", "changed")
 
 
-def story_places(diagnosis: Diagnosis) -> Iterator[tuple[Role, Location, str]]:
+def explanation_places(diagnosis: Diagnosis) -> Iterator[tuple[Role, Location, str]]:
     """Each place with its role, and the role's words with the step."""
     roles, tells_steps = cause(diagnosis.code).roles, _tells_steps(diagnosis)
     for role, location in _locations(diagnosis):

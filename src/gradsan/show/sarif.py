@@ -11,7 +11,7 @@ from gradsan.causes.cause import Cause
 from gradsan.facts.location import Location
 from gradsan.report import Diagnosis, Report
 from gradsan.show.harmless import in_json
-from gradsan.show.places import main_place, main_role, story_places
+from gradsan.show.places import explanation_places, main_place, main_role
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVEL = {"error": "error", "warning": "warning"}
@@ -50,7 +50,7 @@ def _rule(known: type[Cause]) -> dict[str, Any]:
 
 def _result(diagnosis: Diagnosis, codes: list[str]) -> dict[str, Any]:
     main = main_role(diagnosis)
-    places = list(story_places(diagnosis))
+    places = list(explanation_places(diagnosis))
     return {
         "ruleId": diagnosis.code,
         "ruleIndex": codes.index(diagnosis.code),

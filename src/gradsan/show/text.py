@@ -12,7 +12,7 @@ from gradsan.facts.location import Frame, Location
 from gradsan.lifecycle.amounts import count, size
 from gradsan.report import Diagnosis, Edit, Effects, Fix, PathOp, Report, Summary
 from gradsan.show.harmless import harmless, neutral
-from gradsan.show.places import is_one_line, story_places
+from gradsan.show.places import explanation_places, is_one_line
 from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, changed_lines, rendered, with_inline_code, wrapped
 
 _QUIET = "dim"
@@ -23,14 +23,14 @@ def terminal(report: Report, *, width: int, color: bool) -> str:
     width = max(width, NARROWEST)
     text = Text()
     for each in harmless(report).diagnoses:
-        text.append_text(_story(each, width)).append("\n")
+        text.append_text(_explanation(each, width)).append("\n")
     text.append_text(_closing(report))
     return rendered(text, color=color)
 
 
-def story(diagnosis: Diagnosis, *, width: int, color: bool) -> str:
+def explanation(diagnosis: Diagnosis, *, width: int, color: bool) -> str:
     """One diagnosis."""
-    return rendered(_story(harmless(diagnosis), max(width, NARROWEST)), color=color)
+    return rendered(_explanation(harmless(diagnosis), max(width, NARROWEST)), color=color)
 
 
 def proposal(diagnosis: Diagnosis, diff: str, why: str, *, width: int, color: bool) -> str:
@@ -53,7 +53,7 @@ def proposal(diagnosis: Diagnosis, diff: str, why: str, *, width: int, color: bo
     return rendered(text.append("\n"), color=color)
 
 
-def _story(diagnosis: Diagnosis, width: int) -> Text:
+def _explanation(diagnosis: Diagnosis, width: int) -> Text:
     text = _title(diagnosis, width)
     text.append_text(_places(diagnosis, width))
     if diagnosis.path:
@@ -116,7 +116,7 @@ def _rails(number: int, rows: int) -> tuple[str, str]:
 
 
 def _rows(diagnosis: Diagnosis) -> Iterator[_Row]:
-    for role, location, words in story_places(diagnosis):
+    for role, location, words in explanation_places(diagnosis):
         yield _Row(_place(location), location.source or "", _meaning(role, words, diagnosis))
 
 
@@ -195,12 +195,12 @@ def _effects(effects: Effects) -> str:
 def _consequences(effects: Effects) -> str:
     """The same in full, for whoever is to choose."""
     others = effects.parameters_changed
-    told = _effects(effects).split("; ")
-    told[1:1] = [f"the pass walks {count(effects.walked_ops or 0, 'op')}"]
-    told[2] += f", {size(effects.kept_bytes or 0)} of them still kept when it is over"
+    reported = _effects(effects).split("; ")
+    reported[1:1] = [f"the pass walks {count(effects.walked_ops or 0, 'op')}"]
+    reported[2] += f", {size(effects.kept_bytes or 0)} of them still kept when it is over"
     if others:
-        told.append(f"another gradient than with all graphs kept for {count(len(others), 'parameter')}")
-    return "; ".join(told)
+        reported.append(f"another gradient than with all graphs kept for {count(len(others), 'parameter')}")
+    return "; ".join(reported)
 
 
 def _edit(edit: Edit) -> Text:
@@ -222,7 +222,7 @@ def closing(summary: Summary, diagnoses: Sequence[Diagnosis], *, width: int, col
     width = max(width, NARROWEST)
     text = Text()
     for each in map(harmless, diagnoses):
-        text.append_text(_story(each, width)).append("\n")
+        text.append_text(_explanation(each, width)).append("\n")
     text.append(_verdict(diagnoses)).append(f" ({_numbers(summary)})\n", _QUIET)
     return rendered(text, color=color)
 

@@ -133,7 +133,7 @@ def _body(
 def _taking_part(program: Program, making: Place, above: list[Statement]) -> list[Statement]:
     """Of the statements above the loop, those that made the graph, what they begin with, and what uses them."""
     tree, lines = making.tree, program.made_graph(making)
-    makers = [
+    creators = [
         each
         for each in above
         if each is making.statement
@@ -142,7 +142,7 @@ def _taking_part(program: Program, making: Place, above: list[Statement]) -> lis
     taken: list[Statement] = []
     names: set[str] = set()
     for each in above:
-        if each in makers or loaded_names(each) & names:
+        if each in creators or loaded_names(each) & names:
             taken.append(each)
             names |= assigned_names(each)
     for each in list(taken):

@@ -23,15 +23,15 @@ def _where_it_is_cut(program: Program) -> Iterator[Draft]:
         found = list(nodes(place.statement, into_functions=False)) if not hasattr(place.statement, "items") else []
         if any(isinstance(each, ast.Call) and _leaves_torch(called_name(each)) for each in found):
             return  # whatever goes into NumPy loses its history there
-        ways = [
+        drafts = [
             *_for_a_block(place),
             *_rebuilt(place, found),
             *_joined_up(place, found),
             *_unwrapped(place, found),
             *_recorded(place),
         ]
-        if ways:
-            yield from ways
+        if drafts:
+            yield from drafts
             return
 
 

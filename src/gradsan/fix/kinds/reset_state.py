@@ -172,9 +172,9 @@ def _initial_above(tree: Tree, loop: Loop | None, name: str) -> Statement | None
         return None
     block = list(tree.block(loop))
     above = block[: block.index(loop)]
-    makers = [each for each in above if [tree.text(target) for target in targets(each)] == [name]]
+    creators = [each for each in above if [tree.text(target) for target in targets(each)] == [name]]
     is_read = any(loaded(each, name) for each in [*above, *block[len(above) + 1 :]])
-    return makers[0] if len(makers) == 1 and not is_read else None
+    return creators[0] if len(creators) == 1 and not is_read else None
 
 
 def emptied_beside(program: Program) -> tuple[Place, Statement, str] | None:

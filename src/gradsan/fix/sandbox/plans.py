@@ -31,7 +31,7 @@ class Plan:
 
     def encoded(self) -> bytes:
         """As a line."""
-        told: dict[str, Any] = {
+        arranged: dict[str, Any] = {
             "folder": str(self.folder),
             "root": str(self.root),
             "layers": self.layers,
@@ -39,14 +39,14 @@ class Plan:
             "environment": dict(self.environment),
             "changed": {name: base64.b64encode(content).decode() for name, content in self.changed.items()},
         }
-        return json.dumps(told).encode() + b"\n"
+        return json.dumps(arranged).encode() + b"\n"
 
     @classmethod
     def decoded(cls, line: bytes) -> "Plan":
         """What the line says."""
-        told = json.loads(line)
-        changed = {name: base64.b64decode(content) for name, content in told.pop("changed").items()}
-        return cls(Path(told.pop("folder")), Path(told.pop("root")), **told, changed=changed)
+        arranged = json.loads(line)
+        changed = {name: base64.b64decode(content) for name, content in arranged.pop("changed").items()}
+        return cls(Path(arranged.pop("folder")), Path(arranged.pop("root")), **arranged, changed=changed)
 
 
 @dataclass(frozen=True, slots=True)

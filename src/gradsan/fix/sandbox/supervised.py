@@ -111,15 +111,15 @@ class _Attendance:
                 if not more:
                     raise TrialError("the trial's process was ended", "try again; it said: " + self._tail()[-500:])
                 answer += more
-        told = json.loads(answer)
-        if "failed" in told:
+        arranged = json.loads(answer)
+        if "failed" in arranged:
             raise TrialError(
-                f"the trial could not be made ({told['failed']})",
+                f"the trial could not be made ({arranged['failed']})",
                 "see to that, or try it in a copy with GRADSAN_TRIALS=copy",
             )
         while select.select([self._output], [], [], 0)[0] and self._listen():
             pass
-        return Ended(told["status"], self._tail())
+        return Ended(arranged["status"], self._tail())
 
     def _listen(self) -> bool:
         """Take what there is; whether there was something."""

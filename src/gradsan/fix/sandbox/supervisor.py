@@ -213,8 +213,8 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _say(**told: int | str) -> None:
-    os.write(_ANSWERS, json.dumps(told).encode() + b"\n")
+def _say(**reported: int | str) -> None:
+    os.write(_ANSWERS, json.dumps(reported).encode() + b"\n")
 
 
 class _Events:

@@ -3,7 +3,7 @@
 import re
 from math import prod
 
-from gradsan.facts.incident import Edited, SavedValue, Stack, Way, When
+from gradsan.facts.incident import Edited, GraphPath, SavedValue, Stack, When
 from gradsan.observe.failure.pass_graph import Graph
 from gradsan.observe.failure.scene import Scene, moment, op_fact, pass_fact, path_fact
 from gradsan.observe.failure.suspects import bare, is_seen_through, suspects_in
@@ -35,7 +35,7 @@ def edited(message: str, scene: Scene) -> Edited:
             optimizer=None,
             changed=(),
             when="unknown",
-            path=Way(),
+            path=GraphPath(),
             made=None,
             enters=None,
         )
@@ -56,8 +56,8 @@ def edited(message: str, scene: Scene) -> Edited:
         proved=value is not None,
         retained=_retained(graph.number[saver], scene),
         joined=_is_joined(graph, owner, step, scene),
-        renewed=_is_trained_apart(graph, path, crossing),
-        anew=_trains_through_new_ops(graph, step),
+        trained_apart=_is_trained_apart(graph, path, crossing),
+        again=_trains_through_new_ops(graph, step),
         shaped_by=shaped_by(graph, path, crossing),
     )
 

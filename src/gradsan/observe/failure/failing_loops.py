@@ -5,11 +5,11 @@ from functools import cached_property
 
 from gradsan.facts.incident import Repetition, When
 from gradsan.facts.step_loop import StepLoop, loop_of_steps
-from gradsan.observe.failure.makers import goes_over_functions, maker_iterations
+from gradsan.observe.failure.creators import creator_iterations, goes_over_functions
 from gradsan.observe.failure.pass_graph import Graph
 from gradsan.observe.failure.scene import Scene, moment
 from gradsan.observe.graph import REARRANGING, Node, kind_of, parameters_behind
-from gradsan.observe.log.iterations import BEFORE, Repeats, Rounds
+from gradsan.observe.log.iterations import BEFORE, Iterations, Repeats
 from gradsan.observe.log.lines import Unknown
 from gradsan.observe.notes import PassNote
 
@@ -37,7 +37,7 @@ class OldPart:
         return numbers[next((node for node in freed if kind_of(node) not in REARRANGING), freed[0])]
 
 
-def repetition_of(old: OldPart, scene: Scene) -> tuple[Repetition, Rounds] | None:
+def repetition_of(old: OldPart, scene: Scene) -> tuple[Repetition, Iterations] | None:
     """The innermost loop in which the two passes belong to different steps; None: none is known."""
     loops = scene.loops
     inwards = reversed(range(len(loops)))
@@ -48,7 +48,7 @@ def repetition_of(old: OldPart, scene: Scene) -> tuple[Repetition, Rounds] | Non
 class RunningLoop(StepLoop):
     """One of them, with those around it, outermost first."""
 
-    def __init__(self, loop: Rounds, around: tuple[Rounds, ...], old: OldPart, scene: Scene) -> None:
+    def __init__(self, loop: Iterations, around: tuple[Iterations, ...], old: OldPart, scene: Scene) -> None:
         self.loop = loop
         self._around = around
         self._old = old
@@ -78,7 +78,7 @@ class RunningLoop(StepLoop):
         """The freeing pass came before this run of it, and in an earlier iteration of a loop around."""
         return self._freed == BEFORE and any(self._parts(each) for each in self._around)
 
-    def _parts(self, loop: Rounds) -> bool:
+    def _parts(self, loop: Iterations) -> bool:
         freed = iteration_before(self._old.freeing.begin, loop)
         return freed is not None and BEFORE < freed < loop.now
 
@@ -90,11 +90,11 @@ class RunningLoop(StepLoop):
         """By the functions that it entered."""
         return goes_over_functions(self._origin, self.loop, self._lines, self._old.numbers)
 
-    def has_skipped_the_maker(self) -> bool:
+    def has_skipped_the_creator(self) -> bool:
         """Of calls nobody knows what they skip."""
         if self.loop.kind is not Repeats.LOOP or self._moment != "earlier":
             return False
-        return len(self._maker) > 1 and self.loop.now not in self._maker
+        return len(self._creator) > 1 and self.loop.now not in self._creator
 
     def trains_again(self) -> bool:
         """A later layer or loss is no new step: where nothing was changed, all parameters have to be used again."""
@@ -110,22 +110,22 @@ class RunningLoop(StepLoop):
     @property
     def repetition(self) -> Repetition:
         """The facts about it."""
-        loop, maker, born = self.loop, self._maker, self.loop.round_of(self._origin)
+        loop, creator, born = self.loop, self._creator, self.loop.iteration_of(self._origin)
         outer = self._around[-1] if self._around else None
         return Repetition(
             header=loop.frame,
             now=loop.now,
             freed=self._freed,
             made="earlier" if self._is_drawn_by_header() else self._moment,
-            maker_runs=len(maker),
-            maker_ran_now=loop.now in maker,
-            made_in_outer_round=outer is not None and outer.round_of(self._origin) == outer.now,
-            maker_ran_since=born is not None and any(born < each < loop.now for each in maker),
+            creator_runs=len(creator),
+            creator_ran_now=loop.now in creator,
+            made_in_outer_iteration=outer is not None and outer.iteration_of(self._origin) == outer.now,
+            creator_ran_since=born is not None and any(born < each < loop.now for each in creator),
         )
 
     def _is_drawn_by_header(self) -> bool:
         """A generator that the loop draws from makes its first item while the header is evaluated, before the first."""
-        if self._moment != "before" or self.loop.now not in self._maker:
+        if self._moment != "before" or self.loop.now not in self._creator:
             return False
         stack = self._lines.stack_of(self._origin)
         return not isinstance(stack, Unknown) and self.loop.frame in stack
@@ -135,22 +135,22 @@ class RunningLoop(StepLoop):
         return moment(self._origin, self.loop)
 
     @cached_property
-    def _maker(self) -> set[int]:
+    def _creator(self) -> set[int]:
         """The iterations that created what is old, with the present one where it will do so yet."""
-        found = maker_iterations(self._origin, self.loop, self._lines)
+        found = creator_iterations(self._origin, self.loop, self._lines)
         return found | {self.loop.now} if self._is_due() else found
 
     def _is_due(self) -> bool:
         """Whether what leads out of the present iteration is created below the pass: this one comes to it yet."""
         loop, start = self.loop, self._start
         carried = next((number for number in self._old.numbers if start is not None and number < start), None)
-        if carried is None or loop.round_of(carried) != loop.now - 1:
+        if carried is None or loop.iteration_of(carried) != loop.now - 1:
             return False
         earlier, line = self._scene.earlier, self._scene.note.line
         begun = [each.begin for each in earlier if each.line == line and each.begin <= carried]
         return any(iteration_before(each, loop) == loop.now - 1 for each in begun)
 
 
-def iteration_before(begin: int, loop: Rounds) -> int | None:
+def iteration_before(begin: int, loop: Iterations) -> int | None:
     """The iteration of a pass: the op counter may stand still from a pass to the next, so what came before it tells."""
-    return loop.round_of(max(begin - 1, 0))
+    return loop.iteration_of(max(begin - 1, 0))

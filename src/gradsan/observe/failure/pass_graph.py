@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from gradsan.observe.graph import Node, parameters_behind, reach, roots_of, walked
-from gradsan.observe.log.iterations import Rounds
+from gradsan.observe.log.iterations import Iterations
 from gradsan.observe.private import NO_NUMBER
 
 
@@ -27,7 +27,7 @@ class Graph:
         names = (self._modules.get(id(leaf)) for leaf in parameters_behind(node, self.below))
         return next((name for name in names if name is not None), None)
 
-    def is_older_than(self, loop: Rounds) -> bool:
+    def is_older_than(self, loop: Iterations) -> bool:
         """Whether what the pass was asked for was there before the present iteration of a loop, which goes over it."""
         start = loop.start_of(loop.now)
         return start is not None and all(self.number.get(root, start) < start for root in self.roots)

@@ -6,11 +6,11 @@ from functools import cached_property
 from types import FrameType
 from typing import Any
 
-from gradsan.facts.incident import LONGEST_PATH, OpFact, PassFact, Stack, Way, When
+from gradsan.facts.incident import LONGEST_PATH, GraphPath, OpFact, PassFact, Stack, When
 from gradsan.facts.location import Frame
 from gradsan.observe.failure.pass_graph import Graph
 from gradsan.observe.graph import Node
-from gradsan.observe.log.iterations import BEFORE, Rounds
+from gradsan.observe.log.iterations import BEFORE, Iterations
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.modules import Trained, module_names, owners, trained
 from gradsan.observe.notes import PassNote
@@ -79,9 +79,9 @@ class Scene:
         return trained()
 
     @cached_property
-    def loops(self) -> tuple[Rounds, ...]:
+    def loops(self) -> tuple[Iterations, ...]:
         """The loops that are running, outermost first; none where no lines were recorded."""
-        return self.lines.rounds()
+        return self.lines.iterations()
 
     @cached_property
     def owners(self) -> dict[int, set[int]]:
@@ -114,12 +114,12 @@ def runs(qualified: str, method: str) -> bool:
     return qualified.rpartition(".")[2] == method and "." in qualified
 
 
-def path_fact(path: list[Node], graph: Graph, freed_by: dict[Node, PassNote], scene: Scene) -> Way:
+def path_fact(path: list[Node], graph: Graph, freed_by: dict[Node, PassNote], scene: Scene) -> GraphPath:
     """A path in plain facts, both of its ends."""
     half = LONGEST_PATH // 2
     left_out = max(len(path) - LONGEST_PATH, 0)
     ends = [*path[:half], *path[-half:]] if left_out else path
-    return Way(tuple(op_fact(node, graph, freed_by, scene) for node in ends), left_out)
+    return GraphPath(tuple(op_fact(node, graph, freed_by, scene) for node in ends), left_out)
 
 
 def op_fact(node: Node, graph: Graph, freed_by: dict[Node, PassNote], scene: Scene) -> OpFact:
@@ -153,9 +153,9 @@ def _stands_at_head(frame: Frame) -> bool:
     return scope is not None and not scope.is_transparent and frame.line < min(scope.by_line, default=frame.line)
 
 
-def moment(number: int, loop: Rounds) -> When:
+def moment(number: int, loop: Iterations) -> When:
     """When an op was created, against the iterations of a loop."""
-    created = loop.round_of(number)
+    created = loop.iteration_of(number)
     if created is None:
         return "unknown"
     if created == BEFORE:

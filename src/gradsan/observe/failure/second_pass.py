@@ -21,7 +21,7 @@ from gradsan.observe.graph import (
     saves_values,
     version_of,
 )
-from gradsan.observe.log.iterations import Rounds
+from gradsan.observe.log.iterations import Iterations
 from gradsan.observe.notes import PassNote
 
 
@@ -61,7 +61,7 @@ def second_pass(scene: Scene) -> SecondPass | None:
         checkpointed=scene.in_checkpoint or _is_recomputed(graph.number[victim], freeing, scene),
         own_backward=scene.note.outer is not None
         and any(runs(frame.function, "backward") for frame in scene.note.stack),
-        trained_anew=again,
+        trained_again=again,
         is_term=again and is_term(graph, path, crossing, freed_by),
         carries_more=kinship == "total" and is_reached_otherwise(graph, freed_by),
         is_target=is_target(path[: crossing + 1]),
@@ -106,7 +106,7 @@ def _consumers(graph: Graph, scene: Scene) -> dict[Node, PassNote]:
 
 
 def _crossing(
-    path: list[Node], freed_by: dict[Node, PassNote], graph: Graph, repetition: tuple[Repetition, Rounds] | None
+    path: list[Node], freed_by: dict[Node, PassNote], graph: Graph, repetition: tuple[Repetition, Iterations] | None
 ) -> int:
     """Where the path leads out of the present iteration, or into the freed part."""
     freed = _first_freed(path, freed_by)
@@ -119,7 +119,7 @@ def _crossing(
     return next((index for index, node in enumerate(path) if graph.number.get(node, start) < start), freed)
 
 
-def _created(fact: OpFact, repetition: tuple[Repetition, Rounds] | None, scene: Scene) -> OpFact:
+def _created(fact: OpFact, repetition: tuple[Repetition, Iterations] | None, scene: Scene) -> OpFact:
     """With the step of its own iteration: what an earlier one created below its pass was not for the next one."""
     is_earlier = repetition is not None and repetition[0].made == "earlier"
     return replace(fact, step=fact.step - 1) if is_earlier and fact.step == scene.note.step > 1 else fact

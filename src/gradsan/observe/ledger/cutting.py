@@ -47,8 +47,8 @@ def find_cut(ran: Ran, names: set[str], walked: Sequence[int], lines: Lines, sin
             return found
     if ran.number is None:
         return _switched_off(ran, trace, walked)
-    makers = trace.at.get(ran.number, ())
-    return _Forward(trace, walked).run(makers[-1], names) if makers else None
+    creators = trace.at.get(ran.number, ())
+    return _Forward(trace, walked).run(creators[-1], names) if creators else None
 
 
 def _switched_off(ran: Ran, trace: Trace, walked: Sequence[int]) -> FoundCut | None:
@@ -129,15 +129,15 @@ class _Forward:
         self.cut: FoundCut | None = None
         self.is_returned = False  # whole, to whoever called for it
 
-    def run(self, maker: Execution, names: set[str]) -> FoundCut | None:
-        for at in maker.outwards:
+    def run(self, creator: Execution, names: set[str]) -> FoundCut | None:
+        for at in creator.outwards:
             found = self._cut_around_call(at, names)
             self.cut = found or self.cut
             self.taint_results(at, is_cut=found is not None)
             if found is not None or not at.returns:
                 break
             names = {last_part(at.call.code.function)}
-        return self.follow(maker.index + 1)
+        return self.follow(creator.index + 1)
 
     def follow(self, start: int) -> FoundCut | None:
         for execution in self._trace.executions[start:]:

@@ -53,25 +53,25 @@ class _Dropped:
         self._notes = [each for each in notes if each.thread == lines.thread]
         roots = tuple(each.losses[0] for each in asked)
         self._trace = Trace(lines, 0, asked[-1].begin, roots)
-        self._makers = [stack[-1] if (stack := self._trace.at.get(root)) else None for root in roots]
+        self._creators = [stack[-1] if (stack := self._trace.at.get(root)) else None for root in roots]
 
     def fact(self) -> DroppedLoss | None:
-        maker = self._makers[0]
-        if maker is None or not maker.statements:
+        creator = self._creators[0]
+        if creator is None or not creator.statements:
             return None
-        wanted = maker.frames()
+        wanted = creator.frames()
         loop = _loop_left_behind(wanted, self._asked[0].stack)
-        name = next((store.name for store in stores(maker.statements[-1]) if store.name and not store.path), None)
-        is_one_line = all(each is not None and each.frames() == wanted for each in self._makers)
+        name = next((store.name for store in stores(creator.statements[-1]) if store.name and not store.path), None)
+        is_one_line = all(each is not None and each.frames() == wanted for each in self._creators)
         if loop is None or name is None or not is_one_line:
             return None
         place, around = loop
         is_own = place == len(wanted) - 1  # the loop stands around the line itself
-        has_own_targets = is_own and _reads_an_item(maker.statements[-1], wanted[-1].file, around)
+        has_own_targets = is_own and _reads_an_item(creator.statements[-1], wanted[-1].file, around)
         counted = list(self._counted(wanted))
         if not has_own_targets and any(self._leads_on(each, place, around) for each in counted):
             return None
-        uses = uses_of(name, wanted[-1].file, wanted[-1].function, maker.line)
+        uses = uses_of(name, wanted[-1].file, wanted[-1].function, creator.line)
         return DroppedLoss(
             made=wanted,
             name=name,

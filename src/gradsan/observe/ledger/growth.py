@@ -40,5 +40,5 @@ def _iteration_begins(lines: Lines, frame: FrameType, since: int) -> int:
     The pass before was at `since`. What an iteration creates after its pass (an average, say) belongs to that
     iteration, and is carried into the next.
     """
-    starts = (loop.start_of(loop.now) for loop in lines.rounds(frame))
+    starts = (loop.start_of(loop.now) for loop in lines.iterations(frame))
     return min((each for each in starts if each is not None and each >= since), default=since)

@@ -92,12 +92,12 @@ class HeldGraphs(Search):
             self.larger.add(number)
         return number, True
 
-    def _look(self, each: object, way: Any, snapshots: list[dict[str, Any]]) -> None:  # noqa: ANN401 # the search's own
+    def _search(self, each: object, access: Any, snapshots: list[dict[str, Any]]) -> None:  # noqa: ANN401 # the search's own
         if type(each) is deque and each.maxlen is not None and each.maxlen <= _LONGEST_WINDOW:
-            self.bounded.add(way.name)
+            self.bounded.add(access.name)
         if issubclass(type(each), self._module):
-            self._modules.add(way.name)
-        super()._look(each, way, snapshots)
+            self._modules.add(access.name)
+        super()._search(each, access, snapshots)
 
     def container(self, name: str) -> str:
         """Without what follows a position in a list, which no user would write; those of modules are names."""

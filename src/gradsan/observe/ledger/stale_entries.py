@@ -49,10 +49,10 @@ class StaleEntry:
         carried = carried_over(self.number, enters, asked.frame, process)
         return Stale(
             carried=surrounded_by(carried, asked.note.caller.stack),
-            makers=tuple(islice(_makers(old.numbers_below(entry.old), process.lines), _MAKERS)),
+            creators=tuple(islice(_creators(old.numbers_below(entry.old), process.lines), _MAKERS)),
             is_asked_for=enters is None,
             made_in_loop=_is_created_in_loop(self.number, asked, process.lines),
-            trained_anew=old.trained_again,
+            trained_again=old.trained_again,
             is_term=old.is_term(entry),
             is_operand=old.is_operand(entry),
         )
@@ -75,15 +75,15 @@ def stale_entries(
     if old is None or (on_the_processor_only and not old.is_on_the_processor):
         return []
     lines = process.lines
-    makers = {lines.stack_of(number) for number in islice(old.created_since(), _OPS)}
+    creators = {lines.stack_of(number) for number in islice(old.created_since(), _OPS)}
     by_calls: dict[Stack, Entry] = {}
     for entry in old.entries():
         by_calls.setdefault(lines.stack_of(graph.number[entry.old]) or (), entry)
     by_calls.pop((), None)
-    return [StaleEntry(stack, stack in makers, old, each, asked) for stack, each in by_calls.items()][:_ENTRIES]
+    return [StaleEntry(stack, stack in creators, old, each, asked) for stack, each in by_calls.items()][:_ENTRIES]
 
 
-def _makers(numbers: Sequence[int], lines: Lines) -> Iterator[Frame]:
+def _creators(numbers: Sequence[int], lines: Lines) -> Iterator[Frame]:
     """The lines of the user's, in any call, that took part in creating these ops."""
     found = (frame for number in numbers[:_OPS] for frame in lines.stack_of(number) or ())
     return iter(dict.fromkeys(found))
@@ -91,5 +91,5 @@ def _makers(numbers: Sequence[int], lines: Lines) -> Iterator[Frame]:
 
 def _is_created_in_loop(number: int, asked: Asked, lines: Lines) -> bool:
     """Whether an earlier iteration of a loop that is running created it."""
-    loops = (each for each in lines.rounds(asked.frame) if each.kind is Repeats.LOOP)
-    return any(BEFORE < (each.round_of(number) or BEFORE) < each.now for each in loops)
+    loops = (each for each in lines.iterations(asked.frame) if each.kind is Repeats.LOOP)
+    return any(BEFORE < (each.iteration_of(number) or BEFORE) < each.now for each in loops)

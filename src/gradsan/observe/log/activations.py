@@ -22,25 +22,25 @@ Statements = dict[int, int]  # by line, the first line of its statement, where a
 class Track:
     """The iterations of one loop since it was last entered: which, and the op counter at the start of each."""
 
-    __slots__ = ("entered", "numbers", "ordinals", "rounds")
+    __slots__ = ("entered", "iterations", "numbers", "ordinals")
 
     def __init__(self, *, entered: bool) -> None:
         self.entered = entered  # whether its entry was seen; otherwise iterations count from the start of recording
-        self.rounds = 0
+        self.iterations = 0
         self.ordinals = array("Q")  # the iterations whose start is kept, from 1
         self.numbers = array("Q")
 
     def begin(self, number: int, *, keep: bool) -> None:
         """An iteration begins at this op number."""
-        self.rounds += 1
+        self.iterations += 1
         if keep:
-            self.ordinals.append(self.rounds)
+            self.ordinals.append(self.iterations)
             self.numbers.append(number)
 
     def copy(self) -> "Track":
         """The same, to be continued apart."""
         twin = Track(entered=self.entered)
-        twin.rounds = self.rounds
+        twin.iterations = self.iterations
         twin.ordinals = self.ordinals[:]
         twin.numbers = self.numbers[:]
         return twin
@@ -102,7 +102,7 @@ class Activation:
                 tracks[loop] = Track(entered=False)
             tracks[loop].begin(number, keep=keep)
 
-    def goes_round(self, before: int, line: int) -> bool:
+    def goes_on(self, before: int, line: int) -> bool:
         """Whether it came from one line to another, or the same, within a comprehension."""
         if line == before:
             return line not in self.headers
@@ -183,7 +183,7 @@ class Machine:
                 if top.code is not code:
                     top = self._align(code, line)
                 before, top.line = top.line, line
-                if top.calls is not None and not top.goes_round(before, line):
+                if top.calls is not None and not top.goes_on(before, line):
                     top.calls = None
                 if line in top.headers or top.awaiting is not None:
                     top.reach(before, line, word >> SITE_BITS, keep=keep)

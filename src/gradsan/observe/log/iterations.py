@@ -20,7 +20,7 @@ class Repeats(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rounds:
+class Iterations:
     """The iterations of one live loop since it was last entered."""
 
     kind: Repeats
@@ -32,7 +32,7 @@ class Rounds:
     ordinals: "array[int]"  # iterations whose beginning is known, from 1, rising; those of a thinned log are missing
     numbers: "array[int]"  # the op counter at each of these beginnings
 
-    def round_of(self, number: int) -> int | None:
+    def iteration_of(self, number: int) -> int | None:
         """The iteration in which an op was made, `BEFORE` for before the first; `None` where the log was thinned."""
         index = bisect_right(self.numbers, number) - 1
         if index < 0:
@@ -46,9 +46,9 @@ class Rounds:
         return self.numbers[index] if index >= 0 and self.ordinals[index] == ordinal else None
 
 
-def rounds_of(stack: list[Activation]) -> tuple[Rounds, ...]:
+def iterations_of(stack: list[Activation]) -> tuple[Iterations, ...]:
     """The loops around each live line and the repeated calls between them, outermost first."""
-    found: list[Rounds] = []
+    found: list[Iterations] = []
     for depth, (activation, callee) in enumerate(zip(stack, [*stack[1:], None], strict=True), start=-1):
         for loop in dict.fromkeys(loop for _, loops in sorted(activation.headers.items()) for loop in loops):
             track = activation.track_of(loop)
@@ -60,21 +60,21 @@ def rounds_of(stack: list[Activation]) -> tuple[Rounds, ...]:
     return tuple(found)
 
 
-def _of_loop(activation: Activation, loop: Loop, track: Track, depth: int) -> Rounds:
+def _of_loop(activation: Activation, loop: Loop, track: Track, depth: int) -> Iterations:
     frame = _frame(activation, loop.header)
-    rounds, entered = track.rounds, track.entered
-    return Rounds(Repeats.LOOP, frame, loop.last, depth, rounds, entered, track.ordinals, track.numbers)
+    iterations, entered = track.iterations, track.entered
+    return Iterations(Repeats.LOOP, frame, loop.last, depth, iterations, entered, track.ordinals, track.numbers)
 
 
-def _of_calls(activation: Activation, track: Track, depth: int, begun: int | None) -> Rounds:
+def _of_calls(activation: Activation, track: Track, depth: int, begun: int | None) -> Iterations:
     """`begun`: the op counter when the live call began. Coroutines take turns: others may have begun since."""
     frame = _frame(activation, activation.line)
     ordinals, numbers = track.ordinals, track.numbers
     last = len(numbers) if begun is None else bisect_right(numbers, begun)
     if 0 < last < len(numbers):
         ordinals, numbers = ordinals[:last], numbers[:last]
-    now = ordinals[-1] if ordinals is not track.ordinals else track.rounds
-    return Rounds(Repeats.CALLS, frame, activation.line, depth, now, track.entered, ordinals, numbers)
+    now = ordinals[-1] if ordinals is not track.ordinals else track.iterations
+    return Iterations(Repeats.CALLS, frame, activation.line, depth, now, track.entered, ordinals, numbers)
 
 
 def _frame(activation: Activation, line: int) -> Frame:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from gradsan.facts.location import Frame
 from gradsan.observe.log.frames import frames_out
-from gradsan.observe.log.iterations import Rounds, rounds_of
+from gradsan.observe.log.iterations import Iterations, iterations_of
 from gradsan.observe.log.journal import Block, Journal, Span, Stack, spans_of
 from gradsan.observe.log.sites import SITE_BITS, SITE_MASK, Kind, Site, Sites
 
@@ -107,7 +107,7 @@ class Lines:
             stack = tuple(self._sites[site] for site in block.stack)
             yield Stretch(block.number, stack, self._events(block), is_next=is_next)
 
-    def rounds(self, frame: FrameType | None = None) -> tuple[Rounds, ...]:
+    def iterations(self, frame: FrameType | None = None) -> tuple[Iterations, ...]:
         """The loops that are running now, outermost first: those around each live line, and repeated calls.
 
         Ask on the thread itself, while its calls are live. With `frame`, only loops of that call and of its callers.
@@ -116,7 +116,7 @@ class Lines:
         if frame is not None:
             depth = sum(1 for each in frames_out(frame) if self._sites.find(each.f_code) is not None)
             del stack[depth + 1 :]
-        return rounds_of(stack)
+        return iterations_of(stack)
 
     def live(self) -> tuple[Frame, ...]:
         """The user's calls as the log has them now, outermost first."""

@@ -16,7 +16,7 @@ from gradsan.observe.ownership import Ownership
 from gradsan.observe.private import private
 
 
-class _Way(Protocol):
+class _Method(Protocol):
     """A way to record."""
 
     def prepare(self) -> str | None:
@@ -61,16 +61,16 @@ class LineRecorder:
         self._sites = Sites()
         self._room = room
         self.pen = Pen(self._sites, lambda: 0, self._fail, room=room)
-        self._way: _Way | None = None
+        self._method: _Method | None = None
         self.when_stopped: list[Callable[[], object]] = []  # whoever reads the log as it is written
 
     def prepare(self) -> None:
         """Before torch is there, whose ops the log counts: have what is compiled from now on ready for `start()`."""
-        if self._way is None and self._wanted:
+        if self._method is None and self._wanted:
             self._sites = Sites()
             self.pen = Pen(self._sites, lambda: 0, self._fail, room=self._room)
-            self._way = way = _way(self.pen, self.ownership)
-            self._attempt(way.prepare)
+            self._method = method = _method(self.pen, self.ownership)
+            self._attempt(method.prepare)
 
     def start(self) -> None:
         """Begin to record; where that is impossible, say so and do nothing."""
@@ -81,10 +81,10 @@ class LineRecorder:
             self._decline("lines are not recorded: " + "; ".join(private().missing))
             return
         self.prepare()
-        if self._way is None:
+        if self._method is None:
             return
         self.pen.op_counter = counter
-        self.recording = self._attempt(self._way.start)
+        self.recording = self._attempt(self._method.start)
         if self.recording:
             self.provenance = _PROVENANCE
 
@@ -102,20 +102,20 @@ class LineRecorder:
 
     def stop(self) -> None:
         """End, leave nothing behind; what was recorded can still be asked."""
-        way, self._way, self.recording = self._way, None, False
+        method, self._method, self.recording = self._method, None, False
         for each in self.when_stopped:
             each()
-        if way is not None:
-            way.stop()
+        if method is not None:
+            method.stop()
 
     def adopt(self) -> None:
         """On 3.11, take in the user's functions that were defined by code already running when recording began."""
-        if self._way is not None:
-            self._way.adopt()
+        if self._method is not None:
+            self._method.adopt()
 
     def marked(self, code: CodeType) -> CodeType:
         """Code of the user's that no import hook sees, so that it can be recorded."""
-        return self._way.marked(code) if self._way is not None and self.ownership.owns(code.co_filename) else code
+        return self._method.marked(code) if self._method is not None and self.ownership.owns(code.co_filename) else code
 
     def lines(self, thread: int | None = None) -> Lines | None:
         """The log of a thread (by its number; this one if not given); `None` if it ran no user's code."""
@@ -159,15 +159,15 @@ class LineRecorder:
         )
 
     def _decline(self, why: str) -> None:
-        told, self.provenance = self.provenance, why
-        way, self._way = self._way, None
-        if way is not None:
-            way.stop()
-        if why != told:
+        reported, self.provenance = self.provenance, why
+        method, self._method = self._method, None
+        if method is not None:
+            method.stop()
+        if why != reported:
             self._tell(why)
 
     def _fail(self, error: BaseException) -> None:
-        if self._way is None:  # told before, or ended meanwhile
+        if self._method is None:  # told before, or ended meanwhile
             return
         self.provenance = f"recording of lines ended early: {shown(error)}"
         try:
@@ -176,7 +176,7 @@ class LineRecorder:
             self._tell(self.provenance)
 
 
-def _way(pen: Pen, ownership: Ownership) -> _Way:
+def _method(pen: Pen, ownership: Ownership) -> _Method:
     """How this Python can record."""
     if hasattr(sys, "monitoring"):
         from gradsan.observe.log.monitoring import Monitoring

@@ -28,7 +28,7 @@ def skim(machine: Machine, sites: Sites, block: list[int], following: tuple[int,
             return 0
         header = sites.line_site(activation.code, loop.header)
         last = len(block) - 1 - block[::-1].index(header)
-        track.rounds += block.count(header) - 1  # the last is yet to be followed
+        track.iterations += block.count(header) - 1  # the last is yet to be followed
         activation.line, activation.calls = loop.last, None
         del machine.stack[depth + 1 :]
         return last

@@ -65,13 +65,13 @@ def _of_lines(crossing: Crossing, stack: Sequence[Frame], lines: Lines) -> Bindi
     """Questions 1 to 3."""
     created, enters = crossing.created_number, crossing.enters_number
     trace = Trace(lines, created, enters, (created,) if enters is None else (created, enters))
-    makers = trace.at.get(created, ())
+    creators = trace.at.get(created, ())
     entering = trace.at.get(-1 if enters is None else enters) or _failing(trace, stack)
-    if not makers or not entering:
+    if not creators or not entering:
         return None
-    path = flow(trace, makers, entering, crossing.enters_op)
+    path = flow(trace, creators, entering, crossing.enters_op)
     if path is None:
-        return called_twice(makers, entering) or handed_on(makers, entering)
+        return called_twice(creators, entering) or handed_on(creators, entering)
     return survivor(path, boundary(trace, path, crossing.freed_number))
 
 

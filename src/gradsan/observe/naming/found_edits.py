@@ -92,10 +92,10 @@ class _Inquiry:
 
     def _followed_from(self, suspect: Suspect) -> Edit | None:
         source, first = suspect.source, dict[ast.expr, tuple[Execution, InPlace]]()
-        makers = () if source is None or source.number is None else self._trace.at.get(source.number, ())
+        creators = () if source is None or source.number is None else self._trace.at.get(source.number, ())
         for execution, each in self._after(suspect):
             first.setdefault(each.target, (execution, each))
-        doubts = [(doubt_of(self._stores, makers, each.target, at), at, each) for at, each in first.values()]
+        doubts = [(doubt_of(self._stores, creators, each.target, at), at, each) for at, each in first.values()]
         likely = [each for each in doubts if each[0] is not None and each[0] <= _TOO_DOUBTFUL]
         if not likely:
             return None

@@ -56,7 +56,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _Access:
     """How to write what is being looked at."""
 
     name: str
@@ -66,17 +66,17 @@ class _Way:
     owner: str | None = None
     is_sealed: bool = False  # inside a library's object: the object's name stands for it
 
-    def to(self, name: str, holder: Holder, owner: str | None = None) -> "_Way":
+    def to(self, name: str, holder: Holder, owner: str | None = None) -> "_Access":
         if self.is_sealed:
             return self.sealed()
-        return _Way(name, holder, self.function, self.depth + 1, owner or self.owner)
+        return _Access(name, holder, self.function, self.depth + 1, owner or self.owner)
 
-    def sealed(self) -> "_Way":
-        return _Way(self.name, self.holder, self.function, self.depth + 1, self.owner, is_sealed=True)
+    def sealed(self) -> "_Access":
+        return _Access(self.name, self.holder, self.function, self.depth + 1, self.owner, is_sealed=True)
 
-    def opened(self, owner: str) -> "_Way":
+    def opened(self, owner: str) -> "_Access":
         """An object of the user's own in there is known by the name that its methods have for it."""
-        return _Way("self", "attribute", self.function, self.depth, owner) if self.is_sealed else self
+        return _Access("self", "attribute", self.function, self.depth, owner) if self.is_sealed else self
 
 
 class Search(ABC):
@@ -89,7 +89,7 @@ class Search(ABC):
         self._tensor: type = torch.Tensor
         self._module: type = torch.nn.Module
         self._seen: set[int] = set()
-        self._queue: deque[tuple[object, _Way]] = deque()
+        self._queue: deque[tuple[object, _Access]] = deque()
         self._found: dict[tuple[str, int], Held] = {}
         self._files: dict[str, bool] = {}
 
@@ -118,8 +118,8 @@ class Search(ABC):
                 else:
                     self._start_in_library(frame, snapshots)
             while self._queue and len(self._seen) < _OBJECTS and perf_counter() < until:
-                each, way = self._queue.popleft()
-                self._look(each, way, snapshots)
+                each, access = self._queue.popleft()
+                self._search(each, access, snapshots)
         finally:
             self._queue.clear()
             for snapshot in snapshots:
@@ -134,7 +134,7 @@ class Search(ABC):
             for name, value in variables(frame, snapshots):
                 holder: Holder = "closure" if name in code.co_freevars else "local"
                 holder = "argument" if name in arguments else holder
-                self._enqueue(value, _Way(name, holder, code.co_qualname))
+                self._enqueue(value, _Access(name, holder, code.co_qualname))
         self.start_with(frame.f_globals)
 
     def _start_in_library(self, frame: FrameType, snapshots: list[dict[str, Any]]) -> None:
@@ -142,7 +142,7 @@ class Search(ABC):
         for _, value in variables(frame, snapshots):
             kind = type(value)
             if not issubclass(kind, self._tensor) and self._is_users(type.__dict__["__module__"].__get__(kind)):
-                self._enqueue(value, _Way("self", "attribute", frame.f_code.co_qualname, is_sealed=True))
+                self._enqueue(value, _Access("self", "attribute", frame.f_code.co_qualname, is_sealed=True))
 
     def start_with(self, names: dict[str, Any]) -> None:
         """Look through the variables of a module too."""
@@ -150,122 +150,132 @@ class Search(ABC):
             self._seen.add(id(names))
             for name, value in list(names.items()):
                 if not name.startswith("__"):
-                    self._enqueue(value, _Way(name, "global", "<module>"))
+                    self._enqueue(value, _Access(name, "global", "<module>"))
 
-    def _enqueue(self, each: object, way: _Way) -> None:
-        if id(type(each)) not in _PLAIN and way.depth <= _DEPTH:
-            self._queue.append((each, way))
+    def _enqueue(self, each: object, access: _Access) -> None:
+        if id(type(each)) not in _PLAIN and access.depth <= _DEPTH:
+            self._queue.append((each, access))
 
-    def _look(self, each: object, way: _Way, snapshots: list[dict[str, Any]]) -> None:
+    def _search(self, each: object, access: _Access, snapshots: list[dict[str, Any]]) -> None:
         kind = type(each)
         if issubclass(kind, self._tensor):
-            self._note(each, way)
+            self._note(each, access)
         if id(each) in self._seen:
             return
         self._seen.add(id(each))
-        for inner, further in self._within(each, kind, way, snapshots):
+        for inner, further in self._within(each, kind, access, snapshots):
             self._enqueue(inner, further)
 
-    def _note(self, tensor: object, way: _Way) -> None:
+    def _note(self, tensor: object, access: _Access) -> None:
         judged = self._judge(tensor)
         if judged is None:
             return
-        key = (way.name, judged[0] if way.is_sealed else 0)  # one name stands for all that a library's object holds
+        key = (
+            access.name,
+            judged[0] if access.is_sealed else 0,
+        )  # one name stands for all that a library's object holds
         known = self._found.get(key)
         if known is not None and (known.is_exact or known.number >= judged[0]):
             return
-        self._found[key] = Held(way.name, way.holder, *judged, way.function, way.depth, way.owner)
+        self._found[key] = Held(access.name, access.holder, *judged, access.function, access.depth, access.owner)
 
     def _within(
         self,
         each: Any,  # noqa: ANN401 # whatever the program holds
         kind: type,
-        way: _Way,
+        access: _Access,
         snapshots: list[dict[str, Any]],
-    ) -> Iterator[tuple[object, _Way]]:
+    ) -> Iterator[tuple[object, _Access]]:
         if id(kind) in _FUNCTIONS:
-            yield from self._of_function(each, kind, way)
+            yield from self._of_function(each, kind, access)
         elif id(kind) in _GENERATORS:
-            yield from self._of_generator(each, way, snapshots)
+            yield from self._of_generator(each, access, snapshots)
         elif kind is ModuleType:
-            if self._is_users(each.__dict__.get("__name__", "")) and not way.is_sealed:
+            if self._is_users(each.__dict__.get("__name__", "")) and not access.is_sealed:
                 for name, value in list(each.__dict__.items()):
                     if not name.startswith("__"):
-                        yield value, way.to(f"{way.name}.{name}", "global")
+                        yield value, access.to(f"{access.name}.{name}", "global")
         elif issubclass(kind, type):
             if self._is_users(type.__dict__["__module__"].__get__(each)):
                 for name, value in list(namespace_of(each).items()):
-                    yield value, way.to(f"{way.name}.{name}", "attribute", _class_name(each))
+                    yield value, access.to(f"{access.name}.{name}", "attribute", _class_name(each))
         else:
-            yield from self._items(each, kind, way)
-            yield from self._attributes(each, kind, way)
+            yield from self._items(each, kind, access)
+            yield from self._attributes(each, kind, access)
 
-    def _of_function(self, each: Any, kind: type, way: _Way) -> Iterator[tuple[object, _Way]]:  # noqa: ANN401
+    def _of_function(self, each: Any, kind: type, access: _Access) -> Iterator[tuple[object, _Access]]:  # noqa: ANN401
         if kind is MethodType:
-            yield each.__self__, way
-            yield each.__func__, way
+            yield each.__self__, access
+            yield each.__func__, access
         elif kind is partial:
             for value in (each.func, each.args, each.keywords):
-                yield value, way.sealed()
+                yield value, access.sealed()
         elif kind is FunctionType:
             if not self._owns(each.__code__.co_filename):
-                way = way.sealed()
+                access = access.sealed()
             for name, cell in zip(each.__code__.co_freevars, each.__closure__ or (), strict=False):
                 for value in gc.get_referents(cell):
-                    yield value, way.to(name, "closure")
+                    yield value, access.to(name, "closure")
             for value in (*(each.__defaults__ or ()), *(each.__kwdefaults__ or {}).values()):
-                yield value, way.sealed()
+                yield value, access.sealed()
 
-    def _of_generator(self, each: Any, way: _Way, snapshots: list[dict[str, Any]]) -> Iterator[tuple[object, _Way]]:  # noqa: ANN401
+    def _of_generator(
+        self,
+        each: Any,  # noqa: ANN401 # a generator or a coroutine
+        access: _Access,
+        snapshots: list[dict[str, Any]],
+    ) -> Iterator[tuple[object, _Access]]:
         frame = getattr(each, "gi_frame", None) or getattr(each, "cr_frame", None) or getattr(each, "ag_frame", None)
         if frame is not None:
-            inside = way if self._owns(frame.f_code.co_filename) else way.sealed()
+            inside = access if self._owns(frame.f_code.co_filename) else access.sealed()
             for name, value in variables(frame, snapshots):
                 further = inside.to(name, "local")
                 yield (
                     value,
-                    further if further.is_sealed else _Way(name, "local", frame.f_code.co_qualname, way.depth + 1),
+                    further
+                    if further.is_sealed
+                    else _Access(name, "local", frame.f_code.co_qualname, access.depth + 1),
                 )
 
-    def _items(self, each: Any, kind: type, way: _Way) -> Iterator[tuple[object, _Way]]:  # noqa: ANN401
+    def _items(self, each: Any, kind: type, access: _Access) -> Iterator[tuple[object, _Access]]:  # noqa: ANN401
         if issubclass(kind, dict):
             for key, value in _ends(list(dict.items(each))):
-                yield value, way.to(_keyed(way.name, key), "item")
+                yield value, access.to(_keyed(access.name, key), "item")
         elif issubclass(kind, tuple):
             fields = next((held["_fields"] for held in map(namespace_of, lineage_of(each)) if "_fields" in held), ())
             for index, value in _ends(list(enumerate(tuple.__iter__(each)))):
                 named = type(fields) is tuple and index < len(fields)
-                yield value, way.to(f"{way.name}.{fields[index]}" if named else f"{way.name}[{index}]", "item")
+                yield value, access.to(f"{access.name}.{fields[index]}" if named else f"{access.name}[{index}]", "item")
         elif issubclass(kind, list | deque):
             taken = list.__iter__(each) if issubclass(kind, list) else deque.__iter__(each)
             for index, value in _ends(list(enumerate(taken))):
-                yield value, way.to(f"{way.name}[{index}]", "item")
+                yield value, access.to(f"{access.name}[{index}]", "item")
         elif issubclass(kind, set | frozenset):
             members = set.__iter__(each) if issubclass(kind, set) else frozenset.__iter__(each)
             for value in _ends(list(members)):
-                yield value, way.to(way.name, "item")
+                yield value, access.to(access.name, "item")
 
-    def _attributes(self, each: object, kind: type, way: _Way) -> Iterator[tuple[object, _Way]]:
+    def _attributes(self, each: object, kind: type, access: _Access) -> Iterator[tuple[object, _Access]]:
         if kind is self._tensor:
             return
         is_module = issubclass(kind, self._module)
         owner = _class_name(kind)
         # A library's object is the user's variable that holds it; its submodules may be the user's again.
         if self._is_users(type.__dict__["__module__"].__get__(kind)):
-            inside = way = way.opened(owner)
+            inside = access = access.opened(owner)
         else:
-            inside = way.sealed()
+            inside = access.sealed()
         for name, value in self._raw(each):
             if is_module and name in {"_buffers", "_modules"} and type(value) is dict:
                 holder: Holder = "buffer" if name == "_buffers" else "attribute"
                 for key, inner in list(value.items()):
-                    further = way.to(_member(way.name, key), holder, owner)
+                    further = access.to(_member(access.name, key), holder, owner)
                     yield inner, further if name == "_modules" else inside.to(further.name, holder, owner)
             elif is_module and name == "_parameters" and type(value) is dict:
                 for key, inner in list(value.items()):
-                    yield inner, inside.to(_member(way.name, key), "attribute", owner)
+                    yield inner, inside.to(_member(access.name, key), "attribute", owner)
             elif not (is_module and name in {"_parameters", "_buffers", "_modules"}):
-                yield value, inside.to(f"{way.name}.{name}", "attribute", owner)
+                yield value, inside.to(f"{access.name}.{name}", "attribute", owner)
 
     def _raw(self, each: object) -> Iterator[tuple[str, object]]:
         yield from list((attributes_of(each) or {}).items())

@@ -26,7 +26,7 @@ def boundary(trace: Trace, path: Flow, freed: int | None) -> int:
 
     The last pass that the user's statements asked for by then; where a library asks, the last statement before it.
     """
-    first, last = path.makers[-1].index, path.entering[-1].index
+    first, last = path.creators[-1].index, path.entering[-1].index
     executions = trace.executions[first:last]
     if freed is not None:
         executions = [each for each in executions if each.number < freed or (each.number == freed and _is_pass(each))]

@@ -27,12 +27,12 @@ class Case:
     culprit: str | None
     trace: Trace
     stores: Stores
-    makers: tuple[Execution, ...]  # what was running when the old part was created, outermost first
+    creators: tuple[Execution, ...]  # what was running when the old part was created, outermost first
 
     def since_created(self) -> Iterator[tuple[Execution, ast.stmt]]:
         """What ran since, the latest first; each statement once."""
         seen: set[ast.stmt] = set()
-        first = self.makers[-1].index + 1 if self.makers else 0
+        first = self.creators[-1].index + 1 if self.creators else 0
         for execution in reversed(self.trace.executions[first:][-_SEARCHED:]):
             for statement in execution.statements:
                 if statement not in seen:
@@ -82,7 +82,7 @@ class Case:
 
     def is_old(self, node: ast.expr, at: Execution) -> bool:
         """Whether an expression's value was created where the old graph was created."""
-        doubt = doubt_of(self.stores, self.makers, node, at)
+        doubt = doubt_of(self.stores, self.creators, node, at)
         return doubt is not None and doubt <= _TOO_DOUBTFUL
 
 

@@ -16,7 +16,7 @@ class UnusedForward(Belief):
         """What was tried."""
         if not isinstance(case.incident, SecondPass):
             return
-        freed, before, running = case.incident.freeing.begin, _called(case.makers), case.running()
+        freed, before, running = case.incident.freeing.begin, _called(case.creators), case.running()
         for execution, statement in case.since_created():
             if execution.number < freed or execution not in case.trace.created_ops or execution in running:
                 continue
@@ -35,9 +35,9 @@ class UnusedForward(Belief):
                         yield case.tried("unused-forward", execution, statement.lineno, case.culprit or "", sentence)
 
 
-def _called(makers: tuple[Execution, ...]) -> set[str]:
+def _called(creators: tuple[Execution, ...]) -> set[str]:
     """What was called to make the old part, as it is written."""
-    return {name for maker in makers for call in maker.calls if (name := text(call.func)) is not None}
+    return {name for creator in creators for call in creator.calls if (name := text(call.func)) is not None}
 
 
 def _is_forward(call: ast.Call, execution: Execution, case: Case) -> bool:
@@ -49,7 +49,7 @@ def _is_forward(call: ast.Call, execution: Execution, case: Case) -> bool:
         matched = case.stores.match(entered)
         if matched is not None and matched.node is call:
             return matched.scope.name == "forward"
-    created = (statement for maker in case.makers for statement in maker.statements)
+    created = (statement for creator in case.creators for statement in creator.statements)
     assigned = (each.value for each in created if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call))
     return any(text(each.func) == text(call.func) for each in assigned)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from gradsan.facts.incident import Stack
 from gradsan.facts.location import Frame
-from gradsan.observe.log.iterations import BEFORE, Repeats, Rounds
+from gradsan.observe.log.iterations import BEFORE, Iterations, Repeats
 from gradsan.observe.log.lines import Lines, Unknown
 from gradsan.observe.log.sites import Kind
 from gradsan.observe.user_statements import statements_at
@@ -14,26 +14,26 @@ from gradsan.source.stores import stores
 _BLOCKS = 12  # of the log, that are read for one iteration
 
 
-def maker_iterations(number: int, loop: Rounds, lines: Lines) -> set[int]:
+def creator_iterations(number: int, loop: Iterations, lines: Lines) -> set[int]:
     """The iterations in which the maker of an op created ops."""
     stack = lines.stack_of(number)
     if isinstance(stack, Unknown):
         return set()
     *callers, innermost = _from_the_storing(stack, max(loop.depth, 0))
     created = lines.made_by(innermost.file, innermost.line, tuple(callers))
-    return {each for start, _ in created if (each := loop.round_of(start)) not in (None, BEFORE)}
+    return {each for start, _ in created if (each := loop.iteration_of(start)) not in (None, BEFORE)}
 
 
-def goes_over_functions(number: int, loop: Rounds, lines: Lines, path: Iterable[int]) -> bool:
+def goes_over_functions(number: int, loop: Iterations, lines: Lines, path: Iterable[int]) -> bool:
     """Whether a line of the loop called one function in the iteration that created an op, and calls another now.
 
     Such a loop goes over callbacks, or over the parts of a step: its iterations are no steps. `path`: ops on the path
     to it. An iteration of the log is read twice at most, however long the path is.
     """
-    born, depth, created = loop.round_of(number), loop.depth, lines.stack_of(number)
+    born, depth, created = loop.iteration_of(number), loop.depth, lines.stack_of(number)
     if loop.kind is not Repeats.LOOP or not born or isinstance(created, Unknown) or len(created) <= depth + 1:
         return False
-    ours = _called_from(created[depth], depth, (each for each in path if loop.round_of(each) == loop.now), lines)
+    ours = _called_from(created[depth], depth, (each for each in path if loop.iteration_of(each) == loop.now), lines)
     if not ours or _function(created[depth + 1]) in _entered(loop, loop.now, lines):
         return False
     return not ours <= _entered(loop, born, lines)
@@ -49,7 +49,7 @@ def _function(frame: Frame) -> tuple[str, str]:
     return frame.file, frame.function
 
 
-def _entered(loop: Rounds, ordinal: int, lines: Lines) -> set[tuple[str, str]]:
+def _entered(loop: Iterations, ordinal: int, lines: Lines) -> set[tuple[str, str]]:
     """The functions that an iteration called, each as file and name."""
     start, stop = loop.start_of(ordinal), loop.start_of(ordinal + 1)
     if start is None:
