@@ -119,7 +119,7 @@ gradient -1.427, of this loss alone -0.238
         if not isinstance(incident, SecondPass) or incident.kinship != "total":
             return False
         loop = incident.repetition
-        # A total grows in every round. A term that this round did not make is none, whichever losses it was part of.
+        # A total grows in every iteration; what this one did not create is no term of it, whichever losses it was in.
         return loop is None or loop.creator_ran_now
 
     @classmethod

@@ -125,7 +125,7 @@ up to date: False
         loop = incident.repetition if isinstance(incident, SecondPass) else None
         if loop is None or loop.made != "earlier":
             return False
-        # A cache with several keys fills in several rounds; what a step leaves behind by mistake is always the latest.
+        # A cache with several keys fills in several iterations; what a step forgets is always the latest.
         return loop.creator_runs <= 1 or (loop.creator_ran_since and not loop.creator_ran_now)
 
     @classmethod

@@ -1,1 +1,1 @@
-"""The static door: source → lifecycle facts, by abstract interpretation. It never imports or runs what it reads."""
+"""The static entry point: source → lifecycle facts, by abstract interpretation. It runs nothing that it reads."""

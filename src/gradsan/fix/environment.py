@@ -13,7 +13,7 @@ _START = "gradsan.pth"  # read by every interpreter that gradsan is installed fo
 _ENTRY_POINT = """\
 import site, sys
 site.addsitedir({start!r})
-sys.path.remove({door!r})
+sys.path.remove({entry_point!r})
 del sys.modules["sitecustomize"]
 try:
     import sitecustomize
@@ -42,7 +42,7 @@ def _is_read_at_start() -> bool:
 
 def _entry_point(notes: Path) -> Path:
     """Where gradsan is run from a checkout: a folder whose `sitecustomize` reads the start-up file."""
-    folder = notes / "door"
+    folder = notes / "entry_point"
     folder.mkdir()
     start = Path(__file__).resolve().parents[2]
     text = _ENTRY_POINT.format(start=str(start), entry_point=str(folder))

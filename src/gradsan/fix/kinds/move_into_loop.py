@@ -191,7 +191,7 @@ def _may_move(moved: list[Statement], container: Loop | Function, uses: Statemen
 
 
 def _buffer_into_the_loop(program: Program) -> Iterator[Draft]:
-    """What was made once, is written to in every round and never assigned anew: every round begins with a new one."""
+    """What was created once, is written to in every iteration and never assigned: each begins with a new one."""
     culprit = program.diagnosis.culprit
     for place in reversed(program.places(program.diagnosis.used)):
         loops = [] if place is None else place.tree.loops(place.statement)

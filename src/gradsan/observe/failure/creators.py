@@ -15,7 +15,7 @@ _BLOCKS = 12  # of the log, that are read for one iteration
 
 
 def creator_iterations(number: int, loop: Iterations, lines: Lines) -> set[int]:
-    """The iterations in which the maker of an op created ops."""
+    """The iterations in which the creator of an op created ops."""
     stack = lines.stack_of(number)
     if isinstance(stack, Unknown):
         return set()

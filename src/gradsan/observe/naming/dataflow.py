@@ -42,7 +42,7 @@ def flow(
 
 
 def doubt_of(stores: Stores, creators: tuple[Execution, ...], node: ast.expr, at: Execution) -> float | None:
-    """How doubtful it is that an expression's value is what the last of `makers` created; None: no path leads there."""
+    """How doubtful it is that an expression's value is what the last of `creators` gave; None: no path leads there."""
     goal = _Search(stores, creators).find([Demand(node, (), at)]) if creators else None
     return None if goal is None else goal.cost
 

@@ -1,6 +1,6 @@
 """Names for what no variable held: what is called is named instead.
 
-`makers` and `entering` are what was running when the op was created, and when it entered the later forward.
+`creators` and `entering` are what was running when the op was created, and when it entered the later forward.
 """
 
 import ast
