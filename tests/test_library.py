@@ -123,7 +123,7 @@ gradsan.uninstall()
 print(torch.autograd._engine_run_backward.__module__)
 """
 
-    assert run(code) == "False\ngradsan.observe.engine\ntorch.autograd.graph\n"
+    assert run(code) == "False\ngradsan.observe.watched_engine\ntorch.autograd.graph\n"
 
 
 def test_installing_without_torch_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
