@@ -43,7 +43,7 @@ STEPS: dict[str, tuple[Any, str]] = {
     "prepares the notes of passes": (process, "Passes"),
     "prepares the notes of steps": (process, "Steps"),
     "begins to record": (recorder.LineRecorder, "start"),
-    "chooses a way to record": (recorder, "_way"),
+    "chooses how to record": (recorder, "_method"),
     "takes functions in": (recorder.LineRecorder, "adopt"),
     "opens a block of the log": (pen.Pen, "turn"),
     "knows a caller again": (callers.Callers, "of"),
