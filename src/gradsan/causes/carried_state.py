@@ -34,7 +34,7 @@ class CarriedState(Cause):
         Remedy("no-grad", where=("put away",)),
     )
     # It begins as in the first iteration; and what is put away to be aimed at is a constant from the start.
-    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reset-state": "again", "no-grad": "stored"}
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reset-state": "begun", "no-grad": "stored"}
     asked = 40
     example = Example(
         program="""\
