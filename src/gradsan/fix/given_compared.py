@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _CLOSE = 1e-4  # relative; sums are added up in another order
-# Of the largest gradient so far. Some are zero but for rounding, as a bias before a normalisation, and what earlier steps
-# were rounded by stays in the parameters, however small the gradients have become.
+# Of the largest gradient so far. Some are zero but for rounding, as a bias before a normalisation; and what earlier
+# steps were rounded by stays in the parameters, however small the gradients have become.
 _ROUNDING = 1e-5
 
 Steps = Sequence[Mapping[str, Any]]  # what each optimizer was given, step after step

@@ -106,24 +106,17 @@ def _spoiled(trial: Trial, stage: Stage, meaning: Meaning) -> Verdict | None:
 def _as_meant(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     if meaning == "open":
         return Verdict("agrees", _AGREES[meaning])
-    if meaning == "begun":
+    if meaning == "begun" or (meaning == "cut" and starves(stage.reference("cut").steps)):
         return _begun(trial, stage)
     if meaning == "beside":
         reference = stage.reference("beside")
         is_open = reference.joint or (reference.shared and not reference.stale)
         return _shared(trial, stage) if is_open else _again(trial, stage, "beside")
-    if meaning == "again" or _is_not_meant(meaning, stage):
+    if meaning == "again" or (meaning == "constant" and _untrained_as_constant(stage.reference("constant"), stage)):
         return _again(trial, stage, "again")
     if meaning == "same" and not stage.fails:
         return _compared(trial, stage.ran, meaning)
     return _compared(trial, stage.reference("kept" if meaning == "same" else meaning), meaning)
-
-
-def _is_not_meant(meaning: Meaning, stage: Stage) -> bool:
-    """Whether a reference takes away what a step is there to train."""
-    if meaning == "cut":
-        return starves(stage.reference("cut").steps)
-    return meaning == "constant" and bool(_untrained_as_constant(stage.reference("constant"), stage))
 
 
 def _untrained_as_constant(trial: Trial, stage: Stage) -> list[str]:
@@ -153,7 +146,10 @@ def _again(trial: Trial, stage: Stage, first: Meaning) -> Verdict:
 
 
 def _begun(trial: Trial, stage: Stage) -> Verdict:
-    """By who is trained: there is no reference for values that the program does not compute."""
+    """By who is trained, once parameters have changed: no reference has values that the program does not compute."""
+    kept = stage.reference("kept")
+    if stage.fails and kept.status == 0 and not kept.stale:
+        return _compared(trial, kept, "kept")
     once = trained_once(trial.steps, completed(stage.ran.steps), trial.names)
     if once:
         return Verdict("differs", f"only the first iteration trains {_listed(once)}")
