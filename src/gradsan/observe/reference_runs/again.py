@@ -1,5 +1,6 @@
 """The reference run in which all that was computed from parameters is computed again once they have changed."""
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -15,10 +16,15 @@ class Again(Kept):
     Where that cannot be done, the reference is stale.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, read_again: Iterable[int] = ()) -> None:
         super().__init__()
-        self._sheet = Worksheet()
+        self._sheet = Worksheet(read_again)
         _follow(self._sheet)
+
+    @property
+    def noted(self) -> Iterable[int]:
+        """The calls that were made again."""
+        return self._sheet.made_again
 
     def run(self, engine: Any, tensors: Any, args: list[Any], named: dict[str, Any]) -> Any:  # noqa: ANN401 # as the engine has it
         """Ask for the gradients of the present loss."""

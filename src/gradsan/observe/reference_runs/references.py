@@ -24,7 +24,12 @@ _REFERENCES: dict[str, Callable[[], Kept]] = {
 
 
 # Those that go by what another one has noted.
-_INFORMED: dict[str, Callable[[Iterable[int]], Kept]] = {"constant": Constant, "held": Held, "stored": Stored}
+_INFORMED: dict[str, Callable[[Iterable[int]], Kept]] = {
+    "constant": Constant,
+    "held": Held,
+    "stored": Stored,
+    "reread": Again,
+}
 
 
 def reference(name: str, noted: Iterable[int]) -> Kept:

@@ -1,6 +1,6 @@
 """Values that are computed again as in a spreadsheet: when they are used, and what they came from has changed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ class Computed:
     named: dict[str, Any]
     leaves: frozenset[int]  # ids of all leaves that it was computed from
     time: int
+    number: int = -1  # among such calls of the program
     edits: bool = False  # its first argument, in place
     results: tuple[Tensor, ...] = ()  # of the last time that it was made again
     versions: tuple[int, ...] = ()  # of these
@@ -47,11 +48,18 @@ class _Input:
 
 
 class Worksheet:
-    """All that was computed from leaves, with how. A leaf changes by an edit, be it of an optimizer or by hand."""
+    """All that was computed from leaves, with how. A leaf changes by an edit, be it of an optimizer or by hand.
 
-    def __init__(self) -> None:
+    Who only looks at a value, as a log does below a step, gets the one that others have used last; `read_again` has the
+    numbers of the calls of which that is not so.
+    """
+
+    def __init__(self, read_again: Iterable[int] = ()) -> None:
         from torch.utils.weak import WeakTensorKeyDictionary
 
+        self.made_again: set[int] = set()  # the numbers of calls
+        self._read_again = frozenset(read_again)
+        self._calls = 0
         self.is_torn = False  # something old was used that cannot be computed again
         self._cells: Any = WeakTensorKeyDictionary()  # a tensor → the call that computed it, and its place there
         self._leaves: dict[int, Tensor] = {}  # by id
@@ -98,7 +106,11 @@ class Worksheet:
     def latest(self, tensor: Any) -> Any:  # noqa: ANN401 # as above
         """What a tensor was when something was last computed from it: for whoever only looks at it."""
         cell = self._cells.get(tensor) if is_tensor(tensor) else None
-        return cell[0].results[cell[1]] if cell is not None and cell[0].results else tensor
+        if cell is None:
+            return tensor
+        if cell[0].number in self._read_again:
+            return self.present(tensor)
+        return cell[0].results[cell[1]] if cell[0].results else tensor
 
     def notice(self) -> None:
         """Find out which leaves have been edited."""
@@ -152,7 +164,8 @@ class Worksheet:
                 leaves |= each.source.leaves
             elif is_tensor(each) and id(each) in self._leaves:
                 leaves |= {id(each)}
-        computed = Computed(function, *inputs, leaves, self._time, edits=edited is not None)
+        computed = Computed(function, *inputs, leaves, self._time, self._calls, edits=edited is not None)
+        self._calls += 1
         for place, each in enumerate(outputs):
             if each.grad_fn is not None and (edited is not None or each not in self._cells):
                 self._cells[each] = (computed, place)
@@ -228,6 +241,7 @@ class Worksheet:
         computed.results = (args[0],) if computed.edits else tuple(tensors_in(result))
         computed.versions = tuple(map(version_of, computed.results))
         computed.time = self._time
+        self.made_again.add(computed.number)
         for place, each in enumerate(computed.results):
             if each.grad_fn is not None and each not in self._cells:
                 self._cells[each] = (computed, place)
