@@ -8,9 +8,9 @@ from typing import Any
 
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.libraries import ALIASES
+from gradsan.source.file_statements import statements_in
 from gradsan.source.names import given, parameters
 from gradsan.source.scopes import Scope, statements_of
-from gradsan.source.statements import statements_in
 from gradsan.source.tree import COMPREHENSIONS, SCOPES
 from gradsan.source.unpacking import SOME_ITEM, Path, Selector, unpacked
 

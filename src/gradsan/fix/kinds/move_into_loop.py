@@ -8,9 +8,8 @@ from gradsan.facts.location import Location
 from gradsan.fix.creating import creates_trained, holds_trained
 from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
-from gradsan.fix.pass_arguments import asks_for_pass
 from gradsan.fix.program import Place, Program, frames
-from gradsan.knowledge.effects import does, touches_gradients
+from gradsan.knowledge.effects import does, may_ask_for_pass, touches_gradients
 from gradsan.knowledge.tensors import operation
 from gradsan.source.names import assigned_names, call_of, called_name, loaded, loaded_names, targets
 from gradsan.source.placing import code_of, header, nested
@@ -107,12 +106,12 @@ def _bound_by_the_call(tree: Tree, closure: Function, wanted: set[str], draft: D
 
 def _updates(statement: Statement) -> bool:
     call = call_of(statement)
-    return call is not None and (asks_for_pass(call) or touches_gradients(called_name(call)))
+    return call is not None and (may_ask_for_pass(called_name(call)) or touches_gradients(called_name(call)))
 
 
 def _asks_for_pass(statement: Statement, losses: set[str]) -> bool:
     call = call_of(statement)
-    return call is not None and asks_for_pass(call) and bool(loaded_names(call) & losses)
+    return call is not None and may_ask_for_pass(called_name(call)) and bool(loaded_names(call) & losses)
 
 
 def _body(

@@ -7,9 +7,9 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.facts.location import Location
+from gradsan.fix.asking_calls import pass_call
 from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
-from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
 from gradsan.knowledge.effects import does, touches_gradients
 from gradsan.source.names import assigned_names, call_of, called_name, calls, loaded_names
