@@ -207,7 +207,7 @@ def test_variable_switches_it_on(started: Started) -> None:
     assert explained.returncode == plain.returncode == 1
     assert explained.stderr.startswith(plain.stderr.rstrip())
     assert "GS103 carried-state" in explained.stderr
-    assert "made, in step 1" in explained.stderr
+    assert "created here, in step 1" in explained.stderr
 
 
 SPAWNS = FAILS.replace(
@@ -225,7 +225,7 @@ def test_child_processes_inherit_it(started: Started) -> None:
     ended = started(SPAWNS, GRADSAN="1")
 
     assert "GS103 carried-state" in ended.stderr
-    assert "made, in step 1" in ended.stderr
+    assert "created here, in step 1" in ended.stderr
 
 
 def test_interpreter_starts_whatever_is_wrong(started: Started, tmp_path: Path) -> None:

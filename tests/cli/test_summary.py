@@ -61,7 +61,7 @@ def test_finding_that_nobody_wants_is_not_told(tmp_path: Path, options: tuple[st
     done = run(tmp_path, "--fail-on", "warning", *options, comment=comment)
 
     assert done.returncode == 0
-    assert done.stderr.startswith("gradsan: nothing found (5 passes, 5 steps, ")
+    assert done.stderr.startswith("gradsan: nothing found (5 backward passes, 5 steps)")
     assert done.stderr.count("\n") == 1
 
 
@@ -93,4 +93,4 @@ def test_summary_begins_a_line_of_its_own(tmp_path: Path, ending: str) -> None:
         subprocess.run(command, cwd=tmp_path, stdout=log, stderr=log, check=True)
 
     last = (tmp_path / "log").read_bytes().rpartition(b"\repoch 5/5")[2]
-    assert last.startswith(b"\ngradsan: nothing found (5 passes")
+    assert last.startswith(b"\ngradsan: nothing found (5 backward passes")

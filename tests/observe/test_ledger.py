@@ -144,7 +144,7 @@ def test_summary_of_a_watch_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -
 
     told = capsys.readouterr()
     assert told.out == ""
-    assert told.err.startswith("gradsan: nothing found (12 passes, 4 steps")
+    assert told.err.startswith("gradsan: nothing found (12 backward passes, 4 steps")
     assert told.err.count("\n") == 1
 
 

@@ -1,10 +1,10 @@
 """What all text for a terminal has in common: styles, wrapping, and the last step to a string."""
 
 import difflib
-import textwrap
 from collections.abc import Sequence
 from io import StringIO
 
+from rich.cells import cell_len
 from rich.text import Text
 
 NARROWEST = 40  # columns; below that, prose is no longer readable and the terminal may cut it
@@ -15,8 +15,14 @@ _LONG = 20_000  # letters
 
 
 def wrapped(paragraph: str, width: int) -> list[str]:
-    """Lines of prose; names and paths stay whole."""
-    return textwrap.wrap(paragraph, width, break_long_words=False, break_on_hyphens=False)
+    """Lines of prose, by columns: letters of some scripts take two. Names and paths stay whole."""
+    lines: list[str] = []
+    for word in paragraph.split():
+        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
 
 
 def changed_lines(old: Sequence[str], new: Sequence[str]) -> list[str]:
