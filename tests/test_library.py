@@ -273,7 +273,7 @@ def test_without_lines_the_story_comes_from_passes_and_source(tmp_path: Path) ->
 
     ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, cwd=tmp_path)
 
-    assert "GS104 computed-once: The graph of `table` was made once, before the loop" in ended.stderr
+    assert "GS104 computed-once: `table` was computed once, before the loop" in ended.stderr
     assert "lines are not recorded: nobody wants them" in ended.stderr
     assert "likely" in ended.stderr
 
@@ -285,6 +285,6 @@ def test_a_script_that_installs_gradsan_itself_gets_the_right_story(tmp_path: Pa
 
     ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, cwd=tmp_path)
 
-    assert "GS104 computed-once: The graph of `table` was made once, before the loop" in ended.stderr
+    assert "GS104 computed-once: `table` was computed once, before the loop" in ended.stderr
     assert "train.py:8   table = weight.tanh() * 2" in ended.stderr
     assert ("lines of train.py were not recorded" in ended.stderr) is not hasattr(sys, "monitoring")

@@ -36,8 +36,8 @@ def test_finding_fails_a_run_that_is_to_fail_on_warnings(tmp_path: Path) -> None
 
     assert done.returncode == 1
     assert done.stdout == "done\n"
-    assert done.stderr.startswith("GS302 needless-retain: `retain_graph=True` keeps the graph of `loss` in 5")
-    assert "(5 passes, 5 steps, " in done.stderr
+    assert done.stderr.startswith("GS302 needless-retain: `retain_graph=True` keeps the graph of `loss` 5 times")
+    assert "gradsan: 1 warning: GS302 (5 backward passes, 5 steps)" in done.stderr
 
 
 def test_report_has_the_numbers_of_the_run(tmp_path: Path) -> None:

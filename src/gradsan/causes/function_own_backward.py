@@ -23,7 +23,7 @@ class FunctionOwnBackward(Cause):
     severity = "error"
     summary = "a custom `autograd.Function` back-propagates a graph of its own; `retain_graph` does not reach it"
     titles: ClassVar[dict[FixKind, str]] = {
-        "recompute": "create the graph of {it} inside `backward`, each time it is called",
+        "recompute": "call the Function again for each backward(), or create {it} again inside its `backward`",
         "retain-graph": "pass `retain_graph=True` to the call inside the Function's `backward`: {earlier}",
     }
     asked = 3

@@ -65,7 +65,7 @@ loss.backward()
     )
     unless = (
         "Not where the gradient is used only as a number: a saliency map, a step size, first-order meta-learning. "
-        "There `create_graph=True` costs time and memory on second derivatives that nobody needs; use "
+        "There `create_graph=True` costs time and memory for second derivatives that nobody needs; use "
         "`retain_graph=True`, or take the gradient from a forward pass of its own. Prefer `autograd.grad` to "
         "`backward(create_graph=True)`: the latter ties each parameter and its `.grad` into a cycle that keeps memory."
     )

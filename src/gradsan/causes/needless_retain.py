@@ -141,9 +141,7 @@ print("saved values still in memory:", Saved.alive)
 
 
 def _times(line: PassLine) -> str:
-    if line.passes is None:
-        return ""
-    return " once" if line.retained == 1 else f" {line.retained:,} times"
+    return "" if line.passes is None or line.retained == 1 else f" {line.retained:,} times"
 
 
 def _counted(line: PassLine) -> dict[str, int | float | str | None]:

@@ -109,7 +109,7 @@ loss 2.543, gradient of the bias -3.189
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
         """What happened, in one sentence."""
-        return f"backward() was already called on {name}, and that call freed its graph"
+        return f"{name} has already been through backward(), and that call freed its graph"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:

@@ -33,28 +33,28 @@ _LONGEST = 48  # letters of source within a sentence
 def title_of(kind: FixKind, cause: type[Cause], name: str | None, places: Mapping[Role, Location | None]) -> str:
     """What to do, in the words of a cause."""
     freed, used = places.get("freed"), places.get("used")
-    earlier = _line(freed or places.get("cut"), "the earlier backward()")
+    earlier = _line(freed or places.get("cut"), "the call", "the earlier backward()")
     return cause.titles.get(kind, _TITLES[kind]).format(
         it=f"`{name}`" if name else "the tensor",
         name=name or "optimizer",
         earlier=earlier,
-        later=_line(used, "the later backward()"),
+        later=_line(used, "the call", "the later backward()"),
         retaining="every backward() except the last" if _is_one_line(freed, used) else earlier,
-        changed=_line(places.get("changed"), "the optimizer's `step()`"),
-        cut=_line(places.get("cut"), "the line above"),
+        changed=_line(places.get("changed"), "the line", "the optimizer's `step()`"),
+        cut=_line(places.get("cut"), "the line", "the line that creates it"),
         option=_option(used),
         code=cause.code,
     )
 
 
-def _line(place: Location | None, otherwise: str) -> str:
+def _line(place: Location | None, what: str, otherwise: str) -> str:
     """A line as the reader finds it: by what it says, where that is short, and by its number."""
     if place is None:
         return otherwise
     cell = "" if place.cell is None else f"[{place.cell}]"
     where = f"{place.file}{cell}:{place.line}"
     source = place.source or ""
-    return f"`{source}` ({where})" if source and len(source) <= _LONGEST and "`" not in source else f"line {where}"
+    return f"`{source}` ({where})" if source and len(source) <= _LONGEST and "`" not in source else f"{what} at {where}"
 
 
 def _is_one_line(freed: Location | None, used: Location | None) -> bool:

@@ -41,7 +41,7 @@ class UnusedForward(Cause):
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"combine-losses": "open", "move-into-loop": "open"}
     roles = Cause.roles | {"made": "computed here, and no backward() uses it"}
     titles: ClassVar[dict[FixKind, str]] = {
-        "combine-losses": "add {it} to the loss on which backward() is called",
+        "combine-losses": "add {it} to the loss that backward() is called on, instead of dropping it",
         "move-into-loop": "call backward() and step() for every batch: move them into the loop",
     }
     example = Example(

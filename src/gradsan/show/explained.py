@@ -89,12 +89,12 @@ def _title(fix: Fix) -> str:
 
 
 def _edit(edit: Edit) -> Text:
-    """Where, and only the lines that change, without the indentation they share."""
+    """Where, and the lines that change with those beside them, without the indentation they share."""
     changed = changed_lines(edit.old.split("\n"), edit.new.split("\n"))
     bare = textwrap.dedent("\n".join(line[2:] for line in changed)).split("\n")
     text = Text().append(f"  {edit.file}:{edit.line}\n", "cyan")
     for line, code in zip(changed, bare, strict=True):
-        text.append(f"  {line[0]} {code}".rstrip() + "\n", DIFF[line[0]])
+        text.append(f"  {line[0]} {code}".rstrip() + "\n", DIFF.get(line[0], QUIET))
     return text
 
 

@@ -148,4 +148,4 @@ def _verdict(diagnoses: Sequence[Diagnosis]) -> str:
     warnings = len(diagnoses) - errors
     counts = [count(number, word) for number, word in ((errors, "error"), (warnings, "warning")) if number]
     codes = ", ".join(dict.fromkeys(each.code for each in diagnoses))
-    return f"gradsan: {' and '.join(counts)} ({codes})"
+    return f"gradsan: {' and '.join(counts)}: {codes}"

@@ -26,10 +26,15 @@ def wrapped(paragraph: str, width: int) -> list[str]:
 
 
 def changed_lines(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """The lines that go and come, each behind `- ` or `+ `; similar ones beside one another where there are few."""
+    """The lines that go and come, each behind `- ` or `+ `, and the lines beside them, which say where.
+
+    Similar ones stand beside one another where there are few.
+    """
     if max(len(old), len(new)) > _MANY or sum(map(len, (*old, *new))) > _LONG:  # `ndiff` takes the cube of them
         return [f"- {line}" for line in old] + [f"+ {line}" for line in new]
-    return [line for line in difflib.ndiff(old, new) if line[0] in DIFF]
+    lines = [line for line in difflib.ndiff(old, new) if line[0] != "?"]
+    beside = [any(each[0] in DIFF for each in lines[max(at - 1, 0) : at + 2]) for at in range(len(lines))]
+    return [line for line, is_beside in zip(lines, beside, strict=True) if is_beside]
 
 
 def with_inline_code(text: Text) -> Text:
