@@ -72,7 +72,7 @@ class PathOp:
 
     op: str  # PyTorch's name of the op, "MulBackward0"
     state: OpState
-    module: str | None = None  # dotted name of the module whose forward made it
+    module: str | None = None  # dotted name of the module whose forward created it
     location: Location | None = None
 
 
@@ -95,7 +95,7 @@ class Effects:
     parameters_cut_off: tuple[str, ...] = ()  # they would receive no gradient from the failing pass any more
     kept_bytes: int | None = None  # still kept when the pass is over: what every step adds
     walked_ops: int | None = None  # by the pass
-    parameters_changed: tuple[str, ...] | None = None  # they would receive another gradient; None: not to be told
+    parameters_changed: tuple[str, ...] | None = None  # they would receive another gradient; None: not to be known
 
 
 @dataclass(frozen=True, slots=True)

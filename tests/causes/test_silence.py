@@ -301,7 +301,7 @@ def test_stale_graph_is_fixed_as_the_error_of_its_kind_would_be() -> None:
 
     constructed = (Frame("model.py", 5, "Model.__init__"),)
     assert first(OLD) == "move-into-loop"
-    assert first(replace(OLD, made_in_loop=True)) == "recompute"
+    assert first(replace(OLD, created_in_loop=True)) == "recompute"
     assert first(replace(OLD, carried=replace(OLD.carried, made=constructed))) == "recompute"
     assert first(replace(OLD, trained_again=True)) == "detach"
     assert first(replace(OLD, trained_again=True, is_operand=True)) == "move-into-loop"

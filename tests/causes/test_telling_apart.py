@@ -34,7 +34,7 @@ LOOP = Repetition(
     made="earlier",
     creator_runs=2,
     creator_ran_now=True,
-    made_in_outer_iteration=False,
+    created_in_outer_iteration=False,
 )
 ONE = Owners(frozenset("a"), frozenset("a"), by_optimizer=True)
 APART = Owners(frozenset("a"), frozenset("b"), by_optimizer=True)
@@ -114,12 +114,12 @@ def test_cause_follows_from_the_facts(code: str, incident: Incident) -> None:
 
 
 def test_fake_of_a_gan_made_once_a_round_is_another_networks_output() -> None:
-    """Made before the inner loop, in this iteration of the outer one, and trained by another optimizer."""
+    """Created before the inner loop, in this iteration of the outer one, and trained by another optimizer."""
     inner = replace(BEFORE_LOOP, owners=APART)
     loop = inner.repetition
     assert loop is not None
 
-    assert told(replace(inner, repetition=replace(loop, made_in_outer_iteration=True))).code == "GS106"
+    assert told(replace(inner, repetition=replace(loop, created_in_outer_iteration=True))).code == "GS106"
 
 
 def test_pass_that_reaches_nothing_fresh_is_told_apart_by_who_stepped_on_the_earlier_one() -> None:
@@ -167,7 +167,7 @@ def test_what_was_inferred_is_likely() -> None:
 
 
 def test_story_has_its_places_and_its_name() -> None:
-    """Made, freed, entered, used, and the name in the sentence."""
+    """Created, freed, entered, used, and the name in the sentence."""
     diagnosis = told(IN_LOOP)
     places = [diagnosis.made, diagnosis.freed, diagnosis.enters, diagnosis.used]
 

@@ -179,7 +179,7 @@ def test_comment_that_silences_nothing_is_told(here: Here) -> None:
 
 
 def test_comments_are_added_where_asked(carried: Here) -> None:
-    """And from then on there is nothing to tell."""
+    """And from then on there is nothing to say."""
     carried.check("--add-ignore")
 
     assert f"{LINE}  # gradsan: ignore[GS103]" in (carried.folder / "train.py").read_text(encoding="utf-8")

@@ -97,7 +97,7 @@ def test_page_fits_the_width_of_the_terminal(workshop: Workshop) -> None:
 
 
 def test_saved_report_is_shown_again(workshop: Workshop) -> None:
-    """As it was shown when it was made; as JSON it comes out as it was saved."""
+    """As it was shown when it was created; as JSON it comes out as it was saved."""
     workshop.write("report.json", write(REPORT))
 
     as_text = workshop.gradsan("explain", "report.json")

@@ -183,7 +183,7 @@ print("done")
 """
 
 
-def test_fix_is_proved_by_running_the_mended_program(tmp_path: Path) -> None:
+def test_fix_is_proved_by_running_the_fixed_program(tmp_path: Path) -> None:
     """The error is gone, nothing new is found, and every optimizer is given the same gradients."""
     (tmp_path / "train.py").write_text(PROGRAM, encoding="utf-8")
 
@@ -220,7 +220,7 @@ def test_command_without_python_is_said_to_prove_nothing(tmp_path: Path) -> None
     assert "no Python program was seen" in done.stderr
 
 
-def test_problem_that_nothing_mends_does_not_keep_another_from_being_mended(tmp_path: Path) -> None:
+def test_problem_that_nothing_fixes_does_not_keep_another_from_being_fixed(tmp_path: Path) -> None:
     """Each is proved by a run that shows nothing new; what is not selected is left alone, and hinders nobody."""
     (tmp_path / "train.py").write_text(TWO_PROBLEMS, encoding="utf-8")
 
@@ -231,7 +231,7 @@ def test_problem_that_nothing_mends_does_not_keep_another_from_being_mended(tmp_
     assert "every optimizer is given the same gradients" in " ".join(done.stdout.split())
 
 
-def test_report_of_a_program_that_was_mended_meanwhile_leaves_nothing_to_do(tmp_path: Path) -> None:
+def test_report_of_a_program_that_was_fixed_meanwhile_leaves_nothing_to_do(tmp_path: Path) -> None:
     """Its program is run as the report says; what it does not show any more is not fixed by anything."""
     report = saved(tmp_path)
     (tmp_path / "train.py").write_text("print('fine')\n", encoding="utf-8")

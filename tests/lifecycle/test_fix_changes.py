@@ -241,7 +241,7 @@ def test_edit_on_a_copy_leaves_the_saved_value_alone() -> None:
 
 
 def test_copy_under_a_view_that_saw_the_edit_is_refused() -> None:
-    """Would the program want the view to see it? The life does not tell."""
+    """Would the program want the view to see it? The life does not say."""
     tape = Tape()
     h = plus(tape, tape.leaf("w"), tape.data())
     (view,) = tape.view("ViewBackward0", h)

@@ -22,7 +22,7 @@ Watched = Callable[[], AbstractContextManager[tuple[Session, Told]]]
 @contextmanager
 def _watched() -> Iterator[tuple[Session, Told]]:
     told: Told = []
-    session = Session(tell=told.append)
+    session = Session(report=told.append)
     sessions.take_over(session)
     try:
         yield session, told

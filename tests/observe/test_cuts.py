@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from observe.stories import diagnosis_of, line_of, marked
+from observe.failing_programs import diagnosis_of, line_of, marked
 
 PROGRAMS = {
     "numbers that are summed up": (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from observe.stories import diagnosis_of, line_of, marked
+from observe.failing_programs import diagnosis_of, line_of, marked
 
 PROGRAMS = {
     "assignment to a part": (

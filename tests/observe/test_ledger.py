@@ -75,7 +75,7 @@ def test_loss_is_left_out_below_a_function_of_the_same_name(tmp_path: Path, monk
 
 
 def test_state_that_is_handed_on_is_named_and_not_what_was_made_of_it() -> None:
-    """`score = score.flatten()` builds on what was made just before, and not on an earlier step."""
+    """`score = score.flatten()` builds on what was created just before, and not on an earlier step."""
     with gradsan.watch(quiet=True) as watching:
         carries_a_state_on()
 

@@ -249,7 +249,7 @@ def test_a_long_run_is_thinned_and_says_so(file: Path) -> None:
     assert [each.line for each in lines.stack_of(0) or ()] == [15, 5, 2]
     assert [each.line for each in lines.stack_of(3001) or ()] == [15, 9]  # once, amid the thinned part
     assert [each.line for each in lines.stack_of(6001) or ()] == [15, 11, 2]
-    assert (3001, 3002) in lines.made_by(str(file), 9)
+    assert (3001, 3002) in lines.created_by(str(file), 9)
 
 
 def rounds_throughout(source: str, file: Path) -> list[tuple[Iterations, ...]]:
@@ -343,7 +343,7 @@ def test_each_thread_has_a_log_of_its_own(file: Path) -> None:
     assert len(of_workers) == 4
     for lines in of_workers:
         assert {frame.line for number in range(50) for frame in lines.stack_of(number) or ()} == {5}
-        assert lines.made_by(str(file), 5) == tuple((number, number + 1) for number in range(50))
+        assert lines.created_by(str(file), 5) == tuple((number, number + 1) for number in range(50))
 
 
 def test_op_made_before_recording_is_unknown(file: Path) -> None:

@@ -94,7 +94,7 @@ def test_ops_of_an_imported_model_lead_to_the_lines_that_made_them(module: str, 
     told = [lines.stack_of(creation_number(node) or 0) for node in (loss.grad_fn, exp, mul)]
     assert [[frame.line for frame in stack or ()] for stack in told] == [[28, 23], [28, 22], [28, 21]]
     assert [frame.function for frame in told[0] or ()] == ["train", "Model.forward"]
-    assert len(lines.made_by(str(imported.__file__), 21)) == 3
+    assert len(lines.created_by(str(imported.__file__), 21)) == 3
 
 
 def test_losses_and_gradients_are_the_same_to_the_bit(module: str) -> None:
@@ -208,7 +208,7 @@ def test_error_of_our_own_ends_recording_and_says_one_line(tmp_path: Path) -> No
     file = tmp_path / "program.py"
     source = "total = 0\nfor i in range(100):\n    total += i\nprint(total)\n"
     file.write_text(source)
-    recorder = LineRecorder(exclude=[HERE], tell=told.append, op_counter=broken)
+    recorder = LineRecorder(exclude=[HERE], report=told.append, op_counter=broken)
     recorder.start()
 
     shown = outcome(compiled(recorder, source, file), Ops())
@@ -254,7 +254,7 @@ def test_without_an_op_counter_nothing_is_recorded_and_the_reason_is_told(monkey
     bare.__version__ = "9.9"  # type: ignore[attr-defined]
     monkeypatch.setattr(module, "private", lambda: probe(bare))
     told: list[str] = []
-    recorder = LineRecorder(tell=told.append)
+    recorder = LineRecorder(report=told.append)
 
     recorder.start()
 
@@ -319,7 +319,7 @@ def test_recording_gives_way_where_every_tool_id_is_taken() -> None:
     for tool in free:
         monitoring.use_tool_id(tool, "someone")
     try:
-        recorder = LineRecorder(tell=told.append)
+        recorder = LineRecorder(report=told.append)
         recorder.start()
     finally:
         for tool in free:
@@ -340,7 +340,7 @@ def test_recording_gives_way_to_a_debugger() -> None:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        recorder = LineRecorder(tell=told.append)
+        recorder = LineRecorder(report=told.append)
         recorder.start()
     finally:
         sys.settrace(before)

@@ -61,7 +61,7 @@ STEPS: dict[str, tuple[Any, str]] = {
     "asks for earlier passes": (passes.Passes, "before"),
     "asks for optimizers": (scene, "owners"),
     "diagnoses": (pipeline, "diagnose"),
-    "tells the story": (text, "explanation"),
+    "shows the explanation": (text, "explanation"),
     "keeps the diagnosis": (Findings, "add"),
 }
 
@@ -112,7 +112,7 @@ def test_voice_that_fails_is_no_fault_of_the_programs(monkeypatch: pytest.Monkey
         raise OSError
 
     monkeypatch.setattr(passes.Passes, "begin", lambda *_: 1 / 0)
-    session = Session(tell=broken)
+    session = Session(report=broken)
     session.start()
     try:
         torch.ones(1, requires_grad=True).sum().backward()

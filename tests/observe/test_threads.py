@@ -36,7 +36,7 @@ def test_number_of_a_thread_that_ended_is_not_used_again() -> None:
 
     identities, numbers = zip(*seen, strict=True)
     assert len(set(numbers)) == 4
-    assert len(set(identities)) < 4  # or there was nothing to be told apart
+    assert len(set(identities)) < 4  # or there was nothing to be distinguished
 
 
 def test_each_thread_has_a_log_of_its_own(watched: Watched) -> None:

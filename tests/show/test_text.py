@@ -17,8 +17,8 @@ SCENES = {"carried_state": CARRIED, "same_line_twice": WRAPPED, "needless_retain
 
 @pytest.mark.parametrize("width", [100, 72])
 @pytest.mark.parametrize("scene", SCENES)
-def test_golden_story(scene: str, width: int, golden: Golden) -> None:
-    """Made, freed, entered, used, in that order, with what each place means."""
+def test_golden_explanation(scene: str, width: int, golden: Golden) -> None:
+    """Created, freed, entered, used, in that order, with what each place means."""
     text = terminal(report(SCENES[scene]), width=width, color=False)
 
     golden.check(f"text/{scene}_{width}.txt", text)

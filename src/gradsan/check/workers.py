@@ -118,7 +118,7 @@ class _Worker(Generic[Item, Answer]):
 def _serve(work: Callable[[Item], Answer], questions: BinaryIO, answers: BinaryIO) -> NoReturn:
     """Do the work as long as somebody asks for it."""
     try:
-        faulthandler.disable()  # whoever asked is told of a crash, in one sentence
+        faulthandler.disable()  # whoever asked hears of a crash, in one sentence
         for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPROF):
             signal.signal(each, signal.SIG_DFL)
         before = _limit_memory()

@@ -8,7 +8,7 @@ from gradsan.causes.choosing import is_sure
 from gradsan.cli.outcomes import CERTAIN, GUESS, Outcome
 from gradsan.cli.rechecking import Rechecker
 from gradsan.errors import ChangedFileError
-from gradsan.fix.applying import OutsideError, mended
+from gradsan.fix.applying import OutsideError, edited_files
 from gradsan.fix.editing import OverlappingEditsError
 from gradsan.fix.proposing import with_edits
 from gradsan.fix.refusing import no_edit
@@ -41,7 +41,7 @@ class Proposing:
         """What becomes of a fix together with those that are to be made already."""
         made = [each.fix for each in self.outcomes if each.fix is not None and each.changed is not None]
         try:
-            changed = mended([edit for each in (*made, fix) for edit in each.edits], self.root)
+            changed = edited_files([edit for each in (*made, fix) for edit in each.edits], self.root)
         except (OverlappingEditsError, ChangedFileError, OutsideError) as error:
             return Outcome(diagnosis, fix, None, str(error))
         obstacle = self.rechecker.obstacle(diagnosis, changed)

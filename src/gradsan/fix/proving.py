@@ -9,7 +9,7 @@ from gradsan.causes import cause
 from gradsan.causes.meaning import Meaning
 from gradsan.causes.silence import places_of
 from gradsan.facts.live_evidence import NOTHING_READ
-from gradsan.fix.applying import mended
+from gradsan.fix.applying import edited_files
 from gradsan.fix.given_compared import completed
 from gradsan.fix.judging import Stage, Verdict, judge
 from gradsan.fix.program import Program
@@ -26,7 +26,7 @@ Changed = Mapping[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A program without its problem: what its files say, the fixes that made it so, and how sure that is."""
+    """A program without its problem: what its files say, the fixes that led there, and how sure that is."""
 
     changed: Changed
     fixes: tuple[Fix, ...]
@@ -49,13 +49,13 @@ class _Attempt:
 class Prover:
     """One search.
 
-    `stage` is the program with the fixes that other problems have got already; `tell` hears of every trial; `persists`
+    `stage` is the program with the fixes that other problems have already; `report` hears of every trial; `persists`
     says whether the source alone still shows a problem, given what the files would say.
     """
 
     workshop: Workshop
     stage: Stage
-    tell: Callable[[str], None]
+    report: Callable[[str], None]
     persists: Callable[[Diagnosis, Changed], bool] = lambda _diagnosis, _changed: False
     failed: list[str] = field(default_factory=list)  # what was tried in vain, in a line each
     otherwise: list[Proof] = field(default_factory=list)  # what ends the problem, and does not train as meant
@@ -111,7 +111,7 @@ class Prover:
             yield from self._paths(left, reached, so_far)
 
     def _program(self, diagnosis: Diagnosis, stage: Stage) -> Program:
-        """The program of a stage, as a diagnosis tells of it and as it was when it failed there."""
+        """The program of a stage, as a diagnosis speaks of it and as it was when it failed there."""
         live = stage.ran.live.get(diagnosis.fingerprint, NOTHING_READ)
         return Program(diagnosis, self.workshop.root, changed=stage.changed, live=live)
 
@@ -138,7 +138,7 @@ class Prover:
         for edits in candidates(fix.kind, program):
             if len(self._seen) >= _TRIALS:
                 return
-            files = mended(edits, self.workshop.root, stage.changed)
+            files = edited_files(edits, self.workshop.root, stage.changed)
             if files not in self._seen:
                 self._seen.append(files)
                 effects = fix.effects if edits == fix.edits else Effects()
@@ -154,12 +154,12 @@ class Prover:
             self._stays.add(fix.kind)
             self._fail(f"{fix.kind} at {places}: the source still has the problem")
             return None
-        self.tell(f"{fix.kind} at {places}: running the program with it")
+        self.report(f"{fix.kind} at {places}: running the program with it")
         trial = self.workshop.run(files)
         attempt = _Attempt(fix, files, trial, tuple(beyond(trial.diagnoses, self._known)))
         if self._ends(attempt, diagnosis):
             rest = f", then {_found(attempt.new)}" if attempt.new else ""
-            self.tell(f"{fix.kind} at {places}: the problem is gone{rest}")
+            self.report(f"{fix.kind} at {places}: the problem is gone{rest}")
             return attempt
         self._stays.add(fix.kind)
         self._fail(f"{fix.kind} at {places}: {_outcome(attempt)}")
@@ -170,7 +170,7 @@ class Prover:
         kind = proof.fixes[-1].kind
         self._stays.discard(kind)
         if proof.verdict.agrees:
-            self.tell(f"{kind}: {proof.verdict.why}")
+            self.report(f"{kind}: {proof.verdict.why}")
             return proof
         fixes = (*proof.fixes[:-1], replace(proof.fixes[-1], verified=None))
         self.otherwise.append(replace(proof, fixes=fixes))
@@ -179,7 +179,7 @@ class Prover:
 
     def _fail(self, line: str) -> None:
         self.failed.append(line)
-        self.tell(line)
+        self.report(line)
 
 
 def _same(one: Diagnosis, other: Diagnosis) -> bool:

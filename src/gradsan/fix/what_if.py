@@ -9,7 +9,7 @@ from gradsan.causes.diagnosing import remedies_of
 from gradsan.causes.remedy import Loss, Remedy
 from gradsan.causes.step_before_backward import StepBeforeBackward
 from gradsan.lifecycle import fix_changes
-from gradsan.lifecycle.events import Made, Stepped, Walked
+from gradsan.lifecycle.events import Created, Stepped, Walked
 from gradsan.lifecycle.life_edits import Edge, UnforeseeableError
 from gradsan.lifecycle.recording import Recording
 from gradsan.lifecycle.simulator import Consequences, play, replay
@@ -24,7 +24,7 @@ def _run_again(it: Recording) -> fix_changes.Change:
     step = max((at for at, event in enumerate(events) if isinstance(event, Stepped)), default=-1)
     if it.begins > step:
         return fix_changes.Recompute(it.old, frozenset({it.begins}))
-    ops = frozenset(event.op.id for event in events if isinstance(event, Made))
+    ops = frozenset(event.op.id for event in events if isinstance(event, Created))
     return fix_changes.Recompute(ops, frozenset({len(events) - 1}))
 
 
@@ -69,7 +69,7 @@ def _cuts(remedy: Remedy) -> bool:
 
 
 def _consequences(kind: FixKind, recording: Recording) -> Consequences | None:
-    """None: the life does not tell."""
+    """None: the life does not say."""
     if kind not in _CHANGES:
         return None
     with suppress(UnforeseeableError, KeyError, ValueError):
@@ -112,7 +112,7 @@ def _reached(recording: Recording, *, cut: bool) -> set[int]:
 
 def _leaves_below(recording: Recording, nodes: Iterable[int], cut: frozenset[Edge] = frozenset()) -> set[int]:
     """The leaves that some ops lead to, but for those that they lead to over these edges alone."""
-    inputs = {event.op.id: event.op.inputs for event in recording.life.events if isinstance(event, Made)}
+    inputs = {event.op.id: event.op.inputs for event in recording.life.events if isinstance(event, Created)}
     left, seen = list(nodes), set[int]()
     while left:
         node = left.pop()

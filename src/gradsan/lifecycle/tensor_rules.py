@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from gradsan.facts.location import Location
-from gradsan.lifecycle.events import Cleared, Edited, Event, Held, Life, Made, Pass, Stepped, Walked
+from gradsan.lifecycle.events import Cleared, Created, Edited, Event, Held, Life, Pass, Stepped, Walked
 from gradsan.lifecycle.ops import Leaf, Op, Port, Saved
 from gradsan.lifecycle.simulator import play
 
@@ -187,7 +187,7 @@ class Tape:
         )
 
     def adopt(self, op: Op) -> Port:
-        """Write down an op that was made by other hands: by a pass with `create_graph=True`."""
+        """Write down an op that was created by other hands: by a pass with `create_graph=True`."""
         return self._make(op)
 
     def walk(
@@ -266,7 +266,7 @@ class Tape:
         number = next(self._numbers)
         saved = tuple(Saved(each.tensor.storage, each.tensor.counter, each.needed_for) for each in saves)
         grip = _Grip(tuple(each.tensor for each in saves), op.keeps)
-        self._events.append(Made(replace(op, id=number, saves=saved + op.saves, keeps=grip.ops), late=late))
+        self._events.append(Created(replace(op, id=number, saves=saved + op.saves, keeps=grip.ops), late=late))
         self._holders[number], self._told[number] = grip, grip.ops
         return Port(number)
 

@@ -37,7 +37,7 @@ def try_one(random: Random, changer: Changer) -> Consequences | None:
 
 def _try(training: Training, score: Score, changed: Changed) -> Consequences:
     foretold = replay(score.life, changed.change)
-    # An update that changes values tells whether an op read its parameters before or after; one that changes none keeps
+    # An update that changes values says whether an op read its parameters before or after; one that changes none keeps
     # apart what a change does at first hand from all that follows.
     update = 1.25 if isinstance(changed.change, MOVES_FORWARD) else 1.0
     _judge_failure(changed.script.run(update=update), score, changed, foretold)
