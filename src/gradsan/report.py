@@ -89,7 +89,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a fix would do to the program, as the simulator foretells it: told where its edit is what was simulated."""
+    """What a fix would do to the program, as the simulator predicts it, where its edit is what was simulated."""
 
     saved_bytes: int | None = None  # kept at the peak, with the fix applied
     parameters_cut_off: tuple[str, ...] = ()  # they would receive no gradient from the failing pass any more

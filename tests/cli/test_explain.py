@@ -109,7 +109,7 @@ def test_saved_report_is_shown_again(workshop: Workshop) -> None:
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", '{"schema": 1}'])
-def test_file_that_is_no_report_is_told_with_status_2(content: str | None, workshop: Workshop) -> None:
+def test_file_that_is_no_report_is_reported_with_status_2(content: str | None, workshop: Workshop) -> None:
     """Missing or not ours: one message, no traceback."""
     if content is not None:
         workshop.write("report.json", content)

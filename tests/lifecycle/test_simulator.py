@@ -26,9 +26,9 @@ from gradsan.lifecycle.tensor_rules import Tape
 from lifecycle.lives import BACKWARD, NBYTES, edge, now, op, plus, port, sin, tanh, tanh_in_place, times
 
 
-def same_gradients(told: Consequences) -> bool:
+def same_gradients(predicted: Consequences) -> bool:
     """Whether every leaf provably receives what the program meant it to receive."""
-    return told.failure is None and not told.lost and told.changed == ()
+    return predicted.failure is None and not predicted.lost and predicted.changed == ()
 
 
 def failing_pass(life: Life) -> int:
@@ -245,7 +245,7 @@ def test_what_was_computed_once_is_fixed_by_moving_it_into_the_loop() -> None:
     assert moved.changed == ("w", "head")
 
 
-def test_what_was_computed_once_from_parameters_nobody_updates_is_the_same_in_every_round() -> None:
+def test_what_was_computed_once_from_parameters_nobody_updates_is_the_same_in_every_iteration() -> None:
     """GS104: moving it costs time only."""
     training = ComputedOnce(trains_embeddings=False)
 
@@ -350,7 +350,7 @@ def test_graph_that_grad_freed_is_fixed_by_retaining_it() -> None:
     assert same_gradients(replay(penalty.life, Retain(frozenset({penalty.inner}))))
 
 
-def test_what_a_program_makes_of_other_gradients_is_not_to_be_told() -> None:
+def test_what_a_program_makes_of_other_gradients_is_not_to_be_known() -> None:
     """GS107: without the inner pass, or with a graph of its result, the program computes something else."""
     penalty = Penalty()
 

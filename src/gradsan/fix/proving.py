@@ -75,7 +75,7 @@ class Prover:
     def marked(self, diagnosis: Diagnosis, proved: Fix | None) -> Diagnosis:
         """The diagnosis with what is known of its fixes now: the proved one first, and those that leave the problem."""
         others = [fix for fix in diagnosis.fixes if proved is None or fix.kind != proved.kind]
-        # What was foretold of a fix is not to stand beside what was seen of it.
+        # What was predicted of a fix is not to stand beside what was seen of it.
         known = [replace(fix, verified=False, effects=Effects()) if fix.kind in self._stays else fix for fix in others]
         notes = tuple(f"{each.fixes[-1].kind} ends the problem, but {each.verdict.why}" for each in self.otherwise)
         fixes = (*(() if proved is None else (proved,)), *known)

@@ -1,4 +1,4 @@
-"""What a fix does to a life: one change for every kind of fix that the law can foretell."""
+"""What a fix does to a life: one change for every kind of fix that the law can predict."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
