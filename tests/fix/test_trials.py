@@ -55,7 +55,7 @@ def test_python_without_the_start_up_file_finds_it_all_the_same(
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'own'}{os.pathsep}{Path(gradsan.__file__).parents[1]}")
     arranged = Arrangement(tmp_path, tmp_path, tmp_path)
 
-    code = "import sys; print('gradsan.entry.trial' in sys.modules, [p for p in sys.path if 'door' in p])"
+    code = "import sys; print('gradsan.entry.trial' in sys.modules, [p for p in sys.path if 'entry_point' in p])"
     done = subprocess.run(
         [sys.executable, "-X", "utf8", "-c", code],
         env=environment(arranged),
