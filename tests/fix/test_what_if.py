@@ -5,9 +5,9 @@ from dataclasses import replace
 from gradsan.fix.what_if import predict
 from gradsan.lifecycle.events import Walked
 from gradsan.lifecycle.recording import Recording
-from gradsan.lifecycle.tensor_rules import Tape
 from gradsan.report import Diagnosis, Fix
 from lifecycle.lives import edge, now, op, sin, times
+from lifecycle.tensor_rules import Tape
 
 FOUND = Diagnosis(
     code="GS103",

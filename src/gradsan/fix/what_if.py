@@ -30,7 +30,7 @@ def _run_again(it: Recording) -> fix_changes.Change:
 
 _CHANGES: dict[FixKind, Callable[[Recording], fix_changes.Change]] = {
     "detach": lambda it: fix_changes.Detach(it.crossing),
-    "item": lambda it: fix_changes.Item(it.crossing),
+    "item": lambda it: fix_changes.Detach(it.crossing),
     "reset-state": lambda it: fix_changes.ResetState(it.crossing),
     "no-grad": lambda it: fix_changes.NoGrad(it.old),
     "retain-graph": lambda it: fix_changes.Retain(it.earlier),
