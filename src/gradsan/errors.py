@@ -25,7 +25,7 @@ class UnreadableReportError(GradsanError):
 
 
 class ChangedFileError(GradsanError):
-    """A file does not read as it did when an edit of it was made."""
+    """A file does not read as it did when an edit of it was drafted."""
 
 
 class TorchMissingError(GradsanError):

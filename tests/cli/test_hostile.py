@@ -77,14 +77,14 @@ class Ended:
 def check(folder: Path, cache: Path, *arguments: str) -> Ended:
     """`gradsan check`, with all that it has used."""
     out, err = folder.parent / "out", folder.parent / "err"
-    with out.open("wb") as written, err.open("wb") as told:
+    with out.open("wb") as written, err.open("wb") as reported:
         process = subprocess.Popen(
             [REAL_PYTHON, "-P", "-W", "error", "-c", START, "check", *arguments],
             cwd=folder,
             env=os.environ | {"XDG_CACHE_HOME": str(cache), "PYTHONFAULTHANDLER": "1"},
             stdin=subprocess.DEVNULL,
             stdout=written,
-            stderr=told,
+            stderr=reported,
         )
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -322,10 +322,16 @@ def test_report_cannot_name_a_file_that_does_harm(tmp_path: Path, name: str) -> 
     os.mkfifo(tree / "pipe.py")
     place = {"file": name, "line": 5, "function": "f", "source": "l.backward()"}
     fix = {"kind": "recompute", "title": "t", "safety": "same-gradients"}
-    told = {"code": "GS101", "name": "same-loss-twice", "severity": "error", "origin": "run", "confidence": "certain"}
+    found = {
+        "code": "GS101",
+        "name": "same-loss-twice",
+        "severity": "error",
+        "origin": "run",
+        "confidence": "certain",
+    }
     places = dict.fromkeys(("used", "freed", "made"), place)
     report = {"schema": 1, "gradsan": "", "python": "", "torch": None, "argv": []}
-    report |= {"diagnoses": [told | places | {"message": "m", "fixes": [fix]}]}
+    report |= {"diagnoses": [found | places | {"message": "m", "fixes": [fix]}]}
     fill(tree, {"report.json": json.dumps(report)})
     started = [sys.executable, "-m", "gradsan", "fix", "--write", "--unsafe", "report.json"]
 

@@ -46,7 +46,7 @@ def op(tensor: Tensor) -> int:
 
 
 def edge(user: Tensor, used: Tensor) -> tuple[int, Port]:
-    """What leads from the op that made `user` to what it was made from."""
+    """What leads from the op that created `user` to what it was created from."""
     return op(user), port(used)
 
 

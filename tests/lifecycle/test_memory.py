@@ -81,7 +81,7 @@ def test_running_total_grows_by_its_losses() -> None:
     assert play(tape.life()).growth == NBYTES
 
 
-def test_growth_is_told_per_optimizer() -> None:
+def test_growth_is_reported_per_optimizer() -> None:
     """Two optimizers that step at different heights of one plain step do not look like growth."""
     tape = Tape()
     w, v = tape.leaf("w"), tape.leaf("v")

@@ -128,7 +128,7 @@ for _ in range(3):
     def notes(cls, incident: Incident) -> tuple[str, ...]:
         """Why the usual answer is the wrong one."""
         ops = len(incident.consumed) if isinstance(incident, SecondPass) else 0
-        growth = f" (about +{ops} {'op' if ops == 1 else 'ops'} a step)" if ops else ""  # source does not tell how many
+        growth = f" (about +{ops} {'op' if ops == 1 else 'ops'} a step)" if ops else ""  # source does not say how many
         return (
             (
                 f"not `retain_graph=True`: every pass would walk all earlier steps{growth}, and "

@@ -138,7 +138,7 @@ def _serve(work: Callable[[Item], Answer], questions: BinaryIO, answers: BinaryI
     global _is_worker  # noqa: PLW0603 # of this process, to its end
     _is_worker = True
     try:
-        faulthandler.disable()  # whoever asked is told of a crash, in one sentence
+        faulthandler.disable()  # whoever asked hears of a crash, in one sentence
         for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPROF):
             signal.signal(each, signal.SIG_DFL)
         _die_with(lifeline)

@@ -9,7 +9,7 @@ from gradsan.check.workers import Exceeded, answers
 from gradsan.cli.outcomes import CERTAIN, GUESS, Outcome
 from gradsan.cli.rechecking import Rechecker
 from gradsan.errors import ChangedFileError
-from gradsan.fix.applying import OutsideError, mended
+from gradsan.fix.applying import OutsideError, edited_files
 from gradsan.fix.editing import OverlappingEditsError
 from gradsan.fix.proposing import with_edits
 from gradsan.fix.refusing import no_edit
@@ -62,7 +62,7 @@ class Proposing:
     def _made(self, diagnosis: Diagnosis, fix: Fix, made: Sequence[Fix]) -> Outcome:
         """What becomes of a fix together with those that are to be made already."""
         try:
-            changed = mended([edit for each in (*made, fix) for edit in each.edits], self.root)
+            changed = edited_files([edit for each in (*made, fix) for edit in each.edits], self.root)
         except (OverlappingEditsError, ChangedFileError, OutsideError) as error:
             return Outcome(diagnosis, fix, None, str(error))
         obstacle = self.rechecker.obstacle(diagnosis, changed)

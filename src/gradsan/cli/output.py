@@ -39,7 +39,7 @@ def wants_color(choice: ColorChoice, *, terminal: bool, environment: Mapping[str
 
 
 def width() -> int:
-    """How many columns the reader has; 80 where nobody can tell, so that files come out the same everywhere."""
+    """How many columns the reader has; 80 where nobody knows, so that files come out the same everywhere."""
     return min(shutil.get_terminal_size(fallback=(80, 24)).columns, _WIDEST)
 
 

@@ -42,7 +42,7 @@ class Rechecker:
         left = [kind_of(each) for each in self._again(diagnosis, changed)]
         return left.count(kind) >= self._found.count(kind)
 
-    def renewed(self, diagnosis: Diagnosis, changed: Changed) -> Diagnosis | None:
+    def found_again(self, diagnosis: Diagnosis, changed: Changed) -> Diagnosis | None:
         """The diagnosis with the lines that it has now; None where it is gone."""
         if not changed:
             return diagnosis

@@ -36,7 +36,7 @@ class Session:
         include: Iterable[str] = (),
         exclude: Iterable[str] = (),
         wants: Callable[[str], bool] = lambda _: True,
-        tell: Callable[[str], None] = say,
+        report: Callable[[str], None] = say,
         own_hooks: bool = True,
         keeps_ledger: bool = False,
         lines: bool = True,
@@ -45,7 +45,7 @@ class Session:
         self._arriving = arriving  # called when torch has come, before anything of it is watched
         self.explainer = Explainer(wants)
         self.sanitizer = Sanitizer(
-            include=include, exclude=exclude, explain=self.explainer.explain, tell=tell, lines=lines
+            include=include, exclude=exclude, explain=self.explainer.explain, report=report, lines=lines
         )
         self.uncaught = Findings()  # of errors that ended the program or a thread
         self._own_hooks = own_hooks

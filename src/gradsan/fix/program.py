@@ -162,7 +162,7 @@ class Program:
         """A statement that the diagnosis does not speak of."""
         return self._place(Frame(file, line, function), lambda _, crowd: crowd[0])
 
-    def made_graph(self, place: Place) -> set[int]:
+    def created_graph(self, place: Place) -> set[int]:
         """The lines of a file that took part in creating the graph: on the path into it, and in all that was freed."""
         named = {line for file, line in self._graph_lines() if self._is_file_of(place, file)}
         of_old_ops = chain.from_iterable(map(frames, self._old_ops()))

@@ -1,10 +1,10 @@
-"""What a fix does to a life: one change for every kind of fix that the law can foretell."""
+"""What a fix does to a life: one change for every kind of fix that the law can predict."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from gradsan.lifecycle.events import Cleared, Edited, Event, Held, Life, Made, Walked
+from gradsan.lifecycle.events import Cleared, Created, Edited, Event, Held, Life, Walked
 from gradsan.lifecycle.life_edits import (
     Edge,
     UnforeseeableError,
@@ -26,7 +26,7 @@ from gradsan.lifecycle.repetition import Renaming, repeating, withdrawing
 class Change(ABC):
     """One thing changed in a program. Positions are indices into the events of the life it is applied to.
 
-    Where a life does not tell what becomes of it, applying the change raises an `UnforeseeableError`.
+    Where a life does not say what becomes of it, applying the change raises an `UnforeseeableError`.
     """
 
     kind: ClassVar[str]  # the kind of fix, as reports name it
@@ -75,7 +75,7 @@ class ResetState(Detach):
 
 @dataclass(frozen=True, slots=True)
 class NoGrad(Change):
-    """These ops run under `torch.no_grad()`: they are never made, and what builds on them finds no history.
+    """These ops run under `torch.no_grad()`: they are never created, and what builds on them finds no history.
 
     For views that is not all: PyTorch lets one made there require a gradient, which then leads nowhere.
     """
@@ -245,7 +245,7 @@ class Clone(Change):
         if not isinstance(event, Edited):
             raise UnforeseeableError(f"event {position} is no edit")
         storage = storage_of(life, event.counter)
-        # PyTorch rebuilds a view that saw the edit. On a copy it would see none: the life does not tell which it is.
+        # PyTorch rebuilds a view that saw the edit. On a copy it would see none: the life does not say which it is.
         if any(later > position and result == storage for later, result in views_rebuilt(life).items()):
             raise UnforeseeableError("a view that was made before the edit is used after it")
         return storage
@@ -253,7 +253,7 @@ class Clone(Change):
 
 @dataclass(frozen=True, slots=True)
 class Recompute(Change):
-    """These ops are made again before each of these positions, and what comes after builds on the new ones.
+    """These ops are created again before each of these positions, and what comes after builds on the new ones.
 
     They read the same tensors without history, and draw the same random numbers.
     """
@@ -280,6 +280,6 @@ class MoveIntoLoop(Recompute):
 
 def _out_of_place(event: Event) -> Event:
     """An op that wrote in place, out of place: its result is saved in the only version it has."""
-    if not isinstance(event, Made):
+    if not isinstance(event, Created):
         return event
     return replace(event, op=replace(event.op, saves=tuple(replace(each, written=False) for each in event.op.saves)))

@@ -4,12 +4,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from gradsan.lifecycle.events import Edited, Event, Held, Life, Made, Pass, Walked
+from gradsan.lifecycle.events import Created, Edited, Event, Held, Life, Pass, Walked
 from gradsan.lifecycle.ops import Op, Port, Saved
 
 
 class UnforeseeableError(ValueError):
-    """What a change does to this life cannot be told from the life."""
+    """What a change does to this life cannot be known from the life."""
 
 
 Edge = tuple[int, Port]  # the op that builds on something, and what it builds on
@@ -22,7 +22,9 @@ def each_event(life: Life, rewritten: Callable[[Event], Event]) -> Life:
 
 def each_op(life: Life, rewritten: Callable[[Op], Op]) -> Life:
     """The life with every op rewritten."""
-    return each_event(life, lambda event: replace(event, op=rewritten(event.op)) if isinstance(event, Made) else event)
+    return each_event(
+        life, lambda event: replace(event, op=rewritten(event.op)) if isinstance(event, Created) else event
+    )
 
 
 def asking(life: Life, passes: Collection[int], rewritten: Callable[[Pass], Pass]) -> Life:
@@ -76,7 +78,7 @@ def views_rebuilt(life: Life) -> dict[int, int | None]:
     return {
         position: event.op.result
         for position, event in enumerate(life.events)
-        if isinstance(event, Made) and event.op.name == "AsStridedBackward0"
+        if isinstance(event, Created) and event.op.name == "AsStridedBackward0"
     }
 
 
@@ -85,12 +87,12 @@ def writes_in_place(life: Life) -> dict[int, int]:
     return {
         position: made.op.id
         for position, (made, edit) in enumerate(pairwise(life.events), start=1)
-        if isinstance(made, Made) and isinstance(edit, Edited) and made.op.result == storage_of(life, edit.counter)
+        if isinstance(made, Created) and isinstance(edit, Edited) and made.op.result == storage_of(life, edit.counter)
     }
 
 
 def storage_of(life: Life, counter: int) -> int:
-    """The storage whose edits the counter counts, as far as the life tells."""
+    """The storage whose edits the counter counts, as far as the life says."""
     if counter in life.storages:
         return counter
     places = {each.edits: each.storage for op in life.made() for each in op.saves}
@@ -109,10 +111,10 @@ class _Knife:
     severed: dict[int | str, set[int | None]] = field(default_factory=dict)
 
     def cut(self, events: Iterable[Event]) -> Iterator[Event | None]:
-        """The events that are left, and None where an op is not made."""
+        """The events that are left, and None where an op is not created."""
         for event in events:
             match event:
-                case Made(op):
+                case Created(op):
                     left = self._left_of(op)
                     yield None if left is None else replace(event, op=left)
                 case Walked(asked):
@@ -154,9 +156,9 @@ def _in_time(events: Iterable[Event | None]) -> list[Event]:
             continue
         for position in range(len(kept) - 1, -1, -1):
             earlier = kept[position]
-            if isinstance(earlier, Made) and not earlier.late:
+            if isinstance(earlier, Created) and not earlier.late:
                 break
-            if isinstance(earlier, Made):
+            if isinstance(earlier, Created):
                 kept[position] = replace(earlier, late=False)
     return kept
 
@@ -174,7 +176,7 @@ def _check_order(life: Life, events: Iterable[Event]) -> None:
     known = {leaf.id for leaf in life.leaves}
     for event in events:
         match event:
-            case Made(op):
+            case Created(op):
                 needed = {*op.below, *op.keeps}
                 known.add(op.id)
             case Walked(asked):

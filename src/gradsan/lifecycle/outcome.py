@@ -64,7 +64,7 @@ class Outcome:
 
 
 def _growth(amounts: Iterable[tuple[object, int]]) -> int:
-    """The usual rise from one amount to the next of the same kind; 0 where there are too few to tell."""
+    """The usual rise from one amount to the next of the same kind; 0 where there are too few to say."""
     kinds: defaultdict[object, list[int]] = defaultdict(list)
     for kind, amount in amounts:
         kinds[kind].append(amount)

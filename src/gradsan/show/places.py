@@ -13,9 +13,9 @@ _MAIN: tuple[Role, ...] = ("used", "held", "cut", "made", "changed")
 
 def explanation_places(diagnosis: Diagnosis) -> Iterator[tuple[Role, Location, str]]:
     """Each place with its role, and the role's words with the step."""
-    roles, tells_steps = cause(diagnosis.code).roles, _tells_steps(diagnosis)
+    roles, shows_steps = cause(diagnosis.code).roles, _shows_steps(diagnosis)
     for role, location in _locations(diagnosis):
-        step = f", in step {location.step}" if tells_steps and location.step is not None else ""
+        step = f", in step {location.step}" if shows_steps and location.step is not None else ""
         yield role, location, roles[role] + step
 
 
@@ -25,10 +25,10 @@ def is_one_line(diagnosis: Diagnosis) -> bool:
     return freed is None or used is None or (freed.file, freed.line) == (used.file, used.line)
 
 
-def _tells_steps(diagnosis: Diagnosis) -> bool:
+def _shows_steps(diagnosis: Diagnosis) -> bool:
     """Steps are counted for each line that asks for passes: beside one another, those of two lines would confuse.
 
-    And where all is in the first, there is nothing to tell apart.
+    And where all is in the first, there is nothing to distinguish.
     """
     return is_one_line(diagnosis) and any(place.step not in (None, 1) for _, place in _locations(diagnosis))
 

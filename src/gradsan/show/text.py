@@ -186,7 +186,7 @@ def _fix(label: str, fix: Fix, width: int) -> Text:
 
 
 def _effects(effects: Effects) -> str:
-    """What the simulator foretells."""
+    """What the simulator predicts."""
     lost = effects.parameters_cut_off
     cut = f"no gradient from this pass for {', '.join(lost)}" if lost else "every parameter still receives its gradient"
     return f"the error ends; about {size(effects.saved_bytes or 0)} of saved values at the peak; {cut}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from gradsan.source.file import Source, expression
-from gradsan.source.statements import inner_statements
+from gradsan.source.file_statements import inner_statements
 
 Statement = ast.stmt
 Function = ast.FunctionDef | ast.AsyncFunctionDef

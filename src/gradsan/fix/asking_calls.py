@@ -3,14 +3,14 @@
 import ast
 from collections.abc import Sequence
 
-from gradsan.fix.pass_arguments import asks_for_pass
 from gradsan.fix.program import Place
+from gradsan.knowledge.effects import may_ask_for_pass
 from gradsan.source.names import called_name, calls
 
 
 def pass_call(statement: ast.AST) -> ast.Call | None:
     """The call that asks for a pass in a statement, where there is one only."""
-    found = [each for each in calls(statement) if asks_for_pass(each)]
+    found = [each for each in calls(statement) if may_ask_for_pass(called_name(each))]
     return found[0] if len(found) == 1 else None
 
 
