@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from gradsan.source.file import split_lines, tree_of
+from gradsan.source.file_statements import every_statement, inner_statements
 from gradsan.source.names import bound_by, bound_inside, parameters
-from gradsan.source.statements import every_statement, inner_statements
 
 UNBOUND = 0  # in the place of a line: no assignment has been met on some path
 

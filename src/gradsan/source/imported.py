@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gradsan.source.statements import every_statement
+from gradsan.source.file_statements import every_statement
 
 ALL = "*"
 
