@@ -357,3 +357,24 @@ def test_error_of_ours_is_a_sentence_and_status_2(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("gradsan: internal error (ZeroDivisionError: oh \ufffd[2J no, at ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("verified", [False, True], ids=["source", "run"])
+def test_fix_gives_up_an_edit_that_takes_too_long(tmp_path: Path, *, verified: bool) -> None:
+    """It is said of that problem, and the command goes on."""
+    fill(tmp_path, {"a.py": TWICE, "b.py": TWICE.replace("l", "loss")})
+    endless = (
+        "from gradsan.fix import program; read = program.Program.source\n"
+        "def source(self, file):\n"
+        "    while file == 'a.py': pass\n"
+        "    return read(self, file)\n"
+        "program.Program.source = source\n"
+    )
+    asked = ["fix", "a.py", *(["--verify", f"{sys.executable} a.py"] if verified else ["b.py"])]
+    started = [REAL_PYTHON, "-P", "-c", endless + START, *asked]
+
+    done = subprocess.run(started, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+
+    assert done.returncode == 1
+    assert "no edit is made: it takes longer than" in done.stdout, done.stderr
+    assert verified or "+++ b/b.py" in done.stdout
