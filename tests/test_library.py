@@ -266,7 +266,7 @@ def test_start_up_file_is_installed_beside_the_package(
     assert max(each for each in files if each.endswith(".pth")) == "gradsan.pth"
 
 
-def test_without_lines_the_story_comes_from_passes_and_source(tmp_path: Path) -> None:
+def test_without_lines_the_explanation_comes_from_passes_and_source(tmp_path: Path) -> None:
     """The cheapest way to be watched says why it knows less."""
     script = tmp_path / "train.py"
     script.write_text(INSTALLS_WHILE_RUNNING.replace("install()", "install(lines=False)"))
@@ -278,8 +278,8 @@ def test_without_lines_the_story_comes_from_passes_and_source(tmp_path: Path) ->
     assert "likely" in ended.stderr
 
 
-def test_a_script_that_installs_gradsan_itself_gets_the_right_story(tmp_path: Path) -> None:
-    """On 3.11 its own loop was running by then and is not recorded: the source fills in, and the story says so."""
+def test_a_script_that_installs_gradsan_itself_is_explained_rightly(tmp_path: Path) -> None:
+    """On 3.11 its own loop was running by then and is not recorded: the source fills in, and that is said."""
     script = tmp_path / "train.py"
     script.write_text(INSTALLS_WHILE_RUNNING)
 

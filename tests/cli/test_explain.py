@@ -98,7 +98,7 @@ def test_page_fits_the_width_of_the_terminal(workshop: Workshop) -> None:
 
 
 def test_saved_report_is_shown_again(workshop: Workshop) -> None:
-    """As it was shown when it was made; as JSON it comes out as it was saved."""
+    """As it was shown when it was created; as JSON it comes out as it was saved."""
     workshop.write("report.json", write(REPORT))
 
     as_text = workshop.gradsan("explain", "report.json")
@@ -110,7 +110,7 @@ def test_saved_report_is_shown_again(workshop: Workshop) -> None:
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", '{"schema": 1}'])
-def test_file_that_is_no_report_is_told_with_status_2(content: str | None, workshop: Workshop) -> None:
+def test_file_that_is_no_report_is_reported_with_status_2(content: str | None, workshop: Workshop) -> None:
     """Missing or not ours: one message, no traceback."""
     if content is not None:
         workshop.write("report.json", content)

@@ -56,7 +56,7 @@ def test_report_has_the_numbers_of_the_run(tmp_path: Path) -> None:
     [((), "  # gradsan: ignore[GS302] a debugger walks it"), (("--ignore", "GS3"), "")],
     ids=["comment", "option"],
 )
-def test_finding_that_nobody_wants_is_not_told(tmp_path: Path, options: tuple[str, ...], comment: str) -> None:
+def test_finding_that_nobody_wants_is_not_reported(tmp_path: Path, options: tuple[str, ...], comment: str) -> None:
     """One line says that there is nothing."""
     done = run(tmp_path, "--fail-on", "warning", *options, comment=comment)
 

@@ -71,7 +71,7 @@ TOLD = [*((name, "jupyter") for name in SESSIONS), *((name, "terminal") for name
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def reported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """All sessions, run one after the other in one process."""
     # Whoever runs cells one after the other is a library, as the kernel is; else the loop that does so would be a loop
     # of the user's.
@@ -91,9 +91,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("name", "where"), TOLD)
-def test_session_is_told_by_its_prompts(name: str, where: str, told: dict[str, Any]) -> None:
+def test_session_is_recognised_by_its_prompts(name: str, where: str, reported: dict[str, Any]) -> None:
     """Also where the same text was run twice, which Jupyter gives the same file name."""
-    (note,) = told[f"{name} {where}"]["notes"]
+    (note,) = reported[f"{name} {where}"]["notes"]
 
     missing = [each for each in SESSIONS[name][1] if " ".join(each.split()) not in " ".join(note.split())]
     assert missing == [], note
@@ -101,9 +101,9 @@ def test_session_is_told_by_its_prompts(name: str, where: str, told: dict[str, A
     assert "ipykernel" not in note
 
 
-def test_traceback_shows_no_frame_of_gradsan_and_nothing_is_left_at_the_shell(told: dict[str, Any]) -> None:
+def test_traceback_shows_no_frame_of_gradsan_and_nothing_is_left_at_the_shell(reported: dict[str, Any]) -> None:
     """IPython shows an error by itself: gradsan's own frame is taken out before."""
-    for each in told.values():
+    for each in reported.values():
         (files,) = each["files"]
         assert [file for file in files if "gradsan" in file] == []
         assert each["left"] == []

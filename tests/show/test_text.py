@@ -77,7 +77,7 @@ def test_report_without_findings_is_one_line() -> None:
     assert terminal(report(), width=80, color=False) == "gradsan: nothing found\n"
 
 
-def test_steps_are_told_where_there_is_more_than_the_first() -> None:
+def test_steps_are_reported_where_there_is_more_than_the_first() -> None:
     """That all is in step 1 helps nobody; that it is in step 7 says when."""
 
     def shown(step: int) -> str:
@@ -99,7 +99,7 @@ def test_color_adds_nothing_but_color(scene: Diagnosis) -> None:
 
 
 @given(width=st.integers(0, 200))
-def test_every_width_tells_everything(width: int) -> None:
+def test_every_width_shows_everything(width: int) -> None:
     """A narrow terminal gets more lines, never less of the explanation."""
     text = " ".join(terminal(report(CARRIED), width=width, color=False).split())
 

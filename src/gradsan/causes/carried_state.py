@@ -132,9 +132,8 @@ for _ in range(3):
     def notes(cls, incident: Incident) -> tuple[str, ...]:
         """Why the usual answer is the wrong one."""
         ops = len(incident.consumed) if isinstance(incident, SecondPass) else 0
-        growth = (
-            f" (about {ops} more {'op' if ops == 1 else 'ops'} in each step)" if ops else ""
-        )  # source does not tell how many
+        # Source does not say how many.
+        growth = f" (about {ops} more {'op' if ops == 1 else 'ops'} in each step)" if ops else ""
         return (
             (
                 f"not `retain_graph=True`: every backward() would go through all earlier steps{growth}, and "

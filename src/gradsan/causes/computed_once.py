@@ -114,7 +114,7 @@ up to date: False
         if loop is None or loop.made != "before":
             return False
         # A GAN's fake, made once an iteration and used in several inner steps, is another network's output.
-        return not (loop.made_in_outer_iteration and incident.owners.apart)
+        return not (loop.created_in_outer_iteration and incident.owners.apart)
 
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
@@ -126,7 +126,7 @@ up to date: False
         """The best first."""
         if not isinstance(incident, SecondPass) or not incident.owners.freed:  # nobody trains it
             return ("detach", "no-grad")
-        # Whoever trains it does not step here: a teacher that was trained before. A trial tells whether it does later.
+        # Whoever trains it does not step here: a teacher that was trained before. A trial says whether it does later.
         if incident.owners.stepped and not incident.owners.stepped & incident.owners.freed:
             return ("detach", "no-grad", "move-into-loop")
         # What the loss compares with, or weighs by: this iteration's forward trains the same parameters already.

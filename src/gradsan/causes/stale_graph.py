@@ -186,6 +186,6 @@ loss: 5.0
         if stale.trained_again and not (stale.is_term or stale.is_operand):
             return ("detach", "no-grad", "move-into-loop")
         is_constructed = any(frame.function.endswith(CONSTRUCTORS) for frame in stale.carried.made)
-        if stale.made_in_loop or is_constructed:
+        if stale.created_in_loop or is_constructed:
             return ("recompute", "reset-state", "detach")
         return ("move-into-loop", "recompute", "detach")

@@ -123,7 +123,7 @@ print(weight.tolist())
                 f"{named} is computed {often}, and backward() uses only the last one: the others are overwritten and "
                 "train nothing"
             ),
-            # What the loop works on tells whether its losses are terms of one step, or each belongs to one of its own.
+            # What the loop works on says whether its losses are terms of one step, or each belongs to one of its own.
             kinds=("move-into-loop", "combine-losses") if loss.is_of_one_step is False else _OF_ONE_STEP,
             places={"made": (loss.made, None)},
             culprit=Culprit(loss.name, "local") if loss.name else None,

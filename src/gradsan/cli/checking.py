@@ -26,7 +26,7 @@ from gradsan.source.bounded import MOST, content_of, digest_of, inside
 from gradsan.source.comments import comments_in
 
 _MOST_EDITED = 40  # findings; nobody reads the edits of more at once
-_SECONDS_FOR_EDITS = 10.0  # of the processor
+_SECONDS_FOR_EDITS = 5.0  # of the processor
 _LARGE = 200  # files; from there on a reader wants to see that something happens
 
 

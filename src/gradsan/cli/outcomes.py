@@ -20,9 +20,9 @@ class Outcome:
     """What becomes of one diagnosis."""
 
     diagnosis: Diagnosis
-    fix: Fix | None  # the one to be made; None: there is none
-    changed: Changed | None  # what the files say with it, and with all before it; None: it is not to be made
-    why: str  # how sure it is, or why it is not made
+    fix: Fix | None  # the one to be written; None: there is none
+    changed: Changed | None  # what the files say with it, and with all before it; None: it is not to be written
+    why: str  # how sure it is, or why it is not written
 
     def shown(self, diff: str, screen: Screen) -> str:
         """For the terminal."""

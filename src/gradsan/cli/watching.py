@@ -131,12 +131,12 @@ class Watching:
     ) -> None:
         self._reporting = reporting
         self._process = os.getpid()
-        tell: Callable[[str], None] = (lambda _: None) if quiet else say
+        report: Callable[[str], None] = (lambda _: None) if quiet else say
         self._session = Session(
             include=include,
             exclude=exclude,
             wants=wants,
-            tell=tell,
+            report=report,
             own_hooks=False,
             keeps_ledger=True,
             style=reporting.style,
@@ -183,7 +183,7 @@ class Watching:
 def _stay_interrupted() -> None:
     """Let the process still die of its interrupt: CPython forgets that it is to, when any text is executed later on.
 
-    Data classes execute text when they are made. What CPython takes note of is an interrupt that leaves such a text.
+    Data classes execute text when they are created. What CPython takes note of is an interrupt that leaves such a text.
     """
     with suppress(KeyboardInterrupt):
         exec("raise KeyboardInterrupt")  # noqa: S102 # our own text

@@ -37,7 +37,7 @@ class Session:
         include: Iterable[str] = (),
         exclude: Iterable[str] = (),
         wants: Callable[[str], bool] = lambda _: True,
-        tell: Callable[[str], None] = say,
+        report: Callable[[str], None] = say,
         own_hooks: bool = True,
         style: Style = USUAL,
         keeps_ledger: bool = False,
@@ -48,7 +48,7 @@ class Session:
         self.explainer = Explainer(wants, verbose=style.verbose)
         self._style = style
         self.sanitizer = Sanitizer(
-            include=include, exclude=exclude, explain=self.explainer.explain, tell=tell, lines=lines
+            include=include, exclude=exclude, explain=self.explainer.explain, report=report, lines=lines
         )
         self.uncaught = Findings()  # of errors that ended the program or a thread
         self._own_hooks = own_hooks

@@ -48,7 +48,7 @@ def _has_open_bars() -> bool:
 
 
 def _ends_within_a_line(descriptor: int) -> bool:
-    """Whether a file's last character is no line end; of a pipe nobody can tell."""
+    """Whether a file's last character is no line end; of a pipe nobody knows."""
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode) or not status.st_size:
         return False

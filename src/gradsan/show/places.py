@@ -68,7 +68,7 @@ def is_one_line(diagnosis: Diagnosis) -> bool:
 def _names_steps(diagnosis: Diagnosis) -> bool:
     """Steps are counted for each line that asks for passes: beside one another, those of two lines would confuse.
 
-    And where all is in the first, there is nothing to tell apart.
+    And where all is in the first, there is nothing to distinguish.
     """
     return is_one_line(diagnosis) and any(place.step not in (None, 1) for _, place in _locations(diagnosis))
 

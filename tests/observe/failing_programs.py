@@ -27,14 +27,14 @@ def diagnosis_of(folder: Path, program: str, library: str = "") -> Diagnosis:
 
 
 def explained(folder: Path, program: str, library: str = "") -> tuple[Diagnosis, LiveEvidence]:
-    """The same, with what the live program told beside it."""
+    """The same, with what the live program showed beside it."""
     script, installed = folder / "main.py", folder / "site-packages"
     installed.mkdir()
     (installed / "library.py").write_text(library, encoding="utf-8")
     script.write_text(HEAD + program, encoding="utf-8")
     linecache.checkcache()
     complaints: list[str] = []
-    session = Session(tell=complaints.append)
+    session = Session(report=complaints.append)
     sessions.take_over(session)
     sys.path.insert(0, str(installed))
     try:

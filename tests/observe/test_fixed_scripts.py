@@ -1,11 +1,11 @@
-"""Mistakes as people make them in training scripts: the story, and that the script runs with the first edit in it."""
+"""Mistakes as people make them in training scripts: the explanation, and that each runs with the first edit in it."""
 
 from pathlib import Path
 
 import pytest
 
 from gradsan.fix.editing import edited
-from observe.stories import HEAD, diagnosis_of
+from observe.failing_programs import HEAD, diagnosis_of
 
 # Code, name, kind of the first fix, and the program.
 PROGRAMS = {
@@ -340,6 +340,6 @@ def test_script_runs_with_the_first_edit(
 
     assert (found.code, found.culprit and found.culprit.name, found.fixes[0].kind) == (code, name, first)
     lines = (HEAD + program).splitlines(keepends=True)
-    mended = "".join(edited(lines, found.fixes[0].edits))
-    assert mended != HEAD + program
-    exec(compile(mended, "mended.py", "exec"), {"__name__": "mended"})  # noqa: S102 # as Python would run it
+    fixed = "".join(edited(lines, found.fixes[0].edits))
+    assert fixed != HEAD + program
+    exec(compile(fixed, "fixed.py", "exec"), {"__name__": "fixed"})  # noqa: S102 # as Python would run it

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from gradsan.facts.location import Location
-from gradsan.lifecycle.events import Cleared, Edited, Event, Held, Life, Made, Pass, Stepped, Walked
+from gradsan.lifecycle.events import Cleared, Created, Edited, Event, Held, Life, Pass, Stepped, Walked
 from gradsan.lifecycle.ops import Leaf, Op, Port, Saved
 from gradsan.lifecycle.simulator import play
 
@@ -167,7 +167,7 @@ class Tape:
         if records:
             # PyTorch brings the view's own history up to date at once.
             self.read(target)
-            self._tell_holders()
+            self._report_holders()
 
     def read(self, tensor: Tensor, *, late: bool = False) -> Port | None:
         """The tensor's history, its `grad_fn`. A view whose storage was edited gets a new op when it is read."""
@@ -175,7 +175,7 @@ class Tape:
             op = Op(0, "AsStridedBackward0", (tensor.base.history,), result=tensor.storage)
             tensor.history = self._make(op, late=late)
             tensor.seen = self._versions[tensor.counter]
-            self._tell_holders()
+            self._report_holders()
         return tensor.history
 
     def is_outdated(self, tensor: Tensor) -> bool:
@@ -187,7 +187,7 @@ class Tape:
         )
 
     def adopt(self, op: Op) -> Port:
-        """Write down an op that was made by other hands: by a pass with `create_graph=True`."""
+        """Write down an op that was created by other hands: by a pass with `create_graph=True`."""
         return self._make(op)
 
     def walk(
@@ -236,12 +236,12 @@ class Tape:
     def hold(self, name: str, tensor: Tensor) -> None:
         """A name is bound to the tensor, and let go of what it held before."""
         self._holders[name] = _Grip((tensor,))
-        self._tell(name, self._holders[name].ops)
+        self._report(name, self._holders[name].ops)
 
     def let_go(self, name: str) -> None:
         """A name is deleted."""
         del self._holders[name]
-        self._tell(name, ())
+        self._report(name, ())
 
     def _look_at_edited(self) -> None:
         """PyTorch names the edited tensor in its error, and to do so reads its history; a view's is rebuilt by that."""
@@ -266,17 +266,17 @@ class Tape:
         number = next(self._numbers)
         saved = tuple(Saved(each.tensor.storage, each.tensor.counter, each.needed_for) for each in saves)
         grip = _Grip(tuple(each.tensor for each in saves), op.keeps)
-        self._events.append(Made(replace(op, id=number, saves=saved + op.saves, keeps=grip.ops), late=late))
+        self._events.append(Created(replace(op, id=number, saves=saved + op.saves, keeps=grip.ops), late=late))
         self._holders[number], self._told[number] = grip, grip.ops
         return Port(number)
 
-    def _tell_holders(self) -> None:
+    def _report_holders(self) -> None:
         """Tensors have got another history: what holds them now keeps other ops alive."""
         for holder, grip in self._holders.items():
             if self._told[holder] != grip.ops:
-                self._tell(holder, grip.ops)
+                self._report(holder, grip.ops)
 
-    def _tell(self, holder: str | int, ops: tuple[int, ...]) -> None:
+    def _report(self, holder: str | int, ops: tuple[int, ...]) -> None:
         self._told[holder] = ops
         self._events.append(Held(holder, ops))
 

@@ -34,7 +34,7 @@ LOOP = Repetition(
     made="earlier",
     creator_runs=2,
     creator_ran_now=True,
-    made_in_outer_iteration=False,
+    created_in_outer_iteration=False,
 )
 ONE = Owners(frozenset("a"), frozenset("a"), by_optimizer=True)
 APART = Owners(frozenset("a"), frozenset("b"), by_optimizer=True)
@@ -68,7 +68,7 @@ SKIPPED = replace(LOOP, creator_ran_now=False)
 BEFORE_LOOP = replace(IN_LOOP, repetition=replace(LOOP, made="before", creator_runs=0, creator_ran_now=False))
 
 
-def told(incident: Incident) -> Diagnosis:
+def diagnosed(incident: Incident) -> Diagnosis:
     """The diagnosis, with a name."""
     return diagnose(incident, ERROR, Named(Culprit("self.hidden", "attribute"), certain=True))
 
@@ -110,42 +110,42 @@ BY_HAND = replace(EDITED, by_optimizer=False, saver=None, changed=(), path=Graph
 )
 def test_cause_follows_from_the_facts(code: str, incident: Incident) -> None:
     """Contexts first, then what freed the graph, then the loss, then the iteration, then who owns the parameters."""
-    assert told(incident).code == code
+    assert diagnosed(incident).code == code
 
 
-def test_fake_of_a_gan_made_once_a_round_is_another_networks_output() -> None:
-    """Made before the inner loop, in this iteration of the outer one, and trained by another optimizer."""
+def test_fake_of_a_gan_made_once_a_iteration_is_another_networks_output() -> None:
+    """Created before the inner loop, in this iteration of the outer one, and trained by another optimizer."""
     inner = replace(BEFORE_LOOP, owners=APART)
     loop = inner.repetition
     assert loop is not None
 
-    assert told(replace(inner, repetition=replace(loop, made_in_outer_iteration=True))).code == "GS106"
+    assert diagnosed(replace(inner, repetition=replace(loop, created_in_outer_iteration=True))).code == "GS106"
 
 
-def test_pass_that_reaches_nothing_fresh_is_told_apart_by_who_stepped_on_the_earlier_one() -> None:
+def test_pass_that_reaches_nothing_fresh_is_distinguished_by_who_stepped_on_the_earlier_one() -> None:
     """A policy's loss walked through the bonus of another network, whose own pass comes later."""
     owners = replace(APART, fresh=frozenset(), freed=frozenset({"dynamics"}), stepped=frozenset({"policy"}))
 
-    assert told(replace(SHARED, owners=owners)).code == "GS106"
-    assert told(replace(SHARED, owners=replace(owners, stepped=frozenset({"dynamics"})))).code == "GS102"
-    assert told(replace(SHARED, owners=replace(owners, by_optimizer=False))).code == "GS102"
+    assert diagnosed(replace(SHARED, owners=owners)).code == "GS106"
+    assert diagnosed(replace(SHARED, owners=replace(owners, stepped=frozenset({"dynamics"})))).code == "GS102"
+    assert diagnosed(replace(SHARED, owners=replace(owners, by_optimizer=False))).code == "GS102"
 
 
-def test_what_was_made_once_is_cut_off_where_the_round_trains_the_same_parameters_anew() -> None:
+def test_what_was_created_once_is_cut_off_where_the_iteration_trains_the_same_parameters_again() -> None:
     """It is compared with, or weighs; a term of the loss, as a penalty is, has to be made again."""
     compared = replace(BEFORE_LOOP, trained_again=True, owners=replace(APART, freed=APART.fresh))
 
-    assert told(compared).fixes[0].kind == "detach"
-    assert told(replace(compared, is_term=True)).fixes[0].kind == "move-into-loop"
+    assert diagnosed(compared).fixes[0].kind == "detach"
+    assert diagnosed(replace(compared, is_term=True)).fixes[0].kind == "move-into-loop"
 
 
-def test_what_was_made_once_is_cut_off_where_its_owner_does_not_step() -> None:
+def test_what_was_created_once_is_cut_off_where_its_owner_does_not_step() -> None:
     """A teacher that was trained before; where its own optimizer steps, it is to be computed again."""
     teacher = Owners(frozenset("a"), frozenset("b"), by_optimizer=True, stepped=frozenset("a"))
     both = replace(teacher, stepped=frozenset("ab"))
     unknown = replace(teacher, stepped=frozenset())
 
-    first = [told(replace(BEFORE_LOOP, owners=owners)).fixes[0].kind for owners in (teacher, both, unknown)]
+    first = [diagnosed(replace(BEFORE_LOOP, owners=owners)).fixes[0].kind for owners in (teacher, both, unknown)]
 
     assert first == ["detach", "move-into-loop", "move-into-loop"]
 
@@ -154,30 +154,30 @@ def test_call_that_cuts_is_not_offered_to_be_removed_where_none_was_found() -> N
     """There is nothing to point at."""
     at = (Frame("train.py", 7, "main"),)
 
-    assert [each.kind for each in told(WithoutHistory(LATER)).fixes] == ["advice"]
-    assert told(WithoutHistory(LATER, cut=at, by="`.detach()`")).fixes[0].kind == "re-attach"
-    assert told(WithoutHistory(LATER, cut=at, by="`.requires_grad_(False)`")).fixes[0].kind == "unfreeze"
+    assert [each.kind for each in diagnosed(WithoutHistory(LATER)).fixes] == ["advice"]
+    assert diagnosed(WithoutHistory(LATER, cut=at, by="`.detach()`")).fixes[0].kind == "re-attach"
+    assert diagnosed(WithoutHistory(LATER, cut=at, by="`.requires_grad_(False)`")).fixes[0].kind == "unfreeze"
 
 
 def test_what_was_inferred_is_likely() -> None:
     """Certain is said only of what was seen."""
-    assert told(IN_LOOP).confidence == "certain"
-    assert told(replace(IN_LOOP, freeing=replace(EARLIER, seen=False))).confidence == "likely"
-    assert told(replace(IN_LOOP, made=replace(MADE, stack=()))).confidence == "likely"
+    assert diagnosed(IN_LOOP).confidence == "certain"
+    assert diagnosed(replace(IN_LOOP, freeing=replace(EARLIER, seen=False))).confidence == "likely"
+    assert diagnosed(replace(IN_LOOP, made=replace(MADE, stack=()))).confidence == "likely"
 
 
-def test_story_has_its_places_and_its_name() -> None:
-    """Made, freed, entered, used, and the name in the sentence."""
-    diagnosis = told(IN_LOOP)
+def test_explanation_has_its_places_and_its_name() -> None:
+    """Created, freed, entered, used, and the name in the sentence."""
+    diagnosis = diagnosed(IN_LOOP)
     places = [diagnosis.made, diagnosis.freed, diagnosis.enters, diagnosis.used]
 
     assert [(each.line, each.step) for each in places if each] == [(31, 1), (58, 1), (31, 2), (58, 2)]
     assert "`self.hidden`" in diagnosis.message
 
 
-def test_retaining_the_failing_call_is_told_to_be_no_help() -> None:
+def test_retaining_the_failing_call_is_said_to_be_no_help() -> None:
     """People paste it there; it keeps nothing that is gone."""
-    diagnosis = told(replace(SHARED, failing=replace(LATER, retains=True)))
+    diagnosis = diagnosed(replace(SHARED, failing=replace(LATER, retains=True)))
 
     assert any("does not help" in note for note in diagnosis.notes)
 
@@ -186,4 +186,4 @@ def test_fingerprint_survives_shifted_lines() -> None:
     """A baseline still fits when lines were added above."""
     shifted = replace(MADE, stack=(Frame("model.py", 99, "Model.forward"),))
 
-    assert told(IN_LOOP).fingerprint == told(replace(IN_LOOP, made=shifted)).fingerprint
+    assert diagnosed(IN_LOOP).fingerprint == diagnosed(replace(IN_LOOP, made=shifted)).fingerprint
