@@ -14,18 +14,17 @@ def _cleared(program: Program) -> Iterator[Draft]:
 
     Where the two stand in different blocks, several passes may belong to one step: then below the step comes first.
     """
-    used, changed = program.diagnosis.used, program.diagnosis.changed
-    apart = program.apart(used, changed)
-    passing, stepping = (None, None) if apart is None else (program.places(used)[apart], program.places(changed)[apart])
-    if passing is None or stepping is None:
+    parted = program.parted(program.diagnosis.used, program.diagnosis.changed)
+    if parted is None:
         return
+    passing, stepping = parted
     match call_of(stepping.statement):
         case ast.Call(func=ast.Attribute(value=optimizer, attr="step")):
             clearing = f"{stepping.tree.text(optimizer)}.zero_grad()"
             above, below = Draft(), Draft()
             above.insert_before(passing.tree, passing.statement, clearing)
             below.insert_after(stepping.tree, stepping.statement, clearing)
-            is_one_block = passing.statement in stepping.tree.block(stepping.statement)
+            is_one_block = passing.statement in stepping.block
             yield from (above, below) if is_one_block else (below, above)
 
 
