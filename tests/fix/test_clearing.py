@@ -74,3 +74,35 @@ def test_function_of_its_own_clears_there(tmp_path: Path) -> None:
     fixed = IN_A_METHOD.replace("    d_loss.backward()\n", "    opt_d.zero_grad()\n    d_loss.backward()\n")
     own, step = ("critic_step(real)", "d_loss.backward"), ("critic_step(real)", "opt_d.step")
     assert mended(tmp_path, IN_A_METHOD, own, step) == fixed
+
+
+TOO_EARLY = """\
+def main():
+    for x, y in data:
+        loss = criterion(model(x), y)
+        loss.backward()
+        clip_grad_norm_(model.parameters(), 1.0)
+        # Ready for the next batch.
+        opt.zero_grad()
+        opt.step()
+"""
+
+
+def late(folder: Path, source: str) -> str | None:
+    """The program whose step takes the gradients of its loss."""
+    case = Case(folder, source)
+    places = {"used": case.at("loss.backward"), "changed": case.at("opt.step")}
+    return case.mended("reorder", case.diagnosis("GS307", "loss", **places))
+
+
+def test_clearing_between_pass_and_step_goes_above_the_pass(tmp_path: Path) -> None:
+    """The step below it takes nothing at all as it is."""
+    clearing = "        # Ready for the next batch.\n        opt.zero_grad()\n"
+    passing = "        loss.backward()\n"
+    fixed = TOO_EARLY.replace(clearing, "").replace(passing, clearing + passing)
+    assert late(tmp_path, TOO_EARLY) == fixed
+
+
+def test_step_that_stands_below_the_pass_is_not_taken_away(tmp_path: Path) -> None:
+    """Something else clears its gradients: a step that trains nothing is no step too many."""
+    assert late(tmp_path, TOO_EARLY.replace("        opt.zero_grad()\n", "        callbacks.after_pass()\n")) is None

@@ -1,10 +1,13 @@
 from collections.abc import Iterator
+from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.course import Course, Gave
 from gradsan.facts.doubt import LIKELY, SURE
+from gradsan.facts.incident import Stack
 from gradsan.lifecycle.amounts import count
-from gradsan.report import Culprit
+from gradsan.report import Culprit, FixKind
 
 
 class LateBackward(Cause):
@@ -25,6 +28,10 @@ class LateBackward(Cause):
     name = "late-backward"
     severity = "warning"
     summary = "a loss is back-propagated after `step()` and cleared before the next: it trains nothing"
+    own_remedies = table(Remedy("reorder", target="step", where=("later pass", "clearing")))
+    titles: ClassVar[dict[FixKind, str]] = {
+        "reorder": "let the step take the gradients of the loss: clear, back-propagate and step in this order"
+    }
     roles = Cause.roles | {"changed": "steps before the pass", "used": "comes too late"}
     example = Example(
         program="""\
@@ -98,10 +105,11 @@ print(weight.tolist())
             if gave is None or not gave.is_in_vain or not line.is_direct:
                 continue
             loss = f"`{line.loss}`" if line.loss else "a loss"
+            when = "" if _is_above(line.stack, gave.step) else "after the step, "
+            before = "the next one" if when else "the step takes them"
             yield Finding(
                 sentence=(
-                    f"{loss} is back-propagated after the step, and its gradients are cleared "
-                    "before the next one: it trains nothing"
+                    f"{loss} is back-propagated {when}and its gradients are cleared before {before}: it trains nothing"
                 ),
                 kinds=("reorder", "combine-losses"),
                 places={"changed": (gave.step, None), "used": (line.stack, None)},
@@ -111,6 +119,15 @@ print(weight.tolist())
                 notes=_came_too_late(gave),
                 count=gave.wasted,
             )
+
+
+def _is_above(passing: Stack, stepping: Stack) -> bool:
+    """Whether a pass stands above a step in the function in which their calls part: then it is the clearing's place."""
+    parted = next((pair for pair in zip(passing, stepping, strict=False) if pair[0] != pair[1]), None)
+    if parted is None:
+        return False
+    one, other = parted
+    return (one.file, one.function) == (other.file, other.function) and one.line < other.line
 
 
 def _came_too_late(gave: Gave) -> tuple[str, ...]:

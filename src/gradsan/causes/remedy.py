@@ -59,6 +59,7 @@ Where = Literal[
     "guard",  # the branch that computes it
     "later pass",
     "earlier pass",
+    "clearing",  # the statement that clears gradients between a pass and its step
     "own pass",  # of the loss that an optimizer steps for
     "program",  # where it begins, or wherever the setting is written
 ]

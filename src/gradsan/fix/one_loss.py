@@ -7,10 +7,12 @@ from itertools import product
 from gradsan.facts.held import NOTHING, TENSOR
 from gradsan.facts.location import Location
 from gradsan.fix.drafting import Draft
+from gradsan.fix.flow import dependents
 from gradsan.fix.program import Place, Program, callee
 from gradsan.fix.revealing import was_seen
 from gradsan.fix.uses import cut_value, loads, use_of
-from gradsan.source.names import called_name
+from gradsan.source.names import assigned_names, called_name
+from gradsan.source.tree import Statement, is_simple
 
 
 def in_the_earlier_loss(program: Program, name: str) -> Iterator[Draft]:
@@ -51,11 +53,18 @@ def _readings(first: Place, passing: Place, called: str | None, names: Sequence[
     """
     tree = passing.tree
     above = [each for each in tree.statements if first.line < tree.line(each) <= passing.line]
+    leading = [each for each in above if not is_simple(each) or _leads_to(passing.statement, each, above)]
     found: list[ast.expr] = []
-    for statement, name in product(above, names):
+    for statement, name in product(leading, names):
         readings = loads(statement, name)
         found += _given_to(called, readings, passing) if statement is passing.statement else readings
     return found
+
+
+def _leads_to(passing: Statement, statement: Statement, following: Sequence[Statement]) -> bool:
+    """Whether the pass is asked of what a statement computes, among others; not of another loss that stands there."""
+    later = following[following.index(statement) + 1 :]
+    return passing in dependents(statement, filter(is_simple, later)) or not assigned_names(statement)
 
 
 def _given_to(called: str | None, loads: list[ast.expr], place: Place) -> list[ast.expr]:
