@@ -22,6 +22,8 @@ class LateBackward(Cause):
     finished. Each line is right by itself, and nothing raises as long as the late loss runs its own forward after the
     step; built on the forward before the step, it may raise (GS201). The sign is a loss that does not care about its
     own weight: multiply it by 100, and the run stays the same.
+
+    A `zero_grad()` between `backward()` and `step()` does the same to a single loss: the step finds nothing to take.
     """
 
     code = "GS307"

@@ -11,7 +11,7 @@ from gradsan.fix.flow import dependents
 from gradsan.fix.program import Place, Program, callee
 from gradsan.fix.revealing import was_seen
 from gradsan.fix.uses import cut_value, loads, use_of
-from gradsan.source.names import assigned_names, called_name
+from gradsan.source.names import assigned_names, called_name, calls
 from gradsan.source.tree import Statement, is_simple
 
 
@@ -24,6 +24,17 @@ def in_the_later_loss(program: Program, name: str) -> Iterator[Draft]:
     """What the later pass is asked of does without it, where no statement of a later forward reads it."""
     if use_of(program, name) is None:
         yield from _in_one_loss(program, name, below=program.diagnosis.freed, above=program.diagnosis.used)
+
+
+def where_aimed_at(program: Program, _name: str) -> Iterator[Draft]:
+    """What the loss that a line computes compares with: of a call that is given two values, the second."""
+    for place in program.inward(program.diagnosis.enters)[:1]:
+        for call in calls(place.statement):
+            match call.args:
+                case [_, ast.Name() | ast.Subscript() as target, *_]:
+                    draft = Draft()
+                    if cut_value(program, place.tree, target, draft, like=TENSOR):
+                        yield draft
 
 
 def _in_one_loss(program: Program, name: str, *, below: Location | None, above: Location | None) -> Iterator[Draft]:

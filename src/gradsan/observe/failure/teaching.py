@@ -12,7 +12,7 @@ _OF_A_NETWORK = 2  # leaves; what leads to one alone may be a layer's own weight
 def path_to_teacher(
     graph: Graph, owners: Mapping[int, set[int]], stepped: frozenset[int], freed: Container[Node]
 ) -> tuple[list[Node], list[Node]] | None:
-    """From the loss to where it is given the output of a network that has stepped already, and from there to a freed op.
+    """From the loss to where it is given what a network computes that has stepped already, and on to a freed op.
 
     None where the networks meet before the loss does: one works on what the other gives it, as a head does, and the
     loss is for both. `owners`: by the ids of parameters.
