@@ -51,7 +51,7 @@ def test_retaining_that_would_not_raise_is_recognised_by_what_it_costs() -> None
     predicted = predict(FOUND, carried(weight_is_saved=False))
 
     assert [fix.kind for fix in predicted.fixes] == ["retain-graph", "detach"]
-    assert "would walk 2 ops where 1 are its own" in predicted.notes[1]
+    assert "would go through 2 ops instead of the 1 of its own step" in predicted.notes[1]
 
 
 def test_nothing_is_promised_where_the_life_does_not_say() -> None:

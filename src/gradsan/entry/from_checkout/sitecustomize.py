@@ -13,4 +13,4 @@ site.addsitedir(dirname(dirname(dirname(_HERE))))  # noqa: PTH120 # where `grads
 sys.path.remove(_HERE)
 del sys.modules["sitecustomize"]
 with suppress(ImportError):
-    import sitecustomize  # noqa: F401 # the user's
+    import sitecustomize  # type: ignore[import-not-found] # noqa: F401 # the user's
