@@ -46,11 +46,11 @@ def critic_step(real):
 """
 
 
-def mended(folder: Path, source: str, own: tuple[str, ...], step: tuple[str, ...]) -> str | None:
+def cleared(folder: Path, source: str, own: tuple[str, ...], step: tuple[str, ...]) -> str | None:
     """The program in which the optimizer's own loss is alone."""
     case = Case(folder, source)
     places = {"used": case.at("g_loss.backward"), "enters": case.at(*own), "changed": case.at(*step)}
-    return case.mended("zero-grad", case.diagnosis("GS303", "opt_d", evidence={"mixed": 9}, **places))
+    return case.fixed("zero-grad", case.diagnosis("GS303", "opt_d", evidence={"mixed": 9}, **places))
 
 
 def test_clearing_comes_down_to_its_own_pass(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_clearing_comes_down_to_its_own_pass(tmp_path: Path) -> None:
     fixed = ABOVE_BOTH.replace("        opt_d.zero_grad()\n", "").replace(
         "        d_loss.backward()\n", "        opt_d.zero_grad()\n        d_loss.backward()\n"
     )
-    assert mended(tmp_path, ABOVE_BOTH, ("d_loss.backward",), ("opt_d.step",)) == fixed
+    assert cleared(tmp_path, ABOVE_BOTH, ("d_loss.backward",), ("opt_d.step",)) == fixed
 
 
 def test_first_of_its_own_passes_is_meant(tmp_path: Path) -> None:
@@ -66,14 +66,14 @@ def test_first_of_its_own_passes_is_meant(tmp_path: Path) -> None:
     fixed = TWO_OF_ITS_OWN.replace(
         "        bce(D(real), ones).backward()\n", "        opt_d.zero_grad()\n        bce(D(real), ones).backward()\n"
     )
-    assert mended(tmp_path, TWO_OF_ITS_OWN, ("d_loss.backward",), ("scaler.step",)) == fixed
+    assert cleared(tmp_path, TWO_OF_ITS_OWN, ("d_loss.backward",), ("scaler.step",)) == fixed
 
 
 def test_function_of_its_own_clears_there(tmp_path: Path) -> None:
     """Its pass and its step stand in one function."""
     fixed = IN_A_METHOD.replace("    d_loss.backward()\n", "    opt_d.zero_grad()\n    d_loss.backward()\n")
     own, step = ("critic_step(real)", "d_loss.backward"), ("critic_step(real)", "opt_d.step")
-    assert mended(tmp_path, IN_A_METHOD, own, step) == fixed
+    assert cleared(tmp_path, IN_A_METHOD, own, step) == fixed
 
 
 TOO_EARLY = """\
@@ -92,7 +92,7 @@ def late(folder: Path, source: str) -> str | None:
     """The program whose step takes the gradients of its loss."""
     case = Case(folder, source)
     places = {"used": case.at("loss.backward"), "changed": case.at("opt.step")}
-    return case.mended("reorder", case.diagnosis("GS307", "loss", **places))
+    return case.fixed("reorder", case.diagnosis("GS307", "loss", **places))
 
 
 def test_clearing_between_pass_and_step_goes_above_the_pass(tmp_path: Path) -> None:

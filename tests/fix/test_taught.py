@@ -36,7 +36,7 @@ def test_only_what_the_earlier_loss_is_taught_is_cut(tmp_path: Path) -> None:
     found = case.diagnosis(
         "GS106", "b", evidence={"earlier_pass_trains": "others"}, freed=case.at("loss_a.backward"), **places
     )
-    assert case.mended("detach", found) == WRITTEN_OUT.replace("soft(b)", "soft(b.detach())")
+    assert case.fixed("detach", found) == WRITTEN_OUT.replace("soft(b)", "soft(b.detach())")
 
 
 def test_later_loss_keeps_its_own_network(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_later_loss_keeps_its_own_network(tmp_path: Path) -> None:
     case = Case(tmp_path, WRITTEN_OUT)
     places = {"made": case.at("first(x)"), "enters": case.at("loss_b ="), "used": case.at("loss_b.backward")}
     found = case.diagnosis("GS106", "a", freed=case.at("loss_a.backward"), **places)
-    assert case.mended("detach", found) == WRITTEN_OUT.replace("soft(a)", "soft(a.detach())")
+    assert case.fixed("detach", found) == WRITTEN_OUT.replace("soft(a)", "soft(a.detach())")
 
 
 def test_what_is_aimed_at_goes_by_another_name(tmp_path: Path) -> None:
@@ -52,4 +52,4 @@ def test_what_is_aimed_at_goes_by_another_name(tmp_path: Path) -> None:
     case = Case(tmp_path, OF_MANY)
     enters = case.at("losses = ", "return sum")
     found = case.diagnosis("GS106", "[it]", made=case.at("given = "), enters=enters, used=case.at("loss.backward"))
-    assert case.mended("detach", found) == OF_MANY.replace(", other)", ", other.detach())")
+    assert case.fixed("detach", found) == OF_MANY.replace(", other)", ", other.detach())")

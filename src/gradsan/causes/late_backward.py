@@ -9,12 +9,15 @@ from gradsan.facts.incident import Stack
 from gradsan.lifecycle.amounts import count
 from gradsan.report import Culprit, FixKind
 
+_TOO_LATE = "its backward() comes after the optimizer's step, and its gradients are cleared before the next one"
+_TOO_EARLY = "its gradients are cleared before the optimizer's step uses them"
+
 
 class LateBackward(Cause):
     """A loss is back-propagated after the step, and its gradient is cleared before the next one.
 
     `backward()` only fills `.grad`; the parameters change in `optimizer.step()`, which takes what is there at that
-    moment. A loss whose pass comes after the step puts its gradient there too late. The next round begins with
+    moment. A loss whose pass comes after the step puts its gradient there too late. The next iteration begins with
     `zero_grad()`, and the gradient is thrown away unread. The loss is computed, back-propagated and logged, and it
     trains nothing.
 
@@ -31,10 +34,14 @@ class LateBackward(Cause):
     severity = "warning"
     summary = "a loss is back-propagated after `step()` and cleared before the next: it trains nothing"
     own_remedies = table(Remedy("reorder", target="step", where=("later pass", "clearing")))
-    titles: ClassVar[dict[FixKind, str]] = {
-        "reorder": "let the step take the gradients of the loss: clear, back-propagate and step in this order"
+    roles = Cause.roles | {
+        "changed": "the optimizer steps here",
+        "used": "no step uses the gradients of this {call}",
     }
-    roles = Cause.roles | {"changed": "steps before the pass", "used": "comes too late"}
+    titles: ClassVar[dict[FixKind, str]] = {
+        "reorder": "let `backward()` come between `zero_grad()` and `step()`, so that the step uses its gradients",
+        "combine-losses": "add {it} to the other loss, and call backward() once, before {changed}",
+    }
     example = Example(
         program="""\
 import torch
@@ -68,14 +75,14 @@ print(weight.tolist())
         fixed_shows="[0.25, 0.25]\n",
     )
     fix = (
-        "Move `step()` after the last backward pass of the round, or add the losses up and call backward once before "
-        "it. Where the losses share a forward, the sum is the shorter way (GS102)."
+        "Move `step()` after the last backward pass of the iteration, or add the losses up and call backward once "
+        "before it. Where the losses share a forward, the sum is shorter (GS102)."
     )
     unless = (
         "Not where the late loss is to act on parameters that the step has already updated. Then it needs a step of "
         "its own: `zero_grad()`, its forward, its backward, `step()`. If its gradient was only to be looked at, take "
         "it with `torch.autograd.grad`, which leaves `.grad` alone. Where `zero_grad()` follows directly on `step()`, "
-        "a late gradient is not lost but acts one round later; if that is meant, leave a comment."
+        "a late gradient is not lost but acts one iteration later; if that is meant, leave a comment."
     )
     tempting = Tempting(
         program="""\
@@ -107,12 +114,9 @@ print(weight.tolist())
             if gave is None or not gave.is_in_vain or not line.is_direct:
                 continue
             loss = f"`{line.loss}`" if line.loss else "a loss"
-            when = "" if _is_above(line.stack, gave.step) else "after the step, "
-            before = "the next one" if when else "the step takes them"
+            why = _TOO_EARLY if _is_above(line.stack, gave.step) else _TOO_LATE
             yield Finding(
-                sentence=(
-                    f"{loss} is back-propagated {when}and its gradients are cleared before {before}: it trains nothing"
-                ),
+                sentence=f"{loss} trains nothing: {why}",
                 kinds=("reorder", "combine-losses"),
                 places={"changed": (gave.step, None), "used": (line.stack, None)},
                 culprit=Culprit(line.loss, line.loss_holder) if line.loss else None,
@@ -137,5 +141,5 @@ def _came_too_late(gave: Gave) -> tuple[str, ...]:
         return ()
     followed = gave.used + gave.wasted
     if not gave.used:
-        return (f"all {count(followed, 'pass', 'passes')} that were followed came too late",)
-    return (f"{gave.wasted} of {followed} passes that were followed came too late",)
+        return (f"all {count(followed, 'backward() call')} that were followed came too late",)
+    return (f"{gave.wasted} of {followed} backward() calls that were followed came too late",)

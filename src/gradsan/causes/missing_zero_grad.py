@@ -29,9 +29,9 @@ class MissingZeroGrad(Cause):
     severity = "warning"
     summary = "gradients pile up over optimizer steps because they are never cleared"
     roles = Cause.roles | {
-        "changed": "steps with all gradients so far",
-        "enters": "its own backward",
-        "used": "adds to the old gradients",
+        "changed": "this step uses all gradients so far",
+        "enters": "this {call} is of its own loss",
+        "used": "this {call} adds to the old gradients",
     }
     example = Example(
         program="""\
@@ -89,7 +89,7 @@ gradient of the bias: 3.0
 """,
         price=(
             "A lower learning rate calms the swings and leaves their cause: the gradients still add up, each step "
-            "still contains all steps before it. It takes ten times as long to go wrong in the same way."
+            "still contains all steps before it. The same problem comes ten times later."
         ),
     )
 
@@ -119,8 +119,8 @@ gradient of the bias: 3.0
         named = f"`{each.name}`" if each.name else "the optimizer"
         return Finding(
             sentence=(
-                f"every step of {named} also takes the gradients that another optimizer's loss has left in its "
-                "parameters: nothing clears them before its own backward pass"
+                f"every step of {named} also uses the gradients that another optimizer's loss has left in its "
+                "parameters: nothing clears them before its own backward()"
             ),
             kinds=("zero-grad",),
             places={"changed": (each.stack, None), "used": (each.foreign, None), "enters": (each.own, None)},
@@ -135,7 +135,7 @@ gradient of the bias: 3.0
         named = f"`{each.name}`" if each.name else "the optimizer"
         who = f"every step of {named}" if each.piles_usually else f"from some time on, every step of {named}"
         return Finding(
-            sentence=f"{who} uses the gradients of the steps before as well: nothing clears them",
+            sentence=f"{who} also uses the gradients of the steps before: nothing clears them",
             kinds=("zero-grad",),
             places={"changed": (each.stack, None), "used": (each.adding, None)},
             culprit=Culprit(each.name, "optimizer") if each.name else None,

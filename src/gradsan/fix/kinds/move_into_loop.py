@@ -8,9 +8,8 @@ from gradsan.facts.location import Location
 from gradsan.fix.creating import creates_trained, holds_trained
 from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
-from gradsan.fix.pass_arguments import asks_for_pass
 from gradsan.fix.program import Place, Program, frames
-from gradsan.knowledge.effects import does, touches_gradients
+from gradsan.knowledge.effects import does, may_ask_for_pass, touches_gradients
 from gradsan.knowledge.tensors import operation
 from gradsan.source.names import assigned_names, call_of, called_name, loaded, loaded_names, targets
 from gradsan.source.placing import code_of, header, nested
@@ -70,7 +69,7 @@ def _update_into_the_loop(program: Program) -> Iterator[Draft]:
 
 
 def _constructs(made: Location, index: int) -> bool:
-    """Whether a constructor made it, as the run has seen."""
+    """Whether a constructor created it, as the run has seen."""
     return any(frame.function.endswith(CONSTRUCTORS) for frame in frames(made)[index + 1 :])
 
 
@@ -86,7 +85,7 @@ def _lines(tree: Tree, statement: Statement) -> range:
 
 
 def _read_below(making: Place, container: Loop | Function) -> set[str]:
-    """The names that are read below the loop or the closure, in the block in which they are made."""
+    """The names that are read below the loop or the closure, in the block in which they are created."""
     block = list(making.tree.block(making.statement))
     return set().union(*(loaded_names(each) for each in block[block.index(container) + 1 :]))
 
@@ -107,12 +106,12 @@ def _bound_by_the_call(tree: Tree, closure: Function, wanted: set[str], draft: D
 
 def _updates(statement: Statement) -> bool:
     call = call_of(statement)
-    return call is not None and (asks_for_pass(call) or touches_gradients(called_name(call)))
+    return call is not None and (may_ask_for_pass(called_name(call)) or touches_gradients(called_name(call)))
 
 
 def _asks_for_pass(statement: Statement, losses: set[str]) -> bool:
     call = call_of(statement)
-    return call is not None and asks_for_pass(call) and bool(loaded_names(call) & losses)
+    return call is not None and may_ask_for_pass(called_name(call)) and bool(loaded_names(call) & losses)
 
 
 def _body(
@@ -131,8 +130,8 @@ def _body(
 
 
 def _taking_part(program: Program, making: Place, above: list[Statement]) -> list[Statement]:
-    """Of the statements above the loop, those that made the graph, what they begin with, and what uses them."""
-    tree, lines = making.tree, program.made_graph(making)
+    """Of the statements above the loop, those that created the graph, what they begin with, and what uses them."""
+    tree, lines = making.tree, program.created_graph(making)
     creators = [
         each
         for each in above
