@@ -91,8 +91,8 @@ def main():
 def late(folder: Path, source: str) -> str | None:
     """The program whose step takes the gradients of its loss."""
     case = Case(folder, source)
-    places = {"used": case.at("loss.backward"), "changed": case.at("opt.step")}
-    return case.fixed("reorder", case.diagnosis("GS307", "loss", **places))
+    found = case.diagnosis("GS307", "loss", used=case.at("loss.backward"), changed=case.at("opt.step"))
+    return case.fixed("reorder", found)
 
 
 def test_clearing_between_pass_and_step_goes_above_the_pass(tmp_path: Path) -> None:

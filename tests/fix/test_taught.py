@@ -42,8 +42,8 @@ def test_only_what_the_earlier_loss_is_taught_is_cut(tmp_path: Path) -> None:
 def test_later_loss_keeps_its_own_network(tmp_path: Path) -> None:
     """Of `a, b = …, …`, the other is no half of it."""
     case = Case(tmp_path, WRITTEN_OUT)
-    places = {"made": case.at("first(x)"), "enters": case.at("loss_b ="), "used": case.at("loss_b.backward")}
-    found = case.diagnosis("GS106", "a", freed=case.at("loss_a.backward"), **places)
+    created, enters, used = case.at("first(x)"), case.at("loss_b ="), case.at("loss_b.backward")
+    found = case.diagnosis("GS106", "a", made=created, freed=case.at("loss_a.backward"), enters=enters, used=used)
     assert case.fixed("detach", found) == WRITTEN_OUT.replace("soft(a)", "soft(a.detach())")
 
 
