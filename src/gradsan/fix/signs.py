@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from gradsan.causes import choosing
 from gradsan.causes.remedy import Sign
 from gradsan.fix.collected import collected
+from gradsan.fix.emptied_lists import emptied_beside
 from gradsan.fix.flow import dependents
 from gradsan.fix.kinds import can_be_written
-from gradsan.fix.kinds.reset_state import emptied_beside
 from gradsan.fix.own_reset import is_reset_elsewhere
 from gradsan.fix.program import Place, Program
 from gradsan.fix.tried import built_on

@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from gradsan.fix.collected import collected
 from gradsan.fix.creating import creates_trained
 from gradsan.fix.drafting import Draft
+from gradsan.fix.emptied_lists import emptied_beside
 from gradsan.fix.kinds import Places, named
 from gradsan.fix.own_reset import by_its_own_method
 from gradsan.fix.program import Place, Program
-from gradsan.knowledge.effects import does
-from gradsan.source.names import assigned_names, assigns, call_of, called_name, calls, last_name, loaded, targets
+from gradsan.source.names import assigned_names, assigns, calls, loaded, targets
 from gradsan.source.tree import For, Loop, Statement, Tree, same_as
 
 
 def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
     """Beside what the program empties there; else by the class's own method, or with what it was in the beginning."""
     if (forgotten := emptied_beside(program)) is not None:
-        where, emptying, code = forgotten
+        tree, emptying, code = forgotten
         draft = Draft()
-        draft.insert_after(where.tree, emptying, code)
+        draft.insert_after(tree, emptying, code)
         yield draft
         return
     yield from by_its_own_method(program)
@@ -173,41 +173,6 @@ def _initial_above(tree: Tree, loop: Loop | None, name: str) -> Statement | None
     creators = [each for each in above if [tree.text(target) for target in targets(each)] == [name]]
     is_read = any(loaded(each, name) for each in [*above, *block[len(above) + 1 :]])
     return creators[0] if len(creators) == 1 and not is_read else None
-
-
-def emptied_beside(program: Program) -> tuple[Place, Statement, str] | None:
-    """Where the program empties another list below the pass, and how it would empty the culprit there.
-
-    Only of a list that was added to where the old graph was created, and that the same function reads.
-    """
-    diagnosis = program.diagnosis
-    enters, culprit = diagnosis.enters, diagnosis.culprit
-    if enters is None or culprit is None or not _is_added_to(program, culprit.name):
-        return None
-    where = (enters.file, enters.function)
-    here = [each for each in program.known(diagnosis.used) if (each.frame.file, each.function) == where]
-    below = ((place, each) for place in here for each in reversed(place.below))
-    emptied = ((place, each, code) for place, each in below if (code := _emptying(each, culprit.name)) is not None)
-    return next(emptied, None)
-
-
-def _is_added_to(program: Program, name: str) -> bool:
-    """Whether the statement that created the old graph adds to a list of that name."""
-    made = filter(None, (call_of(each.statement) for each in program.known(program.diagnosis.made)))
-    grown = (each.func for each in made if does(called_name(each), "stores"))
-    return any(isinstance(each, ast.Attribute) and last_name(each.value) == name.rpartition(".")[2] for each in grown)
-
-
-def _emptying(statement: Statement, name: str) -> str | None:
-    """What a statement that empties a list would be for another one; None: it empties none."""
-    match statement:
-        case ast.Delete(targets=[ast.Subscript(slice=ast.Slice(lower=None, upper=None))]):
-            return f"del {name}[:]"
-        case ast.Expr(ast.Call(func=ast.Attribute(attr="clear"), args=[], keywords=[])):
-            return f"{name}.clear()"
-        case ast.Assign(targets=[_], value=ast.List(elts=[])):
-            return f"{name} = []"
-    return None
 
 
 def _emptied(program: Program) -> Iterator[Draft]:
