@@ -21,7 +21,7 @@ def diagnosis(code: str, *kinds: FixKind, **evidence: str) -> Diagnosis:
 
 
 def test_every_kind_has_a_usual_remedy() -> None:
-    """A new kind says what it is about, where it is made, and what it means for the gradients."""
+    """A new kind says what it is about, where the edit goes, and what it means for the gradients."""
     assert set(USUAL) == set(OF_KINDS) == set(KINDS)
 
 
@@ -56,7 +56,7 @@ def test_output_is_cut_in_the_loss_that_is_for_others() -> None:
     (for_maker,) = remedies_of(diagnosis("GS106", "detach", **{trains: "its maker"}))
 
     assert for_others.where == ("earlier loss",)
-    assert for_maker.where == ("hand-over", "use", "later loss")
+    assert for_maker.where == ("hand-over", "use", "later loss", "target")
 
 
 def test_loss_that_is_left_out_has_no_place_in_the_loop() -> None:

@@ -26,7 +26,7 @@ class OpFact:
     number: int | None  # creation number; None: it has none that can be compared
     stack: Stack = ()  # empty: not known
     consumed: bool = False  # an earlier pass had freed it
-    step: int | None = None  # from 1: as many passes of the failing line as there were before it was made, and one
+    step: int | None = None  # from 1: as many passes of the failing line as there were before it was created, and one
     module: str | None = None  # the dotted name of the module whose parameter it uses
 
 
@@ -63,7 +63,7 @@ class Repetition:
     made: When
     creator_runs: int  # in how many of the known iterations the making line ran
     creator_ran_now: bool  # whether it ran in the present iteration
-    made_in_outer_iteration: bool  # there is a loop around this one, and its present iteration made it
+    created_in_outer_iteration: bool  # there is a loop around this one, and its present iteration created it
     creator_ran_since: bool = False  # it made something else later on, and that is not what was used
 
     @property
@@ -81,14 +81,17 @@ class Owners:
     by_optimizer: bool
     stepped: frozenset[str] = frozenset()  # those that stepped after the earlier pass, before any other
     one_line: bool = False  # asked for both passes
+    is_teaching: bool = False  # the networks meet in the loss alone: what one gives, the other is to learn
 
     @property
     def apart(self) -> bool:
-        """Whether nobody who owns something fresh owns something freed.
+        """Whether nobody who owns something fresh owns something freed, or networks of several owners teach each other.
 
         Where all that the later pass reaches was freed, the earlier pass was for those who stepped on it. Where one
         line asks for both, the later pass is for them too: a generator's pass leads through its discriminator.
         """
+        if self.is_teaching:
+            return True
         stepped = self.stepped if self.by_optimizer else frozenset()
         theirs = stepped if self.one_line and stepped else self.fresh or stepped
         return bool(theirs and self.freed) and not theirs & self.freed
@@ -176,7 +179,7 @@ class Edited:
     layer: tuple[str, str] | None = None  # the layer of a library's container that made the edit: name and class
     joined: bool = False  # the pass trains a network of another optimizer's, and not through what was changed
     trained_apart: bool = False  # what is old is trained again by this pass, and is no term of its loss
-    again: bool = True  # it trains something apart from what was made before the change
+    again: bool = True  # it trains something apart from what was created before the change
     shaped_by: str | None = None  # a Function with a backward of its own, which leads to nothing but what is old
     doubt: int = SURE
 

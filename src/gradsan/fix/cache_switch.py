@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from gradsan.fix.program import Place
-from gradsan.source.names import called_name, nodes
+from gradsan.source.names import argument, called_name, nodes
 from gradsan.source.tree import Function, Tree, same_as
 
 
@@ -65,5 +65,5 @@ def _keeps(constructor: Function, name: str) -> bool:
 
 
 def _is_on(call: ast.Call, switch: str) -> bool:
-    given = (each.value for each in call.keywords if each.arg == switch)
-    return any(isinstance(each, ast.Constant) and each.value is True for each in given)
+    given = argument(call, switch)
+    return isinstance(given, ast.Constant) and given.value is True

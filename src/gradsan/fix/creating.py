@@ -8,13 +8,12 @@ import ast
 from itertools import chain
 
 from gradsan.facts.live_evidence import LiveEvidence
-from gradsan.fix.pass_arguments import argument
 from gradsan.knowledge.effects import paths
 from gradsan.knowledge.libraries import OPTIMIZER_PACKAGES
 from gradsan.knowledge.module_classes import BASES, creates_parameters
 from gradsan.source.file import Source, tree_of
 from gradsan.source.imported import all_imported
-from gradsan.source.names import dotted
+from gradsan.source.names import argument, dotted
 
 _CONSTRUCTORS = ("__init__", "__post_init__")
 Callable = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -71,6 +70,6 @@ class _Reader:
 def _is_leaf(call: ast.Call) -> bool:
     """Whether a call gives back a tensor that asks for gradients."""
     match call.func, argument(call, "requires_grad"):
-        case (ast.Attribute(attr="requires_grad_"), _) | (_, ast.keyword(value=ast.Constant(value=True))):
+        case (ast.Attribute(attr="requires_grad_"), _) | (_, ast.Constant(value=True)):
             return True
     return False

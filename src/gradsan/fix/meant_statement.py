@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from gradsan.facts.location import Location
-from gradsan.fix.pass_arguments import asks_for_pass
+from gradsan.knowledge.effects import may_ask_for_pass
 from gradsan.report import Diagnosis
 from gradsan.source.names import called_name, calls
 from gradsan.source.tree import Statement, Tree, is_simple
@@ -32,7 +32,7 @@ def _doing(diagnosis: Diagnosis, location: Location, plain: Sequence[Statement])
         return _calling(plain, lambda call: called_name(call) == "step")
     if location is not freed and location is not used:
         return []
-    passes = _calling(plain, asks_for_pass)
+    passes = _calling(plain, lambda call: may_ask_for_pass(called_name(call)))
     is_later = location is not freed and freed is not None and freed.line == location.line
     return passes[-1:] if is_later else passes[:1]
 

@@ -4,9 +4,9 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
+from gradsan.fix.asking_calls import pass_call
 from gradsan.fix.drafting import Draft
 from gradsan.fix.keeping import as_number, number
-from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
 from gradsan.source.names import call_of, given, loaded, nodes
 from gradsan.source.tree import Statement, same_as

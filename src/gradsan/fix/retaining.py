@@ -1,10 +1,10 @@
 """A pass without `retain_graph=True`: by itself, or together with an edit after which nobody needs the old graph."""
 
+from gradsan.fix.asking_calls import pass_call
 from gradsan.fix.drafting import Draft
-from gradsan.fix.pass_arguments import argument
-from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
 from gradsan.source.arguments import without_argument
+from gradsan.source.names import argument
 
 
 def stop_retaining(program: Program, draft: Draft, *, but: Place | None = None) -> bool:

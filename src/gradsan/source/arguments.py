@@ -3,6 +3,7 @@
 import ast
 
 from gradsan.source.file import Source
+from gradsan.source.names import argument
 from gradsan.source.splices import Splice, spliced
 from gradsan.source.tree import Span, Tree
 
@@ -12,9 +13,9 @@ _PLAIN = ", "
 def with_argument(code: str, name: str, value: str) -> str:
     """The call with a keyword argument, added or changed."""
     tree, call = _call(code)
-    present = next((each for each in call.keywords if each.arg == name), None)
+    present = argument(call, name)
     if present is not None:
-        return _changed(tree, Splice(*tree.whole(present.value), value))
+        return _changed(tree, Splice(*tree.whole(present), value))
     spans = _spans(tree, call)
     new = f"{name}={value}"
     if not spans:

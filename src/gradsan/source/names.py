@@ -54,6 +54,11 @@ def given(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(each.value for each in call.keywords)]
 
 
+def argument(call: ast.Call, name: str) -> ast.expr | None:
+    """What a call is given by that name."""
+    return next((each.value for each in call.keywords if each.arg == name), None)
+
+
 def call_of(statement: ast.AST) -> ast.Call | None:
     """The call that a statement consists of."""
     match statement:

@@ -7,12 +7,11 @@ from itertools import islice
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expression_text import method, written_out
 from gradsan.fix.kinds import Places, named
-from gradsan.fix.pass_arguments import argument
 from gradsan.fix.program import Place, Program
 from gradsan.fix.revealing import held_above, held_at
 from gradsan.knowledge.tensors import has_twin
 from gradsan.source.arguments import without_argument
-from gradsan.source.names import assigned_names, given, loaded, loaded_names, nodes
+from gradsan.source.names import argument, assigned_names, given, loaded, loaded_names, nodes
 from gradsan.source.tree import For, is_simple
 
 

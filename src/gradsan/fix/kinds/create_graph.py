@@ -1,13 +1,13 @@
-"""Keep the graph of a gradient that becomes part of the loss: `create_graph=True` on the call that made it."""
+"""Keep the graph of a gradient that becomes part of the loss: `create_graph=True` on the call that created it."""
 
 from collections.abc import Iterator
 
+from gradsan.fix.asking_calls import asking_call
 from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
-from gradsan.fix.pass_arguments import argument
-from gradsan.fix.passes import asking_call
 from gradsan.fix.program import Program
 from gradsan.source.arguments import with_argument, without_argument
+from gradsan.source.names import argument
 
 
 def _recording_itself(program: Program) -> Iterator[Draft]:

@@ -4,12 +4,12 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
+from gradsan.fix.asking_calls import pass_call
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expression_text import free_name
 from gradsan.fix.keeping import Added, added_at, as_number, kept_by, number
 from gradsan.fix.kinds import Places, named
 from gradsan.fix.metering import metered
-from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
 from gradsan.source.names import loaded
 

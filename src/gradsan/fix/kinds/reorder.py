@@ -7,9 +7,9 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.facts.location import Location
+from gradsan.fix.asking_calls import pass_call
 from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
-from gradsan.fix.passes import pass_call
 from gradsan.fix.program import Place, Program
 from gradsan.knowledge.effects import does, touches_gradients
 from gradsan.source.names import assigned_names, call_of, called_name, calls, loaded_names
@@ -77,23 +77,41 @@ def _below_the_later_pass(program: Program) -> Iterator[Draft]:
 
 
 def _step_moved(stepping: Place, passing: Place, *, guards_gradients: bool) -> Iterator[Draft]:
-    """The step below the pass, or not at all where it is made there anyway."""
+    """The step below the pass, or not at all where the program steps there anyway."""
     block = stepping.block
     step, later = block.index(stepping.statement), block.index(passing.statement)
+    if step > later:
+        return
     between, below = block[step + 1 : later], passing.below
     clearings = _clearings(stepping.statement, between)
-    is_made_there = any(_is_same_call(stepping.statement, each) for each in below)
+    steps_there = any(_is_same_call(stepping.statement, each) for each in below)
     if any(pass_call(each) is not None for each in between):
         return  # it would take the gradients of that pass, too
-    # Only a step that is to have both gradients anyway may go: nothing is cleared in between, and it is made again.
-    if guards_gradients and _gives_gradients(passing) and (clearings or not is_made_there):
+    # Only a step that is to have both gradients anyway may go: nothing is cleared in between, and another follows.
+    if guards_gradients and _gives_gradients(passing) and (clearings or not steps_there):
         return
     draft = Draft()
     for each in [stepping.statement, *clearings]:
         draft.remove(stepping.tree, each)
-    if not is_made_there:
+    if not steps_there:
         draft.insert_after(passing.tree, passing.statement, code_of(stepping.tree, stepping.statement, blanks=True))
     yield draft
+
+
+def _clearing_above_the_pass(program: Program) -> Iterator[Draft]:
+    """What clears the gradients of a pass before the step below has taken them: above the pass."""
+    pair = _side_by_side(program, program.diagnosis.changed, program.diagnosis.used)
+    if pair is None:
+        return
+    stepping, passing = pair
+    between = [each for each in passing.below if each in stepping.above]
+    clearings = [each for each in between if (call := call_of(each)) and does(called_name(call), "clears")]
+    if clearings:
+        draft = Draft()
+        for each in clearings:
+            draft.remove(passing.tree, each)
+        draft.insert_before(passing.tree, passing.statement, *(code_of(passing.tree, each) for each in clearings))
+        yield draft
 
 
 def _gives_gradients(passing: Place) -> bool:
@@ -131,5 +149,6 @@ def _side_by_side(program: Program, one: Location | None, other: Location | None
 PLACES: Places = {
     "earlier pass": _above_the_earlier_pass,
     "later pass": _below_the_later_pass,
+    "clearing": _clearing_above_the_pass,
     "guard": _under_the_guard,
 }

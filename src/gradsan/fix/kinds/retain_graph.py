@@ -3,13 +3,13 @@
 import ast
 from collections.abc import Iterator
 
+from gradsan.fix.asking_calls import asking_call
 from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
-from gradsan.fix.pass_arguments import argument
-from gradsan.fix.passes import asking_call
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.retaining import stop_retaining
 from gradsan.source.arguments import with_argument
+from gradsan.source.names import argument
 from gradsan.source.tree import For
 
 
@@ -43,7 +43,7 @@ def _always(place: Place, call: ast.Call) -> Draft:
 
 def _but_the_last(place: Place, call: ast.Call) -> Draft | None:
     """One line asks for all passes, over the items of something that can be counted: the last one frees."""
-    loops = place.tree.loops(place.statement)
+    loops = place.loops
     loop = loops[0] if loops else None
     if not isinstance(loop, For) or not isinstance(loop.target, ast.Name):
         return None

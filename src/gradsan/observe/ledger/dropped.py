@@ -14,8 +14,8 @@ from gradsan.observe.log.source_loops import Loop
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.notes import PassNote
 from gradsan.observe.user_statements import loops_at
+from gradsan.source.file_statements import statements_in
 from gradsan.source.names import called_name
-from gradsan.source.statements import statements_in
 from gradsan.source.stores import stores
 
 _PASSES = 6  # a line's first passes, of which everything is known

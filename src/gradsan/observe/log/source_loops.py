@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gradsan.source.disk import tree_as_run
-from gradsan.source.statements import inner_statements, statements_in
+from gradsan.source.file_statements import inner_statements, statements_in
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

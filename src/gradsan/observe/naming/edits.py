@@ -10,8 +10,8 @@ from gradsan.knowledge.libraries import ALIASES
 from gradsan.knowledge.module_classes import module_class
 from gradsan.knowledge.tensors import edits as counts_as_edit
 from gradsan.knowledge.tensors import operation
+from gradsan.source.file_statements import statements_in
 from gradsan.source.names import called_name, last_name
-from gradsan.source.statements import statements_in
 from gradsan.source.stores import calls, text
 from gradsan.source.unpacking import unpacked
 
