@@ -24,7 +24,6 @@ from gradsan.cli.formats import Format
 from gradsan.cli.output import say, write
 from gradsan.entry.screen import ColorChoice, screen_of
 from gradsan.errors import ChangedFileError, GradsanError
-from gradsan.facts.culprit import shown
 from gradsan.facts.location import Location
 from gradsan.lifecycle.amounts import count
 from gradsan.report import Diagnosis
@@ -95,9 +94,9 @@ class Check:
         self._remark(silent.unused, outcome, settings)
         return 1 if reported and not self.wishes.exit_zero else 0
 
-    def files(self) -> list[str]:
+    def files(self, settings: Settings | None = None) -> list[str]:
         """What is checked."""
-        settings = self._settings()
+        settings = settings or self._settings()
         return list(
             find(
                 self.wishes.paths,
@@ -151,7 +150,7 @@ class Check:
     def _outcome(self, settings: Settings) -> Outcome:
         if self.wishes.stdin_filename is not None:
             return self._stdin(self.wishes.stdin_filename)
-        paths = self.files()
+        paths = self.files(settings)
         cache = Cache.read(Path.cwd()) if self.wishes.cached and settings.cache else None
         with self._progress(len(paths)) as advance:
             return check_files(paths, cache, jobs=self.wishes.jobs, progress=advance)
@@ -291,4 +290,5 @@ def _unread(checked: Checked) -> Diagnosis:
     except OSError:
         lines = []
     source = lines[line - 1].strip() if line <= len(lines) else None
-    return unreadable(Location(shown(checked.path), line, source=source), checked.problem or "it cannot be read")
+    file = str(Path(checked.path))  # links are not followed: they may be what is wrong
+    return unreadable(Location(file, line, source=source), checked.problem or "it cannot be read")
