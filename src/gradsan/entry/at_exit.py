@@ -21,7 +21,7 @@ def _report(session: Session, process: int) -> None:
         return
     has_failed = getattr(sys, "last_value", None) is not None  # then its traceback stands above
     concluded = session.conclude()
-    if concluded.summary is None or session.uncaught or (has_failed and not concluded.silent):
+    if concluded.summary is None or list(session.uncaught) or (has_failed and not concluded.silent):
         return
     from gradsan.show.text import closing
 
