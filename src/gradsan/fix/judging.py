@@ -6,7 +6,7 @@ from typing import Literal
 
 from gradsan.causes.meaning import Meaning
 from gradsan.fix.arrangement import UNCHECKED
-from gradsan.fix.given_compared import Difference, completed, cut_off, difference, starves, trained_once
+from gradsan.fix.given_compared import Difference, Steps, completed, cut_off, difference, starves, trained_once
 from gradsan.fix.trials import Trial, Workshop
 
 # What agreeing with each meaning says, for whoever is to believe it.
@@ -94,6 +94,8 @@ def _spoiled(trial: Trial, stage: Stage, meaning: Meaning) -> Verdict | None:
         return _differs(changed, "the program before it failed")
     if unused := sorted({name for name, *_ in stage.ran.shaped - trial.shaped}):
         return Verdict("differs", f"what the backward of {_listed(unused)} gives reaches fewer parameters")
+    if not (stage.fails or trial.ended_early) and len(completed(trial.steps)) < len(completed(before)):
+        return _other_number(completed(trial.steps), completed(before))
     lost = cut_off(trial.steps, before, trial.names)
     if meaning == "constant":
         lost = lost or _untrained_as_constant(trial, stage)
@@ -159,8 +161,12 @@ def _compared(trial: Trial, reference: Trial, meaning: Meaning) -> Verdict:
         return _differs(found, "what is meant")
     is_cut_short = trial.ended_early or reference.ended_early or trial.status != 0  # another problem came to light
     if len(trial.steps) != len(reference.steps) and not is_cut_short:
-        return Verdict("differs", f"it makes {len(trial.steps)} steps instead of {len(reference.steps)}")
+        return _other_number(trial.steps, reference.steps)
     return Verdict("agrees", _AGREES[meaning])
+
+
+def _other_number(ours: Steps, theirs: Steps) -> Verdict:
+    return Verdict("differs", f"it makes {len(ours)} steps instead of {len(theirs)}")
 
 
 def _differs(found: Difference, than: str) -> Verdict:
