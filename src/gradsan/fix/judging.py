@@ -6,7 +6,7 @@ from typing import Literal
 
 from gradsan.causes.meaning import Meaning
 from gradsan.fix.arrangement import UNCHECKED
-from gradsan.fix.given_compared import Difference, Steps, completed, cut_off, difference, starves, trained_once
+from gradsan.fix.given_compared import Difference, Steps, completed, cut_off, difference, sound, starves, trained_once
 from gradsan.fix.trials import Trial, Workshop
 
 # What agreeing with each meaning says, for whoever is to believe it.
@@ -95,7 +95,7 @@ def _spoiled(trial: Trial, stage: Stage, meaning: Meaning) -> Verdict | None:
     """
     before = completed(stage.ran.steps) if stage.fails else stage.ran.steps
     is_right = stage.fails and meaning not in _GOES_BY
-    if is_right and (changed := difference(trial.steps, before, trial.names)) is not None:
+    if is_right and (changed := difference(trial.steps, sound(before), trial.names)) is not None:
         return _differs(changed, "the program before it failed")
     if unused := sorted({name for name, *_ in stage.ran.shaped - trial.shaped}):
         return Verdict("differs", f"what the backward of {_listed(unused)} gives reaches fewer parameters")
