@@ -126,6 +126,7 @@ class Prover:
             is_compared = self._meaning not in (
                 "open",
                 "again",
+                "begun",
                 "beside",
             )  # else what is found may well come from the edit
             return trial.status == before.status and is_gone and (is_compared or not attempt.new)
