@@ -200,7 +200,8 @@ def main():
     for x in batches:
         teacher(x)
         logits = student(x)
-        gaps = [mse(s, t) for s, t in zip(learned.features, taught.features)]
+        pairs = zip(learned.features, taught.features)
+        gaps = [mse(s, t) for s, t in pairs]
         loss = sum(gaps) + ce(logits)
         loss.backward()
         optimizer.step()

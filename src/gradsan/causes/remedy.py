@@ -49,7 +49,6 @@ Where = Literal[
     "attribute",  # what keeps it on an object
     "handed on",  # the statement that gives it to the next iteration, below the step
     "lines after the step",  # below the step that changed the parameters: all that leads to the loss
-    "line after the step",  # the same, where that is one line
     "buffer",  # what a loop writes into, allocated before it
     "context",  # a caching context around the loop
     "update",  # clearing, pass and step, below the loop that computes the losses

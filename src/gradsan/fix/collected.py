@@ -100,9 +100,7 @@ def _gone_over(statements: Iterable[Statement]) -> Iterator[str]:
 
 def _listed(node: ast.AST) -> list[ast.expr]:
     match node:
-        case ast.For(iter=ast.Call(func=ast.Name(id="zip"), args=together)):
-            return together
-        case ast.comprehension(iter=ast.Call(func=ast.Name(id="zip"), args=together)):
+        case ast.Call(func=ast.Name(id="zip"), args=together):
             return together
         case ast.For(iter=over) | ast.comprehension(iter=over):
             return [over]

@@ -100,7 +100,8 @@ def _is_filled_for_one_pass(program: Program) -> bool:
 
 def _is_filled_by_hooks(program: Program) -> bool:
     """Whether forward hooks fill it: what they have kept is for one forward, and the next one fills it again."""
-    return program.name is not None and program.name.rpartition(".")[2] in filled_by_hooks(program)
+    name = program.name
+    return name is not None and name.rpartition(".")[2] in filled_by_hooks(program) and _is_filled_for_one_pass(program)
 
 
 def _hands_out(statement: ast.AST) -> bool:
