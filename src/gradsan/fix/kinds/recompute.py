@@ -7,6 +7,7 @@ from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.fix.calling_again import call_again
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expression_text import bracketed
+from gradsan.fix.handed_on import computed_for_the_next
 from gradsan.fix.kinds import Places, named
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.rerunning import after_the_step
@@ -95,7 +96,7 @@ def _locals(place: Place) -> set[str]:
 
 PLACES: Places = {
     "cache": without_the_cache,
-    **named({"attribute": _attribute_written_out}),
+    **named({"attribute": _attribute_written_out, "handed on": computed_for_the_next}),
     "use": _at_the_use,
     "use in the loop": _at_the_use_in_the_loop,
     "lines after the step": _lines_after_the_step,
