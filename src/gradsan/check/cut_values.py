@@ -12,18 +12,17 @@ from gradsan.facts.course import ConstantTerm, CutOff
 from gradsan.knowledge.tensors import operation
 
 
-def cut_off(world: World) -> Iterator[tuple[Cut, str, CutOff | None]]:
+def cut_off(world: World) -> Iterator[tuple[object, CutOff | None]]:
     """Parameters that an optimizer owns and no pass reaches, with the cut that keeps passes away.
 
-    Without a fact: those beyond the cut that a pass reaches all the same.
+    Without a fact: those that a pass reaches. Where it does so on another path, the cut is made on purpose.
     """
+    yield from ((_identity(leaf), None) for leaf in world.reached())
     trained = {leaf for each in world.optimizers if each.complete and each.steps for leaf in each.owned}
     for cut in [cut for cut, op in world.cut_into if op.walked]:
         lost = sorted(_beyond(cut) & trained, key=_named)
-        reached = [leaf for leaf in lost if leaf.reached or leaf.assumed]
-        yield from ((cut, _named(leaf), None) for leaf in reached)
-        if lost and not reached:
-            yield cut, _named(lost[0]), _lost_at(cut, lost[0].module)
+        if lost and not any(leaf.reached or leaf.assumed for leaf in lost):
+            yield _identity(lost[0]), _lost_at(cut, lost[0].module)
 
 
 def _lost_at(cut: Cut, module: str) -> CutOff:
@@ -38,6 +37,10 @@ def _beyond(cut: Cut) -> set[Leaf]:
 
 def _named(leaf: Leaf) -> str:
     return f"{leaf.module}.{leaf.name}"
+
+
+def _identity(leaf: Leaf) -> object:
+    return leaf.origin or _named(leaf)
 
 
 def constant_terms(world: World) -> Iterator[tuple[Cut, Op, ConstantTerm]]:

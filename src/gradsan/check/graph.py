@@ -102,6 +102,7 @@ class Leaf:
     module: str  # the outermost module it belongs to, for programs without optimizers
     requires: bool = True
     assumed: bool = False  # nothing shows that it exists but the name of what was called
+    origin: tuple[object, ...] = ()  # by which calls it was created, in which iterations: the same on every path
     storage: Storage = field(default_factory=Storage)
     given: list["Contribution"] = field(default_factory=list)  # gradients since they were last cleared
     reached: bool = False  # some pass has led here

@@ -219,8 +219,8 @@ def _holder(graphs: Kept) -> Holding | Hoard:
 
 def _cut_off(world: World) -> Shown:
     """Parameters that an optimizer owns and no pass reaches, with the cut that keeps passes away."""
-    for cut, leaf, fact in cut_off(world):
-        yield ("cut", id(cut.site.node), leaf), fact
+    for leaf, fact in cut_off(world):
+        yield ("cut", 0, leaf), fact
 
 
 def _constant(world: World) -> Shown:
