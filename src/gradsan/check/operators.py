@@ -102,7 +102,10 @@ def compare(left: Value, kind: ast.cmpop, right: Value) -> bool | None:
 
 def _ordered(kind: ast.cmpop, left: Value, right: Value) -> bool | None:
     match left, right:
-        case (Const(value=first), Const(value=second)) | (Index(position=first), Const(value=0 as second)):
+        case (Const(value=first), Const(value=second)) | (
+            Index(position=first),
+            Const(value=0 as second) | Index(position=0 as second),
+        ):
             with suppress(TypeError):
                 return bool(_COMPARISONS[type(kind)](first, second))
     return None

@@ -34,6 +34,7 @@ class Value:
     cut: Cut | None = None  # it had a graph, and lost it here
     opaque: bool = False  # it came out of a call that could not be followed, or of such things
     items: dict[object, "Value"] = field(default_factory=dict)  # parts that were asked for
+    slot: object = None  # what it means as a key, once it was one, where nothing else is known of it
     of: "Value | None" = None  # whose `.grad`, `.data` or `.grad_fn` it is
     layer: "Layer | None" = None  # what it is where it behaves as a module does
     optimizer: "Optimizer | None" = None  # what it is where it behaves as an optimizer does
@@ -281,6 +282,11 @@ class Class(Value):
         return any(each.startswith("torch.nn") or each.endswith(("Module", "PreTrainedModel")) for each in bases)
 
     @property
+    def is_optimizer(self) -> bool:
+        """Whether it is an optimizer: what it does not define itself, it does as torch's do."""
+        return any(each.startswith("torch.optim.") for each in self.foreign_bases())
+
+    @property
     def is_named_tuple(self) -> bool:
         """Whether its objects are named tuples."""
         return any(each.endswith("NamedTuple") for each in self.foreign_bases())
@@ -404,14 +410,18 @@ def key_of(value: Value) -> object:
             return known
         case Index(position=position):
             return ("iteration", position)
+        case Value(slot=slot) if slot is not None:
+            return slot
+        case Tensor(leaf=Leaf() as leaf, op=None):
+            return leaf
         case Sequence(kind="tuple", exact=True):
             return tuple(map(key_of, value.elements))
     return value
 
 
 def constant_of(key: object) -> Value:
-    """What a key stands for, where it is plain."""
-    return Const(value=key) if isinstance(key, str | int | float) else Value()
+    """What a key stands for: what it is where it is plain, and else what means the same slot again."""
+    return Const(value=key) if isinstance(key, str | int | float) else Value(slot=key)
 
 
 def entries_of(value: Value) -> dict[object, Value]:
