@@ -36,8 +36,9 @@ def result(  # noqa: PLR0913 # one for each property of an op
     own += [leaf for value, _ in given for leaf in _direct_leaves(value)]
     cut = lost_by(machine, (value for value, _ in given))
     if not edges and not own:
-        opaque = any(each.opaque for value, _ in given for each in parts(value, _DEEP))
-        return Tensor(cut=None if opaque else cut, created=machine.site(node), opaque=opaque)
+        basis = tuple(each for value, _ in given for each in parts(value, _DEEP) if each.opaque)
+        lost = None if basis else cut
+        return Tensor(cut=lost, created=machine.site(node), opaque=bool(basis), basis=basis)
     if not machine.world.recording:
         return _unrecorded(machine, node, tuple(edges), tuple(own))
     form: Form = "linear" if linear else "other"
@@ -83,8 +84,12 @@ def cut(machine: Machine, value: Value, how: str, node: ast.AST) -> Tensor:
 
 def bare(machine: Machine, values: Iterable[Value], node: ast.AST) -> Value:
     """What is worked out of numbers; of some that have lost their graph it is known where."""
-    lost = next(filter(None, (each.cut for value in values for each in value.contents)), None)
-    return Value(created=machine.site(node)) if lost is None else Tensor(cut=lost, created=machine.site(node))
+    contained = [each for value in values for each in (value, *value.contents)]
+    basis = tuple(each for each in contained if each.opaque)
+    lost = next(filter(None, (each.cut for each in contained)), None)
+    if lost is None or basis:
+        return Value(created=machine.site(node), opaque=bool(basis), basis=basis)
+    return Tensor(cut=lost, created=machine.site(node))
 
 
 def edit(machine: Machine, value: Value, node: ast.AST) -> None:

@@ -85,12 +85,13 @@ def _operation(machine: Machine, name: str, left: Given, right: Given, node: ast
 
 
 def _without_graph(machine: Machine, first: Value, second: Value, node: ast.AST) -> Value:
-    both, opaque = (first, second), first.opaque or second.opaque
+    both = (first, second)
+    basis = tuple(each for each in both if each.opaque)
     if not any(isinstance(each, Tensor) for each in both):
-        return Value(created=machine.site(node), opaque=opaque)
-    lost = None if opaque else lost_by(machine, both)
+        return Value(created=machine.site(node), opaque=bool(basis), basis=basis)
+    lost = None if basis else lost_by(machine, both)
     plain: Plain | None = "number" if all(map(_is_number, both)) else None
-    return Tensor(cut=lost, created=machine.site(node), opaque=opaque, plain=plain)
+    return Tensor(cut=lost, created=machine.site(node), opaque=bool(basis), basis=basis, plain=plain)
 
 
 def compare(left: Value, kind: ast.cmpop, right: Value) -> bool | None:

@@ -65,7 +65,8 @@ def instance_part(machine: Machine, value: Instance, key: object, node: ast.expr
 def unknown_part(machine: Machine, value: Value, key: object, node: ast.expr) -> Value:
     """A part of something unknown: the same again under the same key."""
     if key not in value.items:
-        value.items[key] = Value(op=_op_of_part(machine, value, key, node), created=machine.site(node))
+        op, basis = _op_of_part(machine, value, key, node), (value,) if value.opaque else ()
+        value.items[key] = Value(op=op, created=machine.site(node), opaque=value.opaque, basis=basis)
     return value.items[key]
 
 
@@ -115,6 +116,6 @@ def tensor_elements(machine: Machine, value: Tensor, node: ast.expr) -> list[Val
 @entered(ITERABLES, Value)
 def unknown_elements(machine: Machine, value: Value, node: ast.expr) -> list[Value]:
     """Two things that have its graph, if it has one."""
-    if value.op is None:
+    if value.op is None and not value.opaque:
         return [Value() for _ in _FOLLOWED]
     return [machine.part(value, ("element", number), node) for number in _FOLLOWED]

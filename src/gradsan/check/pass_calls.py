@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Mapping as Names
 
-from gradsan.check.graph import LIKELY, UNKNOWN, Cut, Leaf, Op, Pass
+from gradsan.check.graph import LIKELY, UNKNOWN, Cut, Edge, Leaf, Op, Pass
 from gradsan.check.labels import label_of
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.new_ops import result
@@ -93,20 +93,30 @@ def run_pass(machine: Machine, kind: str, root: Given, named: Names[str, Given],
 
 def _roots(machine: Machine, value: Value, node: ast.expr) -> list[Op]:
     ops = ops_of(value)
-    if ops or isinstance(value, Tensor | Const | Sequence):
+    if ops or (isinstance(value, Tensor | Const | Sequence) and not value.opaque):
         return ops
-    # That it has a graph is shown by the call: nobody back-propagates a plain number.
-    value.op = machine.world.note(
-        Op(
-            UNKNOWN,
-            value.created or machine.site(node),
-            machine.world.moment,
-            scalar=True,
-            doubt=LIKELY,
-            guarded=machine.frame.assumed > 0,
+    op = _proven(machine, value, node)
+    op.scalar = True
+    return [op]
+
+
+def _proven(machine: Machine, value: Value, node: ast.expr) -> Op:
+    """That it has a graph is shown by the call: nobody back-propagates a plain number. So has what it was made of."""
+    if value.op is None:
+        below = [_proven(machine, each, node) for each in value.basis]
+        value.op = machine.world.note(
+            Op(
+                UNKNOWN,
+                value.created or machine.site(node),
+                machine.world.moment,
+                tuple(map(Edge, dict.fromkeys(below))),
+                () if below else (machine.world.unseen_of(node),),
+                doubt=LIKELY,
+                guarded=machine.frame.assumed > 0,
+                escaped=not value.opaque,  # who has handed it in may have further use for it
+            )
         )
-    )
-    return [value.op]
+    return value.op
 
 
 def _refuse(machine: Machine, asked: Pass, root: Value) -> None:

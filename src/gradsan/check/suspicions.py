@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from gradsan.check.cut_values import constant_terms, cut_off
-from gradsan.check.graph import LIKELY, SURE, Label, Leaf, LoopRun, Op, Pass
+from gradsan.check.graph import LIKELY, SURE, UNKNOWN, Label, Leaf, LoopRun, Op, Pass
 from gradsan.check.kept_graphs import Kept, kept_graphs
 from gradsan.check.spots import stack_of
 from gradsan.check.staleness import aged
@@ -87,13 +87,16 @@ def _retained(world: World, kept: frozenset[Op], *, closed: bool) -> Shown:
     """Passes that keep a graph which no later pass walks."""
     for done in world.passes:
         if done.keeps:
-            is_needed = _is_walked_after(done) or done.is_assumed or (not closed and _is_held(done, kept))
-            line = replace(_line(done, SURE), retained=1, followed=1)
+            is_needed = _is_walked_after(done, world) or (not closed and _is_held(done, kept))
+            line = replace(_line(done, LIKELY if done.is_assumed else SURE), retained=1, followed=1)
             yield ("retained", id(done.site.node), None), None if is_needed else line
 
 
-def _is_walked_after(done: Pass) -> bool:
-    return any(other.number > done.number for op in done.ops for other in op.walked)
+def _is_walked_after(done: Pass, world: World) -> bool:
+    """Whether a later pass walks some of it, or may: nothing is known of what that one walks."""
+    later = [each for each in world.passes if each.number > done.number and each.site.node is not done.site.node]
+    is_open = any(op.name == UNKNOWN and not op.edges for each in later for op in each.ops)
+    return is_open or any(other.number > done.number for op in done.ops for other in op.walked)
 
 
 def _is_held(done: Pass, kept: frozenset[Op]) -> bool:
@@ -202,8 +205,8 @@ def _carried(label: Label | None, op: Op, enters: Op | None) -> Carried:
 
 def _kept(world: World, kept: frozenset[Op], *, closed: bool) -> Shown:
     """Names that a loop feeds with graphs which no pass needs any more."""
-    for node, graphs in kept_graphs(world, closed=closed, kept=kept):
-        yield ("kept", node, None), None if graphs is None else _holder(graphs)
+    for node, each, graphs in kept_graphs(world, closed=closed, kept=kept):
+        yield ("kept", node, each.total), None if graphs is None else _holder(graphs)
 
 
 def _holder(graphs: Kept) -> Holding | Hoard:

@@ -33,6 +33,7 @@ class Value:
     leaf: Leaf | None = None  # of a tensor that is a parameter, or of a layer
     cut: Cut | None = None  # it had a graph, and lost it here
     opaque: bool = False  # it came out of a call that could not be followed, or of such things
+    basis: tuple["Value", ...] = ()  # such things that it was computed from: if it has a graph, so have they
     items: dict[object, "Value"] = field(default_factory=dict)  # parts that were asked for
     slot: object = None  # what it means as a key, once it was one, where nothing else is known of it
     of: "Value | None" = None  # whose `.grad`, `.data` or `.grad_fn` it is
