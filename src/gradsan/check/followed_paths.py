@@ -102,4 +102,3 @@ class Reader:
         self.entered |= machine.entered
         self.shown.drawn_in |= set(machine.modules)
         return machine
-

@@ -37,8 +37,10 @@ def result(  # noqa: PLR0913 # one for each property of an op
     cut = lost_by(machine, (value for value, _ in given))
     if not edges and not own:
         basis = tuple(each for value, _ in given for each in parts(value, _DEEP) if each.opaque)
-        lost = None if basis else cut
-        return Tensor(cut=lost, created=machine.site(node), opaque=bool(basis), basis=basis)
+        if not basis:
+            return Tensor(cut=cut, created=machine.site(node))
+        only = basis if len(basis) == 1 else ()  # of several, nobody knows which has a graph
+        return Tensor(created=machine.site(node), opaque=True, since=machine.world.moment, basis=only)
     if not machine.world.recording:
         return _unrecorded(machine, node, tuple(edges), tuple(own))
     form: Form = "linear" if linear else "other"
@@ -60,6 +62,11 @@ def result(  # noqa: PLR0913 # one for each property of an op
     if cut is not None:
         machine.world.cut_into.append((cut, op))
     return Tensor(op=op, created=op.site)
+
+
+def opaque(machine: Machine, node: ast.AST, basis: tuple[Value, ...] = ()) -> Value:
+    """What comes out of a call that is not followed, or is made of such things."""
+    return Value(created=machine.site(node), opaque=True, since=machine.world.moment, basis=basis)
 
 
 def untyped(created: Tensor) -> Value:
@@ -86,10 +93,10 @@ def bare(machine: Machine, values: Iterable[Value], node: ast.AST) -> Value:
     """What is worked out of numbers; of some that have lost their graph it is known where."""
     contained = [each for value in values for each in (value, *value.contents)]
     basis = tuple(each for each in contained if each.opaque)
+    if basis:
+        return opaque(machine, node, basis)
     lost = next(filter(None, (each.cut for each in contained)), None)
-    if lost is None or basis:
-        return Value(created=machine.site(node), opaque=bool(basis), basis=basis)
-    return Tensor(cut=lost, created=machine.site(node))
+    return Value(created=machine.site(node)) if lost is None else Tensor(cut=lost, created=machine.site(node))
 
 
 def edit(machine: Machine, value: Value, node: ast.AST) -> None:

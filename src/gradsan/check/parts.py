@@ -66,7 +66,7 @@ def unknown_part(machine: Machine, value: Value, key: object, node: ast.expr) ->
     """A part of something unknown: the same again under the same key."""
     if key not in value.items:
         op, basis = _op_of_part(machine, value, key, node), (value,) if value.opaque else ()
-        value.items[key] = Value(op=op, created=machine.site(node), opaque=value.opaque, basis=basis)
+        value.items[key] = Value(op=op, created=machine.site(node), opaque=value.opaque, since=value.since, basis=basis)
     return value.items[key]
 
 

@@ -101,9 +101,14 @@ def _roots(machine: Machine, value: Value, node: ast.expr) -> list[Op]:
 
 
 def _proven(machine: Machine, value: Value, node: ast.expr) -> Op:
-    """That it has a graph is shown by the call: nobody back-propagates a plain number. So has what it was made of."""
+    """That it has a graph is shown by the call: nobody back-propagates a plain number.
+
+    So has what it was made of in this iteration; what was there before is data.
+    """
     if value.op is None:
-        below = [_proven(machine, each, node) for each in value.basis]
+        now = machine.world.moment
+        fresh = [each for each in value.basis if each.since is not None and each.since[: len(now)] == now]
+        below = [_proven(machine, each, node) for each in fresh]
         value.op = machine.world.note(
             Op(
                 UNKNOWN,

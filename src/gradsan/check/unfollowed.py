@@ -4,7 +4,7 @@ from collections.abc import Sequence as Several
 
 from gradsan.check.graph import DOUBTFUL, LIKELY
 from gradsan.check.machine import Call, Given, Machine
-from gradsan.check.new_ops import cut, result, untyped
+from gradsan.check.new_ops import cut, opaque, result, untyped
 from gradsan.check.values import Instance, Layer, Mapping, Optimizer, Sequence, Value, escape, leaves_of, ops_of
 from gradsan.knowledge.hints import CUTTING_WORDS, HARMLESS, LOSS_WORDS
 from gradsan.knowledge.tensors import operation
@@ -17,7 +17,7 @@ def unknown_call(machine: Machine, name: str, call: Call) -> Value:
     _let_go(machine, call.given, harmless=is_loss or last in HARMLESS)
     carried = [value for value, _ in call.given if ops_of(value)]
     if last in HARMLESS or not carried:
-        return Value(created=machine.site(call.node), opaque=True)
+        return opaque(machine, call.node)
     if operation(last).cuts or any(word in last for word in CUTTING_WORDS):
         return cut(machine, carried[0], f"`{name}`", call.node)
     doubt = LIKELY if is_loss else DOUBTFUL

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from gradsan.check.graph import Cut, Leaf, Op, Site, Storage
+from gradsan.check.graph import Cut, Leaf, Moment, Op, Site, Storage
 from gradsan.source.imported import Import
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ class Value:
     leaf: Leaf | None = None  # of a tensor that is a parameter, or of a layer
     cut: Cut | None = None  # it had a graph, and lost it here
     opaque: bool = False  # it came out of a call that could not be followed, or of such things
-    basis: tuple["Value", ...] = ()  # such things that it was computed from: if it has a graph, so have they
+    since: Moment | None = None  # when it did
+    basis: tuple["Value", ...] = ()  # such things that it was made of: if it has a graph, so have they
     items: dict[object, "Value"] = field(default_factory=dict)  # parts that were asked for
     slot: object = None  # what it means as a key, once it was one, where nothing else is known of it
     of: "Value | None" = None  # whose `.grad`, `.data` or `.grad_fn` it is
@@ -440,9 +441,13 @@ def ops_of(value: Value) -> list[Op]:
 
 
 def escape(value: Value) -> None:
-    """Something that outlives the statement holds it."""
-    for op in ops_of(value):
-        op.escaped = True
+    """Something that outlives the statement holds it, and with it what it was computed from."""
+    waiting = ops_of(value)
+    while waiting:
+        op = waiting.pop()
+        if not op.escaped:
+            op.escaped = True
+            waiting += [edge.op for edge in op.edges]
 
 
 def has_graph(value: Value) -> bool:
