@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterable
 
-from gradsan.check.graph import SURE, Cut, Edge, Form, Label, Leaf, Op, Storage
+from gradsan.check.graph import SURE, Cut, Edge, Form, Label, Leaf, Moment, Op, Storage
 from gradsan.check.labels import label_of
 from gradsan.check.machine import Given, Machine
 from gradsan.check.values import Instance, Tensor, Value, leaves_of, ops_of, parts
@@ -40,7 +40,7 @@ def result(  # noqa: PLR0913 # one for each property of an op
         if not basis:
             return Tensor(cut=cut, created=machine.site(node))
         only = basis if len(basis) == 1 else ()  # of several, nobody knows which has a graph
-        return Tensor(created=machine.site(node), opaque=True, since=machine.world.moment, basis=only)
+        return Tensor(created=machine.site(node), opaque=True, since=now(machine), basis=only)
     if not machine.world.recording:
         return _unrecorded(machine, node, tuple(edges), tuple(own))
     form: Form = "linear" if linear else "other"
@@ -66,7 +66,12 @@ def result(  # noqa: PLR0913 # one for each property of an op
 
 def opaque(machine: Machine, node: ast.AST, basis: tuple[Value, ...] = ()) -> Value:
     """What comes out of a call that is not followed, or is made of such things."""
-    return Value(created=machine.site(node), opaque=True, since=machine.world.moment, basis=basis)
+    return Value(created=machine.site(node), opaque=True, since=now(machine), basis=basis)
+
+
+def now(machine: Machine) -> Moment | None:
+    """The moment at which something comes about that may have a graph; None: nothing is recorded."""
+    return machine.world.moment if machine.world.recording else None
 
 
 def untyped(created: Tensor) -> Value:

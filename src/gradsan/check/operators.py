@@ -8,7 +8,7 @@ from typing import Any
 
 from gradsan.check.graph import Storage
 from gradsan.check.machine import Given, Machine
-from gradsan.check.new_ops import lost_by, opaque, result
+from gradsan.check.new_ops import lost_by, now, opaque, result
 from gradsan.check.values import (
     Class,
     Const,
@@ -92,7 +92,7 @@ def _without_graph(machine: Machine, name: str, first: Value, second: Value, nod
     if not any(isinstance(each, Tensor) for each in both):
         return opaque(machine, node, basis) if basis else Value(created=machine.site(node))
     if basis:
-        return Tensor(created=machine.site(node), opaque=True, since=machine.world.moment, basis=basis)
+        return Tensor(created=machine.site(node), opaque=True, since=now(machine), basis=basis)
     plain: Plain | None = "number" if all(map(_is_number, both)) else None
     return Tensor(cut=lost_by(machine, both), created=machine.site(node), plain=plain)
 

@@ -78,7 +78,9 @@ def _op_of_part(machine: Machine, value: Value, key: object, node: ast.expr) -> 
     likely = not isinstance(key, str) or any(word in key for word in OUTPUT_WORDS)
     name = key if isinstance(key, str) else "getitem"
     doubt = LIKELY if likely else DOUBTFUL
-    return result(machine, name, [(value, None)], node, saves=False, doubt=doubt, scalar=op.scalar).op or op
+    part = result(machine, name, [(value, None)], node, saves=False, doubt=doubt, scalar=op.scalar).op or op
+    part.is_part = True
+    return part
 
 
 @entered(ITERABLES, Sequence)

@@ -3,13 +3,14 @@
 import ast
 from collections.abc import Mapping as Names
 
-from gradsan.check.graph import LIKELY, UNKNOWN, Cut, Edge, Leaf, Op, Pass
+from gradsan.check.graph import LIKELY, UNKNOWN, Cut, Edge, Leaf, Op, Pass, leaves_in
 from gradsan.check.labels import label_of
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.new_ops import result
 from gradsan.check.tables import TORCH, entered
 from gradsan.check.troubles import NoGraph
 from gradsan.check.values import NONE, Const, Sequence, Tensor, Value, is_called, is_false, is_true, leaves_of, ops_of
+from gradsan.check.walking import reach
 from gradsan.knowledge.effects import accumulates, asks_for_pass
 from gradsan.knowledge.hints import PASS_RECEIVERS
 
@@ -86,8 +87,9 @@ def run_pass(machine: Machine, kind: str, root: Given, named: Names[str, Given],
         _refuse(machine, asked, root[0])
         return asked
     inputs = named.get("inputs")
-    targets = None if inputs is None else _targets(inputs[0])
-    machine.world.walk(asked, targets or None, doubtful=targets is not None and not targets)
+    targets = None if inputs is None else _targets(ops, inputs[0])
+    asked.is_open = targets is not None and not targets
+    machine.world.walk(asked, targets or None, doubtful=asked.is_open)
     return asked
 
 
@@ -130,9 +132,11 @@ def _refuse(machine: Machine, asked: Pass, root: Value) -> None:
         machine.world.troubles.append(NoGraph(asked, root.cut, root.cut.name or asked.label))
 
 
-def _targets(inputs: Value) -> set[Op | Leaf]:
-    """The ops and leaves that a pass is to reach; none, where they are not known."""
-    return {*ops_of(inputs), *leaves_of(inputs)}
+def _targets(roots: list[Op], inputs: Value) -> set[Op | Leaf]:
+    """The ops and leaves that a pass is to reach; none, where they are not known, or the path to them is not seen."""
+    found = reach(roots)
+    reached: set[Op | Leaf] = {*found, *leaves_in(found)}
+    return reached.intersection([*ops_of(inputs), *leaves_of(inputs)])
 
 
 def _name_of(machine: Machine, root: Given, ops: list[Op]) -> str | None:

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from gradsan.check.cut_values import constant_terms, cut_off
-from gradsan.check.graph import LIKELY, SURE, UNKNOWN, Label, Leaf, LoopRun, Op, Pass
+from gradsan.check.cut_values import constant_terms, cut_off, detached_terms
+from gradsan.check.graph import LIKELY, SURE, Label, Leaf, LoopRun, Op, Pass
 from gradsan.check.kept_graphs import Kept, kept_graphs
+from gradsan.check.retained_graphs import retained
 from gradsan.check.spots import stack_of
 from gradsan.check.staleness import aged
 from gradsan.check.stopped import weighed_by
@@ -85,22 +86,9 @@ def suspicions(world: World, *, closed: bool, kept: frozenset[Op]) -> Shown:
 
 def _retained(world: World, kept: frozenset[Op], *, closed: bool) -> Shown:
     """Passes that keep a graph which no later pass walks."""
-    for done in world.passes:
-        if done.keeps:
-            is_needed = _is_walked_after(done, world) or (not closed and _is_held(done, kept))
-            line = replace(_line(done, LIKELY if done.is_assumed else SURE), retained=1, followed=1)
-            yield ("retained", id(done.site.node), None), None if is_needed else line
-
-
-def _is_walked_after(done: Pass, world: World) -> bool:
-    """Whether a later pass walks some of it, or may: nothing is known of what that one walks."""
-    later = [each for each in world.passes if each.number > done.number and each.site.node is not done.site.node]
-    is_open = any(op.name == UNKNOWN and not op.edges for each in later for op in each.ops)
-    return is_open or any(other.number > done.number for op in done.ops for other in op.walked)
-
-
-def _is_held(done: Pass, kept: frozenset[Op]) -> bool:
-    return any(op in kept or op.escaped for op in done.ops)
+    for done, is_needed in retained(world, kept, closed=closed):
+        line = replace(_line(done, LIKELY if done.is_assumed else SURE), retained=1, followed=1)
+        yield ("retained", id(done.site.node), None), None if is_needed else line
 
 
 def _piled(world: World) -> Shown:
@@ -224,6 +212,8 @@ def _cut_off(world: World) -> Shown:
     """Parameters that an optimizer owns and no pass reaches, with the cut that keeps passes away."""
     for leaf, fact in cut_off(world):
         yield ("cut", 0, leaf), fact
+    for op, fact in detached_terms(world):
+        yield ("cut", id(op.site.node), None), fact
 
 
 def _constant(world: World) -> Shown:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence as Several
 
-from gradsan.check.graph import DOUBTFUL, LIKELY
+from gradsan.check.graph import DOUBTFUL, LIKELY, tick
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.new_ops import cut, opaque, result, untyped
 from gradsan.check.values import Instance, Layer, Mapping, Optimizer, Sequence, Value, escape, leaves_of, ops_of
@@ -34,6 +34,7 @@ def _let_go(machine: Machine, given: Several[Given], *, harmless: bool) -> None:
             machine.world.forget_gradients(leaves_of(module))
         if not harmless:
             _escape(value)
+            machine.world.handed_over += [(tick(), op) for op in ops_of(value)]
 
 
 def _escape(value: Value) -> None:

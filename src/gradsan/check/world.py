@@ -9,6 +9,7 @@ from gradsan.check.graph import (
     DOUBTFUL,
     LIKELY,
     SURE,
+    UNKNOWN,
     Change,
     Code,
     Contribution,
@@ -67,6 +68,7 @@ class World:
     misfits: set[Misfit] = field(default_factory=set)
     log: list[list[Op]] = field(default_factory=list)  # ops created by the generators that are run ahead
     assumptions: list[tuple[Assumed, Code, Moment]] = field(default_factory=list)  # whose conditions were not known
+    handed_over: list[tuple[int, Op]] = field(default_factory=list)  # to calls that are not followed, and when
     unseen: dict[int, Leaf] = field(default_factory=dict)  # what passes over unknown graphs train, by their calls
 
     def note(self, op: Op) -> Op:
@@ -251,7 +253,18 @@ def _second_walk(done: Pass, op: Op, found: dict[Op, Reached], freed: frozenset[
         again = replace(done, site=replace(op.inner.first, caller=done.site))
         freeing = replace(first, kind="grad", site=replace(op.inner.freeing, caller=first.site))
         return SecondWalk(again, freeing, op, found, freed | {op}, _doubt(op, found))
-    return SecondWalk(done, op.freed or done, op, found, freed, _doubt(op, found))
+    doubt = DOUBTFUL if _is_hardly_shared(done, op, found[op].parent, freed) else _doubt(op, found)
+    return SecondWalk(done, op.freed or done, op, found, freed, doubt)
+
+
+def _is_hardly_shared(done: Pass, op: Op, user: Op | None, freed: frozenset[Op]) -> bool:
+    """Whether two passes come to the same op by assumption alone.
+
+    Of an unknown module they took different outputs; or another pass has shown that there is a graph at all.
+    """
+    if op.name == UNKNOWN:
+        return op not in done.roots
+    return user is not None and user.is_part and user not in freed and op.moment == done.moment
 
 
 def _captured_trouble(done: Pass, doubt: int, inner: Walk) -> SecondWalk | None:

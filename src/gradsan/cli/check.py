@@ -29,6 +29,7 @@ _FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab")
 @click.option("--no-gitignore", is_flag=True, help="Check files that git ignores, too.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=None, help="Processes at a time.  [default: all cores]")
 @click.option("-q", "--quiet", is_flag=True, help="Only what is found.")
+@click.option("-v", "--verbose", is_flag=True, help="Name the files that were not followed to the end.")
 @click.option("--color", type=click.Choice(COLOR_CHOICES), default="auto", show_default=True)
 def command(  # noqa: PLR0913 # one for each option
     *,
@@ -49,6 +50,7 @@ def command(  # noqa: PLR0913 # one for each option
     no_gitignore: bool,
     jobs: int | None,
     quiet: bool,
+    verbose: bool,
     color: ColorChoice,
 ) -> int:
     """Find the same mistakes in source, without running it.
@@ -76,6 +78,7 @@ def command(  # noqa: PLR0913 # one for each option
         respect_gitignore=not no_gitignore,
         jobs=jobs or os.cpu_count() or 1,
         quiet=quiet,
+        verbose=verbose,
         color=color,
     )
     return Check(wishes, reported=sys.stderr).run()

@@ -55,6 +55,7 @@ class Wishes:
     respect_gitignore: bool
     jobs: int
     quiet: bool
+    verbose: bool
     color: ColorChoice
 
 
@@ -85,6 +86,7 @@ class Check:
             (each for each in outcome.checked if each.problem is not None), key=lambda each: each.path
         ):
             self._say_unread(unread)
+        self._say_unfinished(sorted(each.path for each in outcome.checked if not each.complete))
         everything = not (self.wishes.select or settings.select or self.wishes.ignore or settings.ignore)
         for comment in quieted.unused if everything else ():  # what was not looked for could not be silenced
             self._say(f"{comment.file}:{comment.line}: `{comment.text}` silences nothing that the source shows")
@@ -200,6 +202,15 @@ class Check:
     def _say_unread(self, checked: Checked) -> None:
         line = f":{checked.line}" if checked.line else ""
         self._left_out(f"{checked.path}{line}", checked.problem or "")
+
+    def _say_unfinished(self, paths: list[str]) -> None:
+        """What was not followed to the end may hold more than was found."""
+        if self.wishes.verbose:
+            for path in paths:
+                self._say(neutral(f"{path} was not followed to the end: there may be more in it"))
+        elif paths:
+            files = "1 file was" if len(paths) == 1 else f"{len(paths):,} files were"
+            self._say(f"{files} not followed to the end, and may hold more; `-v` names which")
 
     def _left_out(self, path: str, why: str) -> None:
         say(self.reported, neutral(f"{path} is left out: {why}"))
