@@ -11,8 +11,7 @@ from gradsan.check.retained_graphs import retained
 from gradsan.check.spots import stack_of
 from gradsan.check.staleness import aged
 from gradsan.check.stopped import weighed_by
-from gradsan.check.troubles import OldValue, Piled, Rebinding, Regrown, SecondWalk
-from gradsan.check.walking import path_to
+from gradsan.check.troubles import OldValue, Piled, Rebinding, SecondWalk
 from gradsan.check.world import World
 from gradsan.facts.course import (
     Carried,
@@ -175,13 +174,9 @@ def _grown(world: World) -> Shown:
     for each in world.regrown:
         is_old = world.changed_between(each.earlier, each.later) and each.later not in explained
         if is_old and each.doubt <= LIKELY and each.earlier.retains:
-            carried = _carried(_crossing(each), each.op, each.found[each.op].parent)
+            carried = _carried(each.label, each.op, each.found[each.op].parent)
             line = replace(_line(each.later, each.doubt), retained=1, is_grown=True, carried=carried)
             yield ("grown", id(each.later.site.node), None), line
-
-
-def _crossing(grown: Regrown) -> Label | None:
-    return next(filter(None, (grown.found[op].label for op in path_to(grown.op, grown.found))), None)
 
 
 def _carried(label: Label | None, op: Op, enters: Op | None) -> Carried:
