@@ -72,7 +72,7 @@ def test_report_is_shown_with_its_diff_and_nothing_is_written(tmp_path: Path) ->
     done = fix(tmp_path, "report.json")
 
     assert done.returncode == 1
-    assert "  +    (first + second).backward()\n" in done.stdout
+    assert "+    (first + second).backward()\n" in done.stdout
     assert (tmp_path / "train.py").read_text(encoding="utf-8") == SOURCE
 
 
@@ -239,7 +239,7 @@ def test_report_of_a_program_that_was_fixed_meanwhile_leaves_nothing_to_do(tmp_p
     done = fix(tmp_path, str(report), "--write", "--verify", answer="y\n")
 
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert "run again, and does not show it" in done.stderr
+    assert "run again, and does not have this problem" in done.stderr
 
 
 # The source alone shows what is wrong with it; a program that proves the fix need not import torch then.
@@ -304,7 +304,7 @@ def test_what_a_trial_writes_does_not_reach_the_files_or_is_named(tmp_path: Path
     beside.unlink()
     if has_layers():
         with_layers = fix(project, *arguments, "--max-steps", "1", TMPDIR=str(temporary))
-        assert "the command does not come to it" in " ".join(with_layers.stdout.split())
+        assert "the command does not reach these lines" in " ".join(with_layers.stdout.split())
         assert not beside.exists()
     assert list(temporary.iterdir()) == []
 
@@ -339,13 +339,13 @@ def test_report_cannot_bring_its_own_edits(tmp_path: Path) -> None:
     victim.write_text("print('victim')\n", encoding="utf-8")
     tree.mkdir()
     report = saved(tree)
-    told = json.loads(report.read_text(encoding="utf-8"))
+    reported = json.loads(report.read_text(encoding="utf-8"))
     edit = {"file": "../victim.py", "line": 1, "end_line": 0, "old": "", "new": "import os"}
-    told["diagnoses"][0]["fixes"] = [
+    reported["diagnoses"][0]["fixes"] = [
         {"kind": "advice", "title": "t", "safety": "same-gradients", "edits": [edit]},
         {"kind": "detach", "title": "t", "safety": "same-gradients", "edits": [edit | {"file": "train.py"}]},
     ]
-    report.write_text(json.dumps(told), encoding="utf-8")
+    report.write_text(json.dumps(reported), encoding="utf-8")
 
     done = fix(tree, "report.json", "--write", "--unsafe")
 
@@ -390,8 +390,8 @@ def test_what_is_typed_meanwhile_is_kept(tmp_path: Path, arguments: tuple[str, .
 def test_command_of_a_report_is_run_only_if_the_user_agrees(tmp_path: Path, answer: str, status: int) -> None:
     """Whoever wrote the report has written it; where nobody can be asked, it is not run."""
     ran = f"open({str(tmp_path / 'ran')!r}, 'w'); print('\x1b[2J')"
-    told = {"schema": 1, "gradsan": "0", "python": "3", "torch": "2", "argv": ["-c", ran], "diagnoses": []}
-    (tmp_path / "report.json").write_text(json.dumps(told), encoding="utf-8")
+    reported = {"schema": 1, "gradsan": "0", "python": "3", "torch": "2", "argv": ["-c", ran], "diagnoses": []}
+    (tmp_path / "report.json").write_text(json.dumps(reported), encoding="utf-8")
     program = tmp_path / "report.json"
 
     done = fix(tmp_path, str(program), "--verify", "--quiet", answer=answer)

@@ -7,9 +7,10 @@ from documents.press import Printed
 from gradsan.causes import Cause
 
 _GROUPS = {
-    "GS1": 'Raised: "Trying to backward through the graph a second time"',
-    "GS2": "Raised: what people run into next",
-    "GS3": "Silent: nothing raises",
+    "GS1": 'PyTorch raises "Trying to backward through the graph a second time"',
+    "GS2": "PyTorch raises another error of a backward pass",
+    "GS3": "No error is raised, but the training is wrong, or memory is wasted",
+    "GS0": "A file was not checked",
 }
 
 

@@ -80,7 +80,7 @@ def main():
     assert fixed == source + "        state = tuple(each.detach() for each in state)\n"
 
 
-def test_what_is_made_once_is_detached_there(tmp_path: Path) -> None:
+def test_what_is_created_once_is_detached_there(tmp_path: Path) -> None:
     """It holds for every later use."""
     source = (
         "import torch\ndef main():\n    codes = encoder(raw) + 1\n    for x in codes:\n        loss(x).backward()\n"
@@ -332,7 +332,7 @@ def main():
     )
 
 
-def test_cache_is_filled_anew_every_time(tmp_path: Path) -> None:
+def test_cache_is_filled_again_every_time(tmp_path: Path) -> None:
     """The question whether it is filled goes."""
     source = "def main():\n    if self.table is None:\n        self.table = build()\n    return self.table\n"
     case = Case(tmp_path, source)
@@ -416,7 +416,7 @@ def stepped_between(folder: Path, between: str, later: str, below: str) -> str |
     return case.fixed("reorder", found)
 
 
-def test_step_that_is_made_below_the_pass_anyway_is_made_once(tmp_path: Path) -> None:
+def test_step_that_follows_the_pass_anyway_is_kept_once(tmp_path: Path) -> None:
     """Nothing clears the gradients between the passes: that step was to have both."""
     fixed = stepped_between(tmp_path, "opt.step()", "b.backward()", "opt.step()")
 

@@ -274,7 +274,7 @@ def test_forward_is_run_again_behind_the_step_with_all_that_follows_from_it(tmp_
     assert fixed == GAN.replace("        g_loss = g(score)\n", "").replace("        g_loss.backward()\n", again)
 
 
-def test_buffer_that_every_round_writes_to_is_made_in_every_round(tmp_path: Path) -> None:
+def test_buffer_that_every_iteration_writes_to_is_created_in_every_iteration(tmp_path: Path) -> None:
     """It is never assigned again, so there is no state that is meant to go on."""
     source = (
         "def main():\n    est = torch.zeros(9)\n    for x in data:\n        y = unroll(est, x)\n        y.backward()\n"
@@ -291,7 +291,7 @@ def test_buffer_that_every_round_writes_to_is_made_in_every_round(tmp_path: Path
     )
 
 
-def test_what_a_constructor_made_is_not_made_in_every_round(tmp_path: Path) -> None:
+def test_what_a_constructor_created_is_not_created_in_every_iteration(tmp_path: Path) -> None:
     """Every iteration would begin with a model that nothing has trained."""
     source = (
         "def main():\n    net = Net()\n    for x in data:\n        net(x).backward()\ndef inner_1():\n    y = f(w)\n"
@@ -364,7 +364,7 @@ def backward(loss):
     assert case.fixed("recompute", found) is None
 
 
-def test_record_that_was_made_once_is_detached_field_by_field(tmp_path: Path) -> None:
+def test_record_that_was_created_once_is_detached_field_by_field(tmp_path: Path) -> None:
     """It has no `detach()` of its own."""
     source = "def main():\n    rollout = collect(agent)\n    for _ in range(3):\n        learn(rollout).backward()\n"
     case = Case(tmp_path, source)

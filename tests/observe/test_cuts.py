@@ -352,7 +352,7 @@ main()
     assert line_of(diagnosis.cut) == marked(program, "cut")
 
 
-def test_where_nothing_tells_no_place_is_made_up(tmp_path: Path) -> None:
+def test_where_nothing_is_known_no_place_is_invented(tmp_path: Path) -> None:
     """Data has no history, and nothing cut it."""
     diagnosis = diagnosis_of(tmp_path, "\nloss = (torch.ones(3) * 2).sum()\nloss.backward()\n")
 

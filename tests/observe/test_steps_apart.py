@@ -207,7 +207,9 @@ main()
 
 
 @pytest.mark.parametrize(("code", "name", "kind", "program"), PROGRAMS.values(), ids=PROGRAMS)
-def test_step_is_told_from_what_belongs_to_it(tmp_path: Path, code: str, name: str, kind: str, program: str) -> None:
+def test_step_is_distinguished_from_what_belongs_to_it(
+    tmp_path: Path, code: str, name: str, kind: str, program: str
+) -> None:
     """The cause is true of the program, and the first fix does what its author meant."""
     found = diagnosis_of(tmp_path, program)
 

@@ -1,17 +1,23 @@
 from collections.abc import Iterator
+from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.course import Course, Gave
 from gradsan.facts.doubt import LIKELY, SURE
+from gradsan.facts.incident import Stack
 from gradsan.lifecycle.amounts import count
-from gradsan.report import Culprit
+from gradsan.report import Culprit, FixKind
+
+_TOO_LATE = "its backward() comes after the optimizer's step, and its gradients are cleared before the next one"
+_TOO_EARLY = "its gradients are cleared before the optimizer's step uses them"
 
 
 class LateBackward(Cause):
     """A loss is back-propagated after the step, and its gradient is cleared before the next one.
 
     `backward()` only fills `.grad`; the parameters change in `optimizer.step()`, which takes what is there at that
-    moment. A loss whose pass comes after the step puts its gradient there too late. The next round begins with
+    moment. A loss whose pass comes after the step puts its gradient there too late. The next iteration begins with
     `zero_grad()`, and the gradient is thrown away unread. The loss is computed, back-propagated and logged, and it
     trains nothing.
 
@@ -19,13 +25,23 @@ class LateBackward(Cause):
     finished. Each line is right by itself, and nothing raises as long as the late loss runs its own forward after the
     step; built on the forward before the step, it may raise (GS201). The sign is a loss that does not care about its
     own weight: multiply it by 100, and the run stays the same.
+
+    A `zero_grad()` between `backward()` and `step()` does the same to a single loss: the step finds nothing to take.
     """
 
     code = "GS307"
     name = "late-backward"
     severity = "warning"
     summary = "a loss is back-propagated after `step()` and cleared before the next: it trains nothing"
-    roles = Cause.roles | {"changed": "steps before the pass", "used": "comes too late"}
+    own_remedies = table(Remedy("reorder", target="step", where=("later pass", "clearing")))
+    roles = Cause.roles | {
+        "changed": "the optimizer steps here",
+        "used": "no step uses the gradients of this {call}",
+    }
+    titles: ClassVar[dict[FixKind, str]] = {
+        "reorder": "let `backward()` come between `zero_grad()` and `step()`, so that the step uses its gradients",
+        "combine-losses": "add {it} to the other loss, and call backward() once, before {changed}",
+    }
     example = Example(
         program="""\
 import torch
@@ -59,14 +75,14 @@ print(weight.tolist())
         fixed_shows="[0.25, 0.25]\n",
     )
     fix = (
-        "Move `step()` after the last backward pass of the round, or add the losses up and call backward once before "
-        "it. Where the losses share a forward, the sum is the shorter way (GS102)."
+        "Move `step()` after the last backward pass of the iteration, or add the losses up and call backward once "
+        "before it. Where the losses share a forward, the sum is shorter (GS102)."
     )
     unless = (
         "Not where the late loss is to act on parameters that the step has already updated. Then it needs a step of "
         "its own: `zero_grad()`, its forward, its backward, `step()`. If its gradient was only to be looked at, take "
         "it with `torch.autograd.grad`, which leaves `.grad` alone. Where `zero_grad()` follows directly on `step()`, "
-        "a late gradient is not lost but acts one round later; if that is meant, leave a comment."
+        "a late gradient is not lost but acts one iteration later; if that is meant, leave a comment."
     )
     tempting = Tempting(
         program="""\
@@ -98,11 +114,9 @@ print(weight.tolist())
             if gave is None or not gave.is_in_vain or not line.is_direct:
                 continue
             loss = f"`{line.loss}`" if line.loss else "a loss"
+            why = _TOO_EARLY if _is_above(line.stack, gave.step) else _TOO_LATE
             yield Finding(
-                sentence=(
-                    f"{loss} is back-propagated after the step, and its gradients are cleared "
-                    "before the next one: it trains nothing"
-                ),
+                sentence=f"{loss} trains nothing: {why}",
                 kinds=("reorder", "combine-losses"),
                 places={"changed": (gave.step, None), "used": (line.stack, None)},
                 culprit=Culprit(line.loss, line.loss_holder) if line.loss else None,
@@ -113,10 +127,19 @@ print(weight.tolist())
             )
 
 
+def _is_above(passing: Stack, stepping: Stack) -> bool:
+    """Whether a pass stands above a step in the function in which their calls part: then it is the clearing's place."""
+    parted = next((pair for pair in zip(passing, stepping, strict=False) if pair[0] != pair[1]), None)
+    if parted is None:
+        return False
+    one, other = parted
+    return (one.file, one.function) == (other.file, other.function) and one.line < other.line
+
+
 def _came_too_late(gave: Gave) -> tuple[str, ...]:
     if gave.wasted is None:
         return ()
     followed = gave.used + gave.wasted
     if not gave.used:
-        return (f"all {count(followed, 'pass', 'passes')} that were followed came too late",)
-    return (f"{gave.wasted} of {followed} passes that were followed came too late",)
+        return (f"all {count(followed, 'backward() call')} that were followed came too late",)
+    return (f"{gave.wasted} of {followed} backward() calls that were followed came too late",)

@@ -1,9 +1,13 @@
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
+from gradsan.causes.meaning import Meaning
+from gradsan.causes.remedy import Remedy
 from gradsan.facts.course import Course, OptimizerLine
 from gradsan.facts.doubt import LIKELY
-from gradsan.report import Culprit
+from gradsan.facts.incident import Evidence
+from gradsan.report import Culprit, FixKind
 
 
 class MissingZeroGrad(Cause):
@@ -24,7 +28,11 @@ class MissingZeroGrad(Cause):
     name = "missing-zero-grad"
     severity = "warning"
     summary = "gradients pile up over optimizer steps because they are never cleared"
-    roles = Cause.roles | {"changed": "steps with all gradients so far", "used": "adds to the old gradients"}
+    roles = Cause.roles | {
+        "changed": "this step uses all gradients so far",
+        "enters": "this {call} is of its own loss",
+        "used": "this {call} adds to the old gradients",
+    }
     example = Example(
         program="""\
 import torch
@@ -81,7 +89,7 @@ gradient of the bias: 3.0
 """,
         price=(
             "A lower learning rate calms the swings and leaves their cause: the gradients still add up, each step "
-            "still contains all steps before it. It takes ten times as long to go wrong in the same way."
+            "still contains all steps before it. The same problem comes ten times later."
         ),
     )
 
@@ -96,15 +104,26 @@ gradient of the bias: 3.0
                 yield cls._piled(each) if each.piles else cls._left_behind(each)
 
     @classmethod
+    def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:
+        """What another loss has left is cleared before the pass of its own."""
+        usual = super().remedy(kind, evidence)
+        return replace(usual, where=("own pass",)) if "mixed" in evidence else usual
+
+    @classmethod
+    def meaning(cls, kind: FixKind, evidence: Evidence) -> Meaning:
+        """Each step is given its own loss."""
+        return "apart" if "mixed" in evidence else super().meaning(kind, evidence)
+
+    @classmethod
     def _left_behind(cls, each: OptimizerLine) -> Finding:
         named = f"`{each.name}`" if each.name else "the optimizer"
         return Finding(
             sentence=(
-                f"every step of {named} also takes the gradients that another optimizer's loss has left in its "
-                "parameters: nothing clears them before its own backward pass"
+                f"every step of {named} also uses the gradients that another optimizer's loss has left in its "
+                "parameters: nothing clears them before its own backward()"
             ),
             kinds=("zero-grad",),
-            places={"changed": (each.stack, None), "used": (each.foreign, None)},
+            places={"changed": (each.stack, None), "used": (each.foreign, None), "enters": (each.own, None)},
             culprit=Culprit(each.name, "optimizer") if each.name else None,
             doubt=LIKELY,
             evidence={"steps": each.steps, "mixed": each.mixed},
@@ -116,7 +135,7 @@ gradient of the bias: 3.0
         named = f"`{each.name}`" if each.name else "the optimizer"
         who = f"every step of {named}" if each.piles_usually else f"from some time on, every step of {named}"
         return Finding(
-            sentence=f"{who} uses the gradients of the steps before as well: nothing clears them",
+            sentence=f"{who} also uses the gradients of the steps before: nothing clears them",
             kinds=("zero-grad",),
             places={"changed": (each.stack, None), "used": (each.adding, None)},
             culprit=Culprit(each.name, "optimizer") if each.name else None,

@@ -36,6 +36,7 @@ Where = Literal[
     "hand-over",  # where the call that created and freed it returns
     "earlier loss",  # what uses it above the earlier pass
     "later loss",  # what uses it between the two passes
+    "target",  # what a loss function is to compare with, where the later loss is computed
     "put away",  # the statement that computes what a container is given, and nothing else is done with
     "measuring",  # around the function or the loop that only measures
     "iteration",  # the top of what runs once for every pass
@@ -59,6 +60,8 @@ Where = Literal[
     "guard",  # the branch that computes it
     "later pass",
     "earlier pass",
+    "clearing",  # the statement that clears gradients between a pass and its step
+    "own pass",  # of the loss that an optimizer steps for
     "program",  # where it begins, or wherever the setting is written
 ]
 

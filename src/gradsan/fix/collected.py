@@ -28,10 +28,8 @@ def collected(program: Program, name: str) -> Collected | None:
     """
     along = _filled_along(program.places(program.diagnosis.made))
     for place in program.boundaries():
-        function = place.tree.scope(place.statement)
-        above = [
-            each for each in _own(place.tree, function) if place.tree.line(each) < place.tree.line(place.statement)
-        ]
+        function = place.scope
+        above = [each for each in _own(place.tree, function) if place.tree.line(each) < place.line]
         if not any(loaded(each, name) for each in above):
             continue
         names = [each for each in _gone_over(above) if not _is_begun(above, each) and not _is_reported(place, each)]
@@ -104,13 +102,13 @@ def _is_begun(above: Iterable[Statement], name: str) -> bool:
 
 def _is_reported(place: Place, name: str) -> bool:
     """Whether it is added to below the pass: then it is about passes, and not for one of them."""
-    below = calls(place.tree.below(place.statement))
+    below = calls(place.below)
     added = (each.func for each in below if does(called_name(each), "stores"))
     return any(isinstance(each, ast.Attribute) and ast.unparse(each.value) == name for each in added)
 
 
 def _last_of_the_step(place: Place) -> Statement:
     """The step below the pass, where it stands there; else the pass."""
-    below = place.tree.below(place.statement)
+    below = place.below
     stepping = (each for each in below if any(does(called_name(call), "steps") for call in calls(each)))
     return next(stepping, place.statement)

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, zip_longest
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from gradsan.source.disk import load, parsed
 from gradsan.source.file import Source
 from gradsan.source.names import targets
 from gradsan.source.tree import Loop, Scope, Statement, Tree, same_as
+
+_tree_of = lru_cache(maxsize=32)(Tree)  # many diagnoses stand in one file
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ class Program:
         """Its statements."""
         if file not in self._trees:
             source = self.source(file)
-            self._trees[file] = None if source is None else Tree(file, source)
+            self._trees[file] = None if source is None else _tree_of(file, source)
         return self._trees[file]
 
     def entries(self) -> list[Path]:
@@ -211,6 +213,10 @@ class Program:
     def inward(self, location: Location | None) -> list[Place]:
         """The same, innermost first."""
         return self.known(location)[::-1]
+
+    def in_a_loop(self, location: Location | None) -> Place | None:
+        """The innermost of them that stands in a loop of its function."""
+        return next((each for each in self.inward(location) if each.loops), None)
 
     def at(self, location: Location | None, depth: int) -> Place | None:
         """The statement of one frame of a stack, where it is so deep."""

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
+from typing import TypeVar
 
 from gradsan.causes import cause
 from gradsan.causes.meaning import Meaning
@@ -11,10 +12,9 @@ from gradsan.causes.silence import places_of
 from gradsan.facts.live_evidence import NOTHING_READ
 from gradsan.fix.applying import edited_files
 from gradsan.fix.given_compared import completed
+from gradsan.fix.in_time import InTime, made_in_time, ranked_in_time
 from gradsan.fix.judging import Stage, Verdict, judge
 from gradsan.fix.program import Program
-from gradsan.fix.proposing import candidates
-from gradsan.fix.signs import ranked
 from gradsan.fix.trials import Trial, Workshop
 from gradsan.report import Diagnosis, Effects, Fix, FixKind
 
@@ -22,6 +22,7 @@ _DEEPEST = 4  # edits one after the other: what an edit uncovers may need one to
 _TRIALS = 24
 
 Changed = Mapping[str, bytes]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +68,16 @@ class Prover:
     def prove(self, diagnosis: Diagnosis) -> Proof | None:
         """The first path that ends this problem and trains as meant, where there is one."""
         self._known = tuple(each for each in self.stage.ran.diagnoses if each is not diagnosis)
-        fixes = ranked(diagnosis.fixes, self._program(diagnosis, self.stage))
-        if fixes:
-            self._meaning = cause(diagnosis.code).meaning(fixes[0].kind, diagnosis.evidence)
+        fixes = self._in_time("", ranked_in_time(diagnosis.fixes, self._program(diagnosis, self.stage)))
+        if not fixes:
+            return None
+        self._meaning = cause(diagnosis.code).meaning(fixes[0].kind, diagnosis.evidence)
         return next(self._paths(diagnosis, self.stage, ()), None)
 
     def marked(self, diagnosis: Diagnosis, proved: Fix | None) -> Diagnosis:
         """The diagnosis with what is known of its fixes now: the proved one first, and those that leave the problem."""
         others = [fix for fix in diagnosis.fixes if proved is None or fix.kind != proved.kind]
-        # What was foretold of a fix is not to stand beside what was seen of it.
+        # What was predicted of a fix is not to stand beside what was seen of it.
         known = [replace(fix, verified=False, effects=Effects()) if fix.kind in self._stays else fix for fix in others]
         notes = tuple(f"{each.fixes[-1].kind} ends the problem, but {each.verdict.why}" for each in self.otherwise)
         fixes = (*(() if proved is None else (proved,)), *known)
@@ -92,7 +94,8 @@ class Prover:
         """
         program = self._program(diagnosis, stage)
         uncovered: list[tuple[Diagnosis, Stage, tuple[Fix, ...]]] = []
-        for fix in filter(lambda each: only in (None, each.kind), ranked(diagnosis.fixes, program)):
+        fixes = self._in_time("", ranked_in_time(diagnosis.fixes, program))
+        for fix in filter(lambda each: only in (None, each.kind), fixes):
             halves: list[tuple[Diagnosis, Stage, tuple[Fix, ...]]] = []
             for each in self._tries(fix, program, stage):
                 so_far = (*made, each.fix)
@@ -123,6 +126,7 @@ class Prover:
             is_compared = self._meaning not in (
                 "open",
                 "again",
+                "begun",
                 "beside",
             )  # else what is found may well come from the edit
             return trial.status == before.status and is_gone and (is_compared or not attempt.new)
@@ -135,7 +139,7 @@ class Prover:
 
     def _tries(self, fix: Fix, program: Program, stage: Stage) -> Iterator[_Attempt]:
         """Every way of making a fix, and how the program runs with it."""
-        for edits in candidates(fix.kind, program):
+        for edits in self._in_time(f"{fix.kind}: ", made_in_time(fix.kind, program, most=_TRIALS)):
             if len(self._seen) >= _TRIALS:
                 return
             files = edited_files(edits, self.workshop.root, stage.changed)
@@ -176,6 +180,11 @@ class Prover:
         self.otherwise.append(replace(proof, fixes=fixes))
         self._fail(f"{kind}: the problem is gone, but {proof.verdict.why}")
         return None
+
+    def _in_time(self, whose: str, answer: InTime[T]) -> tuple[T, ...]:
+        if answer.exceeded:
+            self._fail(f"{whose}no edit is made: {answer.exceeded}")
+        return answer.found
 
     def _fail(self, line: str) -> None:
         self.failed.append(line)

@@ -21,7 +21,7 @@ from gradsan.observe.graph import (
 )
 from gradsan.observe.notes import PassNote
 
-_OPS = 1_000  # of a longer graph nothing is foretold: it would take too long in a dying process
+_OPS = 1_000  # of a longer graph nothing is predicted: it would take too long in a dying process
 
 
 def recorded(incident: Incident, scene: Scene) -> Recording | None:
