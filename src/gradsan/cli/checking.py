@@ -136,7 +136,7 @@ class Check:
         for each in sorted(outcome.checked, key=lambda each: each.path):
             if each.problem is not None and each.internal:
                 self._left_out(each.path, each.problem)
-        self._say_unfinished(sorted(each.path for each in outcome.checked if not each.complete))
+        self._say_unfinished(sorted(str(Path(each.path)) for each in outcome.checked if not each.complete))
         if not outcome.files:
             self._say("there are no Python files or notebooks in " + ", ".join(map(str, self.wishes.paths)))
         everything = not (self.wishes.select or settings.select or self.wishes.ignore or settings.ignore)
