@@ -11,6 +11,7 @@ from gradsan.fix.emptied_lists import emptied_beside
 from gradsan.fix.kinds import Places, named
 from gradsan.fix.own_reset import by_its_own_method
 from gradsan.fix.program import Place, Program
+from gradsan.source.imported import word_for
 from gradsan.source.names import assigned_names, assigns, calls, loaded, targets
 from gradsan.source.tree import For, Loop, Statement, Tree, same_as
 
@@ -85,7 +86,7 @@ def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
     if passing.statement not in around.body:
         if isinstance(here[-1], ast.Return | ast.Continue | ast.Break):
             return
-        draft.insert_after(tree, here[-1], f"{reached} = {start}")
+        draft.insert_after(tree, here[-1], f"{reached} = {_as_it_is_read(passing, reached, start)}")
         yield draft
         return
     draft.insert_before(tree, here[0], f"{reached} = {start}")
@@ -93,6 +94,14 @@ def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
     if superfluous is not None:
         draft.remove(tree, superfluous)
     yield draft
+
+
+def _as_it_is_read(passing: Place, name: str, start: str) -> str:
+    """What a total begins with; a number as a tensor, where the function asks it for what only a tensor has."""
+    zeros = word_for(passing.tree.source.tree, "torch", "zeros")
+    read = loaded(passing.scope, name)
+    is_asked = any(isinstance(passing.tree.parent(each), ast.Attribute) for each in read)
+    return f"{zeros}(())" if is_asked and zeros is not None and start in ("0", "0.0") else start
 
 
 def _goes_over_what_it_calls(place: Place, passing: Place) -> bool:
