@@ -39,7 +39,7 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(None, "-V", "--version", package_name="gradsan", message="%(prog)s %(version)s")
-def _gradsan() -> None:
+def every_command() -> None:
     """Explain and fix errors of PyTorch's backward().
 
     When a backward pass fails, gradsan says which variable is the cause, where its graph was created and freed, and
@@ -63,7 +63,7 @@ def main() -> None:
 def _obey(arguments: list[str]) -> Callable[[], None] | None:
     """What is left to do when click is done: the program that `gradsan run` was asked to start, or nothing."""
     try:
-        left = _gradsan.main(arguments, prog_name="gradsan", standalone_mode=False)
+        left = every_command.main(arguments, prog_name="gradsan", standalone_mode=False)
         sys.stdout.flush()  # here, where a closed pipe can still be answered
     except GradsanError as error:
         say(sys.stderr, str(error))

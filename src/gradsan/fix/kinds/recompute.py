@@ -8,6 +8,7 @@ from gradsan.fix.calling_again import call_again
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expression_text import bracketed
 from gradsan.fix.handed_on import computed_for_the_next
+from gradsan.fix.item_by_item import where_an_item_is_taken
 from gradsan.fix.kinds import Places, named
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.rerunning import after_the_step
@@ -95,6 +96,7 @@ def _locals(place: Place) -> set[str]:
 PLACES: Places = {
     "cache": without_the_cache,
     **named({"attribute": _attribute_written_out, "handed on": computed_for_the_next}),
+    **named({"item": where_an_item_is_taken}),
     "use": _at_the_use,
     "use in the loop": _at_the_use_in_the_loop,
     "lines after the step": _lines_after_the_step,
