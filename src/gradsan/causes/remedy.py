@@ -47,6 +47,7 @@ Where = Literal[
     "loop",  # the loop that computes the terms
     "cache",  # what answers without computing
     "attribute",  # what keeps it on an object
+    "item",  # where a dataset takes an item of it
     "handed on",  # the statement that gives it to the next iteration, below the step
     "lines after the step",  # below the step that changed the parameters: all that leads to the loss
     "buffer",  # what a loop writes into, allocated before it
