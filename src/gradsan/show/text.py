@@ -87,7 +87,9 @@ def _places(diagnosis: Diagnosis, width: int) -> Text:
     room = width - 6 - places
     text = Text()
     for number, row in enumerate(rows, 1):
-        text.append(f"  {number} ", QUIET).append(padded(row.place, places), "cyan").append("  ")
+        text.append(f"  {number if len(rows) > 1 else ' '} ", QUIET).append(padded(row.place, places), "cyan").append(
+            "  "
+        )
         if beside:
             text.append(padded(row.source, sources)).append(f"  {row.meaning}\n", "bold")
         elif room < NARROWEST // 2:  # a long name of a file: nothing fits beside it
