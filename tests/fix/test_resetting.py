@@ -47,9 +47,10 @@ def evaluate(layers):
 """
 
 
-def test_state_that_is_reset_for_other_forwards_is_reset_first(tmp_path: Path) -> None:
-    """To evaluate, the program begins with a new state; to train, it forgot to."""
-    case = Case(tmp_path, SOURCE + EVALUATING)
+@pytest.mark.parametrize("evaluated", ["", "        evaluate([lower, upper])\n"])
+def test_state_that_is_reset_for_other_forwards_is_reset_first(tmp_path: Path, evaluated: str) -> None:
+    """To evaluate, the program begins with a new state; to train, it forgot to, also where it does both by turns."""
+    case = Case(tmp_path, SOURCE + evaluated + EVALUATING)
 
     best, _ = ranked(FIXES, case.program(carried(case), TWO))
 

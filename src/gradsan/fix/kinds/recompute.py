@@ -78,9 +78,7 @@ def _attribute_written_out(program: Program, name: str) -> Iterator[Draft]:
 
 def _read_by_others(constructing: Place, reader: Place, name: str) -> list[ast.expr]:
     """Where the methods of the class read an attribute; where the reader is none of them, it alone."""
-    above = constructing.tree.above(constructing.statement)
-    owner = next((each for each in above if isinstance(each, ast.ClassDef)), None)
-    known = [] if owner is None else loaded(owner, name)
+    known = [] if constructing.cls is None else loaded(constructing.cls, name)
     own = loaded(reader.statement, name)
     if not all(each in known for each in own):
         return own
