@@ -125,16 +125,19 @@ def _read_elsewhere(use: Place, name: str) -> bool:
     return not set(reads(use.tree.source, name)) <= set(here)
 
 
-PLACES: Places = {"predicted": where_each_is_predicted} | named(
-    {
-        "kept": _where_kept,
-        "creation": _where_created,
-        "hand-over": _where_handed_over,
-        "earlier loss": in_the_earlier_loss,
-        "later loss": in_the_later_loss,
-        "single use": _where_used_alone,
-        "use": _where_used,
-        "boundary": at_the_boundary,
-        "target": where_aimed_at,
-    }
-)
+PLACES: Places = {
+    **named(
+        {
+            "kept": _where_kept,
+            "creation": _where_created,
+            "hand-over": _where_handed_over,
+            "earlier loss": in_the_earlier_loss,
+            "later loss": in_the_later_loss,
+            "single use": _where_used_alone,
+            "use": _where_used,
+            "boundary": at_the_boundary,
+            "target": where_aimed_at,
+        }
+    ),
+    "predicted": where_each_is_predicted,
+}
