@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from gradsan.fix.calling_again import call_again
 from gradsan.fix.derived_attributes import where_it_is_read
 from gradsan.fix.drafting import Draft
-from gradsan.fix.handed_on import computed_for_the_next
 from gradsan.fix.item_by_item import where_an_item_is_taken
 from gradsan.fix.kinds import Places, named
 from gradsan.fix.program import Place, Program, frames
-from gradsan.fix.rerunning import after_the_step
+from gradsan.fix.rerunning import after_the_step, computed_for_the_next
 from gradsan.fix.uncaching import without_the_cache
 from gradsan.fix.writing_out import written_out
 
