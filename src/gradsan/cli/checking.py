@@ -87,7 +87,8 @@ class Check:
             self._say_unread(unread)
         everything = not (self.wishes.select or settings.select or self.wishes.ignore or settings.ignore)
         for comment in quieted.unused if everything else ():  # what was not looked for could not be silenced
-            self._say(f"{comment.file}:{comment.line}: `{comment.text}` silences nothing that the source shows")
+            text = comment.text if len(comment.text) <= width() else f"{comment.text[: width()]}…"
+            self._say(f"{comment.file}:{comment.line}: `{text}` silences nothing that the source shows")
         return 1 if reported else 0
 
     def _outcome(self, settings: Settings) -> Outcome:

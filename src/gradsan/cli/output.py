@@ -15,6 +15,7 @@ ColorChoice = Literal["auto", "always", "never"]
 FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "html")
 COLOR_CHOICES = ("auto", "always", "never")
 
+_SOURCES = (".py", ".ipynb")
 _WIDEST = 100  # columns; longer lines of prose are hard to read
 
 
@@ -50,6 +51,8 @@ def write(text: str, path: Path | None) -> None:
             sys.stdout.reconfigure(errors="replace")
         sys.stdout.write(text)
         return
+    if path.suffix in _SOURCES and path.is_file() and path.stat().st_size:
+        raise UnwritableOutputError(f"{str(path)!r} holds a program", "give another file with --output")
     from gradsan.source.writing import put
 
     try:
