@@ -270,7 +270,7 @@ def test_values_of_older_parameters_are_a_stale_graph() -> None:
     (found,) = silent_diagnoses(Course(lines=(replace(PASS, stale=(OLD,)),)))
 
     assert found.code == "GS308"
-    assert "`nodes` was computed from parameters that have changed in 4 steps since" in found.message
+    assert "`nodes` is out of date: it was computed from parameters that have changed in 4 steps since" in found.message
     assert found.evidence["steps"] == 4
     assert [each and each.line for each in (found.made, found.enters, found.changed, found.used)] == [3, 7, 9, 8]
 
@@ -315,6 +315,6 @@ def test_penalty_without_graph_explains_its_retained_graph_too() -> None:
     (found,) = silent_diagnoses(Course(lines=(RETAINED,), constant_terms=(term,)))
 
     assert found.code == "GS309"
-    assert "made of `slope`" in found.message
+    assert "computed from `slope`" in found.message
     assert [each and each.line for each in (found.cut, found.enters, found.used)] == [8, 9, 10]
     assert codes(Course(lines=(RETAINED,), constant_terms=(replace(term, asked=at(7)),))) == ["GS309", "GS302"]

@@ -66,8 +66,8 @@ def test_finding_makes_the_status_1(carried: Here) -> None:
 
     assert ended.status == 1
     assert ended.stdout.startswith("error[GS103] carried-state: ")
-    assert "freed by this pass, in step 1" in ended.stdout
-    assert "needs it again, in step 2" in ended.stdout
+    assert "freed by this backward(), in step 1" in ended.stdout
+    assert "this backward() needs it, but it is gone, in step 2" in ended.stdout
     assert "gradsan: 1 error in 1 file (GS103)" in ended.stdout
 
 

@@ -337,7 +337,7 @@ def test_report_cannot_name_a_file_that_does_harm(tmp_path: Path, name: str) -> 
 
     done = subprocess.run(started, cwd=tree, capture_output=True, text=True, check=False, timeout=60)
 
-    assert (done.returncode, done.stderr) == (1, "gradsan: 0 mended, 1 left\n")
+    assert (done.returncode, done.stderr) == (1, "gradsan: 0 fixed, 1 left\n")
     assert (tmp_path / "victim.py").read_text(encoding="utf-8") == TWICE
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 from gradsan.fix.what_if import predict
 from gradsan.lifecycle.events import Walked
 from gradsan.lifecycle.recording import Recording
-from gradsan.lifecycle.tensor_rules import Tape
 from gradsan.report import Diagnosis, Fix
 from lifecycle.lives import edge, now, op, sin, times
+from lifecycle.tensor_rules import Tape
 
 FOUND = Diagnosis(
     code="GS103",
@@ -51,7 +51,7 @@ def test_retaining_that_would_not_raise_is_recognised_by_what_it_costs() -> None
     predicted = predict(FOUND, carried(weight_is_saved=False))
 
     assert [fix.kind for fix in predicted.fixes] == ["retain-graph", "detach"]
-    assert "would walk 2 ops where 1 are its own" in predicted.notes[1]
+    assert "would go through 2 ops instead of the 1 of its own step" in predicted.notes[1]
 
 
 def test_nothing_is_promised_where_the_life_does_not_say() -> None:

@@ -2,7 +2,7 @@
 
 from gradsan.facts.location import Location
 from gradsan.lifecycle.ops import Port
-from gradsan.lifecycle.tensor_rules import Save, Tape, Tensor
+from lifecycle.tensor_rules import Save, Tape, Tensor
 
 NBYTES = 16  # of every result
 

@@ -4,8 +4,8 @@ import pytest
 
 from gradsan.lifecycle.engine import Failure, Walk
 from gradsan.lifecycle.simulator import play
-from gradsan.lifecycle.tensor_rules import Save, Tape, Tensor
 from lifecycle.lives import op, plus, port, sin, tanh, times
+from lifecycle.tensor_rules import Save, Tape, Tensor
 
 
 def walks(tape: Tape) -> tuple[Walk, ...]:

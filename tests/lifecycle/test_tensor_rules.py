@@ -4,8 +4,8 @@ import pytest
 
 from gradsan.lifecycle.events import Created, Edited, Held
 from gradsan.lifecycle.simulator import play
-from gradsan.lifecycle.tensor_rules import Tape
 from lifecycle.lives import op, port, sin, tanh, tanh_in_place
+from lifecycle.tensor_rules import Tape
 
 
 def test_op_on_data_is_not_recorded() -> None:

@@ -144,7 +144,7 @@ def test_summary_of_a_watch_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -
 
     reported = capsys.readouterr()
     assert reported.out == ""
-    assert reported.err.startswith("gradsan: nothing found (12 passes, 4 steps")
+    assert reported.err.startswith("gradsan: nothing found (12 backward passes, 4 steps")
     assert reported.err.count("\n") == 1
 
 

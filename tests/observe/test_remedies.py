@@ -245,7 +245,7 @@ spread = code.pow(2).mean()
 spread.backward()
 """,
     ),
-    "loss that a guard did not make anew": (
+    "loss that a guard did not compute again": (
         "GS110",
         "loss",
         "reorder",

@@ -45,7 +45,7 @@ def evil_report() -> Report:
 
 
 def _proposal(report: Report) -> str:
-    return text.proposal(report.diagnoses[0], EVIL, EVIL, width=60, color=False)
+    return text.proposal(report.diagnoses[0], EVIL, EVIL, width=60, color=False, is_made=True)
 
 
 def _closing(report: Report) -> str:

@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
+from gradsan.entry.screen import encodable
+
 _BARS = "tqdm.std"  # the module of the usual progress bars
 
 
@@ -18,7 +20,7 @@ def speak(text: str) -> None:
         return
     with suppress(Exception):  # what the program printed stands before what is said about it
         sys.stdout.flush()
-    stream.write(_to_a_new_line(stream) + text)
+    stream.write(_to_a_new_line(stream) + encodable(text, stream))
 
 
 def _to_a_new_line(stream: TextIO) -> str:

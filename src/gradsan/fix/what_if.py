@@ -30,7 +30,7 @@ def _run_again(it: Recording) -> fix_changes.Change:
 
 _CHANGES: dict[FixKind, Callable[[Recording], fix_changes.Change]] = {
     "detach": lambda it: fix_changes.Detach(it.crossing),
-    "item": lambda it: fix_changes.Item(it.crossing),
+    "item": lambda it: fix_changes.Detach(it.crossing),
     "reset-state": lambda it: fix_changes.ResetState(it.crossing),
     "no-grad": lambda it: fix_changes.NoGrad(it.old),
     "retain-graph": lambda it: fix_changes.Retain(it.earlier),
@@ -131,7 +131,7 @@ def _against_retaining(recording: Recording) -> str | None:
         return None
     if predicted.failure is not None and predicted.failure.reason == "edited":
         return (
-            f"{_NOT_RETAINING}: this very pass would then stop with the in-place error "
+            f"{_NOT_RETAINING}: this backward() would then stop with the in-place error "
             f"({StepBeforeBackward.code}), because the old graph saved parameters that the optimizer has changed"
         )
     if predicted.failure is not None or not recording.complete:
@@ -140,7 +140,10 @@ def _against_retaining(recording: Recording) -> str | None:
     walked = len(play(kept).walks[-1].executed)
     fresh = walked - len(recording.old)
     # Not that nothing would raise: which values an op saves of its parameters is not always known.
-    return f"{_NOT_RETAINING}: this pass would walk {walked} ops where {fresh} are its own, and every step adds to that"
+    return (
+        f"{_NOT_RETAINING}: this backward() would go through {walked} ops instead of the {fresh} of its own step, and "
+        "every step adds to that"
+    )
 
 
 LOSSES: Mapping[Loss, Callable[[Recording], bool]] = {

@@ -20,13 +20,6 @@ def each_event(life: Life, rewritten: Callable[[Event], Event]) -> Life:
     return replace(life, events=tuple(map(rewritten, life.events)))
 
 
-def each_op(life: Life, rewritten: Callable[[Op], Op]) -> Life:
-    """The life with every op rewritten."""
-    return each_event(
-        life, lambda event: replace(event, op=rewritten(event.op)) if isinstance(event, Created) else event
-    )
-
-
 def asking(life: Life, passes: Collection[int], rewritten: Callable[[Pass], Pass]) -> Life:
     """The life in which these passes are asked for otherwise."""
     unknown = set(passes) - {each.id for each in life.passes()}
@@ -43,24 +36,6 @@ def leaving_out(life: Life, positions: Collection[int]) -> Life:
     """The life without the events at these positions."""
     kept = (event for position, event in enumerate(life.events) if position not in positions)
     return replace(life, events=tuple(kept))
-
-
-def inserting(life: Life, additions: Mapping[int, Iterable[Event]]) -> Life:
-    """The life with events put in before these positions."""
-    events: list[Event] = []
-    for position, event in enumerate(life.events):
-        events += additions.get(position, ())
-        events.append(event)
-    return replace(life, events=(*events, *additions.get(len(life.events), ())))
-
-
-def moving(life: Life, moved: int, before: int) -> Life:
-    """The life in which one event happens at another time."""
-    events = list(life.events)
-    event = events.pop(moved)
-    events.insert(before if before <= moved else before - 1, event)
-    _check_order(life, events)
-    return replace(life, events=tuple(events))
 
 
 def cutting(life: Life, edges: Collection[Edge] = (), ops: Collection[int] = ()) -> Life:
@@ -170,20 +145,3 @@ def _is_view(op: Op, life: Life) -> bool:
 
 def _still_saved(saves: tuple[Saved, ...], inputs: tuple[Port | None, ...]) -> Iterator[Saved]:
     return (each for each in saves if each.needed_for is None or inputs[each.needed_for] is not None)
-
-
-def _check_order(life: Life, events: Iterable[Event]) -> None:
-    known = {leaf.id for leaf in life.leaves}
-    for event in events:
-        match event:
-            case Created(op):
-                needed = {*op.below, *op.keeps}
-                known.add(op.id)
-            case Walked(asked):
-                needed = {each.node for each in (*asked.roots, *(asked.inputs or ())) if each is not None}
-            case Held(_, ops):
-                needed = set(ops)
-            case _:
-                needed = set()
-        if not needed <= known:
-            raise UnforeseeableError(f"nothing can use ops {sorted(needed - known)} before they are made")

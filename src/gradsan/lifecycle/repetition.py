@@ -83,23 +83,6 @@ def repeating(life: Life, ops: Collection[int], before: Collection[int]) -> Life
     return replace(life, events=tuple(events), storages=template.storages)
 
 
-def withdrawing(life: Life, ops: Collection[int]) -> Life:
-    """The life in which these ops are not created, where nothing builds on them; they stay where something does."""
-    template = _Template(life, ops)
-    if any(_builds_on(event, ops) for position, event in enumerate(life.events) if position not in template.positions):
-        return life
-    return replace(
-        life,
-        events=tuple(
-            Held(event.holder, tuple(each for each in event.ops if each not in ops))
-            if isinstance(event, Held)
-            else event
-            for position, event in enumerate(life.events)
-            if position not in template.positions
-        ),
-    )
-
-
 class _Template:
     """The events that make some ops, and how to write them again."""
 
@@ -117,10 +100,6 @@ class _Template:
             raise UnforeseeableError("an edit in place cannot be made again, where what it edits is not made again")
         self._fresh = itertools.count(1 + max(_numbers(life), default=0))
         self.storages = dict(life.storages)
-
-    @property
-    def positions(self) -> Collection[int]:
-        return self._events.keys()
 
     @property
     def last(self) -> int:
@@ -160,15 +139,6 @@ def _created_by(life: Life, ops: Collection[int]) -> set[int]:
         for storage, creator in creators.items()
         if creator in ops and creator not in in_place and storage not in taken
     }
-
-
-def _builds_on(event: Event, ops: Collection[int]) -> bool:
-    match event:
-        case Created(op):
-            return any(each in ops for each in op.below)
-        case Walked(asked):
-            return any(each is not None and each.node in ops for each in (*asked.roots, *(asked.inputs or ())))
-    return False
 
 
 def _numbers(life: Life) -> Iterator[int]:

@@ -25,12 +25,10 @@ class Consequences:
     peak_saved_bytes: int
     left_saved_bytes: int  # when all is over
     walked: int  # ops, by the last pass
-    growth: int  # bytes a step
-    walk_growth: int  # ops a pass
     lost: tuple[str, ...]  # leaves that receive no gradient any more
-    # Leaves that receive another gradient, at first hand: not because an earlier update was another. None: not to be
-    # told, because the program differentiates through values that were overwritten, with or without the change; because
-    # the forward may compute other values; or because the program is handed other gradients to compute with.
+    # Leaves that receive another gradient, at first hand: not because an earlier update was another. None: it cannot be
+    # known, because the program differentiates through values that were overwritten, with or without the change;
+    # because the forward may compute other values; or because the program is handed other gradients to compute with.
     changed: tuple[str, ...] | None
 
 
@@ -56,8 +54,6 @@ def replay(life: Life, change: Change) -> Consequences:
         peak_saved_bytes=outcome.peak_saved_bytes,
         left_saved_bytes=outcome.left.saved_bytes,
         walked=len(outcome.walks[-1].executed) if outcome.walks else 0,
-        growth=outcome.growth,
-        walk_growth=outcome.walk_growth,
         lost=tuple(names[leaf] for leaf in lost),
         changed=tuple(names[leaf] for leaf in differs) if reported and differs is not None else None,
     )

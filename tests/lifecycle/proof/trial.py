@@ -10,7 +10,7 @@ import torch
 from gradsan.lifecycle.engine import Reason
 from gradsan.lifecycle.ops import Op, Port, Saved
 from gradsan.lifecycle.simulator import play
-from gradsan.lifecycle.tensor_rules import Tape, Tensor
+from lifecycle.tensor_rules import Tape, Tensor
 
 Node = Any  # torch.autograd.graph.Node, whose private parts are untyped
 MESSAGES: dict[str, Reason] = {

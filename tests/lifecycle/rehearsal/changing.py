@@ -6,22 +6,10 @@ from random import Random
 from typing import TypeVar
 
 from gradsan.lifecycle.events import Stepped, Walked
-from gradsan.lifecycle.fix_changes import (
-    Change,
-    Clone,
-    Combine,
-    Detach,
-    DropRetain,
-    MoveIntoLoop,
-    NoGrad,
-    Recompute,
-    RemovePass,
-    Reorder,
-    Retain,
-    ZeroGrad,
-)
+from gradsan.lifecycle.fix_changes import Change, Combine, Detach, NoGrad, Recompute, RemovePass, Retain
 from gradsan.lifecycle.life_edits import views_rebuilt
 from gradsan.lifecycle.ops import Op
+from lifecycle.other_changes import Clone, DropRetain, MoveIntoLoop, Reorder, ZeroGrad
 from lifecycle.rehearsal.script import Backward, Clear, Del, Let, Line, Score, Script, Squash, Step
 from lifecycle.rehearsal.scripts import VIEW, Training
 

@@ -5,9 +5,10 @@ from random import Random
 
 import torch
 
-from gradsan.lifecycle.fix_changes import Clone, MoveIntoLoop, Recompute, Reorder
+from gradsan.lifecycle.fix_changes import Recompute
 from gradsan.lifecycle.life_edits import UnforeseeableError
 from gradsan.lifecycle.simulator import Consequences, play, replay
+from lifecycle.other_changes import Clone, MoveIntoLoop, Reorder
 from lifecycle.proof.trial import Disagreement
 from lifecycle.rehearsal.changing import Changed, Changer
 from lifecycle.rehearsal.script import Run, Score
