@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import TextIO
 
 from gradsan.check.baseline import new_ones, read_baseline, write_baseline
@@ -87,7 +88,7 @@ class Check:
             self._say_unread(unread)
         everything = not (self.wishes.select or settings.select or self.wishes.ignore or settings.ignore)
         for comment in quieted.unused if everything else ():  # what was not looked for could not be silenced
-            text = comment.text if len(comment.text) <= width() else f"{comment.text[: width()]}…"
+            text = shorten(comment.text, 80, placeholder="…")
             self._say(f"{comment.file}:{comment.line}: `{text}` silences nothing that the source shows")
         return 1 if reported else 0
 
