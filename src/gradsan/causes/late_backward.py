@@ -2,10 +2,15 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.course import Course, Gave
 from gradsan.facts.doubt import LIKELY, SURE
+from gradsan.facts.incident import Stack
 from gradsan.lifecycle.amounts import count
 from gradsan.report import Culprit, FixKind
+
+_TOO_LATE = "its backward() comes after the optimizer's step, and its gradients are cleared before the next one"
+_TOO_EARLY = "its gradients are cleared before the optimizer's step uses them"
 
 
 class LateBackward(Cause):
@@ -20,18 +25,22 @@ class LateBackward(Cause):
     finished. Each line is right by itself, and nothing raises as long as the late loss runs its own forward after the
     step; built on the forward before the step, it may raise (GS201). The sign is a loss that does not care about its
     own weight: multiply it by 100, and the run stays the same.
+
+    A `zero_grad()` between `backward()` and `step()` does the same to a single loss: the step finds nothing to take.
     """
 
     code = "GS307"
     name = "late-backward"
     severity = "warning"
     summary = "a loss is back-propagated after `step()` and cleared before the next: it trains nothing"
+    own_remedies = table(Remedy("reorder", target="step", where=("later pass", "clearing")))
     roles = Cause.roles | {
-        "changed": "the optimizer steps here, before that backward()",
-        "used": "this {call} comes too late",
+        "changed": "the optimizer steps here",
+        "used": "no step uses the gradients of this {call}",
     }
     titles: ClassVar[dict[FixKind, str]] = {
-        "combine-losses": "add {it} to the other loss, and call backward() once, before {changed}"
+        "reorder": "let `backward()` come between `zero_grad()` and `step()`, so that the step uses its gradients",
+        "combine-losses": "add {it} to the other loss, and call backward() once, before {changed}",
     }
     example = Example(
         program="""\
@@ -105,11 +114,9 @@ print(weight.tolist())
             if gave is None or not gave.is_in_vain or not line.is_direct:
                 continue
             loss = f"`{line.loss}`" if line.loss else "a loss"
+            why = _TOO_EARLY if _is_above(line.stack, gave.step) else _TOO_LATE
             yield Finding(
-                sentence=(
-                    f"{loss} trains nothing: its backward() comes after the optimizer's step, and its gradients are "
-                    "cleared before the next one"
-                ),
+                sentence=f"{loss} trains nothing: {why}",
                 kinds=("reorder", "combine-losses"),
                 places={"changed": (gave.step, None), "used": (line.stack, None)},
                 culprit=Culprit(line.loss, line.loss_holder) if line.loss else None,
@@ -118,6 +125,15 @@ print(weight.tolist())
                 notes=_came_too_late(gave),
                 count=gave.wasted,
             )
+
+
+def _is_above(passing: Stack, stepping: Stack) -> bool:
+    """Whether a pass stands above a step in the function in which their calls part: then it is the clearing's place."""
+    parted = next((pair for pair in zip(passing, stepping, strict=False) if pair[0] != pair[1]), None)
+    if parted is None:
+        return False
+    one, other = parted
+    return (one.file, one.function) == (other.file, other.function) and one.line < other.line
 
 
 def _came_too_late(gave: Gave) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ class SharedForward(Cause):
     summary = "two losses of one forward pass; the first backward pass freed the part they share"
     # Weights that are adapted for one task begin again for the next: only the source shows that.
     own_remedies = table(Remedy("move-into-loop", where=("buffer",), first_if="it can be written", only_if_shown=True))
-    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"move-into-loop": "open"}
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"move-into-loop": "open", "recompute": "beside"}
     titles: ClassVar[dict[FixKind, str]] = {"move-into-loop": "create {it} inside the loop, new in every iteration"}
     asked = 60
     example = Example(

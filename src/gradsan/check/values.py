@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from gradsan.check.graph import Cut, Leaf, Op, Site, Storage
+from gradsan.check.graph import Cut, Leaf, Moment, Op, Site, Storage
 from gradsan.source.imported import Import
 
 if TYPE_CHECKING:
@@ -33,7 +33,10 @@ class Value:
     leaf: Leaf | None = None  # of a tensor that is a parameter, or of a layer
     cut: Cut | None = None  # it had a graph, and lost it here
     opaque: bool = False  # it came out of a call that could not be followed, or of such things
+    since: Moment | None = None  # when it did
+    basis: tuple["Value", ...] = ()  # such things that it was made of: if it has a graph, so have they
     items: dict[object, "Value"] = field(default_factory=dict)  # parts that were asked for
+    slot: object = None  # what it means as a key, once it was one, where nothing else is known of it
     of: "Value | None" = None  # whose `.grad`, `.data` or `.grad_fn` it is
     layer: "Layer | None" = None  # what it is where it behaves as a module does
     optimizer: "Optimizer | None" = None  # what it is where it behaves as an optimizer does
@@ -281,6 +284,11 @@ class Class(Value):
         return any(each.startswith("torch.nn") or each.endswith(("Module", "PreTrainedModel")) for each in bases)
 
     @property
+    def is_optimizer(self) -> bool:
+        """Whether it is an optimizer: what it does not define itself, it does as torch's do."""
+        return any(each.startswith("torch.optim.") for each in self.foreign_bases())
+
+    @property
     def is_named_tuple(self) -> bool:
         """Whether its objects are named tuples."""
         return any(each.endswith("NamedTuple") for each in self.foreign_bases())
@@ -404,14 +412,18 @@ def key_of(value: Value) -> object:
             return known
         case Index(position=position):
             return ("iteration", position)
+        case Value(slot=slot) if slot is not None:
+            return slot
+        case Tensor(leaf=Leaf() as leaf, op=None):
+            return leaf
         case Sequence(kind="tuple", exact=True):
             return tuple(map(key_of, value.elements))
     return value
 
 
 def constant_of(key: object) -> Value:
-    """What a key stands for, where it is plain."""
-    return Const(value=key) if isinstance(key, str | int | float) else Value()
+    """What a key stands for: what it is where it is plain, and else what means the same slot again."""
+    return Const(value=key) if isinstance(key, str | int | float) else Value(slot=key)
 
 
 def entries_of(value: Value) -> dict[object, Value]:
@@ -429,9 +441,13 @@ def ops_of(value: Value) -> list[Op]:
 
 
 def escape(value: Value) -> None:
-    """Something that outlives the statement holds it."""
-    for op in ops_of(value):
-        op.escaped = True
+    """Something that outlives the statement holds it, and with it what it was computed from."""
+    waiting = ops_of(value)
+    while waiting:
+        op = waiting.pop()
+        if not op.escaped:
+            op.escaped = True
+            waiting += [edge.op for edge in op.edges]
 
 
 def has_graph(value: Value) -> bool:

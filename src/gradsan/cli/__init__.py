@@ -6,17 +6,16 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from io import StringIO
 from typing import NoReturn
 
 import click
 
+from gradsan.cli.hints import in_one_sentence, unknown_command
 from gradsan.cli.output import say
 from gradsan.errors import GradsanError, own_fault
 from gradsan.observe.hidden_frames import hidden
-from gradsan.show.harmless import neutral
 
-_COMMANDS = ("run", "check", "fix", "explain", "report")  # in the order of the help page
+_COMMANDS = ("run", "check", "fix", "explain", "completion", "version")  # in the order of the help page
 _BROKEN_PIPE = 1  # click's own status for it, and the one Python's documentation advises
 
 
@@ -30,13 +29,22 @@ class _Commands(click.Group):
         command: click.Command = importlib.import_module(f"{__name__}.{cmd_name}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant, or what to type instead."""
+        if args[0] not in _COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise unknown_command(args[0], args[1:], _COMMANDS)
+        return super().resolve_command(ctx, args)
+
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(None, "-V", "--version", package_name="gradsan", message="%(prog)s %(version)s")
-def _gradsan() -> None:
-    """A sanitizer for PyTorch's autograd graph.
+def every_command() -> None:
+    """Explain and fix errors of PyTorch's backward().
 
-    It says who freed the graph, where it was made, what carried it from there to here, and how to fix it.
+    When a backward pass fails, gradsan says which variable is the cause, where its graph was created and freed, and
+    what to change. It also finds mistakes that raise no error, and finds both in source files before anything runs.
     """
 
 
@@ -47,7 +55,8 @@ def main() -> None:
     A program to run is started only when click has let go of everything: whatever ends the program reaches the
     interpreter as it is, and none of click's frames stands above the program's.
     """
-    program = _obey(sys.argv[1:])
+    arguments = sys.argv[1:]
+    program = _obey([*arguments[1:2], "--help"] if arguments[:1] == ["help"] else arguments)
     if program is not None:
         program()
 
@@ -78,15 +87,16 @@ def _open_streams() -> Iterator[None]:
 def _answered(arguments: list[str]) -> object:
     """What the command answers; whatever goes wrong ends the process with one sentence and its status."""
     try:
-        left = _gradsan.main(arguments, prog_name="gradsan", standalone_mode=False)
+        left = every_command.main(arguments, prog_name="gradsan", standalone_mode=False)
         sys.stdout.flush()  # here, where a closed pipe can still be answered
     except GradsanError as error:
         say(sys.stderr, str(error))
         sys.exit(error.exit_status)
     except click.ClickException as error:
-        usage = StringIO()
-        error.show(usage)
-        sys.stderr.write(neutral(usage.getvalue(), lines=True))
+        if isinstance(error, click.exceptions.NoArgsIsHelpError):
+            error.show()
+        else:
+            say(sys.stderr, in_one_sentence(error))
         sys.exit(error.exit_code)
     except click.Abort:
         _die_of_interrupt()

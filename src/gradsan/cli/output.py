@@ -8,7 +8,6 @@ from gradsan.entry.screen import encodable
 from gradsan.errors import GradsanError
 from gradsan.show.harmless import neutral
 
-FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "html")
 _SOURCES = (".py", ".ipynb")
 
 

@@ -7,10 +7,12 @@ from itertools import product
 from gradsan.facts.held import NOTHING, TENSOR
 from gradsan.facts.location import Location
 from gradsan.fix.drafting import Draft
+from gradsan.fix.flow import dependents
 from gradsan.fix.program import Place, Program, callee
 from gradsan.fix.revealing import was_seen
 from gradsan.fix.uses import cut_value, loads, use_of
-from gradsan.source.names import called_name
+from gradsan.source.names import assigned_names, called_name, calls
+from gradsan.source.tree import Statement, is_simple
 
 
 def in_the_earlier_loss(program: Program, name: str) -> Iterator[Draft]:
@@ -22,6 +24,17 @@ def in_the_later_loss(program: Program, name: str) -> Iterator[Draft]:
     """What the later pass is asked of does without it, where no statement of a later forward reads it."""
     if use_of(program, name) is None:
         yield from _in_one_loss(program, name, below=program.diagnosis.freed, above=program.diagnosis.used)
+
+
+def where_aimed_at(program: Program, _name: str) -> Iterator[Draft]:
+    """What the loss that a line computes compares with: of a call that is given two values, the second."""
+    for place in program.inward(program.diagnosis.enters)[:1]:
+        for call in calls(place.statement):
+            match call.args:
+                case [_, ast.Name() | ast.Subscript() as target, *_]:
+                    draft = Draft()
+                    if cut_value(program, place.tree, target, draft, like=TENSOR):
+                        yield draft
 
 
 def _in_one_loss(program: Program, name: str, *, below: Location | None, above: Location | None) -> Iterator[Draft]:
@@ -51,11 +64,18 @@ def _readings(first: Place, passing: Place, called: str | None, names: Sequence[
     """
     tree = passing.tree
     above = [each for each in tree.statements if first.line < tree.line(each) <= passing.line]
+    leading = [each for each in above if not is_simple(each) or _leads_to(passing.statement, each, above)]
     found: list[ast.expr] = []
-    for statement, name in product(above, names):
+    for statement, name in product(leading, names):
         readings = loads(statement, name)
         found += _given_to(called, readings, passing) if statement is passing.statement else readings
     return found
+
+
+def _leads_to(passing: Statement, statement: Statement, following: Sequence[Statement]) -> bool:
+    """Whether the pass is asked of what a statement computes, among others; not of another loss that stands there."""
+    later = following[following.index(statement) + 1 :]
+    return passing in dependents(statement, filter(is_simple, later)) or not assigned_names(statement)
 
 
 def _given_to(called: str | None, loads: list[ast.expr], place: Place) -> list[ast.expr]:

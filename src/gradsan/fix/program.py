@@ -214,6 +214,10 @@ class Program:
         """The same, innermost first."""
         return self.known(location)[::-1]
 
+    def in_a_loop(self, location: Location | None) -> Place | None:
+        """The innermost of them that stands in a loop of its function."""
+        return next((each for each in self.inward(location) if each.loops), None)
+
     def at(self, location: Location | None, depth: int) -> Place | None:
         """The statement of one frame of a stack, where it is so deep."""
         return next(iter(self.places(location)[depth : depth + 1]), None)

@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gradsan.fix.drafting import Draft
 from gradsan.fix.flow import dependents
@@ -12,16 +11,8 @@ from gradsan.source.placing import code_of
 from gradsan.source.tree import Statement
 
 
-@dataclass(frozen=True, slots=True)
-class Rerun:
-    """A change, and how many lines it runs again."""
-
-    draft: Draft
-    lines: int
-
-
-def after_the_step(program: Program) -> Rerun | None:
-    """Right above the pass, where the network has changed between the two in one block."""
+def after_the_step(program: Program) -> Draft | None:
+    """Right above the pass, where the network has changed between the two in one block; None: one line leads there."""
     parted = program.parted(program.diagnosis.made, program.diagnosis.used)
     if parted is None or parted[1].statement not in parted[0].below:
         return None
@@ -31,14 +22,14 @@ def after_the_step(program: Program) -> Rerun | None:
         return None
     again = [creating.statement, *_on_the_path(creating.statement, between, passing.statement)]
     again = _with_all_that_follows(again, between) or again
-    if not all(isinstance(each, ast.Assign) for each in again):
+    if len(again) == 1 or not all(isinstance(each, ast.Assign) for each in again):
         return None
     draft = Draft()
     for each in _needed_no_more(again, between):
         draft.remove(creating.tree, each)
     codes = [code_of(creating.tree, each, comments=False) for each in again]
     draft.insert_before(creating.tree, passing.statement, *codes)
-    return Rerun(draft, len(again))
+    return draft
 
 
 def _steps_elsewhere(program: Program, creating: Place, between: Sequence[Statement]) -> bool:

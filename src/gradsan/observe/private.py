@@ -75,6 +75,14 @@ def is_tracing() -> bool:
     return callable(mode) and stand_ins is not None and mode(stand_ins) is not None
 
 
+def is_transforming() -> bool:
+    """Whether a transform of `torch.func` is at work: what is computed then are values of its own kind."""
+    import torch
+
+    transform = _dig(torch, "_C._functorch.peek_interpreter_stack")
+    return callable(transform) and transform() is not None
+
+
 def restore_versions(tensors: Sequence[tuple[Any, int]]) -> None:
     """Let autograd count the edits of some tensors as it did before; where this torch cannot, they stay edited."""
     import torch

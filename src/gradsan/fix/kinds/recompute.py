@@ -7,6 +7,7 @@ from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.fix.calling_again import call_again
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expression_text import bracketed
+from gradsan.fix.handed_on import computed_for_the_next
 from gradsan.fix.kinds import Places, named
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.rerunning import after_the_step
@@ -55,16 +56,9 @@ def _runs_for_each(program: Program, place: Place) -> bool:
 
 def _lines_after_the_step(program: Program) -> Iterator[Draft]:
     """Several lines lead to the loss: they are run again below the step, rather than written out in one."""
-    rerun = after_the_step(program)
-    if rerun is not None and rerun.lines > 1:
-        yield rerun.draft
-
-
-def _line_after_the_step(program: Program) -> Iterator[Draft]:
-    """The one line from the network's output to the loss is run again below the step."""
-    rerun = after_the_step(program)
-    if rerun is not None and rerun.lines == 1:
-        yield rerun.draft
+    draft = after_the_step(program)
+    if draft is not None:
+        yield draft
 
 
 def _attribute_written_out(program: Program, name: str) -> Iterator[Draft]:
@@ -102,9 +96,8 @@ def _locals(place: Place) -> set[str]:
 
 PLACES: Places = {
     "cache": without_the_cache,
-    **named({"attribute": _attribute_written_out}),
+    **named({"attribute": _attribute_written_out, "handed on": computed_for_the_next}),
     "use": _at_the_use,
     "use in the loop": _at_the_use_in_the_loop,
     "lines after the step": _lines_after_the_step,
-    "line after the step": _line_after_the_step,
 }
