@@ -7,10 +7,10 @@ from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.fix.calling_again import call_again
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expression_text import bracketed
-from gradsan.fix.handed_on import computed_for_the_next
+from gradsan.fix.item_by_item import where_an_item_is_taken
 from gradsan.fix.kinds import Places, named
 from gradsan.fix.program import Place, Program, frames
-from gradsan.fix.rerunning import after_the_step
+from gradsan.fix.rerunning import after_the_step, computed_for_the_next
 from gradsan.fix.uncaching import without_the_cache
 from gradsan.fix.writing_out import written_out
 from gradsan.source.names import assigned_names, loaded, loaded_names, parameters
@@ -78,9 +78,7 @@ def _attribute_written_out(program: Program, name: str) -> Iterator[Draft]:
 
 def _read_by_others(constructing: Place, reader: Place, name: str) -> list[ast.expr]:
     """Where the methods of the class read an attribute; where the reader is none of them, it alone."""
-    above = constructing.tree.above(constructing.statement)
-    owner = next((each for each in above if isinstance(each, ast.ClassDef)), None)
-    known = [] if owner is None else loaded(owner, name)
+    known = [] if constructing.cls is None else loaded(constructing.cls, name)
     own = loaded(reader.statement, name)
     if not all(each in known for each in own):
         return own
@@ -97,6 +95,7 @@ def _locals(place: Place) -> set[str]:
 PLACES: Places = {
     "cache": without_the_cache,
     **named({"attribute": _attribute_written_out, "handed on": computed_for_the_next}),
+    **named({"item": where_an_item_is_taken}),
     "use": _at_the_use,
     "use in the loop": _at_the_use_in_the_loop,
     "lines after the step": _lines_after_the_step,
