@@ -37,6 +37,7 @@ Where = Literal[
     "earlier loss",  # what uses it above the earlier pass
     "later loss",  # what uses it between the two passes
     "target",  # what a loss function is to compare with, where the later loss is computed
+    "predicted",  # what each of two losses compares with a prediction of it
     "put away",  # the statement that computes what a container is given, and nothing else is done with
     "measuring",  # around the function or the loop that only measures
     "iteration",  # the top of what runs once for every pass
