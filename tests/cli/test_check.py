@@ -340,3 +340,17 @@ def test_examples_of_all_causes_are_found(here: Here) -> None:
         here.write(str(folder / "right.py"), each.example.fixed)
         assert (each.code, here.codes(str(folder / "wrong.py"))) == (each.code, [each.code])
         assert (each.code, here.codes(str(folder / "right.py"))) == (each.code, [])
+
+
+def test_what_was_not_followed_to_the_end_is_counted_and_named(here: Here) -> None:
+    """Nothing found in a program that is too long to be followed is not the same as nothing to find."""
+    calls = "".join(f"def f{n + 1}(): return f{n}() + f{n}()\n" for n in range(20))
+    here.write("long.py", f"import torch\ndef f0(): return torch.ones(1)\n{calls}f20().backward()\n")
+    here.write("short.py", FIXED)
+
+    counted = here.check("--no-cache")
+    named = here.check("--no-cache", "-v")
+
+    assert counted.stderr == "gradsan: 1 file not followed to the end, where more may be found; -v names them\n"
+    assert named.stderr == "gradsan: long.py was not followed to the end: there may be more in it\n"
+    assert here.check("--no-cache", "--quiet").stderr == ""

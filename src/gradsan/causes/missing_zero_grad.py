@@ -107,7 +107,8 @@ gradient of the bias: 3.0
     def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:
         """What another loss has left is cleared before the pass of its own."""
         usual = super().remedy(kind, evidence)
-        return replace(usual, where=("own pass",)) if "mixed" in evidence else usual
+        is_mixed = kind == "zero-grad" and "mixed" in evidence
+        return replace(usual, where=("own pass",)) if is_mixed else usual
 
     @classmethod
     def meaning(cls, kind: FixKind, evidence: Evidence) -> Meaning:

@@ -66,6 +66,7 @@ from gradsan.entry.screen import COLOR_CHOICES, ColorChoice
     "-j", "--jobs", type=click.IntRange(1), default=None, help="How many processes to use.  [default: all cores]"
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print only what is found.")
+@click.option("-v", "--verbose", is_flag=True, help="Name the files that were not followed to the end.")
 @click.option(
     "--color",
     type=click.Choice(COLOR_CHOICES),
@@ -98,6 +99,7 @@ def command(  # noqa: PLR0913 # one for each option
     no_gitignore: bool,
     jobs: int | None,
     quiet: bool,
+    verbose: bool,
     color: ColorChoice,
 ) -> int:
     """Find mistakes in source files, without running them.
@@ -130,6 +132,7 @@ def command(  # noqa: PLR0913 # one for each option
         respect_gitignore=not no_gitignore,
         jobs=jobs or os.cpu_count() or 1,
         quiet=quiet,
+        verbose=verbose,
         color=color,
     )
     check = Check(wishes, reported=sys.stderr)

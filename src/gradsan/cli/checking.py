@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 from typing import TextIO
 
 from gradsan.causes import all_causes
@@ -66,6 +67,7 @@ class Wishes:
     respect_gitignore: bool
     jobs: int
     quiet: bool
+    verbose: bool
     color: ColorChoice
 
 
@@ -135,17 +137,26 @@ class Check:
         for each in sorted(outcome.checked, key=lambda each: each.path):
             if each.problem is not None and each.internal:
                 self._left_out(each.path, each.problem)
+        self._say_unfinished(sorted(str(Path(each.path)) for each in outcome.checked if not each.complete))
         if not outcome.files:
             self._say("there are no Python files or notebooks in " + ", ".join(map(str, self.wishes.paths)))
         everything = not (self.wishes.select or settings.select or self.wishes.ignore or settings.ignore)
         known = {name for each in all_causes() for name in (each.code.lower(), each.name)}
         for comment in unused:
-            where = f"{comment.file}:{comment.line}: `{comment.text}`"
+            where = f"{comment.file}:{comment.line}: `{shorten(comment.text, 80, placeholder='…')}`"
             unknown = [code for code in comment.codes if code not in known]
             if unknown:
                 self._say(f"{where}: there is no code {', '.join(each.upper() for each in unknown)}")
             elif everything:  # what was not looked for could not be silenced
                 self._say(f"{where} silences nothing that is found")
+
+    def _say_unfinished(self, paths: list[str]) -> None:
+        """What was not followed to the end may hold more than was found."""
+        if self.wishes.verbose:
+            for path in paths:
+                self._say(neutral(f"{path} was not followed to the end: there may be more in it"))
+        elif paths:
+            self._say(f"{count(len(paths), 'file')} not followed to the end, where more may be found; -v names them")
 
     def _outcome(self, settings: Settings) -> Outcome:
         if self.wishes.stdin_filename is not None:

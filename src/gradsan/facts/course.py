@@ -271,6 +271,7 @@ class CutOff:
     how: str  # a `Cutting`, or the call as it is written
     cut: Stack
     name: str | None  # the tensor that was cut
+    is_term: bool = False  # other terms of the loss reach them all the same: it is this term that trains nothing
     doubt: int = SURE
 
     @property

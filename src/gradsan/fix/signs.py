@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gradsan.causes import choosing
 from gradsan.causes.remedy import Sign
-from gradsan.fix.collected import collected
+from gradsan.fix.collected import collected, filled_by_hooks
 from gradsan.fix.emptied_lists import emptied_beside
 from gradsan.fix.flow import dependents
 from gradsan.fix.kinds import can_be_written
@@ -98,6 +98,12 @@ def _is_filled_for_one_pass(program: Program) -> bool:
     return emptied_beside(program) is not None or collected(program, culprit.name) is not None
 
 
+def _is_filled_by_hooks(program: Program) -> bool:
+    """Whether forward hooks fill it: what they have kept is for one forward, and the next one fills it again."""
+    name = program.name
+    return name is not None and name.rpartition(".")[2] in filled_by_hooks(program) and _is_filled_for_one_pass(program)
+
+
 def _hands_out(statement: ast.AST) -> bool:
     match statement:
         case ast.Return():
@@ -112,7 +118,7 @@ SIGNS: Mapping[Sign, Callable[[Program], bool]] = {
     "a gradient enters the loss": _gradient_enters_the_loss,
     "no gradient enters the loss": lambda program: not _gradient_enters_the_loss(program),
     "the program resets it elsewhere": lambda program: (
-        emptied_beside(program) is not None or is_reset_elsewhere(program)
+        emptied_beside(program) is not None or is_reset_elsewhere(program) or _is_filled_by_hooks(program)
     ),
     "it is filled for one pass": _is_filled_for_one_pass,
     "several terms are added": _adds_several,

@@ -11,6 +11,7 @@ from gradsan.fix.emptied_lists import emptied_beside
 from gradsan.fix.kinds import Places, named
 from gradsan.fix.own_reset import by_its_own_method
 from gradsan.fix.program import Place, Program
+from gradsan.source.imported import word_for
 from gradsan.source.names import assigned_names, assigns, calls, loaded, targets
 from gradsan.source.tree import For, Loop, Statement, Tree, same_as
 
@@ -65,34 +66,53 @@ def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
 
     Where the pass is asked for in some iterations only, several of them make one loss: there, it is below the pass.
     """
-    enters, used = program.diagnosis.enters, program.diagnosis.used
-    apart = program.apart(enters, used)
-    adding, passing = (None, None) if apart is None else (program.places(enters)[apart], program.places(used)[apart])
-    if adding is None or passing is None:
+    parted = program.parted(program.diagnosis.enters, program.diagnosis.used)
+    if parted is None:
         return
-    tree = passing.tree
+    adding, passing = parted
     reached, start = _written_in(program, passing, name), _begun_with(program, adding, name)
-    loop = next((each for each in tree.loops(passing.statement) if each in tree.loops(adding.statement)), None)
-    around = loop if loop is not None else tree.scope(passing.statement)
+    loop = next((each for each in passing.loops if each in adding.loops), None)
+    around = passing.scope if loop is None else loop
     if reached is None or start is None:
-        called = program.places(enters)[apart:]
-        if all(each is not None and _goes_over_what_it_calls(each, passing) for each in called):
-            yield from _begun_where_it_is_added_to(called[-1], name)
+        yield from _where_it_is_added_to(program, passing, name)
+    elif isinstance(around, ast.Module | ast.Lambda):
         return
-    if isinstance(around, ast.Module | ast.Lambda):
-        return
-    draft, here = Draft(), list(tree.block(passing.statement))
-    if passing.statement not in around.body:
-        if isinstance(here[-1], ast.Return | ast.Continue | ast.Break):
-            return
-        draft.insert_after(tree, here[-1], f"{reached} = {start}")
-        yield draft
-        return
-    draft.insert_before(tree, here[0], f"{reached} = {start}")
+    elif passing.statement in around.body:
+        yield from _at_the_top(passing, loop, reached, start)
+    else:
+        yield from _at_the_bottom(passing, reached, start)
+
+
+def _at_the_top(passing: Place, loop: Loop | None, reached: str, start: str) -> Iterator[Draft]:
+    draft, tree = Draft(), passing.tree
+    draft.insert_before(tree, passing.block[0], f"{reached} = {start}")
     superfluous = _initial_above(tree, loop, reached)
     if superfluous is not None:
         draft.remove(tree, superfluous)
     yield draft
+
+
+def _at_the_bottom(passing: Place, reached: str, start: str) -> Iterator[Draft]:
+    draft, last = Draft(), passing.block[-1]
+    if not isinstance(last, ast.Return | ast.Continue | ast.Break):
+        draft.insert_after(passing.tree, last, f"{reached} = {_as_it_is_read(passing, reached, start)}")
+        yield draft
+
+
+def _where_it_is_added_to(program: Program, passing: Place, name: str) -> Iterator[Draft]:
+    """In the innermost function that adds to it, where each call on the path there is for another object."""
+    enters, used = program.diagnosis.enters, program.diagnosis.used
+    called = program.places(enters)[program.apart(enters, used) :]
+    if all(each is not None and _goes_over_what_it_calls(each, passing) for each in called):
+        yield from _begun_where_it_is_added_to(called[-1], name)
+
+
+def _as_it_is_read(passing: Place, name: str, start: str) -> str:
+    """What a total begins with; a number as a tensor, where the function asks it for what only a tensor has."""
+    zeros = word_for(passing.tree.source.tree, "torch", "zeros")
+    read = loaded(passing.scope, name)
+    is_asked = any(isinstance(passing.tree.parent(each), ast.Attribute) for each in read)
+    return f"{zeros}(())" if is_asked and zeros is not None and start in ("0", "0.0") else start
 
 
 def _goes_over_what_it_calls(place: Place, passing: Place) -> bool:
