@@ -80,9 +80,15 @@ def untyped(created: Tensor) -> Value:
 
 
 def lost_by(machine: Machine, values: Iterable[Value]) -> Cut | None:
-    """The cut that is behind the result of an operation; a gradient is plain data to what is not recorded."""
-    cuts = filter(None, (each.cut for each in values))
-    return next((each for each in cuts if each.gave is None or machine.world.recording), None)
+    """The cut that is behind the result of an operation; a gradient is plain data to what is not recorded.
+
+    Where one is behind it, that is what counts: whoever asks for gradients may have wanted their graph.
+    """
+    cuts = [each for each in (value.cut for value in values) if each is not None]
+    gradients = [each for each in cuts if each.gave is not None]
+    if gradients and machine.world.recording:
+        return gradients[0]
+    return next((each for each in cuts if each.gave is None), None)
 
 
 def cut(machine: Machine, value: Value, how: str, node: ast.AST) -> Tensor:
