@@ -179,7 +179,7 @@ class Report:
         return shown
 
     def __repr__(self) -> str:
-        return f"<Report of {len(self.diagnoses)} diagnoses>"
+        return f"<Report of {len(self.diagnoses)} diagnos{'is' if len(self.diagnoses) == 1 else 'es'}>"
 
 
 def _text() -> Any:  # noqa: ANN401 # a module

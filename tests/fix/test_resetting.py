@@ -47,9 +47,10 @@ def evaluate(layers):
 """
 
 
-def test_state_that_is_reset_for_other_forwards_is_reset_first(tmp_path: Path) -> None:
-    """To evaluate, the program begins with a new state; to train, it forgot to."""
-    case = Case(tmp_path, SOURCE + EVALUATING)
+@pytest.mark.parametrize("evaluated", ["", "        evaluate([lower, upper])\n"])
+def test_state_that_is_reset_for_other_forwards_is_reset_first(tmp_path: Path, evaluated: str) -> None:
+    """To evaluate, the program begins with a new state; to train, it forgot to, also where it does both by turns."""
+    case = Case(tmp_path, SOURCE + evaluated + EVALUATING)
 
     best, _ = ranked(FIXES, case.program(carried(case), TWO))
 
@@ -227,3 +228,28 @@ def test_what_forward_hooks_keep_is_for_one_forward(tmp_path: Path) -> None:
 def test_what_nobody_knows_to_be_of_one_forward_is_not_emptied(tmp_path: Path) -> None:
     """Whether it is to grow, only its author knows."""
     assert begun_again(tmp_path, WATCHED) is None
+
+
+EVERY_FOURTH = """\
+import torch
+
+def main():
+    running = 0
+    for i, x in enumerate(batches, start=1):
+        running += criterion(model(x))
+        if i % 4 == 0:
+            (running / 4).backward()
+            optimizer.step()
+    return running
+"""
+
+
+@pytest.mark.parametrize(("read", "begins"), [("running", "0"), ("running.item()", "torch.zeros(())")])
+def test_total_begins_again_as_what_it_is_read_as(tmp_path: Path, read: str, begins: str) -> None:
+    """Below the step, for the iterations that make the next loss; a number has no `.item()`."""
+    source = EVERY_FOURTH.replace("return running", f"return {read}")
+    case = Case(tmp_path, source)
+    enters, used = case.at("running += "), case.at(".backward()")
+    found = case.diagnosis("GS105", "running", made=enters, enters=enters, freed=used, used=used)
+    step = "            optimizer.step()\n"
+    assert case.fixed("reset-state", found) == source.replace(step, f"{step}            running = {begins}\n")

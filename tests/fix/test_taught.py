@@ -53,3 +53,39 @@ def test_what_is_aimed_at_goes_by_another_name(tmp_path: Path) -> None:
     enters = case.at("losses = ", "return sum")
     found = case.diagnosis("GS106", "[it]", made=case.at("given = "), enters=enters, used=case.at("loss.backward"))
     assert case.fixed("detach", found) == OF_MANY.replace(", other)", ", other.detach())")
+
+
+VIEWS = """\
+def main():
+    for x in data:
+        z1, z2 = f(augment(x)), f(augment(x))
+        p1, p2 = h(z1), h(z2)
+        first = distance(p1, z2)
+        first.backward()
+        second = distance(p2, z1)
+        second.backward()
+        opt.step()
+"""
+
+
+def detached(folder: Path, source: str) -> str | None:
+    """The program in which each view is a target of the other."""
+    case = Case(folder, source)
+    enters, freed, used = case.at("second ="), case.at("first.backward"), case.at("second.backward")
+    found = case.diagnosis("GS102", "z1", made=case.at("z1, z2"), enters=enters, freed=freed, used=used)
+    return case.fixed("detach", found)
+
+
+def test_views_that_are_predicted_from_each_other_are_targets(tmp_path: Path) -> None:
+    """Also where each is computed in a line of its own."""
+    fixed = VIEWS.replace("(p1, z2)", "(p1, z2.detach())").replace("(p2, z1)", "(p2, z1.detach())")
+    lines = "p1 = h(z1)\n        p2 = h(z2)\n"
+    assert detached(tmp_path, VIEWS) == fixed
+    written_out = VIEWS.replace("p1, p2 = h(z1), h(z2)\n", lines)
+    assert detached(tmp_path, written_out) == fixed.replace("p1, p2 = h(z1), h(z2)\n", lines)
+
+
+def test_views_that_are_only_compared_are_both_trained(tmp_path: Path) -> None:
+    """A contrastive loss is of both; nor is what a head is given a target of its own loss."""
+    assert detached(tmp_path, VIEWS.replace("(p1, z2)", "(z1, z2)").replace("(p2, z1)", "(z2, z1)")) is None
+    assert detached(tmp_path, VIEWS.replace("(p1, z2)", "(p1, z1)").replace("(p2, z1)", "(p2, z2)")) is None

@@ -37,6 +37,7 @@ Where = Literal[
     "earlier loss",  # what uses it above the earlier pass
     "later loss",  # what uses it between the two passes
     "target",  # what a loss function is to compare with, where the later loss is computed
+    "predicted",  # what each of two losses compares with a prediction of it
     "put away",  # the statement that computes what a container is given, and nothing else is done with
     "measuring",  # around the function or the loop that only measures
     "iteration",  # the top of what runs once for every pass
@@ -47,6 +48,7 @@ Where = Literal[
     "loop",  # the loop that computes the terms
     "cache",  # what answers without computing
     "attribute",  # what keeps it on an object
+    "item",  # where a dataset takes an item of it
     "handed on",  # the statement that gives it to the next iteration, below the step
     "lines after the step",  # below the step that changed the parameters: all that leads to the loss
     "buffer",  # what a loop writes into, allocated before it

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.fix.program import Program, frames
+from gradsan.fix.program import Program
 from gradsan.knowledge.effects import does
 from gradsan.source.names import call_of, called_name, last_name
 from gradsan.source.tree import Function, Statement, Tree
@@ -32,17 +32,13 @@ def _below_the_pass(program: Program) -> Iterator[tuple[Tree, Statement]]:
 
 
 def _in_its_class(program: Program, name: str) -> Iterator[tuple[Tree, Statement]]:
-    """The statements about other attributes in methods of its class that neither fill nor read it, last first."""
-    made, enters = program.diagnosis.made, program.diagnosis.enters
-    tree = None if enters is None else program.tree(enters.file)
-    if tree is None or enters is None or not name.startswith("self."):
+    """The statements of its class's methods that do not mention it, last first: they may empty other lists."""
+    place = program.innermost(program.diagnosis.enters)
+    if place is None or place.cls is None or not name.startswith("self."):
         return
-    owner = (enters.function or "").partition(".<locals>")[0].rpartition(".")[0]
-    running = {frame.function for place in filter(None, (made, enters)) for frame in frames(place)}
-    for method in (each for each in tree.statements if isinstance(each, Function)):
-        is_of_the_class = getattr(tree.parent(method), "name", None) == owner and not method.name.startswith("__")
-        if is_of_the_class and f"{owner}.{method.name}" not in running and name not in tree.text(method):
-            yield from ((tree, each) for each in reversed(method.body) if "self." in tree.text(each))
+    methods = [each for each in place.cls.body if isinstance(each, Function) and name not in place.text(each)]
+    for method in methods:
+        yield from ((place.tree, each) for each in reversed(method.body) if "self." in place.text(each))
 
 
 def _is_added_to(program: Program, name: str) -> bool:

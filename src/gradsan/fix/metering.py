@@ -14,7 +14,7 @@ from gradsan.source.tree import Statement, same_as
 
 def metered(program: Program) -> Iterator[Draft]:
     """The meter is given the number, and the pass is asked of the loss itself."""
-    passing = next(iter(program.inward(program.diagnosis.used)), None)
+    passing = program.innermost(program.diagnosis.used)
     if passing is None or pass_call(passing.statement) is None:
         return
     here = [each for each in program.known(program.diagnosis.enters) if each.function == passing.function]

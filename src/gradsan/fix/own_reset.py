@@ -1,13 +1,15 @@
 """The method by which a class resets its own state, where it has one, and who calls it."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
 from gradsan.fix.program import Program
 from gradsan.source.names import assigns, called_name, calls, loaded
 from gradsan.source.tree import Function
+
+_FINDING = ("modules", "named_modules", "children", "named_children", "isinstance", "hasattr", "values", "items")
 
 
 def is_reset_elsewhere(program: Program) -> bool:
@@ -21,18 +23,20 @@ def is_reset_elsewhere(program: Program) -> bool:
         return False
     trees = {each.tree for each in (*training, *program.known(program.diagnosis.enters))}
     functions = [each for tree in trees for each in ast.walk(tree.source.tree) if isinstance(each, Function)]
-    calling = _leading_to(method, {each.name: set(map(called_name, calls(each))) for each in functions})
+    resetting = {method, *(each.name for each in functions if _only_calls(each, method))}
+    calling = {each.name for each in functions if _called(each) & resetting} - resetting - {"__init__"}
     on_the_path = {each.function.rpartition(".")[2] for each in training}
     return bool(calling) and not calling & on_the_path
 
 
-def _leading_to(method: str, called: Mapping[str, set[str]]) -> set[str]:
-    """The functions that call a method, or a function that does, but for constructors. `called`: what each calls."""
-    found, size = {method}, 0
-    while len(found) > size:
-        size = len(found)
-        found |= {name for name, inside in called.items() if inside & found}
-    return found - {method, "__init__"}
+def _only_calls(function: Function, method: str) -> bool:
+    """Whether it is there to call the method for many objects: it calls nothing else but what finds them."""
+    called = _called(function)
+    return method in called and called <= {method, *_FINDING}
+
+
+def _called(function: Function) -> set[str]:
+    return set(map(called_name, calls(function)))
 
 
 def by_its_own_method(program: Program) -> Iterator[Draft]:
@@ -60,17 +64,11 @@ def by_its_own_method(program: Program) -> Iterator[Draft]:
 
 def _resetting_method(program: Program) -> str | None:
     """The method of the state's class that gives it a new value, and needs nothing for it."""
-    diagnosis = program.diagnosis
-    enters, culprit = diagnosis.enters, diagnosis.culprit
-    source = None if enters is None else program.source(enters.file)
-    if enters is None or culprit is None or source is None or not culprit.name.startswith("self."):
+    place, name = program.innermost(program.diagnosis.enters), program.name
+    if place is None or place.cls is None or name is None or not name.startswith("self."):
         return None
-    owner = (enters.function or "").rpartition(".")[0]
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.ClassDef) and node.name == owner:
-            methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
-            return next((each.name for each in methods if _resets(each, culprit.name)), None)
-    return None
+    methods = (each for each in place.cls.body if isinstance(each, ast.FunctionDef))
+    return next((each.name for each in methods if _resets(each, name)), None)
 
 
 def _resets(method: ast.FunctionDef, state: str) -> bool:

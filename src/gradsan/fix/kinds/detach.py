@@ -10,7 +10,7 @@ from gradsan.fix.expression_text import method
 from gradsan.fix.flow import constants, reads
 from gradsan.fix.keeping import added_at, as_tensor, kept_by
 from gradsan.fix.kinds import Places, named
-from gradsan.fix.one_loss import in_the_earlier_loss, in_the_later_loss, where_aimed_at
+from gradsan.fix.one_loss import in_the_earlier_loss, in_the_later_loss, where_aimed_at, where_each_is_predicted
 from gradsan.fix.program import Place, Program, common_frames, frames
 from gradsan.fix.revealing import held_above, held_below, was_seen
 from gradsan.fix.uses import cut_value, detach_here, loads, use_of
@@ -125,16 +125,19 @@ def _read_elsewhere(use: Place, name: str) -> bool:
     return not set(reads(use.tree.source, name)) <= set(here)
 
 
-PLACES: Places = named(
-    {
-        "kept": _where_kept,
-        "creation": _where_created,
-        "hand-over": _where_handed_over,
-        "earlier loss": in_the_earlier_loss,
-        "later loss": in_the_later_loss,
-        "single use": _where_used_alone,
-        "use": _where_used,
-        "boundary": at_the_boundary,
-        "target": where_aimed_at,
-    }
-)
+PLACES: Places = {
+    **named(
+        {
+            "kept": _where_kept,
+            "creation": _where_created,
+            "hand-over": _where_handed_over,
+            "earlier loss": in_the_earlier_loss,
+            "later loss": in_the_later_loss,
+            "single use": _where_used_alone,
+            "use": _where_used,
+            "boundary": at_the_boundary,
+            "target": where_aimed_at,
+        }
+    ),
+    "predicted": where_each_is_predicted,
+}

@@ -11,6 +11,7 @@ from gradsan.fix.emptied_lists import emptied_beside
 from gradsan.fix.kinds import Places, named
 from gradsan.fix.own_reset import by_its_own_method
 from gradsan.fix.program import Place, Program
+from gradsan.source.imported import word_for
 from gradsan.source.names import assigned_names, assigns, calls, loaded, targets
 from gradsan.source.tree import For, Loop, Statement, Tree, same_as
 
@@ -94,7 +95,7 @@ def _at_the_top(passing: Place, loop: Loop | None, reached: str, start: str) -> 
 def _at_the_bottom(passing: Place, reached: str, start: str) -> Iterator[Draft]:
     draft, last = Draft(), passing.block[-1]
     if not isinstance(last, ast.Return | ast.Continue | ast.Break):
-        draft.insert_after(passing.tree, last, f"{reached} = {start}")
+        draft.insert_after(passing.tree, last, f"{reached} = {_as_it_is_read(passing, reached, start)}")
         yield draft
 
 
@@ -104,6 +105,14 @@ def _where_it_is_added_to(program: Program, passing: Place, name: str) -> Iterat
     called = program.places(enters)[program.apart(enters, used) :]
     if all(each is not None and _goes_over_what_it_calls(each, passing) for each in called):
         yield from _begun_where_it_is_added_to(called[-1], name)
+
+
+def _as_it_is_read(passing: Place, name: str, start: str) -> str:
+    """What a total begins with; a number as a tensor, where the function asks it for what only a tensor has."""
+    zeros = word_for(passing.tree.source.tree, "torch", "zeros")
+    read = loaded(passing.scope, name)
+    is_asked = any(isinstance(passing.tree.parent(each), ast.Attribute) for each in read)
+    return f"{zeros}(())" if is_asked and zeros is not None and start in ("0", "0.0") else start
 
 
 def _goes_over_what_it_calls(place: Place, passing: Place) -> bool:
