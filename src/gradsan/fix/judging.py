@@ -14,18 +14,18 @@ _AGREES: dict[Meaning, str] = {
     "kept": "every optimizer is given the same gradients as with all graphs kept",
     "cut": "every optimizer is given the gradients that it gets when the old graph is cut off",
     "constant": "every optimizer is given the gradients that it gets when what was computed once is a constant",
-    "term": "every optimizer is given the gradients of what was added since the pass before",
+    "term": "every optimizer is given the gradients of what was added since the backward() before",
     "apart": "every optimizer is given the gradients of its own loss",
     "beside": "every optimizer is given the gradients of its own loss",
     "stored": "every optimizer is given the gradients that it gets when what is put away is a constant",
-    "held": "every optimizer is given the same gradients as where the step waits for the later pass",
+    "held": "every optimizer is given the same gradients as when the step comes after the later backward()",
     "again": "every optimizer is given the gradients that it gets when all that is old is computed again",
     "reread": "every optimizer is given the gradients that it gets when all that is old is computed again",
     "begun": "every parameter of the first iteration is trained in later ones too",
     "copied": "every optimizer is given the same gradients as with a copy of each edited value",
     "created": "every optimizer is given the gradients that flow through the gradient itself, too",
     "cleared": "every step is given the gradients of its own iteration alone",
-    "skipped": "every optimizer is given the same gradients as where the stale step is left out",
+    "skipped": "every optimizer is given the same gradients as when the stale step is left out",
     "same": "every optimizer is given the same gradients as before",
     "open": "every parameter that was trained still is",
 }
@@ -35,7 +35,7 @@ _NOTED = 10_000  # numbers; as many as a variable of the environment can hold
 _GOES_BY: dict[Meaning, Meaning] = {"constant": "cut", "stored": "cut", "held": "beside", "reread": "again"}
 _DRAWING_AGAIN = ("again", "begun", "beside", "open")  # what is computed again draws its random numbers again
 _NOT_REPEATED = "the gradients cannot be compared: what is to be computed again cannot be, without an edit"
-_FAILS_OTHERWISE = "there is nothing to compare its gradients with: the program fails in other ways, too"
+_FAILS_OTHERWISE = "there is nothing to compare its gradients with: the program also fails for other reasons"
 _OTHER_DRAWS = "the gradients cannot be compared: random numbers are drawn in another order"
 
 
