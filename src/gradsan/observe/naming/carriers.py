@@ -17,6 +17,7 @@ from gradsan.facts.culprit import Named
 from gradsan.facts.incident import OpFact, Stack
 from gradsan.facts.location import Frame
 from gradsan.observe.log.lines import Lines
+from gradsan.observe.naming.computed_names import concrete
 from gradsan.observe.naming.dataflow import flow
 from gradsan.observe.naming.demands import Binding
 from gradsan.observe.naming.live_names import confirmed, only_lasting, read_live
@@ -25,6 +26,7 @@ from gradsan.observe.naming.survivors import boundary, survivor
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.naming.unheld import called_twice, handed_on
 from gradsan.observe.user_statements import place_of
+from gradsan.source.keyed_attributes import COMPUTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ def carrier(crossing: Crossing, frames: Sequence[FrameType], lines: Lines, owns:
     users = (each for each in frames if owns(each.f_code.co_filename))
     stack = list(reversed(crossing.enters)) or [place_of(each) for each in users]
     binding = _of_lines(crossing, stack, lines)
+    if binding is not None and COMPUTED in binding.name:
+        binding = concrete(binding, crossing.created_number, crossing.freed_number, frames, lines, owns)
     if binding is not None:
         return confirmed(binding, live, stack)
     return read_live(live, stack) or only_lasting(live)
