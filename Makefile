@@ -2,7 +2,7 @@
 # make test    everything that CI checks; what needs no torch also on Python 3.12 and 3.13, where they are found
 # make prove   100,000 random programs, in PyTorch and in the model; mutated sources; thousands of faults, signals and kills
 # make explore other random programs for the line log; CI always takes the same
-# make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, mended, trained, in a few minutes
+# make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, fixed, trained, in a few minutes
 # make test-frameworks  rows of `knowledge/` about accelerate, lightning, transformers, tensorboard …, run against them
 # make bench   what watching costs, as ratios; what explaining costs as a graph grows; how fast source is checked
 # make test-all  the suite on every Python found, and on the oldest torch

@@ -34,8 +34,8 @@ def golden(request: pytest.FixtureRequest) -> Golden:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Read in review what `pytest --update-golden` changed."""
-    told = "rewrite the golden files with what is rendered now; runs no other tests"
-    parser.addoption("--update-golden", action="store_true", help=told)
+    help_text = "rewrite the golden files with what is rendered now; runs no other tests"
+    parser.addoption("--update-golden", action="store_true", help=help_text)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -207,7 +207,7 @@ def test_variable_switches_it_on(started: Started) -> None:
     assert explained.returncode == plain.returncode == 1
     assert explained.stderr.startswith(plain.stderr.rstrip())
     assert "GS103 carried-state" in explained.stderr
-    assert "made, in step 1" in explained.stderr
+    assert "created here, in step 1" in explained.stderr
 
 
 SPAWNS = FAILS.replace(
@@ -225,7 +225,7 @@ def test_child_processes_inherit_it(started: Started) -> None:
     ended = started(SPAWNS, GRADSAN="1")
 
     assert "GS103 carried-state" in ended.stderr
-    assert "made, in step 1" in ended.stderr
+    assert "created here, in step 1" in ended.stderr
 
 
 def test_interpreter_starts_whatever_is_wrong(started: Started, tmp_path: Path) -> None:
@@ -266,25 +266,25 @@ def test_start_up_file_is_installed_beside_the_package(
     assert max(each for each in files if each.endswith(".pth")) == "gradsan.pth"
 
 
-def test_without_lines_the_story_comes_from_passes_and_source(tmp_path: Path) -> None:
+def test_without_lines_the_explanation_comes_from_passes_and_source(tmp_path: Path) -> None:
     """The cheapest way to be watched says why it knows less."""
     script = tmp_path / "train.py"
     script.write_text(INSTALLS_WHILE_RUNNING.replace("install()", "install(lines=False)"))
 
     ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, cwd=tmp_path)
 
-    assert "GS104 computed-once: The graph of `table` was made once, before the loop" in ended.stderr
+    assert "GS104 computed-once: `table` was computed once, before the loop" in ended.stderr
     assert "lines are not recorded: nobody wants them" in ended.stderr
     assert "likely" in ended.stderr
 
 
-def test_a_script_that_installs_gradsan_itself_gets_the_right_story(tmp_path: Path) -> None:
-    """On 3.11 its own loop was running by then and is not recorded: the source fills in, and the story says so."""
+def test_a_script_that_installs_gradsan_itself_is_explained_rightly(tmp_path: Path) -> None:
+    """On 3.11 its own loop was running by then and is not recorded: the source fills in, and that is said."""
     script = tmp_path / "train.py"
     script.write_text(INSTALLS_WHILE_RUNNING)
 
     ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, cwd=tmp_path)
 
-    assert "GS104 computed-once: The graph of `table` was made once, before the loop" in ended.stderr
+    assert "GS104 computed-once: `table` was computed once, before the loop" in ended.stderr
     assert "train.py:8   table = weight.tanh() * 2" in ended.stderr
     assert ("lines of train.py were not recorded" in ended.stderr) is not hasattr(sys, "monitoring")

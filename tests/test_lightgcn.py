@@ -41,7 +41,7 @@ def test_embeddings_propagated_once_an_epoch_are_explained_and_moved(tmp_path: P
     assert body(folder / "torch_broken.py") == body(HERE / "torch_fixed.py")
 
 
-def test_mended_program_is_quiet_and_learns() -> None:
+def test_fixed_program_is_quiet_and_learns() -> None:
     """It finds much more of what was held out than chance does, and nothing is said about it."""
     done = gradsan(HERE, "run", "torch_fixed.py", "2")
 

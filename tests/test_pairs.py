@@ -49,7 +49,7 @@ def test_every_pair_is_in_the_index() -> None:
 
 
 @pytest.mark.parametrize("label", LABELS, ids=lambda label: label.pair)
-def test_broken_half_is_explained_and_mended(label: Label, tmp_path: Path, warm: Warm) -> None:
+def test_broken_half_is_explained_and_fixed(label: Label, tmp_path: Path, warm: Warm) -> None:
     """Code, name and fix as the index has them; then it prints what the fixed half prints."""
     script = shutil.copy(EXAMPLES / label.pair / "broken.py", tmp_path / "broken.py")
     command = [sys.executable, "-m", "gradsan", "fix", "--write", "--format", "json", "broken.py"]
@@ -61,9 +61,9 @@ def test_broken_half_is_explained_and_mended(label: Label, tmp_path: Path, warm:
 
     assert (found["code"], found["culprit"]["name"]) == (label.code, label.culprit)
     assert (best["kind"], best["verified"], done.returncode) == (label.fix, True, 0), done.stderr
-    mended, fixed = warm.run(Path(script)), warm.run(EXAMPLES / label.pair / "fixed.py")
-    assert (mended.status, fixed.status) == (0, 0)
-    assert mended.stdout == fixed.stdout
+    repaired, fixed = warm.run(Path(script)), warm.run(EXAMPLES / label.pair / "fixed.py")
+    assert (repaired.status, fixed.status) == (0, 0)
+    assert repaired.stdout == fixed.stdout
 
 
 @pytest.mark.parametrize("label", LABELS, ids=lambda label: label.pair)

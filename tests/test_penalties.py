@@ -8,7 +8,7 @@ import pytest
 
 import gradsan
 from gradsan.check.reading import check_content
-from gradsan.fix.applying import mended
+from gradsan.fix.applying import edited_files
 from gradsan.report import Diagnosis
 from penalty_programs import CLEAN, CONSTANT
 
@@ -42,7 +42,7 @@ def test_penalty_without_graph_is_found_in_a_run(name: str, tmp_path: Path, monk
     assert found.enters is not None
     assert "backward" in (found.used.source or "" if found.used else "")
 
-    fixed = mended(found.fixes[0].edits, tmp_path)[f"penalty_{name}.py"].decode()
+    fixed = edited_files(found.fixes[0].edits, tmp_path)[f"penalty_{name}.py"].decode()
 
     assert "create_graph=True" in fixed
     assert "retain_graph" not in fixed

@@ -63,12 +63,12 @@ def room(module: str) -> str:
 
 
 @pytest.mark.parametrize("name", sorted(name for name in MODULES if room(name) not in ROOMS_WITH_TORCH))
-def test_only_the_rooms_at_the_door_know_torch(name: str) -> None:
+def test_only_rooms_that_run_programs_know_torch(name: str) -> None:
     """`gradsan check` and `gradsan explain` work where torch is not installed."""
     assert not [each for each in imports(MODULES[name], anywhere=True) if each.split(".")[0] == "torch"]
 
 
-def test_everything_but_the_doors_loads_without_torch() -> None:
+def test_everything_else_loads_without_torch() -> None:
     """It is not enough that no line says so: loading it must not bring torch in either."""
     names = [name for name in MODULES if room(name) not in ROOMS_WITH_TORCH and not name.endswith("__main__")]
     program = f"import importlib, sys; sys.modules['torch'] = None; [importlib.import_module(n) for n in {names}]"
@@ -77,7 +77,7 @@ def test_everything_but_the_doors_loads_without_torch() -> None:
 
 
 def test_modules_import_in_no_circle() -> None:
-    """A stage knows what it receives, and nothing of the stage that made it."""
+    """A stage knows what it receives, and nothing of the stage that created it."""
     graph = {
         name: {each for each in imports(file, anywhere=False) if each in MODULES and not name.startswith(f"{each}.")}
         for name, file in MODULES.items()

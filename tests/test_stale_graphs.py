@@ -8,7 +8,7 @@ import pytest
 
 import gradsan
 from gradsan.check.reading import check_content
-from gradsan.fix.applying import mended
+from gradsan.fix.applying import edited_files
 from gradsan.report import Diagnosis
 from stale_programs import CLEAN, STALE
 
@@ -107,7 +107,7 @@ def test_first_fix_leaves_nothing_to_find(name: str, tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     (found,) = watched(name, STALE[name].text, tmp_path, monkeypatch)
 
-    fixed = mended(found.fixes[0].edits, tmp_path)
+    fixed = edited_files(found.fixes[0].edits, tmp_path)
 
     assert watched(f"{name}_fixed", fixed[f"stale_{name}.py"].decode(), tmp_path, monkeypatch) == []
 
@@ -134,7 +134,7 @@ for step in range(6):
 def test_conditions_that_belong_together_are_no_finding(
     refresh: str, stepping: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Computed for several passes, which one step follows; from source nobody can tell."""
+    """Computed for several passes, which one step follows; from source nobody knows."""
     text = REFRESHED.format(refresh=refresh, stepping=stepping)
 
     assert checked(text) == []

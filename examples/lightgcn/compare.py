@@ -1,7 +1,7 @@
-"""LightGCN in three libraries: the broken program explained and mended, the mended one trained, as a table.
+"""LightGCN in three libraries: the broken program explained and fixed, the fixed one trained, as a table.
 
 `python compare.py torch=PYTHON pyg=PYTHON dgl=PYTHON`, each an interpreter that has the library and gradsan; `make
-lightgcn` sets them up. Everything happens in a copy. Where a program is not explained, not mended, or learns nothing,
+lightgcn` sets them up. Everything happens in a copy. Where a program is not explained, not fixed, or learns nothing,
 the status is 1.
 """
 
@@ -48,11 +48,11 @@ def explained(python: str, program: str, folder: Path) -> str:
     return f"{found['code']} `{found['culprit']['name']}` {program}:{line}"
 
 
-def mended(python: str, program: str, folder: Path) -> str:
+def fixed(python: str, program: str, folder: Path) -> str:
     """Whether the fix was proved by running it, and written."""
     done = run([python, "-m", "gradsan", "fix", "--write", "--verify", f"python {program} 1"], folder)
     is_proved = done.returncode == 0 and "verified" in done.stdout
-    return "verified" if is_proved else sys.exit(f"{program} was not mended:\n{done.stdout}{done.stderr}")
+    return "verified" if is_proved else sys.exit(f"{program} was not fixed:\n{done.stdout}{done.stderr}")
 
 
 def trained(command: list[str], folder: Path) -> Training:
@@ -72,9 +72,9 @@ def row(library: str, python: str) -> tuple[str, ...]:
     with tempfile.TemporaryDirectory() as copy:
         folder = Path(shutil.copytree(HERE, Path(copy) / "lightgcn"))
         say(f"{TITLES[library]}: running {program} under gradsan")
-        story = explained(python, program, folder)
-        say(f"{TITLES[library]}: {story}; mending it, with proof")
-        fix = mended(python, program, folder)
+        explanation = explained(python, program, folder)
+        say(f"{TITLES[library]}: {explanation}; fixing it, with proof")
+        fix = fixed(python, program, folder)
         say(f"{TITLES[library]}: training what came out of it, without and with gradsan")
         plain = trained([python, program], folder)
         watched = trained([python, "-m", "gradsan", "run", "--quiet", program], folder)
@@ -86,7 +86,7 @@ def row(library: str, python: str) -> tuple[str, ...]:
         sys.exit(f"{program} has learnt nothing: {plain}")
     recall, ndcg = (f"{before:.3f} → {after:.3f}" for before, after in zip(plain.before, plain.after, strict=True))
     cost = f"{slower}x, after {first_looks} s of first looks"
-    return TITLES[library], story, fix, recall, ndcg, f"{plain.seconds:.1f}", cost
+    return TITLES[library], explanation, fix, recall, ndcg, f"{plain.seconds:.1f}", cost
 
 
 def say(progress: str) -> None:

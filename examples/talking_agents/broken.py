@@ -2,7 +2,7 @@
 
 Each agent predicts a signal of its own from what it sees and from the message that the other one sent in the last step.
 So each loss leads into the other agent's network, one step back, whose graph was freed when that step was over. There
-are two messages: with one of them mended, the other fails. Look for values that cross from one network to the other
+are two messages: with one of them fixed, the other fails. Look for values that cross from one network to the other
 *and* from one step to the next.
 """
 

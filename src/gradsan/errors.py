@@ -25,7 +25,7 @@ class UnreadableReportError(GradsanError):
 
 
 class ChangedFileError(GradsanError):
-    """A file does not read as it did when an edit of it was made."""
+    """A file does not read as it did when an edit of it was drafted."""
 
 
 class TorchMissingError(GradsanError):
@@ -34,3 +34,15 @@ class TorchMissingError(GradsanError):
 
 class NotYetError(GradsanError):
     """A command or format that the design names and this version does not have."""
+
+
+def own_fault(error: Exception) -> str:
+    """One sentence where a user can do nothing; the place, for whoever can."""
+    if isinstance(error, OSError) and error.strerror is not None:
+        return str(error)
+    import traceback
+    from pathlib import Path
+
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(place.filename).name}:{place.lineno}"
+    return f"internal error ({type(error).__name__}: {error}, at {where}); please report it"

@@ -72,7 +72,7 @@ class PathOp:
 
     op: str  # PyTorch's name of the op, "MulBackward0"
     state: OpState
-    module: str | None = None  # dotted name of the module whose forward made it
+    module: str | None = None  # dotted name of the module whose forward created it
     location: Location | None = None
 
 
@@ -89,13 +89,13 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a fix would do to the program, as the simulator foretells it: told where its edit is what was simulated."""
+    """What a fix would do to the program, as the simulator predicts it, where its edit is what was simulated."""
 
     saved_bytes: int | None = None  # kept at the peak, with the fix applied
     parameters_cut_off: tuple[str, ...] = ()  # they would receive no gradient from the failing pass any more
     kept_bytes: int | None = None  # still kept when the pass is over: what every step adds
     walked_ops: int | None = None  # by the pass
-    parameters_changed: tuple[str, ...] | None = None  # they would receive another gradient; None: not to be told
+    parameters_changed: tuple[str, ...] | None = None  # they would receive another gradient; None: not to be known
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ def test_example_shows_what_its_page_says(cause: type[Cause]) -> None:
 
 
 @EVERY_CAUSE
-def test_mended_example_runs(cause: type[Cause]) -> None:
+def test_fixed_example_runs(cause: type[Cause]) -> None:
     """What the page offers as the fix ends without an error and prints what the page shows."""
     assert printed(cause.example.fixed) == Printed(0, cause.example.fixed_shows, "")
 

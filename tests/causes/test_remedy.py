@@ -21,7 +21,7 @@ def diagnosis(code: str, *kinds: FixKind, **evidence: str) -> Diagnosis:
 
 
 def test_every_kind_has_a_usual_remedy() -> None:
-    """A new kind says what it is about, where it is made, and what it means for the gradients."""
+    """A new kind says what it is about, where the edit goes, and what it means for the gradients."""
     assert set(USUAL) == set(OF_KINDS) == set(KINDS)
 
 

@@ -93,7 +93,7 @@ def test_tensors_of_several_elements_are_kept_detached() -> None:
     assert [each.kind for each in outputs.fixes] == ["detach", "no-grad"]
 
 
-def test_growing_history_is_one_story() -> None:
+def test_growing_history_is_one_explanation() -> None:
     """What is retained and held to make it grow is no finding of its own."""
     assert codes(Course(lines=(replace(GROWING, followed=6),))) == ["GS305"]
 
@@ -202,7 +202,7 @@ def test_cut_off_parameters_are_found_after_a_few_steps() -> None:
     assert codes(Course(cut_off=(replace(cut, steps=1),))) == []
 
 
-def test_what_spoils_the_training_is_told_first() -> None:
+def test_what_spoils_the_training_is_reported_first() -> None:
     """Then what costs most memory."""
     piling = OptimizerLine(stack=at(10), name="opt", steps=20, cycles=19, piled=19, adding=at(8))
     small, large = replace(LIST, ops=1, name="few"), replace(LIST, saved_bytes=10**9, name="many")
@@ -211,23 +211,23 @@ def test_what_spoils_the_training_is_told_first() -> None:
     assert [each.culprit.name for each in found if each.culprit] == ["opt", "many", "few"]
 
 
-def test_codes_that_are_not_wanted_are_not_told() -> None:
+def test_codes_that_are_not_wanted_are_not_reported() -> None:
     """`--select` and `--ignore`."""
     assert silent_diagnoses(Course(lines=(RETAINED,)), lambda code: code != "GS302") == []
 
 
-def test_error_is_told_alone_with_silent_problems_of_its_lines_as_notes() -> None:
+def test_error_is_reported_alone_with_silent_problems_of_its_lines_as_notes() -> None:
     """One exception, one diagnosis."""
     error = Diagnosis("GS103", "carried-state", "error", "run", "certain", "…", used=Location("train.py", 8))
     (same,), (other,) = silent_diagnoses(Course(lines=(RETAINED,))), silent_diagnoses(Course(holdings=(LIST,)))
 
-    (told,) = folded([error], [same, other])
+    (reported,) = folded([error], [same, other])
 
-    assert len(told.notes) == 1
-    assert told.notes[0].startswith("also GS302 needless-retain (train.py:8)")
+    assert len(reported.notes) == 1
+    assert reported.notes[0].startswith("also GS302 needless-retain (train.py:8)")
 
 
-def test_parameter_that_a_forgotten_loss_alone_would_train_is_one_story() -> None:
+def test_parameter_that_a_forgotten_loss_alone_would_train_is_one_explanation() -> None:
     """As a codebook behind a straight-through estimator, whose own loss is left out."""
     cut = CutOff(("book.codes",), "book", steps=20, how="detach", cut=at(5), name="out")
     loss = LeftOut(at(8), "commit_loss", seen=3, is_read=False, is_used=False, alone=("book",), sibling=at(9))
@@ -246,7 +246,7 @@ def test_list_that_fills_slowly_is_a_leak_only_where_nothing_bounds_it() -> None
     assert codes(Course(holdings=(replace(slow, counts=slow.counts[1:]),))) == []
 
 
-def test_gradients_that_pile_up_late_are_told_by_the_steps_in_a_row() -> None:
+def test_gradients_that_pile_up_late_are_recognised_by_the_steps_in_a_row() -> None:
     """Most steps were right, and that fixes nothing."""
     line = OptimizerLine(at(9), "opt", steps=4000, cycles=200, piled=40, adding=at(8))
 
@@ -266,11 +266,11 @@ OLD = Stale(
 
 
 def test_values_of_older_parameters_are_a_stale_graph() -> None:
-    """Told with its age, and what it is about."""
+    """Reported with its age, and what it is about."""
     (found,) = silent_diagnoses(Course(lines=(replace(PASS, stale=(OLD,)),)))
 
     assert found.code == "GS308"
-    assert "`nodes` was computed from parameters that have changed in 4 steps since" in found.message
+    assert "`nodes` is out of date: it was computed from parameters that have changed in 4 steps since" in found.message
     assert found.evidence["steps"] == 4
     assert [each and each.line for each in (found.made, found.enters, found.changed, found.used)] == [3, 7, 9, 8]
 
@@ -301,7 +301,7 @@ def test_stale_graph_is_fixed_as_the_error_of_its_kind_would_be() -> None:
 
     constructed = (Frame("model.py", 5, "Model.__init__"),)
     assert first(OLD) == "move-into-loop"
-    assert first(replace(OLD, made_in_loop=True)) == "recompute"
+    assert first(replace(OLD, created_in_loop=True)) == "recompute"
     assert first(replace(OLD, carried=replace(OLD.carried, made=constructed))) == "recompute"
     assert first(replace(OLD, trained_again=True)) == "detach"
     assert first(replace(OLD, trained_again=True, is_operand=True)) == "move-into-loop"
@@ -315,6 +315,6 @@ def test_penalty_without_graph_explains_its_retained_graph_too() -> None:
     (found,) = silent_diagnoses(Course(lines=(RETAINED,), constant_terms=(term,)))
 
     assert found.code == "GS309"
-    assert "made of `slope`" in found.message
+    assert "computed from `slope`" in found.message
     assert [each and each.line for each in (found.cut, found.enters, found.used)] == [8, 9, 10]
     assert codes(Course(lines=(RETAINED,), constant_terms=(replace(term, asked=at(7)),))) == ["GS309", "GS302"]

@@ -68,7 +68,7 @@ def test_file_that_cannot_be_read_is_named_and_left_out(tmp_path: Path) -> None:
     """The files that it speaks of are checked."""
     (tmp_path / "a.py").touch()
     (tmp_path / ".gitignore").write_text("x\n" * 5_000, encoding="utf-8")
-    told: list[str] = []
+    reported: list[str] = []
 
-    assert list(find([tmp_path], left_out=lambda _, why: told.append(why))) == [str(tmp_path / "a.py")]
-    assert told == ["it has more than 2,000 patterns"]
+    assert list(find([tmp_path], left_out=lambda _, why: reported.append(why))) == [str(tmp_path / "a.py")]
+    assert reported == ["it has more than 2,000 patterns"]

@@ -70,7 +70,7 @@ def test_value_is_known_at_the_place_that_is_asked_about(
 def test_method_that_its_object_would_not_have_is_noted(
     state: str, edit: dict[str, str], misfits: list[tuple[str, bool]], tmp_path: Path
 ) -> None:
-    """A tuple, a number and None have no `detach`; of something unknown, nobody can tell."""
+    """A tuple, a number and None have no `detach`; of something unknown, nobody knows."""
     file = tmp_path / "train.py"
 
     reading = reread(file, {str(file): source(state, **edit)})

@@ -1,4 +1,4 @@
-"""No source makes the checker fail: what cannot be read is told in one sentence, and the run goes on."""
+"""No source makes the checker fail: what cannot be read is reported in one sentence, and the run goes on."""
 
 import sys
 import sysconfig
@@ -30,7 +30,7 @@ STANDARD = Path(sysconfig.get_path("stdlib"))
     ],
     ids=["syntax", "nulls", "encoding", "bytes", "size", "parentheses", "undefined", "punycode", "rot13", "utf-7"],
 )
-def test_unreadable_file_is_told(content: bytes, problem: str) -> None:
+def test_unreadable_file_is_reported(content: bytes, problem: str) -> None:
     """What is wrong with it, and no traceback."""
     checked = check_content("odd.py", content)
 

@@ -77,7 +77,9 @@ class Workshop:
         """`gradsan arguments`, with variables of the environment."""
         return self.start("-m", "gradsan", *arguments, environment=settings)
 
-    def every_way(self, *program: str, flags: Sequence[str] = (), stdin: str = "", merged: bool = False) -> list[Ended]:
+    def every_start(
+        self, *program: str, flags: Sequence[str] = (), stdin: str = "", merged: bool = False
+    ) -> list[Ended]:
         """How `python program` ended, then how the same ended under `python -m gradsan run` and `gradsan run`."""
         ways: list[tuple[str, ...]] = [(), ("-m", "gradsan", "run"), (str(self.console_script), "run")]
         return [self.start(*flags, *way, *program, stdin=stdin, merged=merged) for way in ways]

@@ -66,12 +66,12 @@ def test_finding_makes_the_status_1(carried: Here) -> None:
 
     assert ended.status == 1
     assert ended.stdout.startswith("error[GS103] carried-state: ")
-    assert "freed by this pass, in step 1" in ended.stdout
-    assert "needs it again, in step 2" in ended.stdout
+    assert "freed by this backward(), in step 1" in ended.stdout
+    assert "this backward() needs it, but it is gone, in step 2" in ended.stdout
     assert "gradsan: 1 error in 1 file (GS103)" in ended.stdout
 
 
-def test_story_is_told_with_its_lines(carried: Here, golden: Golden) -> None:
+def test_explanation_is_reported_with_its_lines(carried: Here, golden: Golden) -> None:
     """Every line in question, each span with its meaning, and the edit that fixes it."""
     golden.check("text/check_carried_state.txt", carried.check("--color", "never").stdout)
 
@@ -101,7 +101,7 @@ def test_concise_form_is_one_line_each(carried: Here) -> None:
     assert ended.stdout.startswith(f"train.py:{line}:5: GS103 ")
 
 
-def test_sarif_has_the_rule_and_the_story(carried: Here) -> None:
+def test_sarif_has_the_rule_and_the_explanation(carried: Here) -> None:
     """Version 2.1.0, with the places of the explanation in their order."""
     run = json.loads(carried.check("--format", "sarif").stdout)["runs"][0]
 
@@ -152,7 +152,7 @@ def test_files_can_be_excluded(carried: Here) -> None:
     assert carried.codes("train.py") == ["GS103"]
 
 
-def test_unknown_setting_is_told_with_the_nearest(carried: Here) -> None:
+def test_unknown_setting_is_reported_with_the_nearest(carried: Here) -> None:
     """A typing error in the settings must not go unnoticed."""
     carried.write("pyproject.toml", "[tool.gradsan]\nignroe = ['GS103']\n")
 
@@ -168,7 +168,7 @@ def test_comment_silences_a_line(comment: str, here: Here) -> None:
     assert here.codes() == []
 
 
-def test_comment_that_silences_nothing_is_told(here: Here) -> None:
+def test_comment_that_silences_nothing_is_reported(here: Here) -> None:
     """It would hide the next mistake."""
     here.write("train.py", FIXED.replace(LINE, f"{LINE}  # gradsan: ignore[GS103]"))
 
@@ -179,7 +179,7 @@ def test_comment_that_silences_nothing_is_told(here: Here) -> None:
 
 
 def test_comments_are_added_where_asked(carried: Here) -> None:
-    """And from then on there is nothing to tell."""
+    """And from then on there is nothing to say."""
     carried.check("--add-ignore")
 
     assert f"{LINE}  # gradsan: ignore[GS103]" in (carried.folder / "train.py").read_text(encoding="utf-8")
@@ -267,7 +267,7 @@ def test_statistics_count_by_code(carried: Here) -> None:
     assert ended.stdout.split() == ["1", "GS103", "carried-state"]
 
 
-def test_second_check_reads_nothing_anew(carried: Here) -> None:
+def test_second_check_reads_nothing_again(carried: Here) -> None:
     """What is found comes from the cache; a changed file, or a changed import, is read again."""
     carried.write("main.py", "import train\n")
     assert carried.codes() == ["GS103"]

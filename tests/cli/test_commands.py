@@ -55,7 +55,7 @@ def test_command_without_arguments_lists_the_commands(workshop: Workshop) -> Non
     assert ended.status == 0
 
 
-def test_version_is_told(workshop: Workshop) -> None:
+def test_version_is_reported(workshop: Workshop) -> None:
     """One line, of the installed package."""
     ended = workshop.gradsan("--version")
 
@@ -74,7 +74,7 @@ def test_command_of_a_later_version_says_so(command: str, workshop: Workshop) ->
 
 
 @pytest.mark.parametrize("command", ["nonsense", "run", "run --nonsense a.py", "explain --color sometimes"])
-def test_bad_usage_is_told_with_status_2(command: str, workshop: Workshop) -> None:
+def test_bad_usage_is_reported_with_status_2(command: str, workshop: Workshop) -> None:
     """On stderr, with the way to the help page, and without a traceback."""
     ended = workshop.gradsan(*command.split())
 
@@ -84,7 +84,7 @@ def test_bad_usage_is_told_with_status_2(command: str, workshop: Workshop) -> No
 
 
 @pytest.mark.parametrize("script", ["missing.py", "missing/", "program.py/", "-"])
-def test_script_that_cannot_be_read_is_told_with_status_2(script: str, workshop: Workshop) -> None:
+def test_script_that_cannot_be_read_is_reported_with_status_2(script: str, workshop: Workshop) -> None:
     """One sentence that names the file as it was given."""
     workshop.write("program.py", "")
 
@@ -149,7 +149,7 @@ def test_output_goes_to_a_file(workshop: Workshop) -> None:
     assert (workshop.folder / "page.txt").read_text(encoding="utf-8") == shown
 
 
-def test_output_that_cannot_be_written_is_told_with_status_2(workshop: Workshop, tmp_path: Path) -> None:
+def test_output_that_cannot_be_written_is_reported_with_status_2(workshop: Workshop, tmp_path: Path) -> None:
     """With the reason."""
     missing = tmp_path / "missing" / "page.txt"
 

@@ -183,7 +183,7 @@ print("done")
 """
 
 
-def test_fix_is_proved_by_running_the_mended_program(tmp_path: Path) -> None:
+def test_fix_is_proved_by_running_the_fixed_program(tmp_path: Path) -> None:
     """The error is gone, nothing new is found, and every optimizer is given the same gradients."""
     (tmp_path / "train.py").write_text(PROGRAM, encoding="utf-8")
 
@@ -220,7 +220,7 @@ def test_command_without_python_is_said_to_prove_nothing(tmp_path: Path) -> None
     assert "no Python program was seen" in done.stderr
 
 
-def test_problem_that_nothing_mends_does_not_keep_another_from_being_mended(tmp_path: Path) -> None:
+def test_problem_that_nothing_fixes_does_not_keep_another_from_being_fixed(tmp_path: Path) -> None:
     """Each is proved by a run that shows nothing new; what is not selected is left alone, and hinders nobody."""
     (tmp_path / "train.py").write_text(TWO_PROBLEMS, encoding="utf-8")
 
@@ -231,7 +231,7 @@ def test_problem_that_nothing_mends_does_not_keep_another_from_being_mended(tmp_
     assert "every optimizer is given the same gradients" in " ".join(done.stdout.split())
 
 
-def test_report_of_a_program_that_was_mended_meanwhile_leaves_nothing_to_do(tmp_path: Path) -> None:
+def test_report_of_a_program_that_was_fixed_meanwhile_leaves_nothing_to_do(tmp_path: Path) -> None:
     """Its program is run as the report says; what it does not show any more is not fixed by anything."""
     report = saved(tmp_path)
     (tmp_path / "train.py").write_text("print('fine')\n", encoding="utf-8")
@@ -339,13 +339,13 @@ def test_report_cannot_bring_its_own_edits(tmp_path: Path) -> None:
     victim.write_text("print('victim')\n", encoding="utf-8")
     tree.mkdir()
     report = saved(tree)
-    told = json.loads(report.read_text(encoding="utf-8"))
+    reported = json.loads(report.read_text(encoding="utf-8"))
     edit = {"file": "../victim.py", "line": 1, "end_line": 0, "old": "", "new": "import os"}
-    told["diagnoses"][0]["fixes"] = [
+    reported["diagnoses"][0]["fixes"] = [
         {"kind": "advice", "title": "t", "safety": "same-gradients", "edits": [edit]},
         {"kind": "detach", "title": "t", "safety": "same-gradients", "edits": [edit | {"file": "train.py"}]},
     ]
-    report.write_text(json.dumps(told), encoding="utf-8")
+    report.write_text(json.dumps(reported), encoding="utf-8")
 
     done = fix(tree, "report.json", "--write", "--unsafe")
 
@@ -390,8 +390,8 @@ def test_what_is_typed_meanwhile_is_kept(tmp_path: Path, arguments: tuple[str, .
 def test_command_of_a_report_is_run_only_if_the_user_agrees(tmp_path: Path, answer: str, status: int) -> None:
     """Whoever wrote the report has written it; where nobody can be asked, it is not run."""
     ran = f"open({str(tmp_path / 'ran')!r}, 'w'); print('\x1b[2J')"
-    told = {"schema": 1, "gradsan": "0", "python": "3", "torch": "2", "argv": ["-c", ran], "diagnoses": []}
-    (tmp_path / "report.json").write_text(json.dumps(told), encoding="utf-8")
+    reported = {"schema": 1, "gradsan": "0", "python": "3", "torch": "2", "argv": ["-c", ran], "diagnoses": []}
+    (tmp_path / "report.json").write_text(json.dumps(reported), encoding="utf-8")
     program = tmp_path / "report.json"
 
     done = fix(tmp_path, str(program), "--verify", "--quiet", answer=answer)

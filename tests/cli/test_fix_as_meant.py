@@ -255,8 +255,8 @@ for step in range(8):
 """
 UNRECORDED = "    with torch.no_grad():\n        target = 0.5 + 0.9 * net(x).max()\n"
 
-# The program, and a part of what it says when it is mended.
-MENDED = {
+# The program, and a part of what it says when it is fixed.
+FIXED = {
     "a step waits for a pass through a reversal": (REVERSAL, HELD),
     "a step waits for a pass through a scaling": (SCALING, HELD),
     "a step waits for a pass through a straight-through estimate": (STRAIGHT, HELD),
@@ -386,10 +386,10 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", MENDED)
-def test_program_is_mended_as_its_author_means_it(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", FIXED)
+def test_program_is_fixed_as_its_author_means_it(name: str, tmp_path: Path) -> None:
     """What is written is what an expert would write."""
-    program, expected = MENDED[name]
+    program, expected = FIXED[name]
     file = tmp_path / "train.py"
     file.write_text(HEAD + program, encoding="utf-8")
 

@@ -77,14 +77,14 @@ class Ended:
 def check(folder: Path, cache: Path, *arguments: str) -> Ended:
     """`gradsan check`, with all that it has used."""
     out, err = folder.parent / "out", folder.parent / "err"
-    with out.open("wb") as written, err.open("wb") as told:
+    with out.open("wb") as written, err.open("wb") as reported:
         process = subprocess.Popen(
             [REAL_PYTHON, "-P", "-W", "error", "-c", START, "check", *arguments],
             cwd=folder,
             env=os.environ | {"XDG_CACHE_HOME": str(cache), "PYTHONFAULTHANDLER": "1"},
             stdin=subprocess.DEVNULL,
             stdout=written,
-            stderr=told,
+            stderr=reported,
         )
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -322,16 +322,22 @@ def test_report_cannot_name_a_file_that_does_harm(tmp_path: Path, name: str) -> 
     os.mkfifo(tree / "pipe.py")
     place = {"file": name, "line": 5, "function": "f", "source": "l.backward()"}
     fix = {"kind": "recompute", "title": "t", "safety": "same-gradients"}
-    told = {"code": "GS101", "name": "same-loss-twice", "severity": "error", "origin": "run", "confidence": "certain"}
+    found = {
+        "code": "GS101",
+        "name": "same-loss-twice",
+        "severity": "error",
+        "origin": "run",
+        "confidence": "certain",
+    }
     places = dict.fromkeys(("used", "freed", "made"), place)
     report = {"schema": 1, "gradsan": "", "python": "", "torch": None, "argv": []}
-    report |= {"diagnoses": [told | places | {"message": "m", "fixes": [fix]}]}
+    report |= {"diagnoses": [found | places | {"message": "m", "fixes": [fix]}]}
     fill(tree, {"report.json": json.dumps(report)})
     started = [sys.executable, "-m", "gradsan", "fix", "--write", "--unsafe", "report.json"]
 
     done = subprocess.run(started, cwd=tree, capture_output=True, text=True, check=False, timeout=60)
 
-    assert (done.returncode, done.stderr) == (1, "gradsan: 0 mended, 1 left\n")
+    assert (done.returncode, done.stderr) == (1, "gradsan: 0 fixed, 1 left\n")
     assert (tmp_path / "victim.py").read_text(encoding="utf-8") == TWICE
 
 
@@ -351,3 +357,24 @@ def test_error_of_ours_is_a_sentence_and_status_2(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("gradsan: internal error (ZeroDivisionError: oh \ufffd[2J no, at ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("verified", [False, True], ids=["source", "run"])
+def test_fix_gives_up_an_edit_that_takes_too_long(tmp_path: Path, *, verified: bool) -> None:
+    """It is said of that problem, and the command goes on."""
+    fill(tmp_path, {"a.py": TWICE, "b.py": TWICE.replace("l", "loss")})
+    endless = (
+        "from gradsan.fix import program; read = program.Program.source\n"
+        "def source(self, file):\n"
+        "    while file == 'a.py': pass\n"
+        "    return read(self, file)\n"
+        "program.Program.source = source\n"
+    )
+    asked = ["fix", "a.py", *(["--verify", f"{sys.executable} a.py"] if verified else ["b.py"])]
+    started = [REAL_PYTHON, "-P", "-c", endless + START, *asked]
+
+    done = subprocess.run(started, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+
+    assert done.returncode == 1
+    assert "no edit is made: it takes longer than" in done.stdout, done.stderr
+    assert verified or "+++ b/b.py" in done.stdout

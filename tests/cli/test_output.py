@@ -1,6 +1,6 @@
 import pytest
 
-from gradsan.cli.output import ColorChoice, wants_color
+from gradsan.entry.screen import ColorChoice, wants_color
 
 
 @pytest.mark.parametrize(

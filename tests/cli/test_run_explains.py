@@ -126,7 +126,7 @@ def test_report_is_complete_when_the_last_thread_has_ended(workshop: Workshop) -
     assert "GS101" in ended.stderr
     report = (workshop.folder / "report.txt").read_text(encoding="utf-8")
     assert report.startswith("GS101 same-loss-twice: ")
-    assert report.endswith("gradsan: 1 error (GS101); `gradsan explain CODE` says more\n")
+    assert report.endswith("gradsan: 1 error: GS101\n")
 
 
 def test_ignored_code_gets_no_note(workshop: Workshop) -> None:

@@ -279,7 +279,7 @@ def test_script_ends_as_under_python(name: str, workshop: Workshop) -> None:
     workshop.write("neighbour.py", "")
     workshop.write("broken.py", "x = = 1")
 
-    plain, as_module, as_command = workshop.every_way("program.py", "--epochs", stdin="first\nsecond\nthird\n")
+    plain, as_module, as_command = workshop.every_start("program.py", "--epochs", stdin="first\nsecond\nthird\n")
 
     assert plain == as_module == as_command
 
@@ -294,7 +294,7 @@ def test_module_ends_as_under_python(name: str, workshop: Workshop) -> None:
     workshop.write("package/__main__.py", textwrap.dedent(PROGRAMS[name]))
 
     for module in ("package.program", "package", "package.__main__"):
-        plain, as_module, as_command = workshop.every_way("-m", module, "-m", "--help")
+        plain, as_module, as_command = workshop.every_start("-m", module, "-m", "--help")
 
         assert plain == as_module == as_command
 
@@ -310,7 +310,7 @@ def test_module_that_cannot_run_is_refused_as_python_refuses_it(module: str, wor
     workshop.write("failing/__init__.py", "import nothing_at_all")
     workshop.write("broken/__main__.py", "x = = 1")
 
-    plain, as_module, as_command = workshop.every_way("-m", module)
+    plain, as_module, as_command = workshop.every_start("-m", module)
 
     assert plain == as_module == as_command
     assert plain.status == 1
@@ -324,7 +324,7 @@ def test_folder_and_zip_file_end_as_under_python(name: str, path: str, workshop:
     workshop.write("folder/__main__.py", source)
     workshop.write_zip("program.zip", __main__=source)
 
-    plain, as_module, as_command = workshop.every_way(path, "--help")
+    plain, as_module, as_command = workshop.every_start(path, "--help")
 
     assert plain == as_module == as_command
 
@@ -333,7 +333,7 @@ def test_folder_without_main_is_refused_as_python_refuses_it(workshop: Workshop)
     """An archive that holds no program."""
     workshop.write("folder/other.py", "")
 
-    plain, as_module, as_command = workshop.every_way("folder")
+    plain, as_module, as_command = workshop.every_start("folder")
 
     assert plain == as_module == as_command
 
@@ -347,7 +347,7 @@ def test_path_of_the_script_is_as_under_python(path: str, workshop: Workshop) ->
     workshop.write("deep/program.py", FACTS)
     (workshop.folder / "link.py").symlink_to(workshop.folder / "deep" / "program.py")
 
-    plain, as_module, as_command = workshop.every_way(path)
+    plain, as_module, as_command = workshop.every_start(path)
 
     assert plain == as_module == as_command
 
@@ -360,7 +360,7 @@ def test_all_that_follows_the_script_is_the_programs(arguments: tuple[str, ...],
     """Also what looks like an option of gradsan."""
     workshop.write("program.py", "import sys; print(sys.argv)")
 
-    plain, as_module, as_command = workshop.every_way("program.py", *arguments)
+    plain, as_module, as_command = workshop.every_start("program.py", *arguments)
 
     assert plain == as_module == as_command
 
@@ -380,7 +380,7 @@ def test_flags_of_the_interpreter_hold(flags: str, name: str, workshop: Workshop
     workshop.write("folder/__main__.py", textwrap.dedent(PROGRAMS[name]))
 
     for program in (("program.py",), ("folder",)):
-        plain, as_module, as_command = workshop.every_way(*program, flags=flags.split())
+        plain, as_module, as_command = workshop.every_start(*program, flags=flags.split())
 
         assert plain == as_module == as_command
 
@@ -402,7 +402,7 @@ def test_child_processes_find_the_program(method: str, program: str, workshop: W
     workshop.write("program.py", MULTIPROCESSING)
     workshop.write("folder/__main__.py", MULTIPROCESSING)
 
-    plain, as_module, as_command = workshop.every_way(*program.split(), method)
+    plain, as_module, as_command = workshop.every_start(*program.split(), method)
 
     assert plain == as_module == as_command
     assert plain.status == 0
@@ -435,7 +435,7 @@ def test_output_stands_before_the_traceback(workshop: Workshop) -> None:
     """A script's output is flushed before its traceback, so that a log of both reads in order."""
     workshop.write("program.py", "print('first')\n1 / 0")
 
-    plain, as_module, as_command = workshop.every_way("program.py", merged=True)
+    plain, as_module, as_command = workshop.every_start("program.py", merged=True)
 
     assert plain == as_module == as_command
     assert plain.stdout.startswith("first\nTraceback")
@@ -450,7 +450,7 @@ def test_encoding_of_the_script_is_as_under_python(source: bytes, workshop: Work
     """The source goes to the compiler as bytes."""
     workshop.write("program.py", source)
 
-    plain, as_module, as_command = workshop.every_way("program.py")
+    plain, as_module, as_command = workshop.every_start("program.py")
 
     assert plain == as_module == as_command
 
@@ -460,7 +460,7 @@ def test_compiled_script_runs_as_under_python(workshop: Workshop) -> None:
     workshop.write("program.py", FACTS)
     compileall.compile_file(workshop.folder / "program.py", legacy=True, quiet=2)
 
-    plain, as_module, as_command = workshop.every_way("program.pyc")
+    plain, as_module, as_command = workshop.every_start("program.pyc")
 
     assert plain == as_module == as_command
     assert plain.status == 0

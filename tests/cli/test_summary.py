@@ -36,8 +36,8 @@ def test_finding_fails_a_run_that_is_to_fail_on_warnings(tmp_path: Path) -> None
 
     assert done.returncode == 1
     assert done.stdout == "done\n"
-    assert done.stderr.startswith("GS302 needless-retain: `retain_graph=True` keeps the graph of `loss` in 5")
-    assert "(5 passes, 5 steps, " in done.stderr
+    assert done.stderr.startswith("GS302 needless-retain: `retain_graph=True` keeps the graph of `loss` 5 times")
+    assert "gradsan: 1 warning: GS302 (5 backward passes, 5 steps)" in done.stderr
 
 
 def test_report_has_the_numbers_of_the_run(tmp_path: Path) -> None:
@@ -56,12 +56,12 @@ def test_report_has_the_numbers_of_the_run(tmp_path: Path) -> None:
     [((), "  # gradsan: ignore[GS302] a debugger walks it"), (("--ignore", "GS3"), "")],
     ids=["comment", "option"],
 )
-def test_finding_that_nobody_wants_is_not_told(tmp_path: Path, options: tuple[str, ...], comment: str) -> None:
+def test_finding_that_nobody_wants_is_not_reported(tmp_path: Path, options: tuple[str, ...], comment: str) -> None:
     """One line says that there is nothing."""
     done = run(tmp_path, "--fail-on", "warning", *options, comment=comment)
 
     assert done.returncode == 0
-    assert done.stderr.startswith("gradsan: nothing found (5 passes, 5 steps, ")
+    assert done.stderr.startswith("gradsan: nothing found (5 backward passes, 5 steps)")
     assert done.stderr.count("\n") == 1
 
 
@@ -93,4 +93,4 @@ def test_summary_begins_a_line_of_its_own(tmp_path: Path, ending: str) -> None:
         subprocess.run(command, cwd=tmp_path, stdout=log, stderr=log, check=True)
 
     last = (tmp_path / "log").read_bytes().rpartition(b"\repoch 5/5")[2]
-    assert last.startswith(b"\ngradsan: nothing found (5 passes")
+    assert last.startswith(b"\ngradsan: nothing found (5 backward passes")

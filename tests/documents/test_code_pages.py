@@ -26,6 +26,6 @@ def test_code_pages_are_what_the_code_prints(golden: Golden) -> None:
 
 
 @pytest.mark.parametrize("each", all_causes(), ids=lambda each: each.code)
-def test_gradsan_tells_the_example_by_its_code(each: type[Cause]) -> None:
+def test_gradsan_explains_the_example_by_its_code(each: type[Cause]) -> None:
     """A page whose program is told as something else would teach nothing."""
     assert f"\n{each.code} {each.name}: " in (FOLDER / f"{each.code}.md").read_text(encoding="utf-8")

@@ -28,7 +28,7 @@ class Clock:
         return self.now
 
 
-def test_a_failure_in_every_step_is_explained_anew_three_times_and_then_told_again() -> None:
+def test_a_failure_in_every_step_is_explained_again_three_times_and_then_told_again() -> None:
     """Explanations of a second each would take half of a run whose steps take a second."""
     clock, made = Clock(), 0
     patience = Patience(clock)
@@ -39,14 +39,14 @@ def test_a_failure_in_every_step_is_explained_anew_three_times_and_then_told_aga
         clock.now += 1
         return replace(FOUND, count=made)
 
-    told = []
+    reported = []
     for _ in range(20):
         clock.now += 1
-        told.append(patience.explain(("line", 3), explained))
+        reported.append(patience.explain(("line", 3), explained))
 
-    assert [each.count for each in told if each] == [1, 2, *[3] * 18]
-    assert told[-1] is not None
-    assert "told again" in told[-1].notes[-1]
+    assert [each.count for each in reported if each] == [1, 2, *[3] * 18]
+    assert reported[-1] is not None
+    assert "told again" in reported[-1].notes[-1]
 
 
 def test_another_line_is_explained_all_the_same() -> None:

@@ -63,10 +63,10 @@ class Case:
         )
 
     def program(self, diagnosis: Diagnosis, seen: LiveEvidence = A_TENSOR) -> Program:
-        """As the diagnosis tells of it; its run has seen a tensor under the name, or what is said."""
+        """As the diagnosis speaks of it; its run has seen a tensor under the name, or what is said."""
         return Program(diagnosis, self.folder, live=seen)
 
-    def mended(self, kind: FixKind, diagnosis: Diagnosis, seen: LiveEvidence = A_TENSOR) -> str | None:
+    def fixed(self, kind: FixKind, diagnosis: Diagnosis, seen: LiveEvidence = A_TENSOR) -> str | None:
         """The program after the first edit of that kind; None where there is none."""
         edits = next(candidates(kind, self.program(diagnosis, seen)), None)
         return None if edits is None else self.applied(edits)

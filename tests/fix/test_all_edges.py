@@ -1,4 +1,4 @@
-"""What the live program told of other edges into the old part is used as far as they can be treated alike."""
+"""What the live program shows of other edges into the old part is used as far as they can be treated alike."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ AT = OpFact("MulBackward0", 1, (Frame(MAIN, 3, "main"),))
 OTHER = Crossed(AT, AT, Culprit("a", "local"), is_alike=True, alive=A_TENSOR.alive)
 
 
-def told(case: Case) -> Diagnosis:
+def diagnosed(case: Case) -> Diagnosis:
     """Of `b`, with others beside it."""
     pass_ = case.at("backward")
     places = {"made": case.at("g(a, b)"), "enters": case.at("g(a, b)"), "freed": pass_, "used": pass_}
@@ -29,9 +29,9 @@ def test_the_same_kind_of_fix_is_made_for_every_edge(tmp_path: Path) -> None:
     """One edit in two lines."""
     case = Case(tmp_path, SOURCE)
 
-    mended = case.mended("detach", told(case), replace(A_TENSOR, crossings=(OTHER,)))
+    fixed = case.fixed("detach", diagnosed(case), replace(A_TENSOR, crossings=(OTHER,)))
 
-    assert mended == SOURCE.replace("f(a)", "f(a.detach())").replace("g(a, b)", "g(a, b.detach())")
+    assert fixed == SOURCE.replace("f(a)", "f(a.detach())").replace("g(a, b)", "g(a, b.detach())")
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,6 @@ def test_edge_that_cannot_be_treated_alike_is_left(tmp_path: Path, other: Crosse
     case = Case(tmp_path, SOURCE)
     seen = replace(A_TENSOR, crossings=(other,))
 
-    assert case.mended("detach", told(case), seen) == SOURCE.replace("g(a, b)", "g(a, b.detach())")
-    assert others(told(case), seen) == ()
+    assert case.fixed("detach", diagnosed(case), seen) == SOURCE.replace("g(a, b)", "g(a, b.detach())")
+    assert others(diagnosed(case), seen) == ()
     assert not all_known(seen)

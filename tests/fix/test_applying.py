@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradsan.errors import ChangedFileError
-from gradsan.fix.applying import OutsideError, mended, unwritten
+from gradsan.fix.applying import OutsideError, edited_files, unwritten
 from gradsan.report import Edit
 from gradsan.source.comments import commented
 from gradsan.source.writing import UnwritableFileError, write
@@ -73,7 +73,7 @@ def test_encoding_and_line_ends_stay(tmp_path: Path, encoding: str, end: str) ->
     file.chmod(0o755)
 
     edit = Edit("train.py", 3, 3, "loss.backward()", "loss.backward(\n    retain_graph=True)")
-    write(unwritten(mended([edit], tmp_path), tmp_path))
+    write(unwritten(edited_files([edit], tmp_path), tmp_path))
 
     expected = text.replace("loss.backward()", f"loss.backward({end}    retain_graph=True)")
     assert file.read_bytes() == expected.encode(encoding)
@@ -87,7 +87,7 @@ def test_file_that_changed_meanwhile_is_left_alone_and_so_are_the_others(tmp_pat
     one.write_text("a = 1\n", encoding="utf-8")
     other.write_text("a = 1\n", encoding="utf-8")
     edits = [Edit(file.name, 1, 1, "a = 1", "a = 2") for file in (one, other)]
-    changes = unwritten(mended(edits, tmp_path), tmp_path)
+    changes = unwritten(edited_files(edits, tmp_path), tmp_path)
     other.write_text("a = 3\n", encoding="utf-8")
 
     with pytest.raises(ChangedFileError):
@@ -102,7 +102,7 @@ def test_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "real.py").write_text("a = 1\n", encoding="utf-8")
     (tmp_path / "link.py").symlink_to("real.py")
 
-    write(unwritten(mended([Edit("link.py", 1, 1, "a = 1", "a = 2")], tmp_path), tmp_path))
+    write(unwritten(edited_files([Edit("link.py", 1, 1, "a = 1", "a = 2")], tmp_path), tmp_path))
 
     assert (tmp_path / "link.py").is_symlink()
     assert (tmp_path / "real.py").read_text(encoding="utf-8") == "a = 2\n"
@@ -116,7 +116,7 @@ def test_link_that_leads_out_of_the_working_directory_is_not_followed(tmp_path: 
 
     for name in ("link.py", "../other.py", str(tmp_path / "other.py")):
         with pytest.raises(OutsideError):
-            mended([Edit(name, 1, 1, "a = 1", "a = 2")], tmp_path / "tree")
+            edited_files([Edit(name, 1, 1, "a = 1", "a = 2")], tmp_path / "tree")
 
 
 def test_file_whose_encoding_does_not_lead_back_is_left_alone(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_file_whose_encoding_does_not_lead_back_is_left_alone(tmp_path: Path) ->
     (tmp_path / "a.py").write_bytes(content)
 
     with pytest.raises(ChangedFileError, match="beyond the edit"):
-        mended([Edit("a.py", 3, 3, "loss.backward()", "pass")], tmp_path)
+        edited_files([Edit("a.py", 3, 3, "loss.backward()", "pass")], tmp_path)
     assert commented(content, {3: ["GS101"]}) == content
 
 
@@ -135,7 +135,7 @@ def test_edit_of_no_line_is_refused(tmp_path: Path, line: int, end_line: int) ->
     (tmp_path / "a.py").write_text("a = 1\n", encoding="utf-8")
 
     with pytest.raises(ChangedFileError):
-        mended([Edit("a.py", line, end_line, "", "import os")], tmp_path)
+        edited_files([Edit("a.py", line, end_line, "", "import os")], tmp_path)
 
 
 def test_read_only_file_is_not_written_and_neither_are_the_others(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def _edited(folder: Path, source: str, made: str) -> list[str]:
         (CODE, "vae(x)", "fake_score = critic(detached(z), scale=2)"),
     ],
 )
-def test_call_is_made_again_above_the_loss_that_reads_it(tmp_path: Path, source: str, made: str, again: str) -> None:
+def test_call_is_created_again_above_the_loss_that_reads_it(tmp_path: Path, source: str, made: str, again: str) -> None:
     """With what it was given, which is a constant where that alone led to what has changed."""
     source = f"import torch\n\n\n{source}"
     edited = _edited(tmp_path, source, made)
@@ -85,7 +85,7 @@ def test_call_is_made_again_above_the_loss_that_reads_it(tmp_path: Path, source:
         ),
     ],
 )
-def test_call_is_not_made_again_of_what_has_another_value_now(tmp_path: Path, source: str) -> None:
+def test_call_is_not_created_again_of_what_has_another_value_now(tmp_path: Path, source: str) -> None:
     """Nor where a branch may have left the call out (it may be an earlier iteration's), or the step comes later."""
     assert not any(
         "fake_score = critic(fake)\n        loss" in each for each in _edited(tmp_path, source, "critic(real)")

@@ -9,7 +9,7 @@ import pytest
 
 from fix.forms import FORMS, PLACES, editing_programs, keeping_programs, program
 from gradsan.check.reading import check_content
-from gradsan.fix.applying import mended
+from gradsan.fix.applying import edited_files
 from gradsan.fix.proposing import with_edits
 from gradsan.report import Fix
 from warm import Warm
@@ -57,7 +57,7 @@ def test_what_is_kept_is_kept_in_every_form(tmp_path: Path, warm: Warm, monkeypa
     monkeypatch.chdir(tmp_path)
 
     edited = {
-        f"{name}: {fix.kind}": mended_by(fix, tmp_path)
+        f"{name}: {fix.kind}": fixed_by(fix, tmp_path)
         for name, source in keeping_programs().items()
         for fix in offered(source, tmp_path)
     }
@@ -74,7 +74,7 @@ def test_what_is_edited_in_place_is_replaced_in_every_form(
     broken = editing_programs()
 
     edited = {
-        name: mended_by(next(fix for fix in offered(source, tmp_path) if fix.kind == "clone"), tmp_path)
+        name: fixed_by(next(fix for fix in offered(source, tmp_path) if fix.kind == "clone"), tmp_path)
         for name, source in broken.items()
     }
 
@@ -114,7 +114,7 @@ def test_value_of_which_nothing_is_known_is_detached_in_every_form(
     """It is shown and not written; a run that proves it finds whatever there is: a tensor, a tuple, None."""
     monkeypatch.chdir(tmp_path)
     source = BRANCHING.format(choice="from models import build\n\nnet = build()")
-    edited = mended_by(next(fix for fix in offered(source, tmp_path) if fix.kind == "detach"), tmp_path)
+    edited = fixed_by(next(fix for fix in offered(source, tmp_path) if fix.kind == "detach"), tmp_path)
 
     assert written(source, tmp_path) == source
     nets = {kind: edited.replace("from models import build", f"build = lambda: torch.nn.{kind}") for kind in LAYERS}
@@ -131,6 +131,6 @@ def offered(source: str, folder: Path) -> list[Fix]:
     return [fix for each in found for fix in with_edits(each, folder).fixes if fix.edits]
 
 
-def mended_by(fix: Fix, folder: Path) -> str:
+def fixed_by(fix: Fix, folder: Path) -> str:
     """The program with one fix made."""
-    return mended(fix.edits, folder)["train.py"].decode()
+    return edited_files(fix.edits, folder)["train.py"].decode()

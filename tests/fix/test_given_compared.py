@@ -43,7 +43,7 @@ def test_no_gradient_is_as_good_as_one_of_zeros() -> None:
     )
 
 
-def test_other_random_numbers_are_told_from_other_gradients() -> None:
+def test_other_random_numbers_are_distinguished_from_other_gradients() -> None:
     """After those, nobody can say that the programs differ in what they train."""
     ours, theirs = ended([[1.0, 0.5]], random=1), ended([[2.0, 0.5]], random=2)
 

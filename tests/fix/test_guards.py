@@ -47,7 +47,7 @@ ACCUMULATED = COMPUTED.replace("        opt.step()\n", "        if n % 4 == 0:\n
 
 def _guarded(folder: Path, source: str, made: str) -> str | None:
     case = Case(folder, source)
-    return case.mended("reorder", case.diagnosis("GS110", "loss", made=case.at(made), used=case.at("backward")))
+    return case.fixed("reorder", case.diagnosis("GS110", "loss", made=case.at(made), used=case.at("backward")))
 
 
 @pytest.mark.parametrize(

@@ -35,16 +35,16 @@ def test_what_is_put_there_is_detached(line: str, name: str, made: str, detached
     case = Case(tmp_path, SOURCE.format(line=line))
     found = case.diagnosis("GS301", name, made=case.at(made), held=case.at(line))
 
-    assert case.mended("detach", found) == SOURCE.format(line=detached)
-    assert case.mended("item", found) == SOURCE.format(line=detached.replace("detach", "item"))
+    assert case.fixed("detach", found) == SOURCE.format(line=detached)
+    assert case.fixed("item", found) == SOURCE.format(line=detached.replace("detach", "item"))
 
 
 def test_method_of_a_holder_is_left_alone_that_is_not_given_what_it_keeps(tmp_path: Path) -> None:
-    """Nobody can tell what it puts there."""
+    """Nobody can say what it puts there."""
     case = Case(tmp_path, SOURCE.format(line="metric.update(model.outputs, x)"))
     found = case.diagnosis("GS301", "metric", made=case.at("model(x)"), held=case.at("metric.update"))
 
-    assert case.mended("detach", found) is None
+    assert case.fixed("detach", found) is None
 
 
 METER = """\
@@ -65,14 +65,14 @@ def test_meter_that_is_given_numbers_too_is_given_one_by_the_caller(tmp_path: Pa
     case = Case(tmp_path, METER)
     found = case.diagnosis("GS301", "self.avg", held=case.at("self.avg =", function="Meter.update"))
 
-    assert case.mended("item", found) == METER.replace("losses.update(loss)", "losses.update(float(loss))")
+    assert case.fixed("item", found) == METER.replace("losses.update(loss)", "losses.update(float(loss))")
 
 
-def test_meter_of_several_tensors_is_mended_itself(tmp_path: Path) -> None:
+def test_meter_of_several_tensors_is_fixed_itself(tmp_path: Path) -> None:
     """No caller is chosen where more than one gives it a variable."""
     source = f"{METER}        other.update(loss)\n"
     case = Case(tmp_path, source)
     found = case.diagnosis("GS301", "self.avg", held=case.at("self.avg =", function="Meter.update"))
 
     expected = source.replace("self.avg * 0.9 + value * 0.1", "float(self.avg * 0.9 + value * 0.1)")
-    assert case.mended("item", found) == expected
+    assert case.fixed("item", found) == expected

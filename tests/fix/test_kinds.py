@@ -31,9 +31,9 @@ def test_both_halves_of_a_carried_state_are_detached_where_they_enter(tmp_path: 
     enters = case.at("model(x")
     found = case.diagnosis("GS103", "h", made=enters, enters=enters, used=case.at("loss.backward"))
 
-    mended = case.mended("detach", found)
+    fixed = case.fixed("detach", found)
 
-    assert mended == LSTM.replace("model(x, (h, c))", "model(x, (h.detach(), c.detach()))")
+    assert fixed == LSTM.replace("model(x, (h, c))", "model(x, (h.detach(), c.detach()))")
 
 
 def test_state_that_a_step_reads_many_times_is_detached_once_after_the_pass(tmp_path: Path) -> None:
@@ -51,9 +51,9 @@ def main():
     enters = case.at("cell(x, h)")
     found = case.diagnosis("GS103", "h", made=enters, enters=enters, used=case.at("backward"))
 
-    mended = case.mended("detach", found)
+    fixed = case.fixed("detach", found)
 
-    assert mended == source.replace("        opt.step()", "        h = h.detach()\n        opt.step()")
+    assert fixed == source.replace("        opt.step()", "        h = h.detach()\n        opt.step()")
 
 
 def test_state_that_begins_as_none_is_detached_after_the_pass(tmp_path: Path) -> None:
@@ -75,12 +75,12 @@ def main():
         used=case.at("backward"),
     )
 
-    mended = case.mended("detach", found, live(container("tuple", [TENSOR]), "state"))
+    fixed = case.fixed("detach", found, live(container("tuple", [TENSOR]), "state"))
 
-    assert mended == source + "        state = tuple(each.detach() for each in state)\n"
+    assert fixed == source + "        state = tuple(each.detach() for each in state)\n"
 
 
-def test_what_is_made_once_is_detached_there(tmp_path: Path) -> None:
+def test_what_is_created_once_is_detached_there(tmp_path: Path) -> None:
     """It holds for every later use."""
     source = (
         "import torch\ndef main():\n    codes = encoder(raw) + 1\n    for x in codes:\n        loss(x).backward()\n"
@@ -88,8 +88,8 @@ def test_what_is_made_once_is_detached_there(tmp_path: Path) -> None:
     case = Case(tmp_path, source)
     found = case.diagnosis("GS104", "codes", made=case.at("encoder"), enters=case.at("for x"), used=case.at("backward"))
 
-    assert case.mended("detach", found) == source.replace("encoder(raw) + 1", "(encoder(raw) + 1).detach()")
-    assert case.mended("no-grad", found) == source.replace(
+    assert case.fixed("detach", found) == source.replace("encoder(raw) + 1", "(encoder(raw) + 1).detach()")
+    assert case.fixed("no-grad", found) == source.replace(
         "    codes = encoder(raw) + 1", "    with torch.no_grad():\n        codes = encoder(raw) + 1"
     )
 
@@ -118,7 +118,7 @@ def main():
     )
 
     loss = "second = critic(fake" if stepped == "its maker" else "first = critic(fake"
-    assert case.mended("detach", found) == source.replace(loss, f"{loss}.detach()")
+    assert case.fixed("detach", found) == source.replace(loss, f"{loss}.detach()")
 
 
 def test_output_of_another_network_goes_by_the_name_that_the_calling_function_gave_it(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def main():
         evidence={"earlier_pass_trains": "others"},
     )
 
-    assert case.mended("detach", found) == source.replace("first = critic(action)", "first = critic(action.detach())")
+    assert case.fixed("detach", found) == source.replace("first = critic(action)", "first = critic(action.detach())")
 
 
 def test_of_two_calls_in_one_statement_the_one_that_freed_it_gets_the_detached_output(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def train_maker(fake):
         evidence={"earlier_pass_trains": "others"},
     )
 
-    assert case.mended("detach", found) == source.replace("real, fake), t", "real, fake.detach()), t")
+    assert case.fixed("detach", found) == source.replace("real, fake), t", "real, fake.detach()), t")
 
 
 TWO_LOSSES = """\
@@ -196,11 +196,11 @@ def test_losses_of_one_block_are_added_up(tmp_path: Path) -> None:
     case = Case(tmp_path, TWO_LOSSES)
     found = case.diagnosis("GS102", freed=case.at("first.backward"), used=case.at("second.backward"))
 
-    mended = case.mended("combine-losses", found)
+    fixed = case.fixed("combine-losses", found)
 
-    assert mended is not None
-    assert "    log(first)\n    (first + second).backward()\n    opt.step()\n" in mended
-    assert "first.backward" not in mended
+    assert fixed is not None
+    assert "    log(first)\n    (first + second).backward()\n    opt.step()\n" in fixed
+    assert "first.backward" not in fixed
 
 
 @pytest.mark.parametrize("between", ["opt.step()", "scaler.unscale_(opt)"])
@@ -209,7 +209,7 @@ def test_losses_are_not_added_up_over_a_step(tmp_path: Path, between: str) -> No
     case = Case(tmp_path, TWO_LOSSES.replace("log(first)", between))
     found = case.diagnosis("GS102", freed=case.at("first.backward"), used=case.at("second.backward"))
 
-    assert case.mended("combine-losses", found) is None
+    assert case.fixed("combine-losses", found) is None
 
 
 def test_losses_of_a_loop_are_added_up_after_it(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def main():
     found = case.diagnosis("GS102", freed=used, used=used)
 
     assert (
-        case.mended("combine-losses", found)
+        case.fixed("combine-losses", found)
         == """\
 def main():
     total_loss = 0.0
@@ -247,7 +247,7 @@ def test_graph_is_retained_by_the_earlier_pass_only(tmp_path: Path) -> None:
     case = Case(tmp_path, source)
     found = case.diagnosis("GS102", freed=case.at("a.backward"), used=case.at("b.backward"))
 
-    assert case.mended("retain-graph", found) == source.replace("a.backward()", "a.backward(retain_graph=True)")
+    assert case.fixed("retain-graph", found) == source.replace("a.backward()", "a.backward(retain_graph=True)")
 
 
 def test_last_pass_of_a_loop_retains_nothing(tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ def test_last_pass_of_a_loop_retains_nothing(tmp_path: Path) -> None:
     case = Case(tmp_path, source)
     found = case.diagnosis("GS102", freed=case.at("backward"), used=case.at("backward"))
 
-    assert case.mended("retain-graph", found) == (
+    assert case.fixed("retain-graph", found) == (
         "def main():\n    for number, loss in enumerate(losses, start=1):\n"
         "        loss.backward(retain_graph=number < len(losses))\n"
     )
@@ -281,7 +281,7 @@ def test_what_was_computed_once_moves_into_the_loop_with_all_that_uses_it(tmp_pa
     found = case.diagnosis("GS104", "std", made=case.at("std ="), used=case.at("loss.backward"))
 
     assert (
-        case.mended("move-into-loop", found)
+        case.fixed("move-into-loop", found)
         == """\
 def main():
     other = 1
@@ -302,7 +302,7 @@ def test_lines_do_not_move_where_they_would_mean_something_else(tmp_path: Path) 
     case = Case(tmp_path, source)
     found = case.diagnosis("GS101", "loss", made=case.at("loss ="), used=case.at("backward"))
 
-    assert case.mended("move-into-loop", found) is None
+    assert case.fixed("move-into-loop", found) is None
 
 
 def test_forward_is_run_again_for_the_later_pass_and_names_keep_their_values(tmp_path: Path) -> None:
@@ -327,18 +327,18 @@ def main():
     )
     seen = LiveEvidence(graph_lines=(GraphLine(MAIN, 2, 1), GraphLine(MAIN, 3, 1)))
 
-    assert case.mended("recompute", found, seen) == source.replace(
+    assert case.fixed("recompute", found, seen) == source.replace(
         "    loss.backward()  # at", "    criterion(model(inputs), targets).backward()  # at"
     )
 
 
-def test_cache_is_filled_anew_every_time(tmp_path: Path) -> None:
+def test_cache_is_filled_again_every_time(tmp_path: Path) -> None:
     """The question whether it is filled goes."""
     source = "def main():\n    if self.table is None:\n        self.table = build()\n    return self.table\n"
     case = Case(tmp_path, source)
     found = case.diagnosis("GS109", "self.table", made=case.at("build()"))
 
-    assert case.mended("recompute", found) == "def main():\n    self.table = build()\n    return self.table\n"
+    assert case.fixed("recompute", found) == "def main():\n    self.table = build()\n    return self.table\n"
 
 
 def test_total_keeps_numbers_and_the_loss_is_back_propagated(tmp_path: Path) -> None:
@@ -347,7 +347,7 @@ def test_total_keeps_numbers_and_the_loss_is_back_propagated(tmp_path: Path) -> 
     case = Case(tmp_path, source)
     found = case.diagnosis("GS105", "total", enters=case.at("total +="), used=case.at("backward"))
 
-    assert case.mended("item", found) == source.replace("+= loss", "+= float(loss)").replace(
+    assert case.fixed("item", found) == source.replace("+= loss", "+= float(loss)").replace(
         "total.backward", "loss.backward"
     )
 
@@ -367,7 +367,7 @@ def test_edit_in_place_makes_a_new_tensor_instead(tmp_path: Path, before: str, a
     case = Case(tmp_path, f"def main(h):\n    {before}\n    return h\n")
     found = case.diagnosis("GS202", "h", changed=case.at(before))
 
-    assert case.mended("clone", found) == f"def main(h):\n    {after}\n    return h\n"
+    assert case.fixed("clone", found) == f"def main(h):\n    {after}\n    return h\n"
 
 
 @pytest.mark.parametrize(
@@ -396,14 +396,14 @@ def test_edit_that_is_meant_for_others_is_not_made_of_a_copy(tmp_path: Path, edi
     case = Case(tmp_path, f"def clip(model):\n    for w in model.parameters():\n        {edit}\n")
     found = case.diagnosis("GS202", "w", changed=case.at(edit))
 
-    assert case.mended("clone", found) is None
+    assert case.fixed("clone", found) is None
 
 
 def test_name_of_a_loop_that_means_something_else_below_it_is_no_reason_for_a_copy(tmp_path: Path) -> None:
     """Nobody reads the copy: each iteration has another tensor."""
     case = Case(tmp_path, "def clip(model):\n    for w in model.parameters():\n        w[0] = 0\n    return w\n")
 
-    assert case.mended("clone", case.diagnosis("GS202", "w", changed=case.at("w[0]"))) is None
+    assert case.fixed("clone", case.diagnosis("GS202", "w", changed=case.at("w[0]"))) is None
 
 
 STEPPED_BETWEEN = "def main():\n    a.backward(retain_graph=True)\n    {between}\n    {later}\n    {below}\n"
@@ -413,21 +413,21 @@ def stepped_between(folder: Path, between: str, later: str, below: str) -> str |
     """What becomes of a step that stands between two passes."""
     case = Case(folder, STEPPED_BETWEEN.format(between=between, later=later, below=below))
     found = case.diagnosis("GS201", changed=case.at("opt.step"), used=case.at(later))
-    return case.mended("reorder", found)
+    return case.fixed("reorder", found)
 
 
-def test_step_that_is_made_below_the_pass_anyway_is_made_once(tmp_path: Path) -> None:
+def test_step_that_follows_the_pass_anyway_is_kept_once(tmp_path: Path) -> None:
     """Nothing clears the gradients between the passes: that step was to have both."""
-    mended = stepped_between(tmp_path, "opt.step()", "b.backward()", "opt.step()")
+    fixed = stepped_between(tmp_path, "opt.step()", "b.backward()", "opt.step()")
 
-    assert mended == "def main():\n    a.backward(retain_graph=True)\n    b.backward()\n    opt.step()\n"
+    assert fixed == "def main():\n    a.backward(retain_graph=True)\n    b.backward()\n    opt.step()\n"
 
 
 def test_step_moves_behind_a_pass_that_gives_nobody_a_gradient(tmp_path: Path) -> None:
     """What `autograd.grad` computes is returned."""
-    mended = stepped_between(tmp_path, "opt.step()", "grads = torch.autograd.grad(b, w)", "log()")
+    fixed = stepped_between(tmp_path, "opt.step()", "grads = torch.autograd.grad(b, w)", "log()")
 
-    assert mended == (
+    assert fixed == (
         "def main():\n    a.backward(retain_graph=True)\n    grads = torch.autograd.grad(b, w)\n    opt.step()\n"
         "    log()\n"
     )
@@ -457,7 +457,7 @@ def test_superfluous_pass_is_taken_out_where_the_calls_part(tmp_path: Path) -> N
         used=case.at("engine", "    loss.backward"),
     )
 
-    assert case.mended("remove-backward", found) == source.replace("    engine.backward(loss)\n", "")
+    assert case.fixed("remove-backward", found) == source.replace("    engine.backward(loss)\n", "")
 
 
 def test_gradient_that_becomes_part_of_the_loss_is_recorded(tmp_path: Path) -> None:
@@ -466,7 +466,7 @@ def test_gradient_that_becomes_part_of_the_loss_is_recorded(tmp_path: Path) -> N
     case = Case(tmp_path, source)
     found = case.diagnosis("GS107", freed=case.at("grad("), used=case.at("backward"))
 
-    assert case.mended("create-graph", found) == source.replace("xy,\n", "xy,\n        create_graph=True,\n")
+    assert case.fixed("create-graph", found) == source.replace("xy,\n", "xy,\n        create_graph=True,\n")
 
 
 def test_needless_retain_is_taken_out(tmp_path: Path) -> None:
@@ -475,7 +475,7 @@ def test_needless_retain_is_taken_out(tmp_path: Path) -> None:
     case = Case(tmp_path, source)
     found = case.diagnosis("GS302", used=case.at("backward"))
 
-    assert case.mended("remove-retain", found) == "def main():\n    loss.backward(ones)\n"
+    assert case.fixed("remove-retain", found) == "def main():\n    loss.backward(ones)\n"
 
 
 def test_call_that_cuts_the_graph_is_taken_out(tmp_path: Path) -> None:
@@ -483,8 +483,8 @@ def test_call_that_cuts_the_graph_is_taken_out(tmp_path: Path) -> None:
     source = "def main():\n    code = encoder(x).detach()\n    z = normal.sample()\n"
     case = Case(tmp_path, source)
 
-    assert "code = encoder(x)\n" in str(case.mended("re-attach", case.diagnosis("GS306", cut=case.at("detach"))))
-    assert "z = normal.rsample()" in str(case.mended("re-attach", case.diagnosis("GS203", cut=case.at("sample"))))
+    assert "code = encoder(x)\n" in str(case.fixed("re-attach", case.diagnosis("GS306", cut=case.at("detach"))))
+    assert "z = normal.rsample()" in str(case.fixed("re-attach", case.diagnosis("GS203", cut=case.at("sample"))))
 
 
 def test_file_that_reads_differently_now_is_not_edited(tmp_path: Path) -> None:
@@ -494,7 +494,7 @@ def test_file_that_reads_differently_now_is_not_edited(tmp_path: Path) -> None:
     found = case.diagnosis("GS103", "h", made=enters, enters=enters, used=case.at("loss.backward"))
     (tmp_path / "train.py").write_text("# moved\n" + LSTM, encoding="utf-8")
 
-    assert case.mended("detach", found) is None
+    assert case.fixed("detach", found) is None
 
 
 @pytest.mark.parametrize(("line", "first"), [("fast = w - grads", "create-graph"), ("log(grads)", "retain-graph")])
@@ -535,9 +535,9 @@ def test_whatever_holds_the_tensors_all_of_them_are_detached(
     enters = case.at("f(x, s)")
     found = case.diagnosis("GS103", "s", made=enters, enters=enters, used=case.at("backward"))
 
-    mended = case.mended("detach", found, live(held, "s"))
+    fixed = case.fixed("detach", found, live(held, "s"))
 
-    assert mended == (None if statements is None else f"{source}        {statements}\n")
+    assert fixed == (None if statements is None else f"{source}        {statements}\n")
 
 
 @pytest.mark.parametrize(
@@ -561,7 +561,7 @@ def test_state_of_every_layer_is_detached(tmp_path: Path, states: tuple[str, str
     enters = case.at("net(x)")
     found = case.diagnosis("GS103", "self.h", made=enters, enters=enters, used=case.at("backward"))
 
-    assert case.mended("detach", found, live(reached_as=states[0], beside=states[1:])) == source + added
+    assert case.fixed("detach", found, live(reached_as=states[0], beside=states[1:])) == source + added
 
 
 READ, DONE = "self.cell(x, self.h)", "        loss.backward()\n"
@@ -596,7 +596,7 @@ class Net:
     enters = case.at("net(x)", "self.cell(x", inner="Net.forward")
     found = case.diagnosis("GS103", "self.h", made=enters, enters=enters, used=case.at("backward"))
 
-    assert case.mended("detach", found) == source.replace(old, new)
+    assert case.fixed("detach", found) == source.replace(old, new)
 
 
 def test_queue_of_a_closure_is_detached_item_by_item(tmp_path: Path) -> None:
@@ -619,9 +619,9 @@ def make_queue():
     places = {"made": case.at("compare"), "enters": enters, "used": case.at("backward")}
     found = case.diagnosis("GS103", "queue", evidence={}, **places)
 
-    mended = case.mended("detach", found, live(container("deque", [TENSOR])))
+    fixed = case.fixed("detach", found, live(container("deque", [TENSOR])))
 
-    assert mended == source.replace("list(queue)", "list([each.detach() for each in queue])")
+    assert fixed == source.replace("list(queue)", "list([each.detach() for each in queue])")
 
 
 def test_state_of_a_closure_is_detached_above_the_loop_that_reads_it(tmp_path: Path) -> None:
@@ -641,7 +641,7 @@ def advance(x):
     enters = case.at("advance(x).b", "y + f(y)")
     found = case.diagnosis("GS103", "y", made=enters, enters=enters, used=case.at("advance(x).b"))
 
-    assert case.mended("detach", found) == source.replace("    for _ in", "    y = y.detach()\n    for _ in")
+    assert case.fixed("detach", found) == source.replace("    for _ in", "    y = y.detach()\n    for _ in")
 
 
 def test_state_two_calls_away_is_written_as_the_training_function_sees_it(tmp_path: Path) -> None:
@@ -668,7 +668,7 @@ def read(self, x):
     found = case.diagnosis("GS103", "self.slots", made=enters, enters=enters, used=case.at("loss.backward"))
 
     statement = "        model.memory.slots = model.memory.slots.detach()\n"
-    assert case.mended("detach", found) == source.replace("loss.backward()\n", f"loss.backward()\n{statement}")
+    assert case.fixed("detach", found) == source.replace("loss.backward()\n", f"loss.backward()\n{statement}")
 
 
 def test_function_that_only_measures_is_run_without_recording(tmp_path: Path) -> None:
@@ -677,7 +677,7 @@ def test_function_that_only_measures_is_run_without_recording(tmp_path: Path) ->
     case = Case(tmp_path, source)
     found = case.diagnosis("GS301", "total", held=case.at("total +=", function="validate"))
 
-    assert case.mended("no-grad", found) == source.replace("def", "@t.no_grad()\ndef")
+    assert case.fixed("no-grad", found) == source.replace("def", "@t.no_grad()\ndef")
 
 
 def test_losses_that_were_back_propagated_leave_their_list(tmp_path: Path) -> None:
@@ -687,7 +687,7 @@ def test_losses_that_were_back_propagated_leave_their_list(tmp_path: Path) -> No
     used = case.at("backward", function="flush")
     found = case.diagnosis("GS101", "loss", freed=used, used=used)
 
-    assert case.mended("reset-state", found) == source.replace("    self.opt", "    self.pending.clear()\n    self.opt")
+    assert case.fixed("reset-state", found) == source.replace("    self.opt", "    self.pending.clear()\n    self.opt")
 
 
 def test_item_is_found_however_its_key_is_quoted(tmp_path: Path) -> None:
@@ -697,7 +697,7 @@ def test_item_is_found_however_its_key_is_quoted(tmp_path: Path) -> None:
     enters = case.at("f(x")
     found = case.diagnosis("GS103", 's["h"]', made=enters, enters=enters, used=case.at("backward"))
 
-    assert case.mended("detach", found) == source.replace("f(x, s['h'])", 'f(x, s["h"].detach())').replace('"', "'")
+    assert case.fixed("detach", found) == source.replace("f(x, s['h'])", 'f(x, s["h"].detach())').replace('"', "'")
 
 
 def test_state_that_is_assigned_below_the_pass_is_detached_there(tmp_path: Path) -> None:
@@ -709,11 +709,11 @@ def test_state_that_is_assigned_below_the_pass_is_detached_there(tmp_path: Path)
     enters = case.at("f(x, h)")
     found = case.diagnosis("GS103", "h", made=enters, enters=enters, used=case.at("backward"))
 
-    assert case.mended("detach", found) == source + "        h = h.detach()\n"
+    assert case.fixed("detach", found) == source + "        h = h.detach()\n"
 
 
 def test_state_that_a_call_below_the_pass_writes_is_detached_there(tmp_path: Path) -> None:
-    """The line that made it stands in a method; the call of it, below the pass."""
+    """The line that created it stands in a method; the call of it, below the pass."""
     source = """\
 class Bank:
     def update(self, features):
@@ -734,7 +734,7 @@ def main():
         used=case.at("backward"),
     )
 
-    assert case.mended("detach", found, live(reached_as="bank.vectors")) == source.replace(
+    assert case.fixed("detach", found, live(reached_as="bank.vectors")) == source.replace(
         "        log()", "        bank.vectors = bank.vectors.detach()\n        log()"
     )
 
@@ -754,7 +754,7 @@ def main():
     found = case.diagnosis("GS304", "loss", made=case.at("f(x)"))
 
     assert (
-        case.mended("move-into-loop", found)
+        case.fixed("move-into-loop", found)
         == """\
 def main():
     for x in data:
@@ -772,11 +772,11 @@ def test_loss_that_is_left_out_is_not_added_to_itself(tmp_path: Path) -> None:
     case = Case(tmp_path, "for x in data:\n    penalty = f(x)\n    loss = g(x)\n    loss.backward()\n")
     found = case.diagnosis("GS304", "penalty", evidence={"parameters_alone": 0}, made=case.at("f(x)"))
 
-    assert case.mended("combine-losses", found) is None
+    assert case.fixed("combine-losses", found) is None
 
 
-@pytest.mark.parametrize(("derived", "mends"), [("self.raw.exp()", True), ("self.raw[:size].exp()", False)])
-def test_what_a_constructor_derived_is_computed_where_it_is_read(tmp_path: Path, derived: str, *, mends: bool) -> None:
+@pytest.mark.parametrize(("derived", "fixes"), [("self.raw.exp()", True), ("self.raw[:size].exp()", False)])
+def test_what_a_constructor_derived_is_computed_where_it_is_read(tmp_path: Path, derived: str, *, fixes: bool) -> None:
     """If the object alone is enough for that."""
     source = f"def init(self, size):\n    self.scale = {derived}\n\ndef forward(self, x):\n    return x * self.scale\n"
     case = Case(tmp_path, source)
@@ -787,7 +787,7 @@ def test_what_a_constructor_derived_is_computed_where_it_is_read(tmp_path: Path,
         enters=case.at("x * self", function="Model.forward"),
     )
 
-    assert case.mended("recompute", found) == (source.replace("x * self.scale", f"x * {derived}") if mends else None)
+    assert case.fixed("recompute", found) == (source.replace("x * self.scale", f"x * {derived}") if fixes else None)
 
 
 @pytest.mark.parametrize(
@@ -802,11 +802,11 @@ def test_edit_that_could_not_run_is_not_offered(tmp_path: Path, code: str, kind:
     """There is no `copy` of a tensor, and NumPy takes nothing that has a history."""
     case = Case(tmp_path, f"def main():\n    {line}\n")
 
-    assert case.mended(kind, case.diagnosis(code, "h", changed=case.at(line), cut=case.at(line))) is None
+    assert case.fixed(kind, case.diagnosis(code, "h", changed=case.at(line), cut=case.at(line))) is None
 
 
 @pytest.mark.parametrize(
-    ("body", "mended"),
+    ("body", "fixed"),
     [
         ("total = 0\n    for x in data:\n        total += f(x)\n    return total", True),
         ("model.eval()\n    return f(data)", True),
@@ -814,7 +814,7 @@ def test_edit_that_could_not_run_is_not_offered(tmp_path: Path, code: str, kind:
         ("", False),  # nothing is left that is to be computed so
     ],
 )
-def test_switch_that_is_left_off_holds_for_a_block(tmp_path: Path, body: str, *, mended: bool) -> None:
+def test_switch_that_is_left_off_holds_for_a_block(tmp_path: Path, body: str, *, fixed: bool) -> None:
     """For what follows it in its own block, and no longer."""
     switch = "torch.set_grad_enabled(False)"
     source = f"def main():\n    model.eval()\n    {switch}\n    {body}".rstrip() + "\n"
@@ -823,16 +823,16 @@ def test_switch_that_is_left_off_holds_for_a_block(tmp_path: Path, body: str, *,
 
     indented = body.replace("\n", "\n    ")
     after = f"def main():\n    model.eval()\n    with {switch}:\n        {indented}\n"
-    assert case.mended("re-attach", found) == (after if mended else None)
+    assert case.fixed("re-attach", found) == (after if fixed else None)
 
 
 def test_asking_for_a_size_does_not_keep_a_graph_from_being_joined_up(tmp_path: Path) -> None:
     """`x.size(0)` gives no values; only what goes into an array or a list is lost for good."""
     case = Case(tmp_path, "import torch\n\ndef main(x):\n    y = x.view(x.size(0), -1).detach()\n    return y\n")
 
-    mended = case.mended("re-attach", case.diagnosis("GS203", "y", cut=case.at("detach")))
+    fixed = case.fixed("re-attach", case.diagnosis("GS203", "y", cut=case.at("detach")))
 
-    assert "y = x.view(x.size(0), -1)\n" in str(mended)
+    assert "y = x.view(x.size(0), -1)\n" in str(fixed)
 
 
 def test_what_a_constructor_derived_is_computed_wherever_the_class_reads_it(tmp_path: Path) -> None:
@@ -852,4 +852,4 @@ def test_what_a_constructor_derived_is_computed_wherever_the_class_reads_it(tmp_
     )
 
     fixed = source.replace("x * self.scale", "x * self.raw.exp()").replace("self.scale.sum", "self.raw.exp().sum")
-    assert case.mended("recompute", found) == fixed
+    assert case.fixed("recompute", found) == fixed

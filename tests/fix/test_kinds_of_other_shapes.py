@@ -22,12 +22,12 @@ def main():
 def test_losses_of_one_line_are_combined(tmp_path: Path) -> None:
     """Both passes stand on one line; the edit gives every statement a line of its own."""
     case = Case(tmp_path, ONE_LINE)
-    # Places are told apart by identity: a run makes two of them for one line.
+    # Places are distinguished by identity: a run makes two of them for one line.
     found = case.diagnosis("GS102", "code", freed=case.at("rec.backward"), used=case.at("rec.backward"))
 
-    mended = case.mended("combine-losses", found)
+    fixed = case.fixed("combine-losses", found)
 
-    assert mended == ONE_LINE.replace(
+    assert fixed == ONE_LINE.replace(
         "opt.zero_grad(); rec.backward(); sup.backward(); opt.step()",
         "opt.zero_grad()\n        (rec + sup).backward()\n        opt.step()",
     )
@@ -39,10 +39,10 @@ def test_gradients_are_cleared_above_a_pass_that_shares_its_line_with_the_step(t
     case = Case(tmp_path, source)
     found = case.diagnosis("GS303", "opt", used=case.at("backward"), changed=case.at("backward"))
 
-    mended = case.mended("zero-grad", found)
+    fixed = case.fixed("zero-grad", found)
 
     body = "".join(f"        {line}\n" for line in ("loss = f(x)", "opt.zero_grad()", "loss.backward()", "opt.step()"))
-    assert mended == "def main():\n    for x in data:\n" + body
+    assert fixed == "def main():\n    for x in data:\n" + body
 
 
 METER = """\
@@ -65,9 +65,9 @@ def test_meter_gets_the_number_and_the_loss_is_back_propagated(tmp_path: Path) -
     adds = case.at("meter.update", "self.total = self.total")
     found = case.diagnosis("GS105", "self.total", made=adds, enters=adds, used=case.at("loss.backward"))
 
-    mended = case.mended("item", found)
+    fixed = case.fixed("item", found)
 
-    assert mended == METER.replace(
+    assert fixed == METER.replace(
         "        meter.update(criterion(model(x)))\n        loss = meter.average\n",
         "        loss = criterion(model(x))\n        meter.update(float(loss))\n",
     )
@@ -80,9 +80,9 @@ def test_total_may_be_an_item(tmp_path: Path) -> None:
     adds = case.at("+=")
     found = case.diagnosis("GS105", "m", made=adds, enters=adds, used=case.at("backward"))
 
-    mended = case.mended("item", found)
+    fixed = case.fixed("item", found)
 
-    assert mended == source.replace("+= loss", "+= float(loss)").replace('m["loss"].backward', "loss.backward")
+    assert fixed == source.replace("+= loss", "+= float(loss)").replace('m["loss"].backward', "loss.backward")
 
 
 LOGS = """\
@@ -102,7 +102,7 @@ def test_number_is_taken_where_the_loss_enters_what_is_returned(tmp_path: Path) 
     case = Case(tmp_path, LOGS)
     found = case.diagnosis("GS301", "logs", held=case.at("append"), made=case.at("append", "criterion"))
 
-    assert case.mended("item", found) == LOGS.replace('"loss": loss,', '"loss": float(loss),')
+    assert case.fixed("item", found) == LOGS.replace('"loss": loss,', '"loss": float(loss),')
 
 
 def test_only_the_loss_of_several_things_that_are_kept_becomes_a_number(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_only_the_loss_of_several_things_that_are_kept_becomes_a_number(tmp_path
     case = Case(tmp_path, source)
     found = case.diagnosis("GS301", "kept", held=case.at("append"), made=case.at("loss = f"))
 
-    assert case.mended("item", found) == source.replace("(step, loss, x)", "(step, float(loss), x)")
+    assert case.fixed("item", found) == source.replace("(step, loss, x)", "(step, float(loss), x)")
 
 
 LOST = """\
@@ -138,9 +138,9 @@ def test_tensor_that_is_built_of_others_keeps_their_history(tmp_path: Path, buil
     source = LOST.replace("BUILT", built)
     case = Case(tmp_path, source)
 
-    mended = case.mended("re-attach", case.diagnosis("GS203", "loss", cut=case.at("torch.tensor")))
+    fixed = case.fixed("re-attach", case.diagnosis("GS203", "loss", cut=case.at("torch.tensor")))
 
-    assert mended == source.replace(f"torch.tensor({built})", joined).replace("f(x).item()", kept)
+    assert fixed == source.replace(f"torch.tensor({built})", joined).replace("f(x).item()", kept)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_what_is_to_be_trained_is_recorded_again(tmp_path: Path, before: str, af
     source = f"def main():\n{before}    return z\n"
     case = Case(tmp_path, source)
 
-    assert case.mended("re-attach", case.diagnosis("GS306", "z", cut=case.at(cut))) == source.replace(before, after)
+    assert case.fixed("re-attach", case.diagnosis("GS306", "z", cut=case.at(cut))) == source.replace(before, after)
 
 
 @pytest.mark.parametrize("cut", ["z = f", "@torch.no_grad"])
@@ -165,9 +165,9 @@ def test_decorator_that_switches_recording_off_is_taken_away(tmp_path: Path, cut
     source = "@timed\n@torch.no_grad()\ndef main():\n    z = f(x)\n    return z\n"
     case = Case(tmp_path, source)
 
-    mended = case.mended("re-attach", case.diagnosis("GS306", "z", cut=case.at(cut)))
+    fixed = case.fixed("re-attach", case.diagnosis("GS306", "z", cut=case.at(cut)))
 
-    assert mended == source.replace("@torch.no_grad()\n", "")
+    assert fixed == source.replace("@torch.no_grad()\n", "")
 
 
 MEASURED = """\
@@ -191,7 +191,7 @@ def test_loop_that_only_measures_needs_no_graph(tmp_path: Path) -> None:
     first = ranked(fixes, case.program(replace(found, fixes=fixes)))[0]
 
     assert first.kind == "no-grad"
-    assert case.mended("no-grad", found) == MEASURED.replace(
+    assert case.fixed("no-grad", found) == MEASURED.replace(
         "    for x in held_out:\n        total += f(x)\n",
         "    with torch.no_grad():\n        for x in held_out:\n            total += f(x)\n",
     )
@@ -227,10 +227,10 @@ def test_output_that_a_call_has_trained_on_already_is_detached_where_it_is_hande
         used=case.at("loss.backward"),
     )
 
-    mended = case.mended("detach", found)
+    fixed = case.fixed("detach", found)
 
-    assert mended is not None
-    assert mended.startswith(source.replace("rm.fit(x)", "rm.fit(x).detach()"))
+    assert fixed is not None
+    assert fixed.startswith(source.replace("rm.fit(x)", "rm.fit(x).detach()"))
 
 
 def test_tensor_that_must_be_edited_in_place_is_saved_as_a_copy(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_tensor_that_must_be_edited_in_place_is_saved_as_a_copy(tmp_path: Path) 
     case = Case(tmp_path, source)
     found = case.diagnosis("GS202", "memory", made=case.at("y = x"), changed=case.at("zero_"), used=case.at("backward"))
 
-    assert case.mended("clone", found) == source.replace("x @ memory", "x @ memory.clone()")
+    assert case.fixed("clone", found) == source.replace("x @ memory", "x @ memory.clone()")
 
 
 GAN = """\
@@ -268,13 +268,13 @@ def test_forward_is_run_again_behind_the_step_with_all_that_follows_from_it(tmp_
         used=case.at("g_loss.backward"),
     )
 
-    mended = case.mended("recompute", found)
+    fixed = case.fixed("recompute", found)
 
     again = "        score = D(fake)\n        g_loss = g(score)\n        g_loss.backward()\n"
-    assert mended == GAN.replace("        g_loss = g(score)\n", "").replace("        g_loss.backward()\n", again)
+    assert fixed == GAN.replace("        g_loss = g(score)\n", "").replace("        g_loss.backward()\n", again)
 
 
-def test_buffer_that_every_round_writes_to_is_made_in_every_round(tmp_path: Path) -> None:
+def test_buffer_that_every_iteration_writes_to_is_created_in_every_iteration(tmp_path: Path) -> None:
     """It is never assigned again, so there is no state that is meant to go on."""
     source = (
         "def main():\n    est = torch.zeros(9)\n    for x in data:\n        y = unroll(est, x)\n        y.backward()\n"
@@ -286,12 +286,12 @@ def test_buffer_that_every_round_writes_to_is_made_in_every_round(tmp_path: Path
     first = ranked(fixes, case.program(replace(found, fixes=fixes)))[0]
 
     assert first.kind == "move-into-loop"
-    assert case.mended("move-into-loop", found) == source.replace("    est = torch.zeros(9)\n", "").replace(
+    assert case.fixed("move-into-loop", found) == source.replace("    est = torch.zeros(9)\n", "").replace(
         "        y = unroll", "        est = torch.zeros(9)\n        y = unroll"
     )
 
 
-def test_what_a_constructor_made_is_not_made_in_every_round(tmp_path: Path) -> None:
+def test_what_a_constructor_created_is_not_created_in_every_iteration(tmp_path: Path) -> None:
     """Every iteration would begin with a model that nothing has trained."""
     source = (
         "def main():\n    net = Net()\n    for x in data:\n        net(x).backward()\ndef inner_1():\n    y = f(w)\n"
@@ -301,7 +301,7 @@ def test_what_a_constructor_made_is_not_made_in_every_round(tmp_path: Path) -> N
     stack = (made.stack[0], replace(made.stack[1], function="Net.__init__"))
     found = case.diagnosis("GS104", "self.y", made=replace(made, stack=stack), used=case.at("backward"))
 
-    assert case.mended("move-into-loop", found) is None
+    assert case.fixed("move-into-loop", found) is None
 
 
 def test_cached_property_is_still_read_like_an_attribute(tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ def test_cached_property_is_still_read_like_an_attribute(tmp_path: Path) -> None
     case = Case(tmp_path, source)
     found = case.diagnosis("GS109", "self.kernel", made=case.at("exp", function="Filter.kernel"))
 
-    assert case.mended("recompute", found) == source.replace("@cached_property", "@property")
+    assert case.fixed("recompute", found) == source.replace("@cached_property", "@property")
 
 
 def test_state_that_gradients_are_asked_for_stays_one_that_has_them(tmp_path: Path) -> None:
@@ -327,9 +327,9 @@ def main():
     passing = case.at("loss.backward")
     found = case.diagnosis("GS103", "theta", made=case.at("learned"), freed=passing, used=passing)
 
-    mended = case.mended("detach", found, live(reached_as="theta"))
+    fixed = case.fixed("detach", found, live(reached_as="theta"))
 
-    assert mended == f"{source}        theta = theta.detach().requires_grad_()\n"
+    assert fixed == f"{source}        theta = theta.detach().requires_grad_()\n"
 
 
 def test_state_is_detached_below_what_moves_it_on(tmp_path: Path) -> None:
@@ -340,9 +340,9 @@ def test_state_is_detached_below_what_moves_it_on(tmp_path: Path) -> None:
     passing = case.at("loss.backward")
     found = case.diagnosis("GS103", "probe.old", made=case.at("net(x)"), freed=passing, used=passing)
 
-    mended = case.mended("detach", found, live(reached_as="probe.old"))
+    fixed = case.fixed("detach", found, live(reached_as="probe.old"))
 
-    assert mended == f"{source}        probe.old = probe.old.detach()\n"
+    assert fixed == f"{source}        probe.old = probe.old.detach()\n"
 
 
 def test_forward_is_not_run_again_for_both_passes_at_once(tmp_path: Path) -> None:
@@ -361,20 +361,20 @@ def backward(loss):
     passing = case.at("backward(loss)", "inputs=group", inner="backward")
     found = case.diagnosis("GS101", "loss", made=case.at("net(x)"), freed=passing, used=passing)
 
-    assert case.mended("recompute", found) is None
+    assert case.fixed("recompute", found) is None
 
 
-def test_record_that_was_made_once_is_detached_field_by_field(tmp_path: Path) -> None:
+def test_record_that_was_created_once_is_detached_field_by_field(tmp_path: Path) -> None:
     """It has no `detach()` of its own."""
     source = "def main():\n    rollout = collect(agent)\n    for _ in range(3):\n        learn(rollout).backward()\n"
     case = Case(tmp_path, source)
     passing = case.at("backward")
     found = case.diagnosis("GS104", "rollout", made=case.at("collect"), freed=passing, used=passing)
 
-    mended = case.mended("detach", found, live(record(["values"])))
+    fixed = case.fixed("detach", found, live(record(["values"])))
 
     line = "    rollout = collect(agent)\n"
-    assert mended == source.replace(line, f"{line}    rollout.values = rollout.values.detach()\n")
+    assert fixed == source.replace(line, f"{line}    rollout.values = rollout.values.detach()\n")
 
 
 CLOSURE = """\
@@ -449,7 +449,7 @@ def _adapted(folder: Path, first: str) -> str | None:
     case = Case(folder, ADAPTED.format(first=first))
     made = case.at("fast = adapt")
     used = case.at("backward")
-    return case.mended("move-into-loop", case.diagnosis("GS102", "fast", made=made, enters=made, freed=used, used=used))
+    return case.fixed("move-into-loop", case.diagnosis("GS102", "fast", made=made, enters=made, freed=used, used=used))
 
 
 @pytest.mark.parametrize(
@@ -493,4 +493,4 @@ def main():
 
     line = "        fast = dict(net.named_parameters())\n"
     moved = source.replace(line, "").replace("            fast = adapt", f"    {line}            fast = adapt")
-    assert case.mended("move-into-loop", found) == moved
+    assert case.fixed("move-into-loop", found) == moved

@@ -5,8 +5,8 @@ from pathlib import Path
 from fix.programs import Case
 
 
-def test_nothing_is_moved_for_what_an_earlier_round_made(tmp_path: Path) -> None:
-    """The line that made it stands above the pass, and the step below: to run it right above would change nothing."""
+def test_nothing_is_moved_for_what_an_earlier_iteration_created(tmp_path: Path) -> None:
+    """The line that created it stands above the pass, the step below: right above the pass, it would change nothing."""
     source = """\
 def main():
     for state in states:
@@ -21,7 +21,7 @@ def main():
         "GS201", "value", made=case.at("critic(state)"), changed=case.at("step"), used=case.at("backward")
     )
 
-    assert case.mended("recompute", found) is None
+    assert case.fixed("recompute", found) is None
 
 
 def test_pass_for_several_optimizers_is_asked_for_once(tmp_path: Path) -> None:
@@ -30,9 +30,9 @@ def test_pass_for_several_optimizers_is_asked_for_once(tmp_path: Path) -> None:
     case = Case(tmp_path, source)
     found = case.diagnosis("GS101", "loss", freed=case.at("backward"), used=case.at("backward"))
 
-    mended = case.mended("remove-backward", found)
+    fixed = case.fixed("remove-backward", found)
 
-    assert mended == "def main():\n    loss.backward()\n    for opt in opts:\n        opt.step()\n"
+    assert fixed == "def main():\n    loss.backward()\n    for opt in opts:\n        opt.step()\n"
 
 
 def test_pass_of_each_loss_stays_in_its_loop(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_pass_of_each_loss_stays_in_its_loop(tmp_path: Path) -> None:
     case = Case(tmp_path, "def main():\n    for loss in pending:\n        loss.backward()\n        opt.step()\n")
     found = case.diagnosis("GS101", "loss", freed=case.at("backward"), used=case.at("backward"))
 
-    assert case.mended("remove-backward", found) is None
+    assert case.fixed("remove-backward", found) is None
 
 
 def test_network_that_is_wrapped_is_taken_as_it_is(tmp_path: Path) -> None:
@@ -49,4 +49,4 @@ def test_network_that_is_wrapped_is_taken_as_it_is(tmp_path: Path) -> None:
     case = Case(tmp_path, source)
     found = case.diagnosis("GS203", "loss", cut=case.at("no_grad"), used=case.at("backward"))
 
-    assert case.mended("re-attach", found) == source.replace("torch.no_grad()(body)", "body")
+    assert case.fixed("re-attach", found) == source.replace("torch.no_grad()(body)", "body")

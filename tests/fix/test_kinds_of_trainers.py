@@ -23,11 +23,11 @@ class Memory:
 """
 
 
-def _mended(case: Case, kind: FixKind = "detach", held: Held = TENSOR) -> str | None:
+def _fixed(case: Case, kind: FixKind = "detach", held: Held = TENSOR) -> str | None:
     """`self.h` is carried from step to step, and one call of the user's asked for all of them."""
     enters, used = case.at("trainer.fit", "self.cell"), case.at("trainer.fit")
     found = case.diagnosis("GS103", "self.h", made=enters, enters=enters, used=used)
-    return case.mended(kind, found, replace(live(held), is_one_call=True))
+    return case.fixed(kind, found, replace(live(held), is_one_call=True))
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_state_of_a_librarys_loop_is_cut_where_it_is_read(tmp_path: Path, held: 
     """It may be None there, in the first step."""
     case = Case(tmp_path, HANDED_OVER)
 
-    assert _mended(case, held=held) == HANDED_OVER.replace("(x, self.h)", f"(x, {cut})")
-    assert _mended(case, "reset-state", held) is None
+    assert _fixed(case, held=held) == HANDED_OVER.replace("(x, self.h)", f"(x, {cut})")
+    assert _fixed(case, "reset-state", held) is None
 
 
 def test_state_is_cut_where_it_gets_the_name_that_the_forward_uses(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_state_is_cut_where_it_gets_the_name_that_the_forward_uses(tmp_path: Pat
     )
     case = Case(tmp_path, source)
 
-    assert _mended(case) == source.replace("h = self.h if", "h = self.h.detach() if")
+    assert _fixed(case) == source.replace("h = self.h if", "h = self.h.detach() if")
 
 
 def test_state_that_was_seen_to_be_there_is_cut_without_a_question(tmp_path: Path) -> None:
@@ -62,4 +62,4 @@ def test_state_that_was_seen_to_be_there_is_cut_without_a_question(tmp_path: Pat
     )
     case = Case(tmp_path, source)
 
-    assert _mended(case) == source.replace("(x, self.h)", "(x, self.h.detach())")
+    assert _fixed(case) == source.replace("(x, self.h)", "(x, self.h.detach())")

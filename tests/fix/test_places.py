@@ -28,7 +28,7 @@ def test_kind_knows_every_place_that_a_cause_names(remedy: Remedy) -> None:
 def test_every_place_of_a_kind_is_named_by_a_cause(kind: FixKind) -> None:
     """Else nobody would come to it."""
     evidence = {"earlier_pass_trains": "others"}
-    asked = [each.remedy(kind, told) for each in all_causes() for told in ({}, evidence)]
+    asked = [each.remedy(kind, seen) for each in all_causes() for seen in ({}, evidence)]
 
     assert set(places(kind)) == {where for each in asked for where in each.where}
 

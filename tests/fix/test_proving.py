@@ -55,7 +55,7 @@ def search(folder: Path, act: Callable[[str, str | None], Trial]) -> tuple[Prove
     """What is found where the program fails at first."""
     diagnosis = two_losses(folder)
     workshop = Acted(folder, act)
-    prover = Prover(workshop, Stage(ended(1, [], diagnosis), {}, workshop), tell=lambda _: None)
+    prover = Prover(workshop, Stage(ended(1, [], diagnosis), {}, workshop), report=lambda _: None)
     return prover, diagnosis, prover.prove(diagnosis)
 
 

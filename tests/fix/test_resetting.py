@@ -34,7 +34,7 @@ def test_class_is_asked_to_reset_its_own_state(tmp_path: Path) -> None:
     case = Case(tmp_path, SOURCE)
 
     reset = "        lower.reset()\n        upper.reset()\n"
-    assert case.mended("reset-state", carried(case), TWO) == SOURCE.replace("        loss =", reset + "        loss =")
+    assert case.fixed("reset-state", carried(case), TWO) == SOURCE.replace("        loss =", reset + "        loss =")
 
 
 EVALUATING = """\
@@ -77,7 +77,7 @@ def test_method_that_needs_something_or_keeps_the_graph_resets_nothing(tmp_path:
     """Nobody can say what to give it."""
     case = Case(tmp_path, SOURCE.replace(old, new))
 
-    assert "reset()" not in str(case.mended("reset-state", carried(case), TWO))
+    assert "reset()" not in str(case.fixed("reset-state", carried(case), TWO))
 
 
 def test_state_that_its_class_can_reset_is_detached_first(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_list_that_was_forgotten_is_emptied_as_the_others_are(
 
     assert best.kind == ("detach" if expected is None else "reset-state")
     if expected is not None:
-        assert case.mended("reset-state", diagnosis) == f"{source}        {expected}\n"
+        assert case.fixed("reset-state", diagnosis) == f"{source}        {expected}\n"
 
 
 LAYERS = """\
@@ -162,7 +162,7 @@ def test_total_that_nobody_can_begin_again_begins_where_it_is_added_to(
     place = case.at("model(x)", adding, inner="Layer.forward")
     found = case.diagnosis("GS105", "self.penalty", made=place, enters=place, used=case.at("backward"))
 
-    assert case.mended("reset-state", found) == (None if begun is None else source.replace(adding, begun))
+    assert case.fixed("reset-state", found) == (None if begun is None else source.replace(adding, begun))
 
 
 @pytest.mark.parametrize(
@@ -183,4 +183,4 @@ def test_total_begins_where_it_is_added_to_only_once_for_every_pass(
     place = case.at(call, "norm(x)", inner="Layer.forward")
     found = case.diagnosis("GS105", "self.penalty", made=place, enters=place, used=case.at("backward"))
 
-    assert (case.mended("reset-state", found) is not None) == begins
+    assert (case.fixed("reset-state", found) is not None) == begins

@@ -245,7 +245,7 @@ def test_nothing_is_left_when_the_one_who_waits_is_killed(project: Path, number:
 
 @needs_layers
 def test_program_dies_with_its_supervisor(project: Path) -> None:
-    """Also where somebody kills that one; whoever waits is told, and the folder is removed."""
+    """Also where somebody kills that one; whoever waits hears of it, and the folder is removed."""
     plan = plan_of(project, f'-c "{DAEMON}; import time; time.sleep(300)"')
     killer = threading.Thread(target=_kill_supervisor, args=[plan.folder])
     killer.start()

@@ -53,11 +53,15 @@ def test_python_without_the_start_up_file_finds_it_all_the_same(
     monkeypatch.setattr("site.getsitepackages", list)
     monkeypatch.setattr("site.getusersitepackages", lambda: str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'own'}{os.pathsep}{Path(gradsan.__file__).parents[1]}")
-    told = Arrangement(tmp_path, tmp_path, tmp_path)
+    arranged = Arrangement(tmp_path, tmp_path, tmp_path)
 
-    code = "import sys; print('gradsan.entry.trial' in sys.modules, [p for p in sys.path if 'door' in p])"
+    code = "import sys; print('gradsan.entry.trial' in sys.modules, [p for p in sys.path if 'entry_point' in p])"
     done = subprocess.run(
-        [sys.executable, "-X", "utf8", "-c", code], env=environment(told), capture_output=True, text=True, check=True
+        [sys.executable, "-X", "utf8", "-c", code],
+        env=environment(arranged),
+        capture_output=True,
+        text=True,
+        check=True,
     )
 
     assert done.stdout.splitlines() == ["of the user", "True []"]
@@ -84,7 +88,7 @@ for x in torch.ones(2, 1, 2):
 
 
 @pytest.mark.torch
-def test_trial_leaves_what_the_live_program_told_beside_its_report(tmp_path: Path) -> None:
+def test_trial_leaves_what_the_live_program_showed_beside_its_report(tmp_path: Path) -> None:
     """Typed, by the fingerprint of the error; the report itself has nothing of it."""
     (tmp_path / "train.py").write_text(STATEFUL, encoding="utf-8")
 

@@ -36,11 +36,11 @@ def main():
 """
 
 
-def mended(folder: Path, source: str, *cut: str) -> str | None:
+def unfrozen(folder: Path, source: str, *cut: str) -> str | None:
     """The program without its freezing of what is to learn."""
     case = Case(folder, source)
     used = case.at("loss.backward()")
-    return case.mended("unfreeze", case.diagnosis("GS203", "loss", cut=case.at(*cut), used=used))
+    return case.fixed("unfreeze", case.diagnosis("GS203", "loss", cut=case.at(*cut), used=used))
 
 
 def test_new_part_is_put_in_below_the_freezing(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_new_part_is_put_in_below_the_freezing(tmp_path: Path) -> None:
     frozen = "        param.requires_grad = False\n"
 
     fixed = NEW_HEAD.replace(head, "").replace(frozen, frozen + head)
-    assert mended(tmp_path, NEW_HEAD, "param.requires_grad = False") == fixed
+    assert unfrozen(tmp_path, NEW_HEAD, "param.requires_grad = False") == fixed
 
 
 def test_new_parts_are_put_in_below_the_call_that_freezes(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_new_parts_are_put_in_below_the_call_that_freezes(tmp_path: Path) -> Non
     parts = "    model.stem = nn.Conv2d(1, 8, 3)\n    # The new head.\n    model.head = nn.Linear(8, 2)\n"
 
     fixed = IN_A_FUNCTION.replace(parts, "").replace("    freeze(model)\n", "    freeze(model)\n" + parts)
-    assert mended(tmp_path, IN_A_FUNCTION, "freeze(model)", "param.requires_grad_(False)") == fixed
+    assert unfrozen(tmp_path, IN_A_FUNCTION, "freeze(model)", "param.requires_grad_(False)") == fixed
 
 
 @pytest.mark.parametrize("model", ["model", "self.net"])
@@ -72,7 +72,7 @@ def main(self):
 """
 
     fixed = source.replace("(False)\n", f"(False)\n    {model}.head.requires_grad_(True)\n")
-    assert mended(tmp_path, source, "requires_grad_(False)") == fixed
+    assert unfrozen(tmp_path, source, "requires_grad_(False)") == fixed
 
 
 NEAR_MISSES = {
@@ -94,4 +94,4 @@ NEAR_MISSES = {
 @pytest.mark.parametrize("name", NEAR_MISSES)
 def test_what_is_to_learn_is_not_guessed(tmp_path: Path, name: str) -> None:
     """Where the program does not say it, its author has to."""
-    assert mended(tmp_path, NEAR_MISSES[name], "param.requires_grad = False") is None
+    assert unfrozen(tmp_path, NEAR_MISSES[name], "param.requires_grad = False") is None

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from gradsan.fix.what_if import foretell
+from gradsan.fix.what_if import predict
 from gradsan.lifecycle.events import Walked
 from gradsan.lifecycle.recording import Recording
-from gradsan.lifecycle.tensor_rules import Tape
 from gradsan.report import Diagnosis, Fix
 from lifecycle.lives import edge, now, op, sin, times
+from lifecycle.tensor_rules import Tape
 
 FOUND = Diagnosis(
     code="GS103",
@@ -38,27 +38,27 @@ def carried(*, weight_is_saved: bool) -> Recording:
 
 def test_remedy_that_would_raise_again_comes_last_and_a_note_says_why() -> None:
     """Retained, the old graph needs a parameter that the step has changed."""
-    told = foretell(FOUND, carried(weight_is_saved=True))
+    predicted = predict(FOUND, carried(weight_is_saved=True))
 
-    assert [fix.kind for fix in told.fixes] == ["detach", "retain-graph"]
-    assert told.fixes[0].effects.saved_bytes is not None
-    assert told.notes[0] == "another note"
-    assert "stop with the in-place error (GS201)" in told.notes[1]
+    assert [fix.kind for fix in predicted.fixes] == ["detach", "retain-graph"]
+    assert predicted.fixes[0].effects.saved_bytes is not None
+    assert predicted.notes[0] == "another note"
+    assert "stop with the in-place error (GS201)" in predicted.notes[1]
 
 
-def test_retaining_that_would_not_raise_is_told_by_what_it_costs() -> None:
+def test_retaining_that_would_not_raise_is_recognised_by_what_it_costs() -> None:
     """One op of two is the step's own."""
-    told = foretell(FOUND, carried(weight_is_saved=False))
+    predicted = predict(FOUND, carried(weight_is_saved=False))
 
-    assert [fix.kind for fix in told.fixes] == ["retain-graph", "detach"]
-    assert "would walk 2 ops where 1 are its own" in told.notes[1]
+    assert [fix.kind for fix in predicted.fixes] == ["retain-graph", "detach"]
+    assert "would go through 2 ops instead of the 1 of its own step" in predicted.notes[1]
 
 
-def test_nothing_is_promised_where_the_life_does_not_tell() -> None:
+def test_nothing_is_promised_where_the_life_does_not_say() -> None:
     """The general note stays."""
-    told = foretell(FOUND, replace(carried(weight_is_saved=False), complete=False))
+    predicted = predict(FOUND, replace(carried(weight_is_saved=False), complete=False))
 
-    assert told.notes == FOUND.notes
+    assert predicted.notes == FOUND.notes
 
 
 def test_parameters_that_a_remedy_cuts_off_are_named() -> None:
@@ -67,6 +67,6 @@ def test_parameters_that_a_remedy_cuts_off_are_named() -> None:
     events = tuple(
         each for each in recording.life.events if not (isinstance(each, Walked) and each.asked.id != recording.failing)
     )
-    told = foretell(FOUND, replace(recording, life=replace(recording.life, events=events), earlier=frozenset()))
+    predicted = predict(FOUND, replace(recording, life=replace(recording.life, events=events), earlier=frozenset()))
 
-    assert next(fix for fix in told.fixes if fix.kind == "detach").effects.parameters_cut_off == ("start",)
+    assert next(fix for fix in predicted.fixes if fix.kind == "detach").effects.parameters_cut_off == ("start",)

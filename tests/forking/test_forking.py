@@ -1,4 +1,4 @@
-"""A copy of the fork server cannot be told from an interpreter that was started."""
+"""A copy of the fork server does not differ from an interpreter that was started."""
 
 import os
 import signal

@@ -2,7 +2,7 @@
 
 from gradsan.facts.location import Location
 from gradsan.lifecycle.ops import Port
-from gradsan.lifecycle.tensor_rules import Save, Tape, Tensor
+from lifecycle.tensor_rules import Save, Tape, Tensor
 
 NBYTES = 16  # of every result
 
@@ -46,7 +46,7 @@ def op(tensor: Tensor) -> int:
 
 
 def edge(user: Tensor, used: Tensor) -> tuple[int, Port]:
-    """What leads from the op that made `user` to what it was made from."""
+    """What leads from the op that created `user` to what it was created from."""
     return op(user), port(used)
 
 

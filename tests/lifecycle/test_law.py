@@ -4,8 +4,8 @@ import pytest
 
 from gradsan.lifecycle.engine import Failure, Walk
 from gradsan.lifecycle.simulator import play
-from gradsan.lifecycle.tensor_rules import Save, Tape, Tensor
 from lifecycle.lives import op, plus, port, sin, tanh, times
+from lifecycle.tensor_rules import Save, Tape, Tensor
 
 
 def walks(tape: Tape) -> tuple[Walk, ...]:
@@ -49,7 +49,7 @@ def test_retained_graph_can_be_walked_again() -> None:
 
 
 @pytest.mark.parametrize(("retain_graph", "fails"), [(None, False), (True, False), (False, True)])
-def test_create_graph_implies_retain_unless_told_otherwise(retain_graph: bool | None, fails: bool) -> None:  # noqa: FBT001 # ditto
+def test_create_graph_implies_retain_unless_asked_otherwise(retain_graph: bool | None, fails: bool) -> None:  # noqa: FBT001 # ditto
     """`create_graph=True, retain_graph=False` frees."""
     tape = Tape()
     loss = tanh(tape, tape.leaf("w"))

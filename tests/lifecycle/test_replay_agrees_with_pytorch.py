@@ -1,4 +1,4 @@
-"""What the simulator foretells is what happens: random trainings are really changed, and run in PyTorch."""
+"""What the simulator predicts is what happens: random trainings are really changed, and run in PyTorch."""
 
 from random import Random
 
@@ -38,6 +38,6 @@ PROGRAMS = settings().max_examples // 2  # for every kind of change; 1,500 in `m
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(seed=st.integers(min_value=0, max_value=2**32))
-def test_changed_programs_do_what_was_foretold(changer: Changer, seed: int) -> None:
+def test_changed_programs_do_what_was_predicted(changer: Changer, seed: int) -> None:
     """Failing or not, where and how; bytes after every pass; who loses a gradient, who gets another."""
     try_one(Random(seed), changer)  # random programs need no cryptography

@@ -2,10 +2,10 @@
 
 import pytest
 
-from gradsan.lifecycle.events import Edited, Held, Made
+from gradsan.lifecycle.events import Created, Edited, Held
 from gradsan.lifecycle.simulator import play
-from gradsan.lifecycle.tensor_rules import Tape
 from lifecycle.lives import op, port, sin, tanh, tanh_in_place
+from lifecycle.tensor_rules import Tape
 
 
 def test_op_on_data_is_not_recorded() -> None:
@@ -62,7 +62,7 @@ def test_edit_in_place_gives_the_tensor_another_history() -> None:
 
     made, edited = tape.life().events[tape_length:]
 
-    assert isinstance(made, Made)
+    assert isinstance(made, Created)
     assert made.op.below == (before,)
     assert edited == Edited(h.counter)
     assert op(h) == made.op.id

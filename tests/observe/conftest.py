@@ -14,18 +14,18 @@ import gradsan
 from gradsan.entry import session as sessions
 from gradsan.entry.session import Session
 
-Told = list[str]  # what gradsan has said about itself
+Reported = list[str]  # what gradsan has said about itself
 Started = Callable[..., "subprocess.CompletedProcess[str]"]
-Watched = Callable[[], AbstractContextManager[tuple[Session, Told]]]
+Watched = Callable[[], AbstractContextManager[tuple[Session, Reported]]]
 
 
 @contextmanager
-def _watched() -> Iterator[tuple[Session, Told]]:
-    told: Told = []
-    session = Session(tell=told.append)
+def _watched() -> Iterator[tuple[Session, Reported]]:
+    reported: Reported = []
+    session = Session(report=reported.append)
     sessions.take_over(session)
     try:
-        yield session, told
+        yield session, reported
     finally:
         sessions.uninstall()
 

@@ -45,7 +45,7 @@ def files(error: BaseException) -> list[str]:
 
 
 if __name__ == "__main__":
-    told = {
+    reported = {
         f"{name} {where}": notes(cells, under_jupyter=where == "jupyter") for name, where, cells in json.load(sys.stdin)
     }
-    json.dump(told, sys.stdout)
+    json.dump(reported, sys.stdout)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from observe.stories import explained
+from observe.failing_programs import explained
 
 LAYER = """
 class Layer(nn.Module):

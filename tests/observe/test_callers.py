@@ -82,7 +82,7 @@ def program(x: torch.Tensor, optimizer: Any) -> None:  # noqa: ANN401, C901 # to
 
 
 @pytest.mark.parametrize("lines", [True, False])
-def test_stacks_told_later_are_those_of_the_interpreter(
+def test_stacks_reported_later_are_those_of_the_interpreter(
     lines: bool,  # noqa: FBT001 # a parameter of the test
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

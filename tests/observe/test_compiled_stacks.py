@@ -21,7 +21,7 @@ out = scores(short(x)), on_one_line(x)
 """
 
 
-def test_op_is_made_where_a_compiled_function_is_called(tmp_path: Path) -> None:
+def test_op_is_created_where_a_compiled_function_is_called(tmp_path: Path) -> None:
     """From 3.12 on the interpreter reports compiled code as well, all of it at the head of its function."""
     file = str(tmp_path / "program.py")
     Path(file).write_text(SOURCE, encoding="utf-8")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from observe.stories import diagnosis_of
+from observe.failing_programs import diagnosis_of
 
 PROGRAMS = {
     "loss that a wrapper scales before it asks": (
@@ -221,7 +221,7 @@ fit(nn.Linear(3, 1), torch.randn(6, 3), torch.randn(6, 1))
     assert diagnosis_of(tmp_path, program).code == "GS104"
 
 
-def test_loop_that_stands_on_one_line_with_its_body_goes_round(tmp_path: Path) -> None:
+def test_loop_that_stands_on_one_line_with_its_body_goes_on(tmp_path: Path) -> None:
     """Nothing but the jump back tells its iterations on 3.11; on 3.12 nothing but the calls that it makes."""
     program = """
 class Bank:
@@ -240,7 +240,7 @@ for _ in range(3): bank.step()
 
 
 @pytest.mark.parametrize("written", ["sum({})", "sum([{}])", "list({})", "max({})"])
-def test_steps_of_one_line_are_rounds_too(tmp_path: Path, written: str) -> None:
+def test_steps_of_one_line_are_iterations_too(tmp_path: Path, written: str) -> None:
     """A comprehension runs them itself; of a generator's items, each is asked for by the line that takes them."""
     taken = written.format("step(h) for _ in range(3)")
     program = f"""
@@ -263,7 +263,7 @@ main()
     assert diagnosis_of(tmp_path, program).code == "GS104"
 
 
-def test_what_was_made_below_a_pass_was_made_in_the_step_of_that_pass(tmp_path: Path) -> None:
+def test_what_was_created_below_a_pass_was_created_in_the_step_of_that_pass(tmp_path: Path) -> None:
     """A memory that is written at the end of an iteration, and read in the next one."""
     program = """
 net, bank = nn.Linear(3, 3), torch.zeros(2, 3)
@@ -318,7 +318,9 @@ STEPS = {
 
 
 @pytest.mark.parametrize(("code", "name", "step"), STEPS.values(), ids=STEPS)
-def test_rounds_of_a_librarys_trainer_are_the_calls_it_makes(code: str, name: str, step: str, tmp_path: Path) -> None:
+def test_iterations_of_a_librarys_trainer_are_the_calls_it_makes(
+    code: str, name: str, step: str, tmp_path: Path
+) -> None:
     """When the pass fails, the user's step has returned: only the line that called the library is live."""
     diagnosis = diagnosis_of(tmp_path, _TRAINED.replace("{step}", step), library=TRAINER)
 

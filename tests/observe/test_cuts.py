@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from observe.stories import diagnosis_of, line_of, marked
+from observe.failing_programs import diagnosis_of, line_of, marked
 
 PROGRAMS = {
     "numbers that are summed up": (
@@ -352,7 +352,7 @@ main()
     assert line_of(diagnosis.cut) == marked(program, "cut")
 
 
-def test_where_nothing_tells_no_place_is_made_up(tmp_path: Path) -> None:
+def test_where_nothing_is_known_no_place_is_invented(tmp_path: Path) -> None:
     """Data has no history, and nothing cut it."""
     diagnosis = diagnosis_of(tmp_path, "\nloss = (torch.ones(3) * 2).sum()\nloss.backward()\n")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from observe.stories import diagnosis_of, line_of, marked
+from observe.failing_programs import diagnosis_of, line_of, marked
 
 PROGRAMS = {
     "assignment to a part": (
@@ -148,7 +148,7 @@ def test_edit_under_no_grad_is_counted_all_the_same(tmp_path: Path) -> None:
     assert any("does not hide the edit" in note for note in diagnosis.notes)
 
 
-def test_step_of_an_optimizer_is_told_from_an_edit_by_what_pytorch_says_of_it(tmp_path: Path) -> None:
+def test_step_of_an_optimizer_is_distinguished_from_an_edit_by_what_pytorch_says_of_it(tmp_path: Path) -> None:
     """An optimizer has stepped, but it was another tensor that changed."""
     diagnosis = diagnosis_of(
         tmp_path,

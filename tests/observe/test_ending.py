@@ -6,7 +6,7 @@ from gradsan.entry.ending import Ending
 from gradsan.fix.arrangement import Limit
 
 
-def steps_made(limit: Limit, *, passes_to_a_step: int = 1, most: int = 1000) -> int:
+def steps_until_the_end(limit: Limit, *, passes_to_a_step: int = 1, most: int = 1000) -> int:
     """How many steps a program makes that takes some passes for each."""
     ending = Ending(limit, lambda: None)
     for _ in range(most):
@@ -22,20 +22,20 @@ def steps_made(limit: Limit, *, passes_to_a_step: int = 1, most: int = 1000) -> 
 @pytest.mark.parametrize("passes_to_a_step", [1, 2, 8])
 def test_program_ends_before_the_pass_that_follows_its_last_step(passes_to_a_step: int) -> None:
     """However many passes a step takes."""
-    assert steps_made(Limit(5), passes_to_a_step=passes_to_a_step) == 5
+    assert steps_until_the_end(Limit(5), passes_to_a_step=passes_to_a_step) == 5
 
 
 def test_program_without_limit_runs_on_and_so_does_one_that_has_just_begun() -> None:
     """A short program comes to its own end, where its last lines run too."""
-    assert steps_made(Limit()) == 1000
-    assert steps_made(Limit(5, seconds=60.0)) == 1000
+    assert steps_until_the_end(Limit()) == 1000
+    assert steps_until_the_end(Limit(5, seconds=60.0)) == 1000
 
 
 def test_processes_that_work_together_end_at_the_same_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their clocks differ, and one would wait for the other."""
     monkeypatch.setenv("WORLD_SIZE", "2")
 
-    assert steps_made(Limit(5, seconds=60.0)) == 5
+    assert steps_until_the_end(Limit(5, seconds=60.0)) == 5
 
 
 def test_program_without_an_optimizer_ends_too() -> None:

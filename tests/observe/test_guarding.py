@@ -94,7 +94,7 @@ def is_caught(act: Callable[[], None]) -> bool:
 @pytest.mark.parametrize("work", WORK)
 @pytest.mark.parametrize("name", HANDLERS)
 def test_what_a_handler_of_a_signal_raises_is_the_programs(name: str, work: str) -> None:
-    """Told by where it was raised: not by its class, which may be any."""
+    """Recognised by where it was raised: not by its class, which may be any."""
     before = signal.signal(signal.SIGALRM, HANDLERS[name])
     signal.setitimer(signal.ITIMER_REAL, 0.1)
     try:
@@ -162,11 +162,11 @@ class Unequal:
 )
 def test_what_our_own_work_raises_is_ours(act: Callable[[], object]) -> None:
     """Whatever it is, and in whose code: gradsan has called it."""
-    told: list[BaseException] = []
+    reported: list[BaseException] = []
 
-    assert attempt(act, told.append) is None
+    assert attempt(act, reported.append) is None
 
-    assert len(told) == 1
+    assert len(reported) == 1
 
 
 def test_function_of_ours_that_is_given_a_frame_is_no_handler(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -240,4 +240,4 @@ def test_threads_that_train_at_the_same_time_keep_one_ledger(tmp_path: Path) -> 
     """None finds the accounts half changed by another."""
     ended = watched(tmp_path, THREADS)
 
-    assert ended.stderr.startswith("gradsan: nothing found (1,200 passes, 1,200 steps")
+    assert ended.stderr.startswith("gradsan: nothing found (1,200 backward passes, 1,200 steps")

@@ -33,12 +33,12 @@ def test_right_program_computes_the_same_to_the_bit_and_is_not_blamed(name: str,
     """Losses, gradients, parameters and the state of the random numbers; nothing is found, and nothing said."""
     alone = numbers_of(PROGRAMS[name])
 
-    with watched() as (session, told):
+    with watched() as (session, reported):
         accompanied = numbers_of(PROGRAMS[name])
 
     assert same(alone, accompanied)
     assert session.explainer.diagnoses == []
-    assert told == []
+    assert reported == []
 
 
 class Token:

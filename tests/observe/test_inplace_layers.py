@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from observe.stories import diagnosis_of
+from observe.failing_programs import diagnosis_of
 
 LIBRARY = """
 from torch import nn

@@ -52,7 +52,7 @@ def test_nothing_is_found_where_something_was_compiled(program: Program, monkeyp
 
 
 def test_parameter_is_cut_off_before_a_compiled_head(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Told without a hook, which would have the head compiled again."""
+    """Known without a hook, which would have the head compiled again."""
     monkeypatch.undo()
 
     with gradsan.watch(quiet=True) as watching:
@@ -75,7 +75,7 @@ def test_loss_is_left_out_below_a_function_of_the_same_name(tmp_path: Path, monk
 
 
 def test_state_that_is_handed_on_is_named_and_not_what_was_made_of_it() -> None:
-    """`score = score.flatten()` builds on what was made just before, and not on an earlier step."""
+    """`score = score.flatten()` builds on what was created just before, and not on an earlier step."""
     with gradsan.watch(quiet=True) as watching:
         carries_a_state_on()
 
@@ -142,10 +142,10 @@ def test_summary_of_a_watch_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -
     with gradsan.watch():
         accumulates()
 
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("gradsan: nothing found (12 passes, 4 steps")
-    assert told.err.count("\n") == 1
+    reported = capsys.readouterr()
+    assert reported.out == ""
+    assert reported.err.startswith("gradsan: nothing found (12 backward passes, 4 steps")
+    assert reported.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("program", [never_clears, clears_by_hand, accumulates], ids=lambda each: each.__name__)

@@ -56,8 +56,8 @@ def test_stack_of_every_op_is_the_stack_that_the_interpreter_had(source: str, fi
 
     _, lines = run(source, file, ops)
 
-    told = [lines.stack_of(number) for number in range(len(ops.stacks))] if lines else []
-    assert told == ops.stacks
+    reported = [lines.stack_of(number) for number in range(len(ops.stacks))] if lines else []
+    assert reported == ops.stacks
 
 
 def test_a_generator_dropped_half_way_leaves_the_line_that_dropped_it(file: Path) -> None:
@@ -73,14 +73,16 @@ def test_a_generator_dropped_half_way_leaves_the_line_that_dropped_it(file: Path
 
 @PROGRAMS
 @given(source=programs())
-def test_blocks_of_any_size_tell_the_same(source: str, file: Path) -> None:
+def test_blocks_of_any_size_say_the_same(source: str, file: Path) -> None:
     """A block begins with the true stack, so where blocks end does not matter."""
     ops = Ops()
 
     _, lines = run(source, file, ops, room=7)
 
     known = [lines.stack_of(number) for number in range(len(ops.stacks))] if lines else []
-    assert all(isinstance(told, Unknown) or told == true for told, true in zip(known, ops.stacks, strict=True))
+    assert all(
+        isinstance(reported, Unknown) or reported == true for reported, true in zip(known, ops.stacks, strict=True)
+    )
 
 
 @PROGRAMS
@@ -112,7 +114,7 @@ train(ask)
 """
 
 
-def rounds_asked_for(source: str, file: Path) -> list[Iterations]:
+def iterations_asked_for(source: str, file: Path) -> list[Iterations]:
     """What the log tells when a program calls `ask()`."""
     ops = Ops()
     found: list[Iterations] = []
@@ -133,9 +135,9 @@ def rounds_asked_for(source: str, file: Path) -> list[Iterations]:
     return found
 
 
-def test_rounds_of_nested_loops_are_told_for_each_op(file: Path) -> None:
+def test_iterations_of_nested_loops_are_reported_for_each_op(file: Path) -> None:
     """An inner loop counts from its latest entry; what earlier entries made was made before its first iteration."""
-    found = rounds_asked_for(NESTED, file)
+    found = iterations_asked_for(NESTED, file)
 
     outer, inner = found
     assert [(each.kind, each.frame.line, each.now) for each in found] == [(Repeats.LOOP, 3, 3), (Repeats.LOOP, 6, 2)]
@@ -144,7 +146,7 @@ def test_rounds_of_nested_loops_are_told_for_each_op(file: Path) -> None:
     assert outer.start_of(2) == 4
 
 
-def test_loop_whose_body_begins_with_a_loop_has_its_first_round(file: Path) -> None:
+def test_loop_whose_body_begins_with_a_loop_has_its_first_iteration(file: Path) -> None:
     """Epochs and batches: nothing stands between the two headers."""
     program = """\
 def train(ask):
@@ -156,7 +158,7 @@ def train(ask):
 
 train(ask)
 """
-    (outer,) = rounds_asked_for(program, file)
+    (outer,) = iterations_asked_for(program, file)
 
     assert (outer.frame.line, outer.now) == (2, 3)
     assert [outer.iteration_of(number) for number in range(6)] == [1, 1, 2, 2, 3, 3]
@@ -249,10 +251,10 @@ def test_a_long_run_is_thinned_and_says_so(file: Path) -> None:
     assert [each.line for each in lines.stack_of(0) or ()] == [15, 5, 2]
     assert [each.line for each in lines.stack_of(3001) or ()] == [15, 9]  # once, amid the thinned part
     assert [each.line for each in lines.stack_of(6001) or ()] == [15, 11, 2]
-    assert (3001, 3002) in lines.made_by(str(file), 9)
+    assert (3001, 3002) in lines.created_by(str(file), 9)
 
 
-def rounds_throughout(source: str, file: Path) -> list[tuple[Iterations, ...]]:
+def iterations_throughout(source: str, file: Path) -> list[tuple[Iterations, ...]]:
     """Run a program under a log that keeps almost nothing; the iterations of its loops at some of its ops."""
     ops, found = Ops(), []
     file.write_text(source)
@@ -294,17 +296,17 @@ for batch in range(20):
 @PROGRAMS
 @example(source=PRELUDE + USUAL)
 @given(source=programs())
-def test_rounds_that_are_only_counted_are_those_that_were_followed(source: str, file: Path) -> None:
+def test_iterations_that_are_only_counted_are_those_that_were_followed(source: str, file: Path) -> None:
     """What goes by uncounted in a long run is counted as if each event had been looked at."""
     head, tail = source[: len(PRELUDE)], source[len(PRELUDE) :]
     body = "".join(f"            {line}\n" for line in tail.splitlines())
     long = f"{head}x = 1\nfor outer in range(3):\n    for inner in range(30):\n        try:\n{body}"
     long += "        except Exception:\n            probe(0)\n"
 
-    counted = rounds_throughout(long, file)
+    counted = iterations_throughout(long, file)
 
     with patch("gradsan.observe.log.journal.skim", return_value=0):
-        assert rounds_throughout(long, file) == counted
+        assert iterations_throughout(long, file) == counted
 
 
 THREADS = """\
@@ -343,10 +345,10 @@ def test_each_thread_has_a_log_of_its_own(file: Path) -> None:
     assert len(of_workers) == 4
     for lines in of_workers:
         assert {frame.line for number in range(50) for frame in lines.stack_of(number) or ()} == {5}
-        assert lines.made_by(str(file), 5) == tuple((number, number + 1) for number in range(50))
+        assert lines.created_by(str(file), 5) == tuple((number, number + 1) for number in range(50))
 
 
-def test_op_made_before_recording_is_unknown(file: Path) -> None:
+def test_op_created_before_recording_is_unknown(file: Path) -> None:
     """Never a guess."""
     ops = Ops()
     ops.probe(1)

@@ -9,7 +9,7 @@ import pytest
 from gradsan.observe import graph
 from gradsan.observe.failure import pass_graph
 from gradsan.observe.log import journal, lines
-from observe.stories import diagnosis_of
+from observe.failing_programs import diagnosis_of
 from warm import Warm
 
 CARRIED = """

@@ -177,8 +177,8 @@ def test_numbers_of_a_long_run_are_those_of_all_steps() -> None:
     assert found.evidence["graphs"] == pytest.approx(_STEPS, abs=1)
 
 
-def test_steps_that_nobody_was_told_of_are_no_hoard(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their passes took what was made meanwhile: to look for it would be a waste, and leave no time for other looks."""
+def test_steps_that_were_not_reported_are_no_hoard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their passes took what was created meanwhile: a search for it would be a waste, and leave no time for others."""
     looked = []
     monkeypatch.setattr(hoards.Hoards, "_search", lambda *_: looked.append(True))
 

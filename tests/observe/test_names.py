@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from observe.failing_programs import diagnosis_of, line_of, marked
 from observe.names_programs import RULES, Program, Rule
-from observe.stories import diagnosis_of, line_of, marked
 
 UNDER = [pytest.param(rule.sentence, each, id=each.title) for rule in RULES for each in rule.under]
 BEYOND = [pytest.param(rule.sentence, each, id=each.title) for rule in RULES for each in rule.beyond]

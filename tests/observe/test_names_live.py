@@ -196,7 +196,7 @@ def test_nothing_of_the_users_runs() -> None:
     assert stubborn is not None
 
 
-def test_no_op_is_made_where_a_view_is_out_of_date() -> None:
+def test_no_op_is_created_where_a_view_is_out_of_date() -> None:
     """Reading such a view's `grad_fn` would rebuild it; its base answers instead."""
     base = torch.zeros(4) * torch.ones(4, requires_grad=True)
     view = base[:2]

@@ -81,7 +81,7 @@ def recorder() -> Iterator[LineRecorder]:
     recorder.stop()
 
 
-def test_ops_of_an_imported_model_lead_to_the_lines_that_made_them(module: str, recorder: LineRecorder) -> None:
+def test_ops_of_an_imported_model_lead_to_the_lines_that_created_them(module: str, recorder: LineRecorder) -> None:
     """The promise of the whole: from an op of the graph to the line, and to the calls around it."""
     imported = importlib.import_module(module)
 
@@ -91,10 +91,10 @@ def test_ops_of_an_imported_model_lead_to_the_lines_that_made_them(module: str, 
     assert lines is not None
     exp = loss.grad_fn.next_functions[0][0]
     mul = exp.next_functions[0][0]
-    told = [lines.stack_of(creation_number(node) or 0) for node in (loss.grad_fn, exp, mul)]
-    assert [[frame.line for frame in stack or ()] for stack in told] == [[28, 23], [28, 22], [28, 21]]
-    assert [frame.function for frame in told[0] or ()] == ["train", "Model.forward"]
-    assert len(lines.made_by(str(imported.__file__), 21)) == 3
+    reported = [lines.stack_of(creation_number(node) or 0) for node in (loss.grad_fn, exp, mul)]
+    assert [[frame.line for frame in stack or ()] for stack in reported] == [[28, 23], [28, 22], [28, 21]]
+    assert [frame.function for frame in reported[0] or ()] == ["train", "Model.forward"]
+    assert len(lines.created_by(str(imported.__file__), 21)) == 3
 
 
 def test_losses_and_gradients_are_the_same_to_the_bit(module: str) -> None:
@@ -195,7 +195,7 @@ def test_recording_begins_after_one_that_ignored_the_same_code(module: str) -> N
 
 def test_error_of_our_own_ends_recording_and_says_one_line(tmp_path: Path) -> None:
     """The program goes on as if nothing had been there."""
-    told: list[str] = []
+    reported: list[str] = []
     made = 0
 
     def broken() -> int:
@@ -208,13 +208,13 @@ def test_error_of_our_own_ends_recording_and_says_one_line(tmp_path: Path) -> No
     file = tmp_path / "program.py"
     source = "total = 0\nfor i in range(100):\n    total += i\nprint(total)\n"
     file.write_text(source)
-    recorder = LineRecorder(exclude=[HERE], tell=told.append, op_counter=broken)
+    recorder = LineRecorder(exclude=[HERE], report=reported.append, op_counter=broken)
     recorder.start()
 
     shown = outcome(compiled(recorder, source, file), Ops())
 
     assert shown.startswith("4950\n")
-    assert told == ["recording of lines ended early: OSError: the counter broke"]
+    assert reported == ["recording of lines ended early: OSError: the counter broke"]
     assert not recorder.recording
     recorder.stop()
 
@@ -243,7 +243,7 @@ def test_call_that_slept_over_the_end_of_a_recording_writes_nothing_into_the_nex
     assert list(sleeping) == [2, 3, 4, 5, 6, 7, 8]
 
 
-def test_without_an_op_counter_nothing_is_recorded_and_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_op_counter_nothing_is_recorded_and_the_reason_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """A torch without the private name is a clear sentence, not an error."""
     from types import ModuleType
 
@@ -253,14 +253,14 @@ def test_without_an_op_counter_nothing_is_recorded_and_the_reason_is_told(monkey
     bare = ModuleType("torch")
     bare.__version__ = "9.9"  # type: ignore[attr-defined]
     monkeypatch.setattr(module, "private", lambda: probe(bare))
-    told: list[str] = []
-    recorder = LineRecorder(tell=told.append)
+    reported: list[str] = []
+    recorder = LineRecorder(report=reported.append)
 
     recorder.start()
 
     assert not recorder.recording
-    assert told == [recorder.provenance]
-    assert "torch 9.9 has no op counter" in told[0]
+    assert reported == [recorder.provenance]
+    assert "torch 9.9 has no op counter" in reported[0]
 
 
 def test_program_near_its_recursion_limit_ends_by_its_own_error(tmp_path: Path) -> None:
@@ -314,38 +314,38 @@ recorder.stop()
 def test_recording_gives_way_where_every_tool_id_is_taken() -> None:
     """Others were here first."""
     monitoring: Any = getattr(sys, "monitoring")  # noqa: B009 # unknown to 3.11's type checker
-    told: list[str] = []
+    reported: list[str] = []
     free = [tool for tool in (3, 4) if monitoring.get_tool(tool) is None]
     for tool in free:
         monitoring.use_tool_id(tool, "someone")
     try:
-        recorder = LineRecorder(tell=told.append)
+        recorder = LineRecorder(report=reported.append)
         recorder.start()
     finally:
         for tool in free:
             monitoring.free_tool_id(tool)
 
     assert not recorder.recording
-    assert len(told) == 1
-    assert "someone" in told[0]
+    assert len(reported) == 1
+    assert "someone" in reported[0]
 
 
 @only_marking
 def test_recording_gives_way_to_a_debugger() -> None:
     """Marked code would let it step into every mark."""
-    told: list[str] = []
+    reported: list[str] = []
 
     def trace(_frame: FrameType, _event: str, _arg: object) -> None: ...
 
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        recorder = LineRecorder(tell=told.append)
+        recorder = LineRecorder(report=reported.append)
         recorder.start()
     finally:
         sys.settrace(before)
 
-    assert told == ["lines are not recorded: a debugger traces this program"]
+    assert reported == ["lines are not recorded: a debugger traces this program"]
 
 
 @only_marking

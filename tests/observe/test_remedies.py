@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from observe.stories import diagnosis_of, line_of, marked
+from observe.failing_programs import diagnosis_of, line_of, marked
 
 # Code, name, kind of the first fix, and the program.
 PROGRAMS = {
@@ -245,7 +245,7 @@ spread = code.pow(2).mean()
 spread.backward()
 """,
     ),
-    "loss that a guard did not make anew": (
+    "loss that a guard did not compute again": (
         "GS110",
         "loss",
         "reorder",
@@ -470,7 +470,9 @@ cosine.sum().backward()
 
 
 @pytest.mark.parametrize(("code", "name", "kind", "program"), PROGRAMS.values(), ids=PROGRAMS)
-def test_story_ends_in_the_remedy_that_helps(tmp_path: Path, code: str, name: str, kind: str, program: str) -> None:
+def test_explanation_ends_in_the_remedy_that_helps(
+    tmp_path: Path, code: str, name: str, kind: str, program: str
+) -> None:
     """The cause is true of the program, and the first fix does what its author meant."""
     found = diagnosis_of(tmp_path, program)
 

@@ -61,7 +61,7 @@ STEPS: dict[str, tuple[Any, str]] = {
     "asks for earlier passes": (passes.Passes, "before"),
     "asks for optimizers": (scene, "owners"),
     "diagnoses": (pipeline, "diagnose"),
-    "tells the story": (text, "explanation"),
+    "shows the explanation": (text, "explanation"),
     "keeps the diagnosis": (Findings, "add"),
 }
 
@@ -95,14 +95,14 @@ def test_fault_of_its_own_is_one_line_and_the_program_goes_on(
 
     # Of the standard library: a function of this file would be recorded itself.
     monkeypatch.setattr(owner, name, Mock(side_effect=ValueError("a fault\nof two lines")))
-    with watched() as (_, told):
+    with watched() as (_, reported):
         losses, message = program()
 
     assert message == expected[1]
     assert [each.item() for each in losses] == [each.item() for each in expected[0]]
-    assert len(told) == 1, told
-    assert "ValueError: a fault" in told[0]
-    assert "\n" not in told[0]
+    assert len(reported) == 1, reported
+    assert "ValueError: a fault" in reported[0]
+    assert "\n" not in reported[0]
 
 
 def test_voice_that_fails_is_no_fault_of_the_programs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ def test_voice_that_fails_is_no_fault_of_the_programs(monkeypatch: pytest.Monkey
         raise OSError
 
     monkeypatch.setattr(passes.Passes, "begin", lambda *_: 1 / 0)
-    session = Session(tell=broken)
+    session = Session(report=broken)
     session.start()
     try:
         torch.ones(1, requires_grad=True).sum().backward()
@@ -187,11 +187,11 @@ def test_error_of_the_programs_own_hook_passes_untouched(watched: Watched) -> No
     tensor = torch.ones(1, requires_grad=True)
     tensor.register_hook(lambda _: 1 / 0)
 
-    with watched() as (session, told), pytest.raises(ZeroDivisionError) as caught:
+    with watched() as (session, reported), pytest.raises(ZeroDivisionError) as caught:
         tensor.exp().sum().backward()
 
     assert not hasattr(caught.value, "__notes__")
-    assert (session.explainer.diagnoses, told) == ([], [])
+    assert (session.explainer.diagnoses, reported) == ([], [])
 
 
 def test_unwanted_code_is_not_explained() -> None:
@@ -228,7 +228,7 @@ def test_two_threads_that_fail_at_once_are_both_explained(watched: Watched, in_s
         except RuntimeError as error:
             errors.append(error)
 
-    with watched() as (_, told):
+    with watched() as (_, reported):
         threads = [threading.Thread(target=fail) for _ in range(2)]
         for each in threads:
             each.start()
@@ -236,7 +236,7 @@ def test_two_threads_that_fail_at_once_are_both_explained(watched: Watched, in_s
             each.join()
         codes = [getattr(diagnosis_on(each), "code", None) for each in errors]
 
-    assert (codes, told) == (["GS101", "GS101"], [])
+    assert (codes, reported) == (["GS101", "GS101"], [])
 
 
 def test_error_that_came_from_no_pass_is_explained_when_nobody_catches_it(
@@ -266,7 +266,7 @@ def test_pass_of_which_nothing_is_sure_is_not_taken_for_a_reading_of_saved_value
     shown: list[str] = []
     monkeypatch.setattr(sys, "excepthook", lambda *raised: shown.extend(traceback.format_exception(*raised)))
 
-    with watched() as (session, told):
+    with watched() as (session, reported):
         shared = torch.ones(2, requires_grad=True).exp()
         thread = threading.Thread(target=lambda: shared.sum().backward())
         thread.start()
@@ -275,7 +275,7 @@ def test_pass_of_which_nothing_is_sure_is_not_taken_for_a_reading_of_saved_value
             shared.mean().backward()
         sys.excepthook(caught.type, caught.value, caught.tb)
 
-    assert (list(session.uncaught), told) == ([], [])
+    assert (list(session.uncaught), reported) == ([], [])
     assert not any("GS108" in line for line in shown)
 
 

@@ -51,7 +51,7 @@ def test_nothing_on_the_screen_is_written_over(before: str, shown: list[str], mo
     assert screen(terminal.getvalue(), 20) == shown
 
 
-def test_program_without_a_console_is_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_program_without_a_console_is_shown_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is nobody to tell it to."""
     monkeypatch.setattr(sys, "stderr", None)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from observe.stories import diagnosis_of
+from observe.failing_programs import diagnosis_of
 
 # Code, name, kind of the first fix, and the program.
 PROGRAMS = {
@@ -207,7 +207,9 @@ main()
 
 
 @pytest.mark.parametrize(("code", "name", "kind", "program"), PROGRAMS.values(), ids=PROGRAMS)
-def test_step_is_told_from_what_belongs_to_it(tmp_path: Path, code: str, name: str, kind: str, program: str) -> None:
+def test_step_is_distinguished_from_what_belongs_to_it(
+    tmp_path: Path, code: str, name: str, kind: str, program: str
+) -> None:
     """The cause is true of the program, and the first fix does what its author meant."""
     found = diagnosis_of(tmp_path, program)
 

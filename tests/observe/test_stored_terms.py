@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from observe.stories import diagnosis_of
+from observe.failing_programs import diagnosis_of
 
 EPISODES = """
 class Policy(nn.Module):
@@ -56,7 +56,7 @@ def test_list_of_terms_that_is_never_emptied_is_carried_state(loop: str, tmp_pat
     assert diagnosis.culprit.name == "model.saved"
 
 
-def test_list_of_losses_that_are_added_up_anew_is_a_total(tmp_path: Path) -> None:
+def test_list_of_losses_that_are_added_up_again_is_a_total(tmp_path: Path) -> None:
     """All that the list holds are losses, and earlier passes took them."""
     program = """
 net, losses = nn.Linear(3, 1), []

@@ -7,7 +7,7 @@ import pytest
 from gradsan.facts.incident import Edited, GraphPath, OpFact, PassFact
 from gradsan.facts.location import Frame
 from gradsan.observe.surroundings import surrounded
-from observe.stories import diagnosis_of
+from observe.failing_programs import diagnosis_of
 
 SCRIPT, TRAIN, STEP = (Frame("main.py", 9, "<module>"), Frame("main.py", 5, "train"), Frame("main.py", 6, "train"))
 HELPER = Frame("main.py", 2, "helper")

@@ -141,7 +141,7 @@ def test_passes_of_two_threads_are_known_in_their_order() -> None:
 
 
 def test_whoever_asks_waits_for_what_another_thread_is_handing_over() -> None:
-    """Else it would be told of all passes but its own."""
+    """Else it would be reported all passes but its own."""
     tape, taken, begun, go_on = Tape("Q"), list[int](), threading.Event(), threading.Event()
 
     def take(record: Record) -> None:

@@ -21,7 +21,7 @@ class TestModel:
 """
 
 
-def test_failing_test_is_told_with_the_line_that_made_the_graph(tmp_path: Path) -> None:
+def test_failing_test_is_reported_with_the_line_that_created_the_graph(tmp_path: Path) -> None:
     """The note stands in pytest's own report."""
     file = tmp_path / "test_model.py"
     file.write_text(TEST, encoding="utf-8")

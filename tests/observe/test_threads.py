@@ -36,7 +36,7 @@ def test_number_of_a_thread_that_ended_is_not_used_again() -> None:
 
     identities, numbers = zip(*seen, strict=True)
     assert len(set(numbers)) == 4
-    assert len(set(identities)) < 4  # or there was nothing to be told apart
+    assert len(set(identities)) < 4  # or there was nothing to be distinguished
 
 
 def test_each_thread_has_a_log_of_its_own(watched: Watched) -> None:
@@ -45,14 +45,14 @@ def test_each_thread_has_a_log_of_its_own(watched: Watched) -> None:
     def act() -> None:
         torch.ones(2, requires_grad=True).square().sum().backward()
 
-    with watched() as (session, told):
+    with watched() as (session, reported):
         _one_after_another(act, 3)
         recorder = session.sanitizer.recorder
         logs = [each for each in recorder.threads() if each.thread != recorder.pen.threads.number()]
 
     makers = [log.stack_of(1) for log in logs]
     assert [each[-1].function for each in makers if not isinstance(each, Unknown)] == 3 * [act.__qualname__]
-    assert told == []
+    assert reported == []
 
 
 def test_pass_of_a_thread_that_ended_is_not_taken_for_one_of_this(watched: Watched) -> None:
@@ -66,11 +66,11 @@ def test_pass_of_a_thread_that_ended_is_not_taken_for_one_of_this(watched: Watch
         except RuntimeError as error:
             errors.append(error)
 
-    with watched() as (_, told):
+    with watched() as (_, reported):
         _one_after_another(act, 3)
         assert [diagnosis_on(each) for each in errors] == [None, None]
 
-    assert told == []
+    assert reported == []
 
 
 def test_error_of_one_thread_is_explained_beside_others_at_the_same_line(watched: Watched) -> None:
@@ -153,7 +153,7 @@ def test_fault_as_a_thread_ends_is_one_line(watched: Watched, monkeypatch: pytes
     """The program does not notice."""
     monkeypatch.setattr(Pen, "_close", Mock(side_effect=ValueError("a fault")))
 
-    with watched() as (_, told):
+    with watched() as (_, reported):
         _one_after_another(lambda: torch.ones(2, requires_grad=True).sum().backward(), 2)
 
-    assert told == ["recording of lines ended early: ValueError: a fault"]
+    assert reported == ["recording of lines ended early: ValueError: a fault"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from observe.stories import diagnosis_of, marked
+from observe.failing_programs import diagnosis_of, marked
 
 _LOOP = """
 cell = nn.RNNCell(3, 4)

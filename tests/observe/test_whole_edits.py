@@ -10,7 +10,7 @@ import pytest
 
 from gradsan.fix.editing import edited
 from gradsan.report import Diagnosis
-from observe.stories import HEAD, diagnosis_of, explained
+from observe.failing_programs import HEAD, diagnosis_of, explained
 
 _STEP = """
     opt.zero_grad()
@@ -432,7 +432,7 @@ def _with_first_edit(found: Diagnosis, program: str) -> str:
 
 
 def _printed(program: str, capsys: pytest.CaptureFixture[str]) -> str:
-    exec(compile(program, "mended.py", "exec"), {"__name__": "mended"})  # noqa: S102 # as Python would run it
+    exec(compile(program, "fixed.py", "exec"), {"__name__": "fixed"})  # noqa: S102 # as Python would run it
     return capsys.readouterr().out
 
 

@@ -1,5 +1,7 @@
 """Reports made by hand, as the entry points would make them."""
 
+from dataclasses import replace
+
 from gradsan.facts.location import Frame, Location
 from gradsan.report import Culprit, Diagnosis, Edit, Effects, Fix, PathOp, RaisedError, Report, Summary
 
@@ -15,7 +17,7 @@ CARRIED = Diagnosis(
     severity="error",
     origin="run",
     confidence="certain",
-    message="`self.hidden` still carries the graph of step 1 into the forward of step 2",
+    message="`self.hidden` still has the graph of an earlier step, and the backward() of that step freed it",
     fingerprint="6f1c",
     error=RaisedError("RuntimeError", "Trying to backward through the graph a second time (…)"),
     made=at("model.py", 31, "self.hidden = self.cell(x, self.hidden)", step=1),
@@ -34,7 +36,7 @@ CARRIED = Diagnosis(
     fixes=(
         Fix(
             kind="detach",
-            title="detach the state between steps: the gradient stops at the step's boundary (truncated BPTT)",
+            title="detach `self.hidden` between the steps: its values stay, its graph is dropped",
             safety="changes-gradients",
             edits=(
                 Edit(
@@ -53,7 +55,12 @@ CARRIED = Diagnosis(
             effects=Effects(saved_bytes=3_200_000),
             verified=True,
         ),
-        Fix("retain-graph", "keep the graph of every step", "changes-gradients", verified=False),
+        Fix(
+            "retain-graph",
+            "pass `retain_graph=True` to every backward() except the last",
+            "changes-gradients",
+            verified=False,
+        ),
     ),
 )
 
@@ -64,7 +71,7 @@ WRAPPED = Diagnosis(
     severity="error",
     origin="run",
     confidence="likely",
-    message="`features` is part of two losses, and the first pass freed it",
+    message="`features` is part of two losses, and the first backward() freed the graph that they share",
     freed=at("trainer.py", 12, "loss.backward()", stack=(Frame("train.py", 40, "main"), Frame("trainer.py", 12, "go"))),
     used=at("trainer.py", 12, "loss.backward()", stack=(Frame("train.py", 41, "main"), Frame("trainer.py", 12, "go"))),
     path=tuple(PathOp(f"Op{number}Backward0", "live") for number in range(4)),
@@ -77,8 +84,50 @@ NEEDLESS = Diagnosis(
     severity="warning",
     origin="check",
     confidence="likely",
-    message="`retain_graph=True` keeps a graph that no later pass walks",
+    message="`retain_graph=True` keeps the graph of `loss`, and no later backward() uses it",
     used=at("a_rather_long_name_of_a_training_script.py", 7, "loss.backward(retain_graph=True)"),
+)
+
+# Both losses are computed before the first backward(): it is used before it is freed.
+SHARED = Diagnosis(
+    code="GS102",
+    name="shared-forward",
+    severity="error",
+    origin="run",
+    confidence="certain",
+    message="`features` is part of two losses, and the first backward() freed the graph that they share",
+    made=at("train.py", 8, "features = trunk(x).relu()"),
+    enters=at("train.py", 10, "loss_b = head_b(features).square().mean()"),
+    freed=at("train.py", 12, "loss_a.backward()"),
+    used=at("train.py", 13, "loss_b.backward()"),
+    fixes=(
+        Fix(
+            kind="combine-losses",
+            title="add the losses, and call backward() once, on the sum",
+            safety="same-gradients",
+            edits=(
+                Edit(
+                    file="train.py",
+                    line=12,
+                    end_line=13,
+                    old="    loss_a.backward()\n    loss_b.backward()",
+                    new="    (loss_a + loss_b).backward()",
+                ),
+            ),
+            effects=Effects(saved_bytes=900, parameters_cut_off=("trunk.weight",)),
+        ),
+        Fix("retain-graph", "pass `retain_graph=True` to `loss_a.backward()` (train.py:12)", "same-gradients"),
+    ),
+)
+
+# Letters that take two columns, and that a C locale does not have.
+FOREIGN = replace(
+    CARRIED,
+    message="`隠れ状態` still has the graph of an earlier step, and the backward() of that step freed it",
+    made=at("modèle.py", 31, "隠れ状態 = cell(x, 隠れ状態)  # 状態を次のステップへ渡す、そのまま", step=1),
+    enters=at("modèle.py", 31, "隠れ状態 = cell(x, 隠れ状態)  # 状態を次のステップへ渡す、そのまま", step=2),
+    notes=(),
+    fixes=(),
 )
 
 

@@ -45,7 +45,7 @@ def evil_report() -> Report:
 
 
 def _proposal(report: Report) -> str:
-    return text.proposal(report.diagnoses[0], EVIL, EVIL, width=60, color=False)
+    return text.proposal(report.diagnoses[0], EVIL, EVIL, width=60, color=False, is_made=True)
 
 
 def _closing(report: Report) -> str:
@@ -54,7 +54,7 @@ def _closing(report: Report) -> str:
 
 TEXTS: dict[str, Callable[[Report], str]] = {
     "text": partial(text.terminal, width=60, color=False),
-    "story": lambda report: text.explanation(report.diagnoses[0], width=60, color=False),
+    "explanation": lambda report: text.explanation(report.diagnoses[0], width=60, color=False),
     "proposal": _proposal,
     "closing": _closing,
     "framed": partial(code_frames.framed, width=60, color=False, lines=lambda _: f"    {EVIL}"),

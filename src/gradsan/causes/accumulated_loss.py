@@ -11,10 +11,10 @@ from gradsan.report import FixKind
 class AccumulatedLoss(Cause):
     """A running total of losses is itself back-propagated in every step.
 
-    `total += loss` adds numbers in the reader's mind. To PyTorch it is an operation like any other: the new total is
-    connected to the graph of this loss and, through the old total, to the graphs of all losses before it. When
-    `total.backward()` runs in the second step, it walks this step's graph and then the one of the first step, which
-    the first pass freed.
+    `total += loss` looks like adding numbers. To PyTorch it is an operation like any other: the new total is connected
+    to the graph of this loss and, through the old total, to the graphs of all losses before it. When `total.backward()`
+    runs in the second step, it goes through this step's graph and then through that of the first step, which the first
+    backward pass freed.
 
     The same total often hides in a meter object, and the average that the meter returns is what gets back-propagated.
     It is easily mistaken for a missing `zero_grad()`. That call empties `.grad` of the parameters and does not cut the
@@ -41,7 +41,11 @@ class AccumulatedLoss(Cause):
         ("combine-losses", "item", "detach", "remove-backward", "reset-state"), "term"
     )
     titles: ClassVar[dict[FixKind, str]] = {
-        "reset-state": "let the total begin again in every iteration: it is the loss of several terms"
+        "item": "call backward() on this step's loss, and add only its number to {it}: `.item()`",
+        "detach": "detach {it} before this step's loss is added: its values stay, its graph is dropped",
+        "reset-state": "start {it} from 0 again in every iteration: its terms are the loss of one iteration",
+        "combine-losses": "call backward() once, on {it}, when all losses are added",
+        "remove-backward": "remove {later}: backward() was called on every loss in {it} already",
     }
     asked = 21
     example = Example(
@@ -81,8 +85,8 @@ for batch in torch.ones(16, 3).split(8):
     unless = (
         "Not where one update is meant to come from several batches. Then either add the losses up and call backward "
         "once, after the loop, and start again from 0; or call `loss.backward()` for each batch and step after the "
-        "last one. The gradients are the same, and the second way holds only one batch's graph in memory. Where the "
-        "total is the loss of one iteration, of several tasks or heads, let it begin again in every iteration: "
+        "last one. The gradients are the same, and the second one keeps only one batch's graph in memory. Where the "
+        "total is the loss of one iteration, of several tasks or heads, start it again in every iteration: "
         "`total = 0.0` at the top of the loop."
     )
     tempting = Tempting(
@@ -125,7 +129,7 @@ gradient -1.427, of this loss alone -0.238
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
         """What happened, in one sentence."""
-        return f"{name} is a running total: it contains losses that earlier passes back-propagated and freed"
+        return f"{name} is a running total: it contains losses whose graphs earlier backward() calls have freed"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:

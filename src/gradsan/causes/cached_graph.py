@@ -34,6 +34,13 @@ class CachedGraph(Cause):
         Remedy("setting", target="cache", where=("program",), first_if="it can be written", trusted=False),
     )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "constant", "no-grad": "constant", "setting": "again"}
+    titles: ClassVar[dict[FixKind, str]] = {
+        "detach": "detach {it} where it is stored: its values stay, its graph is dropped",
+        "recompute": "compute {it} again in every step, instead of keeping it from an earlier one",
+        "reset-state": "empty {it} after each step",
+        "move-into-loop": "move the context that caches {it} into the loop, around one forward and its backward()",
+        "setting": "if a layer keeps {it}, switch that off where the layer is created: `cached=False`",
+    }
     asked = 41
     example = Example(
         program="""\
@@ -131,7 +138,7 @@ up to date: False
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
         """What happened, in one sentence."""
-        return f"{name} was filled once, in an earlier step, and keeps the graph of that step"
+        return f"{name} was computed once, in an earlier step, and still has the graph of that step"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:

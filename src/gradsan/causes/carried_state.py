@@ -12,10 +12,9 @@ from gradsan.report import FixKind
 class CarriedState(Cause):
     """A tensor from an earlier step still carries that step's graph into this one.
 
-    A hidden state, a memory, a running average or a previous output is kept between steps, as people mean to: for its
-    values. But a tensor keeps its history too. The forward of the next step builds on it, so the loss of that step is
-    connected to the graph of the step before, and its backward pass walks there. That part was freed by the earlier
-    pass.
+    A hidden state, a memory, a running average or a previous output is kept between steps, for its values. But a tensor
+    keeps its graph too. The forward of the next step uses the tensor, so the loss of that step is connected to the
+    graph of the step before, and its backward pass goes there. That part was freed by the earlier backward pass.
 
     Nothing is wrong in the line that raises. It is the line that carries the tensor over the step's boundary that has
     to change.
@@ -35,6 +34,10 @@ class CarriedState(Cause):
     )
     # It begins as in the first iteration; and what is put away to be aimed at is a constant from the start.
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reset-state": "again", "no-grad": "stored"}
+    titles: ClassVar[dict[FixKind, str]] = {
+        "detach": "detach {it} between the steps: its values stay, its graph is dropped",
+        "move-into-loop": "create {it} inside the loop, new in every iteration",
+    }
     asked = 40
     example = Example(
         program="""\
@@ -58,14 +61,15 @@ for _ in range(2):
 """,
     )
     fix = (
-        "Detach the state where it crosses into the next step. It keeps its values and drops its history, so the "
-        "gradient stops at the step's boundary: truncated back-propagation through time. A state of several tensors "
+        "Detach the state between the steps. It keeps its values and drops its graph, so the gradient stops at the end "
+        "of the step: truncated back-propagation through time. A state of several tensors "
         "(the pair of an LSTM, a list of layers) needs every one of them detached."
     )
     unless = (
         "Not where the gradient is meant to flow through several steps. Then make those steps one: add up their losses "
-        "and call backward once, at the end, and detach only there. `retain_graph=True` is no way out: every pass "
-        "would walk all earlier steps, and after `optimizer.step()` PyTorch stops with the in-place error (GS201)."
+        "and call backward once, at the end, and detach only there. `retain_graph=True` does not help: every backward "
+        "pass would go through all earlier steps, and after `optimizer.step()` PyTorch stops with the in-place error "
+        "(GS201)."
     )
     tempting = Tempting(
         program="""\
@@ -82,7 +86,7 @@ for _ in range(3):
 """,
         shows="RuntimeError: one of the variables needed for gradient computation has been modified by an inplace",
         price=(
-            "`retain_graph=True`, as the message advises, trades this error for the next. The third pass walks back "
+            "`retain_graph=True`, as the message advises, leads to the next error. The third backward pass goes back "
             "into the second step, whose graph saved a weight that `optimizer.step()` has changed since (GS201). "
             "Without an optimizer, or where no weight was saved, it runs, and every step is slower and larger than the "
             "one before (GS305)."
@@ -104,7 +108,7 @@ for _ in range(3):
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
         """What happened, in one sentence."""
-        return f"{name} still carries the graph of an earlier step into this one"
+        return f"{name} still has the graph of an earlier step, and the backward() of that step freed it"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
@@ -128,10 +132,11 @@ for _ in range(3):
     def notes(cls, incident: Incident) -> tuple[str, ...]:
         """Why the usual answer is the wrong one."""
         ops = len(incident.consumed) if isinstance(incident, SecondPass) else 0
-        growth = f" (about +{ops} {'op' if ops == 1 else 'ops'} a step)" if ops else ""  # source does not tell how many
+        # Source does not say how many.
+        growth = f" (about {ops} more {'op' if ops == 1 else 'ops'} in each step)" if ops else ""
         return (
             (
-                f"not `retain_graph=True`: every pass would walk all earlier steps{growth}, and "
+                f"not `retain_graph=True`: every backward() would go through all earlier steps{growth}, and "
                 "stop with the in-place error (GS201) where a layer saved a weight that the optimizer has changed"
             ),
         )

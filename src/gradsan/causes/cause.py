@@ -67,18 +67,19 @@ class Cause:
     fix: ClassVar[str]  # what ends it
     unless: ClassVar[str]  # when that is the wrong thing to do, and what to do then
     tempting: ClassVar[Tempting]
-    # What the places of a diagnosis are to the explanation. A cause may say it in better words of its own.
+    # What the places of a diagnosis are to the explanation. A cause may say it in better words of its own. `{call}` is
+    # what the line calls: `backward()` where it says so.
     roles: ClassVar[dict[Role, str]] = {
-        "made": "made",
-        "held": "kept",
-        "cut": "cut off here",
-        "freed": "freed by this pass",
-        "changed": "changed",
-        "enters": "enters the later forward",
-        "used": "needs it again",
+        "made": "created here",
+        "held": "kept here",
+        "cut": "its graph is cut off here",
+        "freed": "freed by this {call}",
+        "changed": "changed here",
+        "enters": "used again here",
+        "used": "this {call} needs it, but it is gone",
     }
 
-    titles: ClassVar[dict[FixKind, str]] = {}  # what a kind of fix means here, where it is not what it means elsewhere
+    titles: ClassVar[dict[FixKind, str]] = {}  # what a kind of fix asks for here: see `causes/titles.py`
     # For a silent cause: kinds of fix that leave every gradient as it is.
     keeping_gradients: ClassVar[frozenset[FixKind]] = frozenset()
     # What a kind of fix means for the gradients here, where it is not what it means elsewhere: see `causes/meaning.py`.

@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Incident, SecondPass
@@ -10,9 +12,9 @@ class Checkpointed(Cause):
     The re-entrant kind of checkpoint (`use_reentrant=True`) runs its block without a graph. When the backward pass
     arrives there, it runs the block again, with a graph this time, and starts a backward pass of its own inside the
     one that is under way. Tensors that are arguments of `checkpoint` are cut off for that, and their gradients
-    handed on. A tensor with history that gets into the block in another way (a closure, `partial`, an attribute, a
+    handed on. A tensor with a graph that gets into the block differently (a closure, `partial`, an attribute, a
     list among the arguments) is not cut off: the inner pass walks through it and frees its graph, and the next
-    checkpoint that uses it finds that graph gone. Parameters may be read in any way; they have no history to free.
+    checkpoint that uses it finds that graph gone. Parameters may be read anywhere; they have no graph to free.
 
     State that the block stores on `self` while it runs leads to the same error. There need be only one
     `loss.backward()` in the program, and `retain_graph=True` on it has no effect, because it does not reach the
@@ -22,10 +24,14 @@ class Checkpointed(Cause):
     code = "GS112"
     name = "checkpointed"
     severity = "error"
-    summary = "only with activation checkpointing: a re-entrant checkpoint's inner pass freed shared history"
+    summary = "only with activation checkpointing: the backward pass of a re-entrant checkpoint freed a shared graph"
     own_remedies = table(
         Remedy("setting", target="use_reentrant", where=("program",)),
     )
+    titles: ClassVar[dict[FixKind, str]] = {
+        "setting": "pass `use_reentrant=False` to every `checkpoint(...)`",
+        "advice": "pass every tensor that the block uses as an argument of `checkpoint(...)`",
+    }
     asked = 2
     example = Example(
         program="""\
@@ -59,7 +65,7 @@ x.sum().backward()
         "Trainers of other libraries have a setting for it (`gradient_checkpointing_kwargs` in Hugging Face)."
     )
     unless = (
-        "If the re-entrant kind has to stay, make every tensor with history an argument of `checkpoint`. If the block "
+        "If the re-entrant kind has to stay, make every tensor with a graph an argument of `checkpoint`. If the block "
         "keeps state on `self`, no setting is enough: the block runs twice, and the second run starts from the changed "
         "state, so even `use_reentrant=False` can give a wrong gradient without an error. Pass the state in as an "
         "argument and return it."
@@ -92,7 +98,7 @@ x.sum().backward(retain_graph=True)
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
         """What happened, in one sentence."""
-        return f"a re-entrant checkpoint back-propagates on its own, and freed what leads to {name}"
+        return f"a re-entrant checkpoint runs a backward pass of its own, which has freed the graph of {name}"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same

@@ -4,9 +4,10 @@ The order is the cause's. What it cannot know, it asks whoever has read the sour
 """
 
 from collections.abc import Collection
-from typing import Protocol
+from typing import Protocol, get_args
 
 from gradsan.causes import cause
+from gradsan.causes.cause import Role
 from gradsan.causes.diagnosing import fix_of
 from gradsan.causes.remedy import Remedy, Sign
 from gradsan.report import Diagnosis, Fix, FixKind
@@ -40,8 +41,14 @@ def ranked(fixes: Fixes, diagnosis: Diagnosis, signs: Signs) -> Fixes:
     meant = next((each.kind for each in offered if _is_meant(each, signs)), None)
     if meant is None:
         return fixes
-    joining = () if meant in kinds else (fix_of(meant, known),)
+    joining = () if meant in kinds else (_added(meant, diagnosis),)
     return first((*joining, *fixes), [meant])
+
+
+def _added(kind: FixKind, diagnosis: Diagnosis) -> Fix:
+    """A fix that what ran did not ask for."""
+    places = {role: getattr(diagnosis, role) for role in get_args(Role)}
+    return fix_of(kind, cause(diagnosis.code), diagnosis.culprit, places)
 
 
 def first(fixes: Fixes, kinds: Collection[FixKind]) -> Fixes:

@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Donated, Incident
@@ -27,7 +29,14 @@ class CompiledRetain(Cause):
         Remedy("setting", target="donated_buffer", where=("program",)),
     )
     asked = 90
-    roles = Cause.roles | {"freed": "gave its buffers away", "used": "keeps the graph all the same"}
+    roles = Cause.roles | {
+        "freed": "this {call} gave its buffers away",
+        "used": "this {call} asks to keep the graph",
+    }
+    titles: ClassVar[dict[FixKind, str]] = {
+        "setting": "set `torch._functorch.config.donated_buffer = False` at the start of the program",
+        "recompute": "run the forward again before each backward(), and remove `retain_graph=True`",
+    }
     example = Example(
         program="""\
 import torch
@@ -95,7 +104,7 @@ for _ in range(2):
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
         """What happened, in one sentence."""
-        return f"the compiled backward of {name} gives its buffers away, and cannot keep its graph as this pass asks"
+        return f"the compiled backward of {name} gives its buffers away, so it cannot keep the graph as this call asks"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same

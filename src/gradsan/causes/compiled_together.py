@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.facts.incident import Incident, SecondPass
 from gradsan.report import FixKind
@@ -19,7 +21,8 @@ class CompiledTogether(Cause):
     code = "GS111"
     name = "compiled-together"
     severity = "error"
-    summary = "`torch.compile` made one op of separate parts, so walking one part freed the other"
+    summary = "`torch.compile` made one op of separate parts, so the backward pass of one freed the other"
+    titles: ClassVar[dict[FixKind, str]] = {"recompute": "call the compiled function once for each loss"}
     asked = 1
     example = Example(
         program="""\
@@ -97,7 +100,7 @@ on_fake.backward()
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
         """What happened, in one sentence."""
-        return f"`torch.compile` made one op of what led to {name}, so the first pass freed all of it"
+        return f"`torch.compile` put all that leads to {name} into one op, so the first backward() freed all of it"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same

@@ -15,24 +15,27 @@ class ComputedOnce(Cause):
 
     The line before the loop looks like preparation: embeddings propagated over a graph once an epoch (LightGCN), a
     scale that is the exponential of a parameter, a data set encoded by another network. But parameters go into it, so
-    it is the first part of the forward pass, and its graph is a part of the graph of every loss that uses it. The
-    first backward pass walks into it and frees it. The second step builds everything else anew and meets the freed
-    part again.
+    it is the first part of the forward pass, and its graph is a part of the graph of every loss that uses it. The first
+    backward pass walks into it and frees it. The second step computes everything else again and meets the freed part.
 
     Freed memory is only half of the problem. After `optimizer.step()` the result is also out of date: it was computed
-    from parameters that have changed since. Where the line happens to save nothing for backward (`w + 1`), PyTorch
-    does not raise, and the training goes on with the old values (GS308). This is why `retain_graph=True` is no cure: it
+    from parameters that have changed since. Where the line happens to save nothing for backward (`w + 1`), PyTorch does
+    not raise, and the training goes on with the old values (GS308). This is why `retain_graph=True` does not help: it
     keeps the old values in use, or leads to the in-place error (GS201).
     """
 
     code = "GS104"
     name = "computed-once"
     severity = "error"
-    summary = "a graph made once from parameters, outside the loop, is used in every step"
+    summary = "a graph created once from parameters, outside the loop, is used in every step"
     own_remedies = table(
         Remedy("detach", where=("creation", "use")),
     )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "constant", "no-grad": "constant"}
+    titles: ClassVar[dict[FixKind, str]] = {
+        "detach": "detach {it} where it is computed: its values stay, its graph is dropped",
+        "recompute": "compute {it} again in every step, from the parameters as they are then",
+    }
     asked = 30
     example = Example(
         program="""\
@@ -66,7 +69,7 @@ for pair in ([0, 2], [1, 3]):
 """,
     )
     fix = (
-        "Move the line into the loop, before its first use, so that every step computes it from the present "
+        "Move the line into the loop, before its first use, so that every step computes it from the current "
         "parameters. What does not depend on parameters (the adjacency, the positions) can stay outside."
     )
     unless = (
@@ -111,19 +114,19 @@ up to date: False
         if loop is None or loop.made != "before":
             return False
         # A GAN's fake, made once an iteration and used in several inner steps, is another network's output.
-        return not (loop.made_in_outer_iteration and incident.owners.apart)
+        return not (loop.created_in_outer_iteration and incident.owners.apart)
 
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
         """What happened, in one sentence."""
-        return f"the graph of {name} was made once, before the loop, and the first pass in it freed that graph"
+        return f"{name} was computed once, before the loop, and the first backward() in the loop freed its graph"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
         if not isinstance(incident, SecondPass) or not incident.owners.freed:  # nobody trains it
             return ("detach", "no-grad")
-        # Whoever trains it does not step here: a teacher that was trained before. A trial tells whether it does later.
+        # Whoever trains it does not step here: a teacher that was trained before. A trial says whether it does later.
         if incident.owners.stepped and not incident.owners.stepped & incident.owners.freed:
             return ("detach", "no-grad", "move-into-loop")
         # What the loss compares with, or weighs by: this iteration's forward trains the same parameters already.

@@ -2,13 +2,14 @@
 
 import hashlib
 import linecache
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gradsan.causes import all_causes
 from gradsan.causes import cause as cause_of
-from gradsan.causes.cause import Cause, Finding, Places
+from gradsan.causes.cause import Cause, Finding, Places, Role
 from gradsan.causes.remedy import Remedy
+from gradsan.causes.titles import title_of
 from gradsan.facts.culprit import Named, shown
 from gradsan.facts.incident import (
     Edited,
@@ -22,31 +23,14 @@ from gradsan.facts.incident import (
     WithoutHistory,
 )
 from gradsan.facts.location import Frame, Location
-from gradsan.report import Confidence, Diagnosis, Fix, FixKind, Origin, PathOp, RaisedError, Safety
+from gradsan.report import Confidence, Culprit, Diagnosis, Fix, FixKind, Origin, PathOp, RaisedError, Safety
 
-# What a fix of each kind does, for whoever has to make it by hand. `same-gradients`: at every step, each optimizer is
-# given what a run with all graphs kept would give it. What is computed again after a step, or at another time than the
-# program did it, sees other parameters than that run; and a gradient that becomes part of the loss adds a term to it.
-_TITLES: dict[FixKind, tuple[str, Safety]] = {
-    "recompute": ("run the forward again before the later pass", "same-gradients"),
-    "combine-losses": ("add the losses up and call backward once", "same-gradients"),
-    "detach": ("detach it where it crosses over: it keeps its values and loses its history", "changes-gradients"),
-    "reset-state": ("give the state its initial value at the step's boundary", "changes-gradients"),
-    "no-grad": ("compute it under `torch.no_grad()`", "changes-gradients"),
-    "item": ("keep the number, not the tensor: `.item()`", "changes-gradients"),
-    "move-into-loop": ("compute it anew in every round, inside the loop", "changes-gradients"),
-    "reorder": ("make all backward passes before the optimizers step", "changes-gradients"),
-    "remove-backward": ("remove the pass that is not needed", "changes-gradients"),
-    "retain-graph": ("give the earlier pass `retain_graph=True`, and never the last one", "same-gradients"),
-    "create-graph": ("give the earlier call `create_graph=True`", "changes-gradients"),
-    "remove-retain": ("leave `retain_graph=True` out: the gradients stay the same", "same-gradients"),
-    "zero-grad": ("call `zero_grad()` once for every `step()`", "changes-gradients"),
-    "clone": ("edit a copy, or use the form of the operation that returns a new tensor", "same-gradients"),
-    "unfreeze": ("freeze all but the part that is to learn", "changes-gradients"),
-    "re-attach": ("remove or replace the call that cuts the graph", "changes-gradients"),
-    "setting": ("change the setting that the explanation names", "same-gradients"),
-    "advice": ("no single edit mends this: see `gradsan explain`", "changes-gradients"),
-}
+# Kinds of fix with which, at every step, each optimizer is given what a run with all graphs kept would give it. What is
+# computed again after a step, or at another time than the program did it, sees other parameters than that run; and a
+# gradient that becomes part of the loss adds a term to it.
+_SAME_GRADIENTS: frozenset[FixKind] = frozenset(
+    {"recompute", "combine-losses", "retain-graph", "remove-retain", "clone", "setting"}
+)
 
 _CONFIDENCE: tuple[Confidence, ...] = ("certain", "likely", "possible")  # by the doubt
 
@@ -126,7 +110,7 @@ def diagnosis_of(finding: Finding, cause: type[Cause], entry: EntryPoint) -> Dia
         culprit=finding.culprit,
         evidence={key: value for key, value in finding.evidence.items() if value is not None},
         notes=finding.notes,
-        fixes=tuple(fix_of(kind, cause) for kind in finding.kinds),
+        fixes=tuple(fix_of(kind, cause, finding.culprit, places) for kind in finding.kinds),
         **places,  # type: ignore[arg-type] # a role is the name of a field
     )
 
@@ -144,14 +128,15 @@ def _claimed(fix: Fix, incident: Incident) -> Fix:
     return fix
 
 
-def fix_of(kind: FixKind, cause: type[Cause]) -> Fix:
+def fix_of(kind: FixKind, cause: type[Cause], culprit: Culprit | None, places: Mapping[Role, Location | None]) -> Fix:
     """A fix of this kind, in the words of a cause."""
-    title, safety = _TITLES[kind]
+    keeping = _SAME_GRADIENTS
     # A program that runs is fixed so that it trains otherwise, but for what only costs memory; and one that edits or
     # cuts what a pass needs fails with all graphs kept, too: there is nothing that gradients could be the same as.
     if cause.asked is None or cause.code.startswith("GS2"):
-        safety = "same-gradients" if kind in cause.keeping_gradients else "changes-gradients"
-    return Fix(kind, cause.titles.get(kind, title), safety)
+        keeping = cause.keeping_gradients
+    safety: Safety = "same-gradients" if kind in keeping else "changes-gradients"
+    return Fix(kind, title_of(kind, cause, None if culprit is None else culprit.name, places), safety)
 
 
 def _in_order() -> list[type[Cause]]:
@@ -187,16 +172,16 @@ def _notes(incident: Incident, cause: type[Cause]) -> Iterator[str]:
     """What the user may believe, and is not so."""
     if isinstance(incident, SecondPass) and incident.failing.retains:
         yield (
-            "`retain_graph=True` on this call does not help: it keeps what this pass walks, and the graph was freed "
-            "by the earlier one"
+            "`retain_graph=True` on this call does not help: it keeps the graph for later calls, and the graph was "
+            "freed by an earlier one"
         )
     if isinstance(incident, Edited) and incident.by_optimizer and incident.when == "earlier" and incident.again:
-        yield "the old values are reached through state carried over from an earlier step: that is the root (GS103)"
+        yield "the old values come from an earlier step, through a tensor that is carried on: that is the cause (GS103)"
     if isinstance(incident, Edited) and incident.by_optimizer and incident.retained:
         kept = incident.retained[-1]
         yield (
-            f"this error is what `retain_graph=True` at {shown(kept.file)}:{kept.line} bought: it kept the graph "
-            "beyond the optimizer's step, and the parameters that the graph needs are changed by then"
+            f"`retain_graph=True` at {shown(kept.file)}:{kept.line} leads to this error: it keeps the graph after the "
+            "optimizer's step, which changes the parameters that the graph needs"
         )
     yield from cause.notes(incident)
 

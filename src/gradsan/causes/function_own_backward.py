@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.facts.incident import Incident, SecondPass
 from gradsan.report import FixKind
@@ -20,6 +22,10 @@ class FunctionOwnBackward(Cause):
     name = "function-own-backward"
     severity = "error"
     summary = "a custom `autograd.Function` back-propagates a graph of its own; `retain_graph` does not reach it"
+    titles: ClassVar[dict[FixKind, str]] = {
+        "recompute": "call the Function again for each backward(), or create {it} again inside its `backward`",
+        "retain-graph": "pass `retain_graph=True` to the call inside the Function's `backward`: {earlier}",
+    }
     asked = 3
     example = Example(
         program="""\
@@ -115,7 +121,7 @@ out.var().backward(retain_graph=True)
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
         """What happened, in one sentence."""
-        return f"a custom Function back-propagates a graph of its own, {name}, which its first backward freed"
+        return f"a custom Function calls backward on a graph of its own, {name}, and the first call freed that graph"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same

@@ -31,6 +31,9 @@ class GradFreedGraph(Cause):
     )
     # Without a graph of its own, a gradient that enters the loss would be a constant there.
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"retain-graph": "created"}
+    titles: ClassVar[dict[FixKind, str]] = {
+        "recompute": "compute {it} again after {earlier}",
+    }
     asked = 10
     example = Example(
         program="""\
@@ -62,7 +65,7 @@ loss.backward()
     )
     unless = (
         "Not where the gradient is used only as a number: a saliency map, a step size, first-order meta-learning. "
-        "There `create_graph=True` spends time and memory on second derivatives that nobody needs; use "
+        "There `create_graph=True` costs time and memory for second derivatives that nobody needs; use "
         "`retain_graph=True`, or take the gradient from a forward pass of its own. Prefer `autograd.grad` to "
         "`backward(create_graph=True)`: the latter ties each parameter and its `.grad` into a cycle that keeps memory."
     )
@@ -101,8 +104,8 @@ print("the slope is trained through:", slope.requires_grad)
         if freeing is None or freeing.kind == "grad":
             earlier = "`autograd.grad`"
         else:
-            earlier = "a pass inside another one" if freeing.nested else "a pass inside the forward"
-        return f"{earlier} freed the graph of {name}, which the later pass needs"
+            earlier = "a backward() inside another one" if freeing.nested else "a backward() inside the forward"
+        return f"{earlier} freed the graph of {name}, which the later backward() needs"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:

@@ -1,27 +1,28 @@
 from collections.abc import Iterator
+from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Finding, Places, Tempting
 from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.course import Course, Hoard, Holding
 from gradsan.facts.doubt import LIKELY, SURE
-from gradsan.lifecycle.amounts import count, size
-from gradsan.report import Culprit
+from gradsan.lifecycle.amounts import count
+from gradsan.report import Culprit, FixKind
 
 _BYTES_AN_OP = 850  # of the process's memory, for an op that has nothing saved any more
 
 
 class GraphLeak(Cause):
-    """The history of every step is kept alive by a total or a list.
+    """A total or a list keeps the graph of every step in memory.
 
-    `running_loss += loss` and `losses.append(loss)` are meant to note numbers. But a loss is a tensor that leads to
-    its graph, and what is noted keeps that graph alive, step after step. Nothing raises. Memory grows with every
-    step, until the process or the GPU runs out of it, often hours later and in a line that has nothing to do with
+    `running_loss += loss` and `losses.append(loss)` are meant to collect numbers. But a loss is a tensor that leads to
+    its graph, and what is collected keeps that graph in memory, step after step. Nothing raises. Memory grows with
+    every step, until the process or the GPU runs out of it, often hours later and in a line that has nothing to do with
     it.
 
     How fast depends on the backward pass. After `backward()` the saved values are freed, and only the chain of
     operations stays: little, but for ever, in the memory of the process. Without it, as in a validation loop that
-    forgot `torch.no_grad()`, all saved activations stay, and the GPU is soon full. `model.eval()` does not switch
-    the recording off.
+    forgot `torch.no_grad()`, all saved activations stay, and the GPU is soon full. `model.eval()` does not switch the
+    recording off.
 
     To see it, print what you collect: a number should stand there, without `grad_fn=`.
     """
@@ -29,13 +30,18 @@ class GraphLeak(Cause):
     code = "GS301"
     name = "graph-leak"
     severity = "warning"
-    summary = "history is kept alive step after step by a total or a list of losses"
+    summary = "a total or a list of losses keeps the graph of every step in memory"
     own_remedies = table(
         Remedy("item", where=("kept",), by_assignment=True),
         Remedy("detach", where=("kept",), by_assignment=True),
         Remedy("no-grad", where=("measuring",), first_if="it can be written"),
     )
-    roles = Cause.roles | {"held": "kept, with all its history"}
+    roles = Cause.roles | {"held": "kept here, with its graph"}
+    titles: ClassVar[dict[FixKind, str]] = {
+        "item": "put only the number into {it}: `.item()`",
+        "detach": "detach what is put into {it}: its values stay, its graph is dropped",
+        "no-grad": "compute what is put into {it} under `torch.no_grad()`",
+    }
     keeping_gradients = frozenset({"item", "detach", "no-grad"})
     example = Example(
         program="""\
@@ -70,13 +76,13 @@ print(running_loss)
         fixed_shows="21.25\n",
     )
     fix = (
-        "Note the number: `loss.item()`. On a GPU each `.item()` waits until the loss has been computed; where that "
+        "Collect the number: `loss.item()`. On a GPU each `.item()` waits until the loss has been computed; where that "
         "matters, add up `loss.detach()` and call `.item()` once, when the total is printed. Put validation under "
         "`torch.no_grad()`. Outputs that are collected for a metric need `.detach()` as well."
     )
     unless = (
         "Not where the total is to be back-propagated, as in gradient accumulation over a few batches or the losses of "
-        "one sequence: there the history is the purpose. Call backward on it once, and begin the next total from 0."
+        "one sequence: there the graph is the purpose. Call backward on it once, and begin the next total from 0."
     )
     tempting = Tempting(
         program="""\
@@ -118,12 +124,12 @@ print(running_loss)
 
     @classmethod
     def _finding(cls, holding: Holding) -> Finding:
-        what = "the graph of a step that is long over"
+        what = "the graph of a step that ended long ago"
         if holding.is_growing:
             steps = "all steps so far" if holding.most is None else count(holding.most.graphs, "step")
             what = f"the graphs of {steps}, and more with every step"
         return Finding(
-            sentence=f"`{holding.name}` keeps {what}{_amounts(holding)}",
+            sentence=f"`{holding.name}` keeps {what}",
             kinds=("item", "detach", "no-grad") if holding.of_numbers else ("detach", "no-grad"),
             places=_places(holding),
             culprit=Culprit(holding.name, holding.holder),
@@ -138,8 +144,7 @@ print(running_loss)
         forwards = "every forward" if hoard.graphs is None else count(hoard.graphs, "forward")
         return Finding(
             sentence=(
-                f"`{hoard.name}` keeps the graphs of {forwards}{_until(hoard.function)}, and no backward pass takes "
-                f"them{_amounts(hoard)}"
+                f"`{hoard.name}` keeps the graphs of {forwards}{_until(hoard.function)}, and no backward() uses them"
             ),
             kinds=("no-grad", "item", "detach") if hoard.of_numbers else ("no-grad", "detach"),
             places=_places(hoard),
@@ -162,13 +167,6 @@ def _until(function: str | None) -> str:
     if function is None:
         return ""
     return " until the end" if function == "<module>" else f" until `{function.rpartition('.')[2]}` returns"
-
-
-def _amounts(kept: Holding | Hoard) -> str:
-    """What that costs, as far as somebody measured it."""
-    if kept.ops is None:
-        return ""
-    return f": {count(kept.ops, 'op')} stay in memory, with up to {size(kept.saved_bytes or 0)} of saved values"
 
 
 def _cost(kept: Holding | Hoard) -> int:

@@ -12,28 +12,35 @@ _FAR = 1000  # steps ahead, for a reader to see where it leads
 
 
 class GrowingHistory(Cause):
-    """Every backward pass walks all earlier steps as well.
+    """Every backward pass goes through all earlier steps as well.
 
-    A tensor carried from step to step (a moving average, a memory, a hidden state) still has its history, and the
-    graphs of the earlier steps were kept with `retain_graph=True`, or consist of operations that save nothing. So
-    nothing is missing and nothing raises. Each pass walks this step, the one before, and so on back to the first.
+    A tensor carried from step to step (a moving average, a memory, a hidden state) still has its graph, and the graphs
+    of the earlier steps were kept with `retain_graph=True`, or consist of operations that save nothing. So nothing is
+    missing and nothing raises. Each pass goes through this step, the one before, and so on to the first.
 
-    The first steps are fast. The tenth pass walks ten steps, the thousandth a thousand, and their saved values all
-    stay in memory. It is taken for a leak in PyTorch or a slow data loader. The gradient is not that of this step
-    alone either: it contains what flows back through all earlier ones, whose activations come from parameters that
-    have changed since. Where a changed parameter was itself saved for backward, PyTorch stops (GS201); a plain
-    moving average of outputs saves none, and goes on for ever.
+    The first steps are fast. The tenth pass goes through ten steps, the thousandth through a thousand, and their saved
+    values all stay in memory. It is taken for a leak in PyTorch or a slow data loader. The gradient is not that of this
+    step alone either: it contains what flows back through all earlier ones, whose activations come from parameters that
+    have changed since. Where a changed parameter was itself saved for backward, PyTorch stops (GS201); a plain moving
+    average of outputs saves none, and goes on for ever.
     """
 
     code = "GS305"
     name = "growing-history"
     severity = "warning"
-    summary = "every backward walks all earlier steps, each step slower and larger than the last"
+    summary = "every backward pass goes through all earlier steps: each step is slower than the last"
     own_remedies = table(
         Remedy("detach", where=("single use", "boundary", "use"), drops_retain=True),
     )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "beside"}
-    roles = Cause.roles | {"enters": "carried on", "used": "walks all earlier steps too"}
+    roles = Cause.roles | {
+        "enters": "carried into the next step here",
+        "used": "this {call} goes through all earlier steps too",
+    }
+    titles: ClassVar[dict[FixKind, str]] = {
+        "detach": "detach {it} between the steps: its values stay, its graph is dropped",
+        "remove-retain": "remove `{option}` from {later}; PyTorch then reports what is carried on",
+    }
     example = Example(
         program="""\
 import torch
@@ -85,8 +92,8 @@ for batch in torch.ones(4, 8, 3):
         fixed_shows="ops in the graph: 9\nops in the graph: 9\nops in the graph: 9\nops in the graph: 9\n",
     )
     fix = (
-        "Detach what is carried, where it enters the next step, and take `retain_graph=True` out. With the history "
-        "cut, nothing needs it; and without it, PyTorch reports the next tensor that is carried by mistake (GS103)."
+        "Detach what is carried, where it enters the next step, and take `retain_graph=True` out. With the graph "
+        "cut off, nothing needs it; and without it, PyTorch reports the next tensor that is carried by mistake (GS103)."
     )
     unless = (
         "Not where the gradient should flow over several steps. Then choose how many: add up the losses of that "
@@ -125,7 +132,7 @@ ops in the graph: 30
 """,
         price=(
             "`clone()` copies the values and stays connected: it is one more op in every step. Only `detach()` cuts "
-            "the history off (`detach().clone()` where the values are edited afterwards)."
+            "the graph off (`detach().clone()` where the values are edited afterwards)."
         ),
     )
 
@@ -139,17 +146,18 @@ ops in the graph: 30
         first, last = (line.walks[0], line.walks[-1]) if line.walks else (None, None)
         carried = line.carried
         name = None if carried is None else carried.name
-        subject = f"`{name}` carries" if name else "something carries"
+        subject = f"`{name}`" if name else "a tensor"
         places: Places = {"used": (line.stack, None if last is None else last.step)}
         if carried is not None and carried.enters:
             places["enters"] = (carried.enters, None)
         return Finding(
-            sentence=f"{subject} the history of all earlier steps into every pass{_numbers(first, last)}",
+            sentence=f"{subject} carries the graphs of all earlier steps into every backward()",
             kinds=("detach", "remove-retain") if line.retained else ("detach",),
             places=places,
             culprit=Culprit(name, carried.holder) if carried and name and carried.holder else None,
             doubt=line.doubt,
             evidence=_counted(first, last),
+            notes=_numbers(first, last),
             costs_bytes=(line.saved_bytes or 0) * max(0 if last is None else last.back, 1),
             count=line.passes,
         )
@@ -160,13 +168,12 @@ def _growth(first: Walk, last: Walk) -> float:
     return (last.ops - first.ops) / max(last.step - first.step, 1)
 
 
-def _numbers(first: Walk | None, last: Walk | None) -> str:
+def _numbers(first: Walk | None, last: Walk | None) -> tuple[str, ...]:
     if first is None or last is None:
-        return ""
-    return (
-        f": it walked {count(first.ops, 'op')} in step {first.step}, {last.ops:,} in step {last.step}, and would walk "
-        f"about {first.ops + _growth(first, last) * _FAR:,.0f} in step {_FAR:,}"
-    )
+        return ()
+    far = first.ops + _growth(first, last) * _FAR
+    went = f"{count(first.ops, 'op')} in step {first.step} and {last.ops:,} in step {last.step}"
+    return (f"backward() went through {went}; in step {_FAR:,} it would be about {far:,.0f}",)
 
 
 def _counted(first: Walk | None, last: Walk | None) -> dict[str, int | float | str | None]:

@@ -34,8 +34,12 @@ class InplaceEdit(Cause):
     )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reorder": "copied"}
     asked = 71
-    roles = Cause.roles | {"made": "saved for backward", "changed": "edited in place", "used": "needs the old values"}
-    titles: ClassVar[dict[FixKind, str]] = {"reorder": "make the edit after the pass that needs the old values"}
+    roles = Cause.roles | {
+        "made": "saved for backward() here",
+        "changed": "changed in place here",
+        "used": "this {call} needs the old values",
+    }
+    titles: ClassVar[dict[FixKind, str]] = {"reorder": "change {it} only after {later}, which needs the old values"}
     example = Example(
         program="""\
 import torch
@@ -63,7 +67,7 @@ gates.sum().backward()
     unless = (
         "Not where the edit can come before the tensor's first use; then move it there and copy nothing. If the "
         "edited tensor is a parameter and the editor an optimizer, a copy is the wrong cure: the step came too early "
-        "(GS201). Editing through `.data` is never the way: it is not counted, so the gradient is computed from the "
+        "(GS201). Never edit through `.data`: it is not counted, so the gradient is computed from the "
         "edited values without an error."
     )
     tempting = Tempting(
@@ -94,14 +98,16 @@ gates.sum().backward()
         """What happened, in one sentence."""
         layer = incident.layer if isinstance(incident, Edited) else None
         if layer is not None and name == f"`{layer[0]}`":
-            return f"{name} ({layer[1]}, inplace=True) edited what it was given after an op had saved that"
-        return f"{name} was changed in place after an op had saved it for the backward pass"
+            return (
+                f"{name} ({layer[1]}, inplace=True) changed its input in place after an op had saved it for backward()"
+            )
+        return f"{name} was changed in place after an op had saved it for backward()"
 
     @classmethod
     def notes(cls, incident: Incident) -> tuple[str, ...]:
         """Which layer of a library's container it was, whatever the explanation calls the tensor."""
         layer = incident.layer if isinstance(incident, Edited) else None
-        return () if layer is None else (f"the edit is what `inplace=True` of `{layer[0]}` ({layer[1]}) asks for",)
+        return () if layer is None else (f"`inplace=True` of `{layer[0]}` ({layer[1]}) makes this change",)
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:

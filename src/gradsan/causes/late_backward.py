@@ -1,17 +1,18 @@
 from collections.abc import Iterator
+from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
 from gradsan.facts.course import Course, Gave
 from gradsan.facts.doubt import LIKELY, SURE
 from gradsan.lifecycle.amounts import count
-from gradsan.report import Culprit
+from gradsan.report import Culprit, FixKind
 
 
 class LateBackward(Cause):
     """A loss is back-propagated after the step, and its gradient is cleared before the next one.
 
     `backward()` only fills `.grad`; the parameters change in `optimizer.step()`, which takes what is there at that
-    moment. A loss whose pass comes after the step puts its gradient there too late. The next round begins with
+    moment. A loss whose pass comes after the step puts its gradient there too late. The next iteration begins with
     `zero_grad()`, and the gradient is thrown away unread. The loss is computed, back-propagated and logged, and it
     trains nothing.
 
@@ -25,7 +26,13 @@ class LateBackward(Cause):
     name = "late-backward"
     severity = "warning"
     summary = "a loss is back-propagated after `step()` and cleared before the next: it trains nothing"
-    roles = Cause.roles | {"changed": "steps before the pass", "used": "comes too late"}
+    roles = Cause.roles | {
+        "changed": "the optimizer steps here, before that backward()",
+        "used": "this {call} comes too late",
+    }
+    titles: ClassVar[dict[FixKind, str]] = {
+        "combine-losses": "add {it} to the other loss, and call backward() once, before {changed}"
+    }
     example = Example(
         program="""\
 import torch
@@ -59,14 +66,14 @@ print(weight.tolist())
         fixed_shows="[0.25, 0.25]\n",
     )
     fix = (
-        "Move `step()` after the last backward pass of the round, or add the losses up and call backward once before "
-        "it. Where the losses share a forward, the sum is the shorter way (GS102)."
+        "Move `step()` after the last backward pass of the iteration, or add the losses up and call backward once "
+        "before it. Where the losses share a forward, the sum is shorter (GS102)."
     )
     unless = (
         "Not where the late loss is to act on parameters that the step has already updated. Then it needs a step of "
         "its own: `zero_grad()`, its forward, its backward, `step()`. If its gradient was only to be looked at, take "
         "it with `torch.autograd.grad`, which leaves `.grad` alone. Where `zero_grad()` follows directly on `step()`, "
-        "a late gradient is not lost but acts one round later; if that is meant, leave a comment."
+        "a late gradient is not lost but acts one iteration later; if that is meant, leave a comment."
     )
     tempting = Tempting(
         program="""\
@@ -100,8 +107,8 @@ print(weight.tolist())
             loss = f"`{line.loss}`" if line.loss else "a loss"
             yield Finding(
                 sentence=(
-                    f"{loss} is back-propagated after the step, and its gradients are cleared "
-                    "before the next one: it trains nothing"
+                    f"{loss} trains nothing: its backward() comes after the optimizer's step, and its gradients are "
+                    "cleared before the next one"
                 ),
                 kinds=("reorder", "combine-losses"),
                 places={"changed": (gave.step, None), "used": (line.stack, None)},
@@ -118,5 +125,5 @@ def _came_too_late(gave: Gave) -> tuple[str, ...]:
         return ()
     followed = gave.used + gave.wasted
     if not gave.used:
-        return (f"all {count(followed, 'pass', 'passes')} that were followed came too late",)
-    return (f"{gave.wasted} of {followed} passes that were followed came too late",)
+        return (f"all {count(followed, 'backward() call')} that were followed came too late",)
+    return (f"{gave.wasted} of {followed} backward() calls that were followed came too late",)

@@ -10,29 +10,29 @@ _BY_SIGN: Mapping[str, FixKind] = {"autograd.grad": "create-graph", "requires_gr
 
 
 class LostGraph(Cause):
-    """The loss has no history, so there is nothing to back-propagate.
+    """The loss has no graph, so there is nothing to back-propagate.
 
-    A tensor knows how it was computed only as long as every step on the way is an operation that PyTorch records.
+    A tensor knows how it was computed only as long as every step on the path is an operation that PyTorch records.
     `.item()`, `.detach()`, `.data`, `torch.tensor(x)` and a trip through numpy hand over bare values; inside
     `torch.no_grad()` nothing is recorded; `argmax`, comparisons, `.long()` and a distribution's `sample()` have no
-    gradient at all. If all ways from the parameters to the loss lead through such a place, the loss is a plain
+    gradient at all. If all paths from the parameters to the loss lead through such a place, the loss is a plain
     number, and `backward()` has no graph to walk.
 
     It often comes after the error about a second backward pass, when one `detach()` too many was put in to stop it.
     The popular cure `loss.requires_grad_()` removes the message and the training with it: the loss becomes a leaf,
-    its own gradient is 1, and no parameter receives anything. Instead follow the way from the model's output to the
-    loss. The first tensor whose `requires_grad` is False was made by the line that has to change.
+    its own gradient is 1, and no parameter receives anything. Instead follow the path from the model's output to
+    the loss. The first tensor whose `requires_grad` is False was created by the line that has to change.
     """
 
     code = "GS203"
     name = "lost-graph"
     severity = "error"
-    summary = "the loss has no history: `.item()`, `.data`, `no_grad`, numpy or argmax cut it off"
+    summary = "the loss has no graph: `.item()`, `.data`, `no_grad`, numpy or argmax cut it off"
     asked = 80
     titles: ClassVar[dict[FixKind, str]] = {
-        "advice": "compute it in torch, from tensors that require a gradient, and where gradients are not switched off"
+        "advice": "compute {it} with torch operations, from tensors that require a gradient, outside of `no_grad`"
     }
-    roles = Cause.roles | {"cut": "loses its history", "used": "needs a history"}
+    roles = Cause.roles | {"cut": "its graph is lost here", "used": "this {call} needs a graph"}
     example = Example(
         program="""\
 import torch
@@ -94,8 +94,8 @@ print("gradient of the weight:", model.weight.grad)
     def sentence(cls, name: str, incident: Incident) -> str:
         """What happened, in one sentence."""
         if isinstance(incident, WithoutHistory) and incident.by is not None:
-            return f"{name} has no history: {incident.by} cut it off from the parameters"
-        return f"{name} has no history: no graph leads from it to a parameter"
+            return f"{name} has no graph: {incident.by} cut it off from the parameters"
+        return f"{name} has no graph: nothing leads from it to a parameter"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:

@@ -24,7 +24,10 @@ class MissingZeroGrad(Cause):
     name = "missing-zero-grad"
     severity = "warning"
     summary = "gradients pile up over optimizer steps because they are never cleared"
-    roles = Cause.roles | {"changed": "steps with all gradients so far", "used": "adds to the old gradients"}
+    roles = Cause.roles | {
+        "changed": "this step uses all gradients so far",
+        "used": "this {call} adds to the old gradients",
+    }
     example = Example(
         program="""\
 import torch
@@ -81,7 +84,7 @@ gradient of the bias: 3.0
 """,
         price=(
             "A lower learning rate calms the swings and leaves their cause: the gradients still add up, each step "
-            "still contains all steps before it. It takes ten times as long to go wrong in the same way."
+            "still contains all steps before it. The same problem comes ten times later."
         ),
     )
 
@@ -100,8 +103,8 @@ gradient of the bias: 3.0
         named = f"`{each.name}`" if each.name else "the optimizer"
         return Finding(
             sentence=(
-                f"every step of {named} also takes the gradients that another optimizer's loss has left in its "
-                "parameters: nothing clears them before its own backward pass"
+                f"every step of {named} also uses the gradients that another optimizer's loss has left in its "
+                "parameters: nothing clears them before its own backward()"
             ),
             kinds=("zero-grad",),
             places={"changed": (each.stack, None), "used": (each.foreign, None)},
@@ -116,7 +119,7 @@ gradient of the bias: 3.0
         named = f"`{each.name}`" if each.name else "the optimizer"
         who = f"every step of {named}" if each.piles_usually else f"from some time on, every step of {named}"
         return Finding(
-            sentence=f"{who} uses the gradients of the steps before as well: nothing clears them",
+            sentence=f"{who} also uses the gradients of the steps before: nothing clears them",
             kinds=("zero-grad",),
             places={"changed": (each.stack, None), "used": (each.adding, None)},
             culprit=Culprit(each.name, "optimizer") if each.name else None,

@@ -2,12 +2,11 @@ from collections.abc import Iterator
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
 from gradsan.facts.course import Course, PassLine
-from gradsan.lifecycle.amounts import count, size
 from gradsan.report import Culprit
 
 
 class NeedlessRetain(Cause):
-    """A graph is retained, and no later pass walks it.
+    """A graph is retained, and no later backward pass uses it.
 
     `retain_graph=True` does one thing: the backward pass leaves the saved values in place. They stay in memory
     until the last tensor that leads to them is gone. In a training loop that is `loss`, which holds the old graph
@@ -23,8 +22,8 @@ class NeedlessRetain(Cause):
     code = "GS302"
     name = "needless-retain"
     severity = "warning"
-    summary = "`retain_graph=True` that no later pass used, and the memory it costs"
-    roles = Cause.roles | {"used": "keeps the graph for nobody"}
+    summary = "`retain_graph=True` keeps a graph in memory that no later backward pass uses"
+    roles = Cause.roles | {"used": "this {call} keeps the graph, and nothing uses it"}
     keeping_gradients = frozenset({"remove-retain"})
     example = Example(
         program="""\
@@ -128,9 +127,9 @@ print("saved values still in memory:", Saved.alive)
     def _finding(cls, line: PassLine) -> Finding:
         option = "create_graph=True" if line.differentiable else "retain_graph=True"
         loss = f"`{line.loss}`" if line.loss else "the loss"
-        nobody = "nobody differentiates the gradients" if line.differentiable else "no later pass walks it"
+        nobody = "nothing differentiates the gradients" if line.differentiable else "no later backward() uses it"
         return Finding(
-            sentence=f"`{option}` keeps the graph of {loss}{_times(line)}, and {nobody}{_cost(line)}",
+            sentence=f"`{option}` keeps the graph of {loss}{_times(line)}, and {nobody}",
             kinds=("remove-retain",),
             places={"used": (line.stack, None)},
             culprit=Culprit(line.loss, line.loss_holder) if line.loss else None,
@@ -142,16 +141,7 @@ print("saved values still in memory:", Saved.alive)
 
 
 def _times(line: PassLine) -> str:
-    if line.passes is None:
-        return ""
-    return " once" if line.retained == 1 else f" in {count(line.retained, 'pass', 'passes')}"
-
-
-def _cost(line: PassLine) -> str:
-    if line.saved_bytes is None:
-        return ""
-    lasts = f", for {line.seconds * 1000:.0f} ms a pass" if line.seconds else ""
-    return f": about {size(line.saved_bytes)} of saved values stay in memory for nothing{lasts}"
+    return "" if line.passes is None or line.retained == 1 else f" {line.retained:,} times"
 
 
 def _counted(line: PassLine) -> dict[str, int | float | str | None]:

@@ -10,7 +10,7 @@ _CUTS: dict[str, str] = {
     "data": "`.data`",
     "no-grad": "`torch.no_grad()`",
     "number": "turning it into a number",
-    "numpy": "the way through numpy",
+    "numpy": "the path through numpy",
     "new-tensor": "copying it into a new tensor",
 }
 
@@ -32,7 +32,6 @@ class ParameterWithoutGradient(Cause):
     name = "parameter-without-gradient"
     severity = "warning"
     summary = "a detach or `no_grad` cuts an optimized parameter off from every loss"
-    roles = Cause.roles | {"cut": "cut off here"}
     example = Example(
         program="""\
 import torch
@@ -91,7 +90,7 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
         shows="without gradient: ['encoder.weight', 'encoder.bias']\n",
         price=(
             "`requires_grad_()` behind the cut gives `code` a gradient of its own, and that is where it ends: the "
-            "tensor is a leaf, with no way back to the encoder. The program looks repaired, and trains as much as "
+            "tensor is a leaf, with no path back to the encoder. The program looks repaired, and trains as much as "
             "before."
         ),
     )
@@ -114,8 +113,8 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
             never = f"{'has' if receives == 'receives' else 'have'} never received a gradient in {cut.steps} steps"
         return Finding(
             sentence=(
-                f"{shown}{more} {never}, though the optimizer has {them}: {_CUTS.get(cut.how, cut.how)} cuts off what "
-                "the loss is made of"
+                f"{shown}{more} {never}, though the optimizer has {them}: {_CUTS.get(cut.how, cut.how)} cuts the "
+                f"graph between {them} and the loss"
             ),
             kinds=("re-attach",),
             places={"cut": (cut.cut, None)},

@@ -13,7 +13,7 @@ class PenaltyWithoutGraph(Cause):
     `torch.autograd.grad` gives back plain values, unless it is asked with `create_graph=True` to record how it
     computed them. A gradient penalty (WGAN-GP, R1), a contractive penalty or the residual of a physics-informed network
     that is made of plain values is a constant, whatever the network does. Added to a loss that has a graph of its own,
-    it changes the number that is printed and not one gradient: the pass goes by.
+    it changes the number that is printed, and not one gradient.
 
     If the whole loss were made of such values, `backward()` would raise (GS203). Beside another term nothing raises.
     The penalty even moves from step to step, because the network that it is measured on is trained by the other term,
@@ -23,14 +23,14 @@ class PenaltyWithoutGraph(Cause):
     code = "GS309"
     name = "penalty-without-graph"
     severity = "warning"
-    summary = "a term of the loss is made of gradients without a graph: it trains nothing"
+    summary = "a term of the loss is computed from gradients without a graph: it trains nothing"
     roles = Cause.roles | {
-        "cut": "gradients without a graph",
-        "enters": "added to the loss as a constant",
-        "used": "goes by this term",
+        "cut": "these gradients have no graph",
+        "enters": "added to the loss here, as a constant",
+        "used": "this {call} trains nothing through it",
     }
     titles: ClassVar[dict[FixKind, str]] = {
-        "create-graph": "ask `autograd.grad` for a graph of the gradients, too: `create_graph=True`",
+        "create-graph": "pass `create_graph=True` to {earlier}, so that the gradients have a graph",
     }
     own_remedies = table(Remedy("create-graph", target="earlier pass", where=("earlier pass",), trusted=False))
     example = Example(
@@ -112,8 +112,8 @@ print(f"slope {weight.item():.2f}, penalty {penalty.item():.2f}")
         made_of = f"`{term.name}`" if term.name else "gradients"
         return Finding(
             sentence=(
-                f"a term of the loss is made of {made_of}, which `autograd.grad` gave without a graph: it is a "
-                "constant, and trains nothing"
+                f"a term of the loss trains nothing: it is computed from {made_of}, which `autograd.grad` returned "
+                "without a graph"
             ),
             kinds=("create-graph",),
             places={"cut": (term.asked, None), "enters": (term.enters, None), "used": (term.used, None)},

@@ -24,7 +24,7 @@ Target = Literal[
     "nothing",  # that could be written down
 ]
 
-# Where it is made. A remedy names its places in the order in which they are tried.
+# Where the edit goes. A remedy names its places in the order in which they are tried.
 Where = Literal[
     "creation",  # the statement that creates it, before the loop
     "use",  # the statement of the later forward that builds on it

@@ -1,3 +1,5 @@
+from typing import ClassVar
+
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.incident import Incident, SecondPass
@@ -8,16 +10,16 @@ class SameLossTwice(Cause):
     """The same loss is back-propagated again.
 
     A forward pass leaves a graph behind: the operations that it ran, each with the values it needs to work out its
-    gradient. A backward pass uses these saved values and frees them as it goes, because they take up so much memory.
-    A second pass over the same loss finds them gone. (Additions and plain sums save nothing, so a toy example made of
+    gradient. A backward pass uses these saved values and frees them as it goes, because they take up so much memory. A
+    second pass over the same loss finds them gone. (Additions and plain sums save nothing, so a toy example made of
     them can be walked again without an error.)
 
     The two calls often do not stand together. The loss is computed once, before the loop that calls `backward()`; a
-    closure for LBFGS returns a loss that was made outside it; a function that reports gradients, or a hook of a
+    closure for LBFGS returns a loss that was computed outside it; a function that reports gradients, or a hook of a
     trainer, calls `backward()` for itself.
 
-    Two popular cures miss. `zero_grad()` empties gradients and has no say over graphs. `retain_graph=True` on the call
-    that fails comes too late: it is the earlier call that frees.
+    Two popular cures do not help. `zero_grad()` clears gradients, and has nothing to do with graphs.
+    `retain_graph=True` on the call that fails comes too late: it is the earlier call that frees.
     """
 
     code = "GS101"
@@ -28,6 +30,9 @@ class SameLossTwice(Cause):
         Remedy("reset-state", where=("store",), trusted=False),
         Remedy("retain-graph", target="earlier pass", where=("earlier pass",), instead_of="recompute"),
     )
+    titles: ClassVar[dict[FixKind, str]] = {
+        "reset-state": "empty what still holds {it} after each step: backward() was called on it already",
+    }
     asked = 20
     example = Example(
         program="""\
@@ -57,7 +62,7 @@ for _ in range(2):
 """,
     )
     fix = (
-        "Compute the loss anew before every backward pass: the forward and the loss belong inside the loop, or inside "
+        "Compute the loss again before every backward pass: the forward and the loss belong inside the loop, or inside "
         "the closure. If the second call is there by mistake, delete it; after the first one the gradients already "
         "stand in `.grad`."
     )
@@ -104,7 +109,7 @@ loss 2.543, gradient of the bias -3.189
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
         """What happened, in one sentence."""
-        return f"{name} was back-propagated before, and that pass freed its graph"
+        return f"{name} has already been through backward(), and that call freed its graph"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:

@@ -31,11 +31,10 @@ class SavedAfterFree(Cause):
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reorder": "kept", "clone": "kept"}
     asked = 91
     titles: ClassVar[dict[FixKind, str]] = {
-        "reorder": "read the saved values before the pass that frees them",
-        "clone": "keep a copy of what you want to look at",
-        "retain-graph": "give the pass that freed them `retain_graph=True`",
+        "reorder": "read the saved values of {it} before {earlier}",
+        "clone": "keep a copy of the values that you want to read, before {earlier}",
     }
-    roles = Cause.roles | {"used": "reads its saved values"}
+    roles = Cause.roles | {"used": "this line reads its saved values, but they are gone"}
     example = Example(
         program="""\
 import torch
@@ -93,7 +92,7 @@ largest = out.grad_fn._saved_result.max()
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
         """What happened, in one sentence."""
-        return f"the saved values of {name} were read after a pass had freed them"
+        return f"the saved values of {name} were read after a backward() had freed them"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same

@@ -25,10 +25,11 @@ class SharedForward(Cause):
     code = "GS102"
     name = "shared-forward"
     severity = "error"
-    summary = "two losses of one forward pass; the first backward freed the part they share"
+    summary = "two losses of one forward pass; the first backward pass freed the part they share"
     # Weights that are adapted for one task begin again for the next: only the source shows that.
     own_remedies = table(Remedy("move-into-loop", where=("buffer",), first_if="it can be written", only_if_shown=True))
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"move-into-loop": "open"}
+    titles: ClassVar[dict[FixKind, str]] = {"move-into-loop": "create {it} inside the loop, new in every iteration"}
     asked = 60
     example = Example(
         program="""\
@@ -99,7 +100,7 @@ opt.step()
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
         """What happened, in one sentence."""
-        return f"{name} is part of two losses, and the first pass freed the graph they share"
+        return f"{name} is part of two losses, and the first backward() freed the graph that they share"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:

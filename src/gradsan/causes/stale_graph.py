@@ -37,17 +37,16 @@ class StaleGraph(Cause):
         Remedy("recompute", where=("cache", "attribute", "use in the loop"), drops_retain=True, trusted=False),
     )
     roles = Cause.roles | {
-        "made": "computed from older parameters",
-        "enters": "enters this step's forward",
-        "changed": "changes what it was computed from",
-        "used": "walks the old graph again",
+        "made": "created here, from older parameters",
+        "changed": "these parameters are changed here",
+        "enters": "used again here",
+        "used": "this {call} goes through the old graph again",
     }
     titles = {  # noqa: RUF012 # as in all causes
-        "recompute": "compute it again in every step",
-        "reset-state": "empty the cache after every step",
-        "move-into-loop": "compute it again in every iteration, inside the loop",
-        "detach": "detach it, if its values are meant to stay as they are",
-        "no-grad": "compute it under `torch.no_grad()`, if its values are meant to stay as they are",
+        "recompute": "compute {it} again in every step",
+        "reset-state": "empty {it} after each step",
+        "detach": "detach {it}, if its values should stay as they are",
+        "no-grad": "compute {it} under `torch.no_grad()`, if its values should stay as they are",
     }
     example = Example(
         program="""\
@@ -169,11 +168,11 @@ loss: 5.0
     @classmethod
     def sentence_of(cls, name: str | None, updates: int) -> str:
         """What happens; `updates`: in how many steps the parameters have changed, 0 where that is not known."""
-        subject = f"`{name}`" if name else "something"
+        subject = f"`{name}`" if name else "a tensor"
         trained = f" in {count(updates, 'step')}" if updates else ""
         return (
-            f"{subject} was computed from parameters that have changed{trained} since, and `backward()` walks its "
-            "graph again: its values and its gradients are out of date"
+            f"{subject} is out of date: it was computed from parameters that have changed{trained} since, and "
+            "backward() goes through its old graph"
         )
 
     @classmethod
@@ -187,6 +186,6 @@ loss: 5.0
         if stale.trained_again and not (stale.is_term or stale.is_operand):
             return ("detach", "no-grad", "move-into-loop")
         is_constructed = any(frame.function.endswith(CONSTRUCTORS) for frame in stale.carried.made)
-        if stale.made_in_loop or is_constructed:
+        if stale.created_in_loop or is_constructed:
             return ("recompute", "reset-state", "detach")
         return ("move-into-loop", "recompute", "detach")

@@ -28,7 +28,8 @@ class StaleStep(Cause):
     summary = "a guard skipped this step's forward, and the update ran on what the previous step left"
     asked = 42
     titles: ClassVar[dict[FixKind, str]] = {
-        "reorder": "let the guard skip the whole step: forward, backward and `step()` run together or not at all"
+        "reorder": "let the `if` skip the whole step: forward, backward() and step() run together, or not at all",
+        "recompute": "compute {it} in every step, also where the `if` skips it now",
     }
     own_remedies = table(Remedy("reorder", target="later pass", where=("guard",), trusted=False))
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reorder": "skipped"}
@@ -109,7 +110,7 @@ for batch in torch.ones(10, 3).split(4):
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
         """What happened, in one sentence."""
-        return f"this step did not make {name} anew: what the step before left behind was used again"
+        return f"this step did not compute {name}: it used what the step before left behind"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same

@@ -49,9 +49,9 @@ class StepBeforeBackward(Cause):
     asked = 70
     old_part_is_live = True
     roles = Cause.roles | {
-        "made": "saved for backward",
-        "changed": "overwritten by the optimizer",
-        "used": "needs the old values",
+        "made": "saved for backward() here",
+        "changed": "the optimizer changes the parameters here",
+        "used": "this {call} needs the old values",
     }
     example = Example(
         program="""\
@@ -122,7 +122,8 @@ print("the gradient is right:", mixed.equal(right))
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
         """What happened, in one sentence."""
         return (
-            f"{name} was computed with parameters that the optimizer has changed since, and the pass needs the old ones"
+            f"{name} was computed with parameters that the optimizer has changed since, and backward() needs the old "
+            "values"
         )
 
     @classmethod

@@ -20,7 +20,7 @@ class UndetachedNetworkOutput(Cause):
     An actor and a critic meet in the same way, where the advantage in the actor's loss was computed by the critic;
     so do a student and a teacher that is still learning. An optimizer decides which parameters are changed, and has
     no say in where a pass stops. Both passes are right by themselves, which is why the error seems to make no
-    sense: it stands at the second, and the line to mend is where the first loss takes the output in.
+    sense: it stands at the second, and the line to change is where the first loss uses the output.
     """
 
     code = "GS106"
@@ -31,6 +31,10 @@ class UndetachedNetworkOutput(Cause):
         Remedy("detach", where=("hand-over", "use", "later loss"), cuts_later_pass=False),
     )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "apart", "recompute": "apart"}
+    titles: ClassVar[dict[FixKind, str]] = {
+        "detach": "detach {it} in the loss that should not train its network: its values stay, its graph is dropped",
+        "recompute": "create {it} again for {later}",
+    }
     asked = 50
     example = Example(
         program="""\
@@ -71,8 +75,8 @@ opt_g.step()
     )
     unless = (
         "Not in the loss that is meant to train the first network through the second: detach there, and the generator "
-        "learns nothing (GS203, GS306). Where the same output is used for several updates of its maker, make it anew "
-        "for each. Where both losses should train both networks, add them up and call backward once (GS102)."
+        "learns nothing (GS203, GS306). Where the same output is used for several updates of its network, create it "
+        "again for each. Where both losses should train both networks, add them up and call backward once (GS102)."
     )
     tempting = Tempting(
         program="""\
@@ -107,7 +111,9 @@ opt_g.step()
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
         """What happened, in one sentence."""
-        return f"{name} comes from a network that another optimizer trains, and its graph is back-propagated twice"
+        return (
+            f"{name} comes from a network with an optimizer of its own, and two backward() calls go through its graph"
+        )
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:

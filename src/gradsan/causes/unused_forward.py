@@ -18,10 +18,10 @@ _NAMED = re.compile(r"loss|penalty|(^|_)(reg|kl|kld|bce|mse|nll|ce)($|_)", re.IG
 
 
 class UnusedForward(Cause):
-    """A loss is built and dropped without a backward pass.
+    """A loss is computed and dropped without a backward pass.
 
     The loop computes a loss for every batch, and `backward()` stands after the loop, often by nothing more than its
-    indentation. Each round gives the name `loss` to a new tensor, and the old one is dropped with its graph. At the
+    indentation. Each iteration gives the name `loss` to a new tensor, and the old one is dropped with its graph. At the
     end only the last loss is left, and only the last batch trains the model.
 
     PyTorch does not raise here, whatever some articles say: a graph that is dropped is just freed, and the one that is
@@ -33,13 +33,17 @@ class UnusedForward(Cause):
     code = "GS304"
     name = "unused-forward"
     severity = "warning"
-    summary = "a loss is built and dropped without backward, so that only the last batch trains"
+    summary = "a loss is computed and dropped without backward, so that only the last batch trains"
     own_remedies = table(
         Remedy("combine-losses", where=("loop",), trusted=False),
         Remedy("move-into-loop", where=("update",), first_if="the loop takes batches"),
     )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"combine-losses": "open", "move-into-loop": "open"}
-    roles = Cause.roles | {"made": "built, and never back-propagated"}
+    roles = Cause.roles | {"made": "computed here, and no backward() uses it"}
+    titles: ClassVar[dict[FixKind, str]] = {
+        "combine-losses": "add {it} to the loss that backward() is called on, instead of dropping it",
+        "move-into-loop": "call backward() and step() for every batch: move them into the loop",
+    }
     example = Example(
         program="""\
 import torch
@@ -70,7 +74,7 @@ print(weight.tolist())
     )
     fix = (
         "Put `zero_grad()`, `backward()` and `step()` into the loop, after the loss. If one update is to come from "
-        "all rounds, add up instead of overwriting: `loss = loss + …`, and one backward after the loop."
+        "all iterations, add up instead of overwriting: `loss = loss + …`, and one backward after the loop."
     )
     unless = (
         "Not where the loss is only looked at: validation, a curve, an early stop. Then nothing has to be "
@@ -113,13 +117,13 @@ print(weight.tolist())
         named = f"`{loss.name}`" if loss.name else "the loss"
         often = "in every iteration of a loop"
         if loss.runs is not None and loss.passes is not None:
-            often = f"{loss.runs} times for {count(loss.passes, 'backward pass', 'backward passes')}"
+            often = f"{loss.runs} times for {count(loss.passes, 'call', 'calls')} of backward()"
         return Finding(
             sentence=(
-                f"{named} is computed {often}, and only the last one is back-propagated: the others are overwritten, "
-                "and train nothing"
+                f"{named} is computed {often}, and backward() uses only the last one: the others are overwritten and "
+                "train nothing"
             ),
-            # What the loop works on tells whether its losses are terms of one step, or each belongs to one of its own.
+            # What the loop works on says whether its losses are terms of one step, or each belongs to one of its own.
             kinds=("move-into-loop", "combine-losses") if loss.is_of_one_step is False else _OF_ONE_STEP,
             places={"made": (loss.made, None)},
             culprit=Culprit(loss.name, "local") if loss.name else None,
@@ -134,13 +138,13 @@ print(weight.tolist())
         if loss.alone:
             why = f", and nothing else trains {count(len(loss.alone), 'parameter')} that it reaches"
         return Finding(
-            sentence=f"`{loss.name}` is computed in every step and left out of the backward pass{why}",
+            sentence=f"`{loss.name}` is computed in every step, and no backward() uses it{why}",
             kinds=("combine-losses",),
             places={"made": (loss.made, None)},
             culprit=Culprit(loss.name, loss.holder),
             doubt=LIKELY,
             evidence={"steps": loss.seen, "parameters_alone": len(loss.alone)},
-            notes=(f"the pass of the other loss is at line {loss.sibling[-1].line}",) if loss.sibling else (),
+            notes=(f"the backward() of the other loss is in line {loss.sibling[-1].line}",) if loss.sibling else (),
             count=loss.seen,
         )
 

@@ -44,6 +44,11 @@ def _stars(source: Source, node: ast.AST) -> list[str]:
     return [each for each in files if each is not None]
 
 
+@lru_cache(maxsize=512)
+def _all_stars(source: Source) -> tuple[str, ...]:
+    return tuple(file for node in source.tree.body for file in _stars(source, node))
+
+
 def _is_library(what: Import) -> bool:
     return not what.level and what.module.partition(".")[0] in NOT_FOLLOWED
 
@@ -105,7 +110,7 @@ def lazy_module(machine: Machine, source: Source) -> Frame:
     """A file of which nothing is followed until it is asked for."""
     frame = Frame(Code(source.path, "<module>"), source, pending=dict(_binders(source)))
     frame.names["__name__"] = frame.names["__file__"] = Const(value=source.path)
-    frame.stars = [file for node in source.tree.body for file in _stars(source, node)]
+    frame.stars = list(_all_stars(source))
     machine.modules[source.path] = frame
     return frame
 

@@ -33,7 +33,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Sifting:
-    """Tells files in which there can be something to find from the others; it knows what it has found out already."""
+    """Whether there can be something to find in a file; it knows what it has found out already."""
 
     _known: dict[tuple[str, int], bool] = field(default_factory=dict)  # by file, and how deep was looked
 
@@ -106,7 +106,7 @@ def _parsed(path: str, content: bytes) -> Source:
 
 
 def _checked(source: Source) -> Checked:
-    # Loaded when there is something to follow, and something to tell: most files have neither.
+    # Loaded when there is something to follow, and something to say: most files have neither.
     from gradsan.check.followed_paths import Reader
     from gradsan.check.interpreter import deep_recursion
 

@@ -87,7 +87,7 @@ class RunningLoop(StepLoop):
             # Two iterations cannot show a habit: what was left out on an assumption would have run in others.
             creator_runs=1 if ran_now or not self._is_left_out() else 2,
             creator_ran_now=ran_now,
-            made_in_outer_iteration=self.place > 0 and self.old.moment[: self.place] == failing[: self.place],
+            created_in_outer_iteration=self.place > 0 and self.old.moment[: self.place] == failing[: self.place],
         )
 
     def _when(self) -> When:

@@ -164,7 +164,7 @@ def _old(world: World) -> Shown:
             changed=stack_of(each.change.site),
             is_carried_on=False,
             is_asked_for=part.enters is None,
-            made_in_loop=each.is_created_in_loop,
+            created_in_loop=each.is_created_in_loop,
             trained_again=part.is_trained_again,
             is_term=part.is_term,
             is_operand=part.is_operand,

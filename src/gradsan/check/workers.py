@@ -1,15 +1,18 @@
 """Work on files within a budget: what takes too much time or memory is ended, and whoever asked is told why.
 
 The work is done in processes that the system itself ends, be they in the midst of a regular expression or without
-stack. Where a system has no such processes, the work is done here, without a budget.
+stack; also when the process is gone that asked for the work. Where a system has no such processes, the work is done
+here, without a budget.
 """
 
 import contextlib
 import faulthandler
+import gc
 import os
 import pickle
 import select
 import signal
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,8 +20,11 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Generic, NoReturn, TypeVar
 
+from gradsan.errors import own_fault
+
 SECONDS = 30.0  # of the processor, for one piece of work
 MEMORY = 1 << 30  # bytes, beside those in use when the work begins
+_NEW_OBJECTS = 100_000  # before circles are looked for: trees have none, and the search takes a third of the time
 _OUT_OF_MEMORY = f"it takes more than {MEMORY >> 30} GB of memory"
 _OUT_OF_TIME = f"it takes longer than {SECONDS:g} seconds"
 _HAS_PROCESSES = hasattr(os, "fork") and hasattr(signal, "setitimer")
@@ -26,6 +32,8 @@ _REASONS = {getattr(signal, "SIGPROF", None): _OUT_OF_TIME, getattr(signal, "SIG
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
+
+_is_worker = False  # then the budget is that of the whole work, of which this is a part
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +46,9 @@ class Exceeded:
 def answers(
     work: Callable[[Item], Answer], items: Iterable[Item], *, jobs: int
 ) -> Iterator[tuple[Item, Answer | Exceeded]]:
-    """Each item with what the work came to, as they are done; `work` is not to raise."""
-    if not _HAS_PROCESSES:
-        yield from ((item, work(item)) for item in items)
+    """Each item with what the work came to, as they are done; an error of the work's costs that item alone."""
+    if _is_worker or not _HAS_PROCESSES:
+        yield from ((item, _done(work, item)) for item in items)
         return
     waiting = iter(items)
     workers = [_Worker(work, item) for item in islice(waiting, jobs)]
@@ -54,6 +62,12 @@ def answers(
     finally:
         for worker in workers:
             worker.end()
+
+
+def within_budget(work: Callable[[], Answer]) -> Answer | Exceeded:
+    """What a single piece of work came to."""
+    ((_, answer),) = answers(lambda _: work(), (None,), jobs=1)
+    return answer
 
 
 class _Worker(Generic[Item, Answer]):
@@ -97,30 +111,39 @@ class _Worker(Generic[Item, Answer]):
         with contextlib.suppress(BrokenPipeError):
             self._questions.close()
         self._answers.close()
+        os.close(self._lifeline)
         return os.WTERMSIG(os.waitpid(process, 0)[1])
 
     def _start(self) -> None:
         asked, asking = os.pipe()
         answered, answering = os.pipe()
+        held, self._lifeline = os.pipe()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of threads: the copy uses nothing that one of them could have locked
             self._process = os.fork()
         if self._process == 0:
             os.close(asking)
             os.close(answered)
-            _serve(self._work, os.fdopen(asked, "rb"), os.fdopen(answering, "wb"))
+            os.close(self._lifeline)
+            _serve(self._work, os.fdopen(asked, "rb"), os.fdopen(answering, "wb"), held)
         os.close(asked)
         os.close(answering)
+        os.close(held)
         self._questions: BinaryIO = os.fdopen(asking, "wb")
         self._answers: BinaryIO = os.fdopen(answered, "rb")
 
 
-def _serve(work: Callable[[Item], Answer], questions: BinaryIO, answers: BinaryIO) -> NoReturn:
+def _serve(work: Callable[[Item], Answer], questions: BinaryIO, answers: BinaryIO, lifeline: int) -> NoReturn:
     """Do the work as long as somebody asks for it."""
+    global _is_worker  # noqa: PLW0603 # of this process, to its end
+    _is_worker = True
     try:
-        faulthandler.disable()  # whoever asked is told of a crash, in one sentence
+        faulthandler.disable()  # whoever asked hears of a crash, in one sentence
         for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPROF):
             signal.signal(each, signal.SIG_DFL)
+        _die_with(lifeline)
+        gc.freeze()
+        gc.set_threshold(_NEW_OBJECTS)
         before = _limit_memory()
         while True:
             item = pickle.load(questions)  # noqa: S301 # from the process that this is a copy of
@@ -132,11 +155,27 @@ def _serve(work: Callable[[Item], Answer], questions: BinaryIO, answers: BinaryI
         os._exit(0)
 
 
+def _die_with(lifeline: int) -> None:
+    """Be ended as soon as nobody holds the other end of a pipe: a killed process cannot end what it has begun."""
+    import fcntl
+
+    if sys.platform == "linux":  # else a signal that nobody handles is ignored, and Python handles it between two lines
+        signal.signal(signal.SIGIO, signal.SIG_DFL)
+    else:
+        signal.signal(signal.SIGIO, lambda _number, _frame: os._exit(1))
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, os.O_ASYNC)
+    if select.select((lifeline,), (), (), 0)[0]:  # it was gone before
+        os._exit(1)
+
+
 def _done(work: Callable[[Item], Answer], item: Item) -> Answer | Exceeded:
     try:
         return work(item)
     except MemoryError:
         return Exceeded(_OUT_OF_MEMORY)
+    except Exception as error:  # noqa: BLE001 # whatever the item holds
+        return Exceeded(own_fault(error))
 
 
 def _limit_memory() -> int:

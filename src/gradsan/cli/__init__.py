@@ -6,13 +6,12 @@ import signal
 import sys
 from collections.abc import Callable
 from io import StringIO
-from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from gradsan.cli.output import say
-from gradsan.errors import GradsanError
+from gradsan.errors import GradsanError, own_fault
 from gradsan.observe.hidden_frames import hidden
 from gradsan.show.harmless import neutral
 
@@ -70,22 +69,11 @@ def _obey(arguments: list[str]) -> Callable[[], None] | None:
     except BrokenPipeError:
         _leave_broken_pipe()
     except Exception as error:  # noqa: BLE001 # status 1 means that something was found
-        say(sys.stderr, _own_fault(error))
+        say(sys.stderr, own_fault(error))
         sys.exit(GradsanError.exit_status)
     if isinstance(left, int):  # click answers `--help` and `--version` with a status
         sys.exit(left)
     return left if callable(left) else None
-
-
-def _own_fault(error: Exception) -> str:
-    """One sentence where a user can do nothing; the place, for whoever can."""
-    if isinstance(error, OSError) and error.strerror is not None:
-        return str(error)
-    import traceback
-
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{Path(place.filename).name}:{place.lineno}"
-    return f"internal error ({type(error).__name__}: {error}, at {where}); please report it"
 
 
 def _die_of_interrupt() -> NoReturn:

@@ -53,7 +53,7 @@ class Proving:
 
     def _prove_what_is_left(self, diagnosis: Diagnosis) -> None:
         changed = dict(self.stage.changed)
-        left = self.rechecker.renewed(diagnosis, changed)
+        left = self.rechecker.found_again(diagnosis, changed)
         if left is None:
             self.outcomes.append(Outcome(diagnosis, None, changed, GONE))
         else:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gradsan.cli.output import COLOR_CHOICES, ColorChoice
+from gradsan.entry.screen import COLOR_CHOICES, ColorChoice
 
 _FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab")
 

@@ -1,6 +1,5 @@
 """What `gradsan check` does, from the wishes of its caller to the status of the process."""
 
-import os
 import sys
 import time
 from collections import Counter, defaultdict
@@ -18,7 +17,8 @@ from gradsan.check.running import Outcome, check_files, check_here
 from gradsan.check.settings import Settings, find_settings
 from gradsan.check.suppressions import silenced
 from gradsan.cli.codes import selection
-from gradsan.cli.output import ColorChoice, say, wants_color, width, write
+from gradsan.cli.output import say, write
+from gradsan.entry.screen import ColorChoice, screen_of
 from gradsan.errors import ChangedFileError, GradsanError
 from gradsan.report import Diagnosis, Report
 from gradsan.show.harmless import neutral
@@ -26,7 +26,7 @@ from gradsan.source.bounded import MOST, content_of, digest_of, inside
 from gradsan.source.comments import comments_in
 
 _MOST_EDITED = 40  # findings; nobody reads the edits of more at once
-_SECONDS_FOR_EDITS = 10.0  # of the processor
+_SECONDS_FOR_EDITS = 5.0  # of the processor
 _LARGE = 200  # files; from there on a reader wants to see that something happens
 
 
@@ -157,10 +157,9 @@ class Check:
         if reported:
             from gradsan.show.code_frames import framed
 
-            terminal = wishes.output is None and sys.stdout.isatty()
-            color = wants_color(wishes.color, terminal=terminal, environment=os.environ)
+            screen = screen_of(sys.stdout if wishes.output is None else None, wishes.color)
             report = Report(gradsan="", python="", torch=None, argv=(), diagnoses=tuple(reported))
-            text = framed(report, width=width(), color=color, lines=_line_of)
+            text = framed(report, width=screen.width, color=screen.color, lines=_line_of)
         if not wishes.quiet:
             text += _closing(reported, outcome.files)
         write(text, wishes.output)
@@ -289,7 +288,7 @@ def _closing(reported: list[Diagnosis], files: int) -> str:
     warnings = len(reported) - errors
     counts = [f"{n} {word}{'' if n == 1 else 's'}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
     codes = ", ".join(sorted({each.code for each in reported}))
-    return f"gradsan: {' and '.join(counts)} in {looked} ({codes}); `gradsan explain CODE` says more\n"
+    return f"gradsan: {' and '.join(counts)} in {looked} ({codes})\n"
 
 
 def _line_of(place: "Location") -> str | None:

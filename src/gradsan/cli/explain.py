@@ -1,12 +1,12 @@
 """`gradsan explain`: the page of a cause, the table of all causes, or a saved report shown again."""
 
-import os
 import sys
 from pathlib import Path
 
 import click
 
-from gradsan.cli.output import COLOR_CHOICES, FORMATS, ColorChoice, wants_color, width, write
+from gradsan.cli.output import FORMATS, write
+from gradsan.entry.screen import COLOR_CHOICES, ColorChoice, Screen, screen_of
 from gradsan.errors import NotYetError
 
 
@@ -22,31 +22,30 @@ def command(subject: str | None, form: str, output: Path | None, color: ColorCho
     """
     if form not in ("text", "json"):
         raise NotYetError(f"`gradsan explain --format {form}` is not part of this version yet", "use text or json")
-    terminal = output is None and sys.stdout.isatty()
-    colored = wants_color(color, terminal=terminal, environment=os.environ)
-    write(_answer(subject, form, color=colored), output)
+    screen = screen_of(sys.stdout if output is None else None, color)
+    write(_answer(subject, form, screen), output)
 
 
-def _answer(subject: str | None, form: str, *, color: bool) -> str:
+def _answer(subject: str | None, form: str, screen: Screen) -> str:
     if subject is not None and subject.endswith(".json"):
-        return _report(Path(subject), form, color=color)
-    return _page(subject, form, color=color)
+        return _report(Path(subject), form, screen)
+    return _page(subject, form, screen)
 
 
-def _page(code: str | None, form: str, *, color: bool) -> str:
+def _page(code: str | None, form: str, screen: Screen) -> str:
     from gradsan.causes import all_causes, cause
     from gradsan.show.page import as_json, page, table
 
     if form == "json":
         return as_json(all_causes() if code is None else cause(code))
     if code is None:
-        return table(all_causes(), width=width(), color=color)
-    return page(cause(code), width=width(), color=color)
+        return table(all_causes(), width=screen.width, color=screen.color)
+    return page(cause(code), width=screen.width, color=screen.color)
 
 
-def _report(path: Path, form: str, *, color: bool) -> str:
+def _report(path: Path, form: str, screen: Screen) -> str:
     from gradsan.show.json import read, write
     from gradsan.show.text import terminal
 
     report = read(path)
-    return write(report) if form == "json" else terminal(report, width=width(), color=color)
+    return write(report) if form == "json" else terminal(report, width=screen.width, color=screen.color)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from gradsan.cli.output import COLOR_CHOICES, ColorChoice
+from gradsan.entry.screen import COLOR_CHOICES, ColorChoice
 
 _DEFAULT = "\0"  # `--verify` without a command
 
@@ -23,8 +23,8 @@ _DEFAULT = "\0"  # `--verify` without a command
 )
 @click.option("--unsafe", is_flag=True, help="Also fixes that guess what is meant, or that stop training something.")
 @click.option("--ask", is_flag=True, help="Ask before each fix is written.")
-@click.option("--select", multiple=True, metavar="CODES", help="Mend these codes alone, as in GS103,GS2.")
-@click.option("--ignore", multiple=True, metavar="CODES", help="Do not mend these codes.")
+@click.option("--select", multiple=True, metavar="CODES", help="Fix only these codes, for example GS103,GS2.")
+@click.option("--ignore", multiple=True, metavar="CODES", help="Do not fix these codes.")
 @click.option("--timeout", type=click.FloatRange(min=1), default=600.0, show_default=True, help="Seconds for one run.")
 @click.option(
     "--max-steps",

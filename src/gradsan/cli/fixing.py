@@ -1,6 +1,5 @@
 """What `gradsan fix` does, from the wishes of its caller to the status of the process."""
 
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,11 +16,12 @@ from gradsan.cli.codes import selection
 from gradsan.cli.command_to_run import command_to_run
 from gradsan.cli.first_run import first_run, workshop_for
 from gradsan.cli.outcomes import Changed, Outcome, difference, verdict
-from gradsan.cli.output import wants_color, write
+from gradsan.cli.output import write
 from gradsan.cli.progress import Progress
 from gradsan.cli.rechecking import Rechecker
 from gradsan.cli.version import version
 from gradsan.cli.wishes import Wishes
+from gradsan.entry.screen import screen_of
 from gradsan.fix.applying import unwritten
 from gradsan.fix.judging import Stage
 from gradsan.fix.proofs import keep, kept, name_of
@@ -142,9 +142,8 @@ class Fixing:
     def _show(self, outcome: Outcome, before: Changed, after: Changed) -> None:
         if self._wishes.form == "text":
             diff = difference(self._root, before, after)
-            color = wants_color(self._wishes.color, terminal=sys.stdout.isatty(), environment=os.environ)
             own = "" if outcome.fix is None else outcome.fix.diff
-            write(outcome.shown(diff or own, color=color), None)
+            write(outcome.shown(diff or own, screen_of(sys.stdout, self._wishes.color)), None)
 
     def _write(self, changed: Changed) -> None:
         if changed and self._wishes.write:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gradsan.cli.output import width
+from gradsan.entry.screen import Screen
 from gradsan.fix.editing import unified_diff
 from gradsan.report import Diagnosis, Fix
 from gradsan.source.disk import parsed
@@ -20,16 +20,17 @@ class Outcome:
     """What becomes of one diagnosis."""
 
     diagnosis: Diagnosis
-    fix: Fix | None  # the one to be made; None: there is none
-    changed: Changed | None  # what the files say with it, and with all before it; None: it is not to be made
-    why: str  # how sure it is, or why it is not made
+    fix: Fix | None  # the one to be written; None: there is none
+    changed: Changed | None  # what the files say with it, and with all before it; None: it is not to be written
+    why: str  # how sure it is, or why it is not written
 
-    def shown(self, diff: str, *, color: bool) -> str:
+    def shown(self, diff: str, screen: Screen) -> str:
         """For the terminal."""
         from gradsan.show.text import proposal
 
         diagnosis = self.diagnosis if self.fix is None else replace(self.diagnosis, fixes=(self.fix,))
-        return proposal(diagnosis, diff, self.why, width=width(), color=color)
+        is_made = self.changed is not None
+        return proposal(diagnosis, diff, self.why, width=screen.width, color=screen.color, is_made=is_made)
 
 
 def difference(root: Path, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
@@ -51,8 +52,8 @@ def verdict(outcomes: Sequence[Outcome], left: int, *, written: bool) -> str:
     done = len(outcomes) - left
     match outcomes, written:
         case [], _:
-            return "nothing to mend"
+            return "nothing to fix"
         case _, True:
-            counts = f"{done - guessed} mended, {guessed} changed without proof" if guessed else f"{done} mended"
+            counts = f"{done - guessed} fixed, {guessed} changed without proof" if guessed else f"{done} fixed"
             return f"{counts}, {left} left"
-    return f"{len(outcomes)} found, {len(made)} can be mended" + ("; --write does it" if made else "")
+    return f"{len(outcomes)} found, {len(made)} can be fixed" + ("; --write writes the fixes" if made else "")

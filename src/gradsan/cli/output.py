@@ -1,21 +1,14 @@
-"""Where a command's own text goes, how wide it may be, and whether it may be coloured."""
+"""Where a command's own text goes."""
 
-import shutil
 import sys
-from collections.abc import Mapping
-from io import TextIOWrapper
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import TextIO
 
+from gradsan.entry.screen import encodable
 from gradsan.errors import GradsanError
 from gradsan.show.harmless import neutral
 
-ColorChoice = Literal["auto", "always", "never"]
-
 FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "html")
-COLOR_CHOICES = ("auto", "always", "never")
-
-_WIDEST = 100  # columns; longer lines of prose are hard to read
 
 
 class UnwritableOutputError(GradsanError):
@@ -24,31 +17,13 @@ class UnwritableOutputError(GradsanError):
 
 def say(stream: TextIO, sentence: str) -> None:
     """A remark that is no part of the answer; it may name what others have written."""
-    stream.write(f"gradsan: {neutral(sentence, lines=True)}\n")
-
-
-def wants_color(choice: ColorChoice, *, terminal: bool, environment: Mapping[str, str]) -> bool:
-    """Whether to colour: what was asked for, else https://no-color.org and https://force-color.org, else a terminal."""
-    if choice != "auto":
-        return choice == "always"
-    if environment.get("NO_COLOR"):
-        return False
-    if environment.get("FORCE_COLOR"):
-        return True
-    return terminal and environment.get("TERM") != "dumb"
-
-
-def width() -> int:
-    """How many columns the reader has; 80 where nobody can tell, so that files come out the same everywhere."""
-    return min(shutil.get_terminal_size(fallback=(80, 24)).columns, _WIDEST)
+    stream.write(encodable(f"gradsan: {neutral(sentence, lines=True)}\n", stream))
 
 
 def write(text: str, path: Path | None) -> None:
     """Write to the file, or to stdout; a letter that the terminal does not have is no reason to fail."""
     if path is None:
-        if isinstance(sys.stdout, TextIOWrapper):
-            sys.stdout.reconfigure(errors="replace")
-        sys.stdout.write(text)
+        sys.stdout.write(encodable(text, sys.stdout))
         return
     from gradsan.source.writing import put
 

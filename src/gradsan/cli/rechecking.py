@@ -9,6 +9,7 @@ from gradsan.causes.silence import places_of
 from gradsan.check.diagnoses import merged
 from gradsan.check.rereading import Reading, reread
 from gradsan.check.troubles import Misfit
+from gradsan.check.workers import Exceeded, within_budget
 from gradsan.fix.program import frames
 from gradsan.fix.proving import beyond, kind_of
 from gradsan.report import Diagnosis
@@ -41,7 +42,7 @@ class Rechecker:
         left = [kind_of(each) for each in self._again(diagnosis, changed)]
         return left.count(kind) >= self._found.count(kind)
 
-    def renewed(self, diagnosis: Diagnosis, changed: Changed) -> Diagnosis | None:
+    def found_again(self, diagnosis: Diagnosis, changed: Changed) -> Diagnosis | None:
         """The diagnosis with the lines that it has now; None where it is gone."""
         if not changed:
             return diagnosis
@@ -76,7 +77,9 @@ class Rechecker:
 
     def _changed(self, file: str, changed: Changed) -> Reading:
         root = self._root.resolve()
-        return reread(root / file, {str(root / name): content for name, content in changed.items()})
+        files = {str(root / name): content for name, content in changed.items()}
+        answer = within_budget(lambda: reread(root / file, files))
+        return Reading(complete=False) if isinstance(answer, Exceeded) else answer
 
     def _again(self, diagnosis: Diagnosis, changed: Changed) -> list[Diagnosis]:
         files = {*changed, *(place.file for place in places_of(diagnosis))}

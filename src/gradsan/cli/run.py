@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from gradsan.cli.codes import selection
-from gradsan.cli.output import COLOR_CHOICES, FORMATS, ColorChoice
+from gradsan.cli.output import FORMATS
 from gradsan.cli.watching import FAIL_ON, FailOn, Reporting, Watching
 from gradsan.entry.as_python import (
     Module,
@@ -21,6 +21,7 @@ from gradsan.entry.as_python import (
     start_without_us,
     started_anyway,
 )
+from gradsan.entry.screen import COLOR_CHOICES, ColorChoice, Style
 from gradsan.errors import GradsanError, NotYetError, TorchMissingError
 from gradsan.observe.guarding import attempt, is_ours
 
@@ -78,8 +79,7 @@ def command(  # noqa: PLR0913 # one for each option
             form=form,
             output=output,
             quiet=quiet,
-            verbose=verbose,
-            color=color,
+            style=Style(color, verbose),
             fail_on=fail_on,
         )
         watching = Watching(reporting, include=include, exclude=exclude, wants=wants, quiet=quiet)

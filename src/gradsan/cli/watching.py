@@ -10,8 +10,9 @@ from pathlib import Path
 from types import CodeType, TracebackType
 from typing import Literal, Self, get_args
 
-from gradsan.cli.output import ColorChoice, UnwritableOutputError, wants_color, width, write
+from gradsan.cli.output import UnwritableOutputError, write
 from gradsan.cli.version import version
+from gradsan.entry.screen import Screen, Style, screen_of
 from gradsan.entry.session import Session, take_over, uninstall
 from gradsan.entry.speaking import speak
 from gradsan.explanation.findings import Conclusion
@@ -32,16 +33,14 @@ class Reporting:
         form: str,
         output: Path | None,
         quiet: bool,
-        verbose: bool,
-        color: ColorChoice,
+        style: Style,
         fail_on: FailOn,
     ) -> None:
         self._argv = argv
         self._form = form
         self._output = None if output is None else _writable(output)
         self._quiet = quiet
-        self._verbose = verbose
-        self._color = color
+        self.style = style
         self._fail_on = fail_on
 
     @property
@@ -56,7 +55,7 @@ class Reporting:
         errors, concluded = list(session.uncaught), session.conclude()
         found = folded(errors, concluded.silent) if errors else list(concluded.silent)
         caught: list[Diagnosis] = []
-        if self._verbose:
+        if self.style.verbose:
             reported = {each.fingerprint for each in found}
             caught = [each for each in session.explainer.diagnoses if each.fingerprint not in reported]
         if self._output is not None or self._form == "json":
@@ -89,23 +88,28 @@ class Reporting:
             return as_json(report)
         from gradsan.show.text import terminal
 
-        return terminal(report, width=width(), color=self._colored())
+        screen = self._screen()
+        return terminal(report, width=screen.width, color=screen.color, verbose=self.style.verbose)
 
     def _closing(self, concluded: Conclusion) -> str:
         from gradsan.show.text import closing
 
         if concluded.summary is None or not (concluded.summary.passes or concluded.silent):
             return ""  # a program without a single pass is none of our business
-        return closing(concluded.summary, concluded.silent, width=width(), color=self._colored())
+        screen = self._screen()
+        return closing(
+            concluded.summary, concluded.silent, width=screen.width, color=screen.color, verbose=self.style.verbose
+        )
 
     def _explanation(self, diagnosis: Diagnosis) -> str:
         from gradsan.show.text import explanation
 
-        return "caught by the program: " + explanation(diagnosis, width=width(), color=self._colored()) + "\n"
+        screen = self._screen()
+        shown = explanation(diagnosis, width=screen.width, color=screen.color, verbose=True)
+        return f"gradsan: the program caught this error\n{shown}\n"
 
-    def _colored(self) -> bool:
-        terminal = self._output is None and sys.stderr is not None and sys.stderr.isatty()
-        return wants_color(self._color, terminal=terminal, environment=os.environ)
+    def _screen(self) -> Screen:
+        return screen_of(sys.stderr if self._output is None else None, self.style.color)
 
 
 def _is_grave(found: Iterable[Diagnosis], fail_on: FailOn) -> bool:
@@ -127,9 +131,15 @@ class Watching:
     ) -> None:
         self._reporting = reporting
         self._process = os.getpid()
-        tell: Callable[[str], None] = (lambda _: None) if quiet else say
+        report: Callable[[str], None] = (lambda _: None) if quiet else say
         self._session = Session(
-            include=include, exclude=exclude, wants=wants, tell=tell, own_hooks=False, keeps_ledger=True
+            include=include,
+            exclude=exclude,
+            wants=wants,
+            report=report,
+            own_hooks=False,
+            keeps_ledger=True,
+            style=reporting.style,
         )
         self._went_well = self._interrupted = False
 
@@ -145,7 +155,7 @@ class Watching:
     ) -> None:
         self._went_well = error is None or (isinstance(error, SystemExit) and not error.code)
         self._interrupted = isinstance(error, KeyboardInterrupt)
-        self._session.ended_by(error)
+        self._session.ended_by(error, is_printed=sys.excepthook is sys.__excepthook__)
 
     def marked_main(self, code: CodeType) -> CodeType:
         """What is to be run as the main file, so that its lines are recorded."""
@@ -173,7 +183,7 @@ class Watching:
 def _stay_interrupted() -> None:
     """Let the process still die of its interrupt: CPython forgets that it is to, when any text is executed later on.
 
-    Data classes execute text when they are made. What CPython takes note of is an interrupt that leaves such a text.
+    Data classes execute text when they are created. What CPython takes note of is an interrupt that leaves such a text.
     """
     with suppress(KeyboardInterrupt):
         exec("raise KeyboardInterrupt")  # noqa: S102 # our own text

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from gradsan.cli.output import ColorChoice
+from gradsan.entry.screen import ColorChoice
 
 
 @dataclass(frozen=True, slots=True)

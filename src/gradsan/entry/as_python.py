@@ -1,4 +1,4 @@
-"""Runs a program in this process so that it cannot tell the difference from `python SCRIPT` or `python -m MODULE`.
+"""Runs a program in this process so that it cannot notice the difference from `python SCRIPT` or `python -m MODULE`.
 
 Everything here follows what CPython's own start-up does (`Modules/main.c`, `Python/pythonrun.c`). An uncaught
 exception is neither printed nor turned into a status here: it goes on to the interpreter, which knows best how to end

@@ -9,6 +9,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from gradsan.entry.prompt import at_prompt
+from gradsan.entry.screen import USUAL, Style, screen_of
 from gradsan.entry.speaking import speak
 from gradsan.entry.uncaught import without_ours
 from gradsan.errors import TorchMissingError
@@ -36,16 +37,18 @@ class Session:
         include: Iterable[str] = (),
         exclude: Iterable[str] = (),
         wants: Callable[[str], bool] = lambda _: True,
-        tell: Callable[[str], None] = say,
+        report: Callable[[str], None] = say,
         own_hooks: bool = True,
+        style: Style = USUAL,
         keeps_ledger: bool = False,
         lines: bool = True,
         arriving: Callable[[], None] | None = None,
     ) -> None:
         self._arriving = arriving  # called when torch has come, before anything of it is watched
-        self.explainer = Explainer(wants)
+        self.explainer = Explainer(wants, verbose=style.verbose)
+        self._style = style
         self.sanitizer = Sanitizer(
-            include=include, exclude=exclude, explain=self.explainer.explain, tell=tell, lines=lines
+            include=include, exclude=exclude, explain=self.explainer.explain, report=report, lines=lines
         )
         self.uncaught = Findings()  # of errors that ended the program or a thread
         self._own_hooks = own_hooks
@@ -70,13 +73,20 @@ class Session:
         """What is to be run as the main script, so that its lines are recorded too."""
         return self.sanitizer.marked_main(code)
 
-    def ended_by(self, error: BaseException | None) -> None:
-        """Nobody caught this: whatever is explained in its chain is a finding, and gradsan's frames are not shown."""
+    def ended_by(self, error: BaseException | None, *, is_printed: bool = False) -> None:
+        """Nobody caught this: whatever is explained in its chain is a finding, and gradsan's frames are not shown.
+
+        `is_printed`: Python is about to print it on stderr, as it is.
+        """
         for each in chain(error):
             each.__traceback__ = without_ours(each.__traceback__)
             diagnosis = self.explain_raised(each)
-            if diagnosis is not None:
-                self.uncaught.add(diagnosis)
+            if diagnosis is None:
+                continue
+            self.uncaught.add(diagnosis)
+            if is_printed:
+                screen = screen_of(sys.stderr, self._style.color)
+                self.explainer.fit(each, width=screen.width, color=screen.color)
 
     def conclude(self) -> Conclusion:
         """What the run did, and what was wrong with it that never raised. The ledger is closed by that."""
@@ -104,9 +114,15 @@ class Session:
         sanitizer = self.sanitizer
         sanitizer.start()
         self._undo.callback(at_prompt(sanitizer.recorder.marked, lambda: sanitizer.passes_seen, self.ended_by))
-        self._undo.callback(_before(threading, "excepthook", lambda args: self.ended_by(args.exc_value)))
+        self._undo.callback(_before(threading, "excepthook", self._thread_ended_by))
         if self._own_hooks:
-            self._undo.callback(_before(sys, "excepthook", lambda _kind, error, _traceback: self.ended_by(error)))
+            self._undo.callback(_before(sys, "excepthook", self._program_ended_by))
+
+    def _thread_ended_by(self, original: object, args: threading.ExceptHookArgs) -> None:
+        self.ended_by(args.exc_value, is_printed=original is threading.__excepthook__)
+
+    def _program_ended_by(self, original: object, _kind: object, error: BaseException, _traceback: object) -> None:
+        self.ended_by(error, is_printed=original is sys.__excepthook__)
 
 
 def chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -125,13 +141,13 @@ def chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _before(owner: Any, name: str, act: Callable[..., None]) -> Callable[[], None]:  # noqa: ANN401 # a module
-    """Have `act` called before the function that stands there; what is returned takes it away again."""
+    """Have `act` called before the function that stands there, with it; what is returned takes it away again."""
     original = getattr(owner, name)
     wanted = True
 
     def hook(*args: Any) -> Any:  # noqa: ANN401 # as the original
         if wanted:
-            attempt(lambda: act(*args), _unexplained)
+            attempt(lambda: act(original, *args), _unexplained)
         return original(*args)
 
     def take_away() -> None:
@@ -257,7 +273,8 @@ def _conclude(session: Session, watching: Watch, *, quiet: bool) -> None:
     if not quiet and concluded.summary is not None:
         from gradsan.show.text import closing
 
-        speak(closing(concluded.summary, concluded.silent, width=100, color=False))
+        screen = screen_of(sys.stderr)
+        speak(closing(concluded.summary, concluded.silent, width=screen.width, color=screen.color))
 
 
 def explain(error: BaseException) -> Diagnosis | None:

@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
+from gradsan.entry.screen import encodable
+
 _BARS = "tqdm.std"  # the module of the usual progress bars
 
 
@@ -18,7 +20,7 @@ def speak(text: str) -> None:
         return
     with suppress(Exception):  # what the program printed stands before what is said about it
         sys.stdout.flush()
-    stream.write(_to_a_new_line(stream) + text)
+    stream.write(_to_a_new_line(stream) + encodable(text, stream))
 
 
 def _to_a_new_line(stream: TextIO) -> str:
@@ -46,7 +48,7 @@ def _has_open_bars() -> bool:
 
 
 def _ends_within_a_line(descriptor: int) -> bool:
-    """Whether a file's last character is no line end; of a pipe nobody can tell."""
+    """Whether a file's last character is no line end; of a pipe nobody knows."""
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode) or not status.st_size:
         return False

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gradsan.facts.live_evidence import LiveEvidence
 
 _OURS = "__gradsan__"  # where an exception keeps its diagnosis
+_ANYWHERE = 76  # columns: logs, test reports, boxes and notebooks have 80, and take some for themselves
 
 
 def diagnosis_on(error: BaseException) -> Diagnosis | None:
@@ -29,8 +30,9 @@ def diagnosis_on(error: BaseException) -> Diagnosis | None:
 class Explainer:
     """One in a process. `wants` says of a code whether it is to be explained."""
 
-    def __init__(self, wants: Callable[[str], bool] = lambda _: True) -> None:
+    def __init__(self, wants: Callable[[str], bool] = lambda _: True, *, verbose: bool = False) -> None:
         self._wants = wants
+        self._verbose = verbose  # also the path through the graph, and memory
         self._found = Findings()
         self.live: dict[str, LiveEvidence] = {}  # what was read from the live program, by the fingerprint of its error
         self.listeners = [self._found]  # each is given every diagnosis
@@ -58,6 +60,20 @@ class Explainer:
 
         return concluded(course, self._wants, complain, self._began)
 
+    def fit(self, error: BaseException, *, width: int, color: bool) -> None:
+        """Let the note on an error fit the screen that it is about to be printed on."""
+        diagnosis, notes = diagnosis_on(error), getattr(error, "__notes__", None)
+        if diagnosis is None or type(notes) is not list:
+            return
+        plain = self._note(diagnosis, _ANYWHERE, color=False)
+        if plain in notes:
+            notes[notes.index(plain)] = self._note(diagnosis, width, color=color)
+
+    def _note(self, diagnosis: Diagnosis, width: int, *, color: bool) -> str:
+        from gradsan.show.text import explanation
+
+        return "\n" + explanation(diagnosis, width=width, color=color, verbose=self._verbose).rstrip()
+
     def _explained(self, raised: Raised) -> Diagnosis | None:
         observed = raised.observe()
         if observed is None:
@@ -69,10 +85,8 @@ class Explainer:
         return diagnosis
 
     def _attach(self, error: RuntimeError, diagnosis: Diagnosis) -> None:
-        from gradsan.show.text import explanation
-
         if not is_expected(error):
-            error.add_note("\n" + explanation(diagnosis, width=100, color=False).rstrip())
+            error.add_note(self._note(diagnosis, _ANYWHERE, color=False))
         setattr(error, _OURS, diagnosis)
         for each in self.listeners:
             each.add(diagnosis)

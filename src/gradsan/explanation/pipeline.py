@@ -38,7 +38,7 @@ def diagnosed(observed: Observed, complain: Complain, began: float) -> tuple[Dia
         live = observed.live_of(found.culprit)
     live = as_reported(live, observed.tried)
     if observed.recording is not None:
-        found = _foretold(found, observed.recording, complain)
+        found = _predicted(found, observed.recording, complain)
     return edited(found, complain, began, live), live
 
 
@@ -69,12 +69,12 @@ def edited(diagnosis: Diagnosis, complain: Complain, began: float, live: LiveEvi
     return attempt(act, partial(complain, "no edit was made")) or diagnosis
 
 
-def _foretold(diagnosis: Diagnosis, recording: Recording, complain: Complain) -> Diagnosis:
+def _predicted(diagnosis: Diagnosis, recording: Recording, complain: Complain) -> Diagnosis:
     """With what each fix would do, and those that would not help last."""
 
     def act() -> Diagnosis:
-        from gradsan.fix.what_if import foretell
+        from gradsan.fix.what_if import predict
 
-        return foretell(diagnosis, recording)
+        return predict(diagnosis, recording)
 
     return attempt(act, partial(complain, "no fix was rehearsed")) or diagnosis

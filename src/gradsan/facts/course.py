@@ -58,7 +58,7 @@ class Stale:
     passes: int = 0  # that were seen to walk what is old
     is_carried_on: bool = True  # the same calls had created something else since, in each of these passes
     is_asked_for: bool = False  # the passes were asked for what is old itself
-    made_in_loop: bool = False  # by an earlier iteration of a loop that runs; otherwise before it
+    created_in_loop: bool = False  # by an earlier iteration of a loop that runs; otherwise before it
     trained_again: bool = False  # every parameter below them is reached apart from them, too
     is_term: bool = False  # a term of the loss trains nothing but through them
     is_operand: bool = False  # they are multiplied as features and weights are
@@ -106,7 +106,7 @@ class PassLine:
 
     @property
     def loss_holder(self) -> HolderKind:
-        """What the loss is, as far as its name tells."""
+        """What the loss is, as far as its name says."""
         return "attribute" if self.loss and "." in self.loss else "local"
 
     @property
@@ -257,7 +257,7 @@ class LeftOut:
     alone: tuple[str, ...]  # parameters of optimizers that only this loss reaches
     sibling: Stack  # the pass of the other loss
     holder: HolderKind = "local"
-    called: str = ""  # what the line that made it calls it
+    called: str = ""  # what the line that created it calls it
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ _RECORDS: tuple[Kind, ...] = ("frozen record", "record")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Shape:
-    """One form that a value takes; "something" where nobody can tell which."""
+    """One form that a value takes; "something" where nobody knows which."""
 
     kind: Kind
     items: "Held | None" = None  # of a container: what each of its items may be

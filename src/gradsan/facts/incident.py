@@ -26,7 +26,7 @@ class OpFact:
     number: int | None  # creation number; None: it has none that can be compared
     stack: Stack = ()  # empty: not known
     consumed: bool = False  # an earlier pass had freed it
-    step: int | None = None  # from 1: as many passes of the failing line as there were before it was made, and one
+    step: int | None = None  # from 1: as many passes of the failing line as there were before it was created, and one
     module: str | None = None  # the dotted name of the module whose parameter it uses
 
 
@@ -63,7 +63,7 @@ class Repetition:
     made: When
     creator_runs: int  # in how many of the known iterations the making line ran
     creator_ran_now: bool  # whether it ran in the present iteration
-    made_in_outer_iteration: bool  # there is a loop around this one, and its present iteration made it
+    created_in_outer_iteration: bool  # there is a loop around this one, and its present iteration created it
     creator_ran_since: bool = False  # it made something else later on, and that is not what was used
 
     @property
@@ -176,7 +176,7 @@ class Edited:
     layer: tuple[str, str] | None = None  # the layer of a library's container that made the edit: name and class
     joined: bool = False  # the pass trains a network of another optimizer's, and not through what was changed
     trained_apart: bool = False  # what is old is trained again by this pass, and is no term of its loss
-    again: bool = True  # it trains something apart from what was made before the change
+    again: bool = True  # it trains something apart from what was created before the change
     shaped_by: str | None = None  # a Function with a backward of its own, which leads to nothing but what is old
     doubt: int = SURE
 

@@ -1,4 +1,4 @@
-"""What only a running program can tell of where its source is to be fixed, as plain values."""
+"""What only a running program can say of where its source is to be fixed, as plain values."""
 
 from dataclasses import dataclass
 from typing import Literal

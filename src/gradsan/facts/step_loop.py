@@ -1,4 +1,4 @@
-"""Which running loop goes over the steps of a training: what tells the causes of a second pass apart.
+"""Which running loop goes over the steps of a training: what distinguishes the causes of a second pass.
 
 Two passes belong to different steps if they fall into different iterations of such a loop. The running loops are asked
 from the innermost outwards, each the same questions, and it is the first that nothing speaks against and something

@@ -14,7 +14,7 @@ class OutsideError(GradsanError):
     """An edit of a file that does not lie in the working directory."""
 
 
-def mended(edits: Iterable[Edit], root: Path, changed: Mapping[str, bytes] | None = None) -> dict[str, bytes]:
+def edited_files(edits: Iterable[Edit], root: Path, changed: Mapping[str, bytes] | None = None) -> dict[str, bytes]:
     """What the files become that the edits change, beside those that are changed already. Nothing is written."""
     result = dict(changed or {})
     by_file: dict[str, list[Edit]] = {}

@@ -87,6 +87,6 @@ def _of_constants(program: Program, use: Place, call: ast.Call, draft: Draft) ->
 
 def _old_names(program: Program, use: Place) -> set[str]:
     """The names that the lines which created the old graph give to it, in the file of a place."""
-    creating = filter(None, map(use.tree.statement_at, program.made_graph(use)))
+    creating = filter(None, map(use.tree.statement_at, program.created_graph(use)))
     outer = (each.statement for each in program.known(program.diagnosis.made) if each.tree is use.tree)
     return assigned_names(filter(is_simple, (*creating, *outer)))

@@ -1,4 +1,4 @@
-"""What flows from one statement to another, as far as the names in them tell."""
+"""What flows from one statement to another, as far as the names in them say."""
 
 import ast
 from collections.abc import Iterable, Iterator

@@ -7,8 +7,10 @@ paths only, and was bound on all of them before. A loop may run not at all, unle
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from gradsan.source.file import split_lines, tree_of
+from gradsan.source.file_statements import every_statement, inner_statements
 from gradsan.source.names import bound_by, bound_inside, parameters
 
 UNBOUND = 0  # in the place of a line: no assignment has been met on some path
@@ -66,8 +68,9 @@ def _loads(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield from _loads(ast.iter_child_nodes(node))
 
 
-def _by_text(text: str) -> dict[tuple[str, str], _Scope]:
-    """The file and its functions, by their names and what they say."""
+@lru_cache(maxsize=8)
+def _by_text(text: str) -> Mapping[tuple[str, str], _Scope]:
+    """The file and its functions, by their names and what they say; for every edit the old text is asked about."""
     lines = split_lines(text)
     return {
         (title, "".join(lines[getattr(scope, "lineno", 1) - 1 : getattr(scope, "end_lineno", None)])): scope
@@ -79,7 +82,8 @@ def seen_at(tree: ast.Module, line: int, name: str) -> frozenset[int]:
     """The lines that may have bound a name as a line reads it, `UNBOUND` among them; none where it is not its own."""
     found: frozenset[int] = frozenset()
     for _, scope in _scopes(tree):
-        found |= _read(scope).get((line, name), frozenset())
+        if isinstance(scope, ast.Module) or scope.lineno <= line <= (scope.end_lineno or line):
+            found |= _read(scope).get((line, name), frozenset())
     return found
 
 
@@ -99,7 +103,7 @@ def _scopes(tree: ast.Module) -> Iterator[tuple[str, _Scope]]:
     pending: list[tuple[str, ast.AST]] = [("", tree)]
     while pending:
         title, node = pending.pop()
-        for each in ast.iter_child_nodes(node):
+        for each in inner_statements(node):
             is_named = isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
             inner = f"{title}.{each.name}" if is_named else title  # type: ignore[attr-defined] # asked above
             if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -107,11 +111,13 @@ def _scopes(tree: ast.Module) -> Iterator[tuple[str, _Scope]]:
             pending.append((inner, each))
 
 
-def _read(scope: _Scope) -> dict[tuple[int, str], frozenset[int]]:
+@lru_cache(maxsize=16)
+def _read(scope: _Scope) -> Mapping[tuple[int, str], frozenset[int]]:
     """For every name of the scope's own that a line of it reads, the lines that may have bound it."""
     own = {name for each in scope.body for name in bound_inside(each)}
     given = [] if isinstance(scope, ast.Module) else list(parameters(scope.args))
-    lent = {name for node in ast.walk(scope) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
+    statements = every_statement(scope)
+    lent = {name for each in statements if isinstance(each, ast.Global | ast.Nonlocal) for name in each.names}
     begin: State = dict.fromkeys(own - lent, frozenset({UNBOUND}))
     begin |= dict.fromkeys(given, frozenset({getattr(scope, "lineno", 0) or -1}))
     follower = _Follower(set(begin))

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, zip_longest
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from gradsan.source.disk import load, parsed
 from gradsan.source.file import Source
 from gradsan.source.names import targets
 from gradsan.source.tree import Loop, Scope, Statement, Tree, same_as
+
+_tree_of = lru_cache(maxsize=32)(Tree)  # many diagnoses stand in one file
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ class Program:
         """Its statements."""
         if file not in self._trees:
             source = self.source(file)
-            self._trees[file] = None if source is None else Tree(file, source)
+            self._trees[file] = None if source is None else _tree_of(file, source)
         return self._trees[file]
 
     def entries(self) -> list[Path]:
@@ -160,7 +162,7 @@ class Program:
         """A statement that the diagnosis does not speak of."""
         return self._place(Frame(file, line, function), lambda _, crowd: crowd[0])
 
-    def made_graph(self, place: Place) -> set[int]:
+    def created_graph(self, place: Place) -> set[int]:
         """The lines of a file that took part in creating the graph: on the path into it, and in all that was freed."""
         named = {line for file, line in self._graph_lines() if self._is_file_of(place, file)}
         of_old_ops = chain.from_iterable(map(frames, self._old_ops()))

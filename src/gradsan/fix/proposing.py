@@ -105,19 +105,19 @@ def diff(edits: Edits, program: Program) -> str:
 
 
 def _filled(fix: Fix, program: Program) -> tuple[Fix, bool]:
-    """The fix with the edit that is made here, and what was foretold of it where the edit is that very change.
+    """The fix with the edit that is made here, and what was predicted of it where the edit is that very change.
 
     An edit that a report brings along may say anything, and is dropped.
     """
     found = next(proposals(fix.kind, program), None)
     if found is None:
         return replace(fix, edits=(), diff="", effects=Effects()), False
-    is_it = found.is_whole and _is_what_was_foretold(fix.kind, program.live)
+    is_it = found.is_whole and _is_what_was_predicted(fix.kind, program.live)
     effects = fix.effects if is_it else Effects()
     return replace(fix, edits=found.edits, diff=diff(found.edits, program), effects=effects), found.is_whole
 
 
-def _is_what_was_foretold(kind: FixKind, live: LiveEvidence) -> bool:
+def _is_what_was_predicted(kind: FixKind, live: LiveEvidence) -> bool:
     """Whether an edit that treats all that is known makes the change that was simulated, in every place.
 
     All edges into what is old are cut or led elsewhere by a fix of an edge; of several passes that freed some of it, a

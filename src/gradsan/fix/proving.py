@@ -4,17 +4,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
+from typing import TypeVar
 
 from gradsan.causes import cause
 from gradsan.causes.meaning import Meaning
 from gradsan.causes.silence import places_of
 from gradsan.facts.live_evidence import NOTHING_READ
-from gradsan.fix.applying import mended
+from gradsan.fix.applying import edited_files
 from gradsan.fix.given_compared import completed
+from gradsan.fix.in_time import InTime, made_in_time, ranked_in_time
 from gradsan.fix.judging import Stage, Verdict, judge
 from gradsan.fix.program import Program
-from gradsan.fix.proposing import candidates
-from gradsan.fix.signs import ranked
 from gradsan.fix.trials import Trial, Workshop
 from gradsan.report import Diagnosis, Effects, Fix, FixKind
 
@@ -22,11 +22,12 @@ _DEEPEST = 4  # edits one after the other: what an edit uncovers may need one to
 _TRIALS = 24
 
 Changed = Mapping[str, bytes]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A program without its problem: what its files say, the fixes that made it so, and how sure that is."""
+    """A program without its problem: what its files say, the fixes that led there, and how sure that is."""
 
     changed: Changed
     fixes: tuple[Fix, ...]
@@ -49,13 +50,13 @@ class _Attempt:
 class Prover:
     """One search.
 
-    `stage` is the program with the fixes that other problems have got already; `tell` hears of every trial; `persists`
+    `stage` is the program with the fixes that other problems have already; `report` hears of every trial; `persists`
     says whether the source alone still shows a problem, given what the files would say.
     """
 
     workshop: Workshop
     stage: Stage
-    tell: Callable[[str], None]
+    report: Callable[[str], None]
     persists: Callable[[Diagnosis, Changed], bool] = lambda _diagnosis, _changed: False
     failed: list[str] = field(default_factory=list)  # what was tried in vain, in a line each
     otherwise: list[Proof] = field(default_factory=list)  # what ends the problem, and does not train as meant
@@ -67,15 +68,16 @@ class Prover:
     def prove(self, diagnosis: Diagnosis) -> Proof | None:
         """The first path that ends this problem and trains as meant, where there is one."""
         self._known = tuple(each for each in self.stage.ran.diagnoses if each is not diagnosis)
-        fixes = ranked(diagnosis.fixes, self._program(diagnosis, self.stage))
-        if fixes:
-            self._meaning = cause(diagnosis.code).meaning(fixes[0].kind, diagnosis.evidence)
+        fixes = self._in_time("", ranked_in_time(diagnosis.fixes, self._program(diagnosis, self.stage)))
+        if not fixes:
+            return None
+        self._meaning = cause(diagnosis.code).meaning(fixes[0].kind, diagnosis.evidence)
         return next(self._paths(diagnosis, self.stage, ()), None)
 
     def marked(self, diagnosis: Diagnosis, proved: Fix | None) -> Diagnosis:
         """The diagnosis with what is known of its fixes now: the proved one first, and those that leave the problem."""
         others = [fix for fix in diagnosis.fixes if proved is None or fix.kind != proved.kind]
-        # What was foretold of a fix is not to stand beside what was seen of it.
+        # What was predicted of a fix is not to stand beside what was seen of it.
         known = [replace(fix, verified=False, effects=Effects()) if fix.kind in self._stays else fix for fix in others]
         notes = tuple(f"{each.fixes[-1].kind} ends the problem, but {each.verdict.why}" for each in self.otherwise)
         fixes = (*(() if proved is None else (proved,)), *known)
@@ -92,7 +94,8 @@ class Prover:
         """
         program = self._program(diagnosis, stage)
         uncovered: list[tuple[Diagnosis, Stage, tuple[Fix, ...]]] = []
-        for fix in filter(lambda each: only in (None, each.kind), ranked(diagnosis.fixes, program)):
+        fixes = self._in_time("", ranked_in_time(diagnosis.fixes, program))
+        for fix in filter(lambda each: only in (None, each.kind), fixes):
             halves: list[tuple[Diagnosis, Stage, tuple[Fix, ...]]] = []
             for each in self._tries(fix, program, stage):
                 so_far = (*made, each.fix)
@@ -111,7 +114,7 @@ class Prover:
             yield from self._paths(left, reached, so_far)
 
     def _program(self, diagnosis: Diagnosis, stage: Stage) -> Program:
-        """The program of a stage, as a diagnosis tells of it and as it was when it failed there."""
+        """The program of a stage, as a diagnosis speaks of it and as it was when it failed there."""
         live = stage.ran.live.get(diagnosis.fingerprint, NOTHING_READ)
         return Program(diagnosis, self.workshop.root, changed=stage.changed, live=live)
 
@@ -135,10 +138,10 @@ class Prover:
 
     def _tries(self, fix: Fix, program: Program, stage: Stage) -> Iterator[_Attempt]:
         """Every way of making a fix, and how the program runs with it."""
-        for edits in candidates(fix.kind, program):
+        for edits in self._in_time(f"{fix.kind}: ", made_in_time(fix.kind, program, most=_TRIALS)):
             if len(self._seen) >= _TRIALS:
                 return
-            files = mended(edits, self.workshop.root, stage.changed)
+            files = edited_files(edits, self.workshop.root, stage.changed)
             if files not in self._seen:
                 self._seen.append(files)
                 effects = fix.effects if edits == fix.edits else Effects()
@@ -154,12 +157,12 @@ class Prover:
             self._stays.add(fix.kind)
             self._fail(f"{fix.kind} at {places}: the source still has the problem")
             return None
-        self.tell(f"{fix.kind} at {places}: running the program with it")
+        self.report(f"{fix.kind} at {places}: running the program with it")
         trial = self.workshop.run(files)
         attempt = _Attempt(fix, files, trial, tuple(beyond(trial.diagnoses, self._known)))
         if self._ends(attempt, diagnosis):
             rest = f", then {_found(attempt.new)}" if attempt.new else ""
-            self.tell(f"{fix.kind} at {places}: the problem is gone{rest}")
+            self.report(f"{fix.kind} at {places}: the problem is gone{rest}")
             return attempt
         self._stays.add(fix.kind)
         self._fail(f"{fix.kind} at {places}: {_outcome(attempt)}")
@@ -170,16 +173,21 @@ class Prover:
         kind = proof.fixes[-1].kind
         self._stays.discard(kind)
         if proof.verdict.agrees:
-            self.tell(f"{kind}: {proof.verdict.why}")
+            self.report(f"{kind}: {proof.verdict.why}")
             return proof
         fixes = (*proof.fixes[:-1], replace(proof.fixes[-1], verified=None))
         self.otherwise.append(replace(proof, fixes=fixes))
         self._fail(f"{kind}: the problem is gone, but {proof.verdict.why}")
         return None
 
+    def _in_time(self, whose: str, answer: InTime[T]) -> tuple[T, ...]:
+        if answer.exceeded:
+            self._fail(f"{whose}no edit is made: {answer.exceeded}")
+        return answer.found
+
     def _fail(self, line: str) -> None:
         self.failed.append(line)
-        self.tell(line)
+        self.report(line)
 
 
 def _same(one: Diagnosis, other: Diagnosis) -> bool:

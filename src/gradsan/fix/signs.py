@@ -1,4 +1,4 @@
-"""What the source shows about which remedy is meant: the answers to what a cause asks where the run does not tell."""
+"""What the source shows about which remedy is meant: the answers to what a cause asks where the run does not say."""
 
 import ast
 from collections.abc import Callable, Mapping

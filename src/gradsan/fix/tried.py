@@ -217,7 +217,7 @@ def _write(line: _Line, draft: Draft, code: str) -> None:
         draft.replace(line.tree, line.statement, code)
 
 
-_Change = Callable[[_Line, Draft], set[str]]  # the names that it treats; none: it is not made
+_Change = Callable[[_Line, Draft], set[str]]  # the names that it treats; none: it is not applied
 _Building = tuple[FixKind, _Change]
 _BUILDING: dict[str, _Building] = {
     "dropped-detach": ("detach", _assigned),

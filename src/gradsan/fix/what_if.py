@@ -9,7 +9,7 @@ from gradsan.causes.diagnosing import remedies_of
 from gradsan.causes.remedy import Loss, Remedy
 from gradsan.causes.step_before_backward import StepBeforeBackward
 from gradsan.lifecycle import fix_changes
-from gradsan.lifecycle.events import Made, Stepped, Walked
+from gradsan.lifecycle.events import Created, Stepped, Walked
 from gradsan.lifecycle.life_edits import Edge, UnforeseeableError
 from gradsan.lifecycle.recording import Recording
 from gradsan.lifecycle.simulator import Consequences, play, replay
@@ -24,13 +24,13 @@ def _run_again(it: Recording) -> fix_changes.Change:
     step = max((at for at, event in enumerate(events) if isinstance(event, Stepped)), default=-1)
     if it.begins > step:
         return fix_changes.Recompute(it.old, frozenset({it.begins}))
-    ops = frozenset(event.op.id for event in events if isinstance(event, Made))
+    ops = frozenset(event.op.id for event in events if isinstance(event, Created))
     return fix_changes.Recompute(ops, frozenset({len(events) - 1}))
 
 
 _CHANGES: dict[FixKind, Callable[[Recording], fix_changes.Change]] = {
     "detach": lambda it: fix_changes.Detach(it.crossing),
-    "item": lambda it: fix_changes.Item(it.crossing),
+    "item": lambda it: fix_changes.Detach(it.crossing),
     "reset-state": lambda it: fix_changes.ResetState(it.crossing),
     "no-grad": lambda it: fix_changes.NoGrad(it.old),
     "retain-graph": lambda it: fix_changes.Retain(it.earlier),
@@ -45,19 +45,19 @@ _CHANGES: dict[FixKind, Callable[[Recording], fix_changes.Change]] = {
 _CUTS: frozenset[FixKind] = frozenset({"detach", "item", "no-grad", "reset-state"})
 
 
-def foretell(diagnosis: Diagnosis, recording: Recording) -> Diagnosis:
+def predict(diagnosis: Diagnosis, recording: Recording) -> Diagnosis:
     """The diagnosis with the effects of its fixes; one that would not end the error comes last, and a note says why.
 
-    What is foretold is a change of the graph. Whoever makes the edits keeps it only where an edit is that very change.
+    What is predicted is a change of the graph. Whoever makes the edits keeps it only where an edit is that very change.
     """
-    foretold = {fix.kind: _consequences(fix.kind, recording) for fix in diagnosis.fixes}
+    predicted = {fix.kind: _consequences(fix.kind, recording) for fix in diagnosis.fixes}
     remedies = remedies_of(diagnosis)
     starved, cutting = _starved(recording), {each.kind for each in remedies if _cuts(each)}
     fixes = tuple(
-        _with_effects(fix, foretold[fix.kind], starved if fix.kind in cutting else ()) for fix in diagnosis.fixes
+        _with_effects(fix, predicted[fix.kind], starved if fix.kind in cutting else ()) for fix in diagnosis.fixes
     )
     spoiling = {each.kind for each in remedies if each.unless is not None and LOSSES[each.unless](recording)}
-    fixes = choosing.last(fixes, spoiling | {kind for kind, each in foretold.items() if _fails(each)})
+    fixes = choosing.last(fixes, spoiling | {kind for kind, each in predicted.items() if _fails(each)})
     notes = tuple(each for each in diagnosis.notes if not each.startswith(_NOT_RETAINING))
     because = _against_retaining(recording) if len(notes) < len(diagnosis.notes) else None
     return replace(diagnosis, fixes=fixes, notes=(*notes, because) if because is not None else diagnosis.notes)
@@ -69,7 +69,7 @@ def _cuts(remedy: Remedy) -> bool:
 
 
 def _consequences(kind: FixKind, recording: Recording) -> Consequences | None:
-    """None: the life does not tell."""
+    """None: the life does not say."""
     if kind not in _CHANGES:
         return None
     with suppress(UnforeseeableError, KeyError, ValueError):
@@ -77,21 +77,21 @@ def _consequences(kind: FixKind, recording: Recording) -> Consequences | None:
     return None
 
 
-def _with_effects(fix: Fix, foretold: Consequences | None, starved: tuple[str, ...]) -> Fix:
-    if foretold is None or foretold.failure is not None:
+def _with_effects(fix: Fix, predicted: Consequences | None, starved: tuple[str, ...]) -> Fix:
+    if predicted is None or predicted.failure is not None:
         return fix
     effects = Effects(
-        saved_bytes=foretold.peak_saved_bytes,
-        parameters_cut_off=tuple(dict.fromkeys((*foretold.lost, *starved))),
-        kept_bytes=foretold.left_saved_bytes,
-        walked_ops=foretold.walked,
-        parameters_changed=None if foretold.changed is None else tuple(dict.fromkeys(foretold.changed)),
+        saved_bytes=predicted.peak_saved_bytes,
+        parameters_cut_off=tuple(dict.fromkeys((*predicted.lost, *starved))),
+        kept_bytes=predicted.left_saved_bytes,
+        walked_ops=predicted.walked,
+        parameters_changed=None if predicted.changed is None else tuple(dict.fromkeys(predicted.changed)),
     )
     return replace(fix, effects=effects)
 
 
-def _fails(foretold: Consequences | None) -> bool:
-    return foretold is not None and foretold.failure is not None and foretold.failure.reason in ("freed", "edited")
+def _fails(predicted: Consequences | None) -> bool:
+    return predicted is not None and predicted.failure is not None and predicted.failure.reason in ("freed", "edited")
 
 
 def _starved(recording: Recording) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ def _reached(recording: Recording, *, cut: bool) -> set[int]:
 
 def _leaves_below(recording: Recording, nodes: Iterable[int], cut: frozenset[Edge] = frozenset()) -> set[int]:
     """The leaves that some ops lead to, but for those that they lead to over these edges alone."""
-    inputs = {event.op.id: event.op.inputs for event in recording.life.events if isinstance(event, Made)}
+    inputs = {event.op.id: event.op.inputs for event in recording.life.events if isinstance(event, Created)}
     left, seen = list(nodes), set[int]()
     while left:
         node = left.pop()
@@ -126,21 +126,24 @@ def _leaves_below(recording: Recording, nodes: Iterable[int], cut: frozenset[Edg
 
 def _against_retaining(recording: Recording) -> str | None:
     """Why the popular answer is the wrong one, in numbers."""
-    foretold = _consequences("retain-graph", recording)
-    if foretold is None:
+    predicted = _consequences("retain-graph", recording)
+    if predicted is None:
         return None
-    if foretold.failure is not None and foretold.failure.reason == "edited":
+    if predicted.failure is not None and predicted.failure.reason == "edited":
         return (
-            f"{_NOT_RETAINING}: this very pass would then stop with the in-place error "
+            f"{_NOT_RETAINING}: this backward() would then stop with the in-place error "
             f"({StepBeforeBackward.code}), because the old graph saved parameters that the optimizer has changed"
         )
-    if foretold.failure is not None or not recording.complete:
+    if predicted.failure is not None or not recording.complete:
         return None
     kept = fix_changes.Retain(recording.earlier).applied(recording.life)
     walked = len(play(kept).walks[-1].executed)
     fresh = walked - len(recording.old)
     # Not that nothing would raise: which values an op saves of its parameters is not always known.
-    return f"{_NOT_RETAINING}: this pass would walk {walked} ops where {fresh} are its own, and every step adds to that"
+    return (
+        f"{_NOT_RETAINING}: this backward() would go through {walked} ops instead of the {fresh} of its own step, and "
+        "every step adds to that"
+    )
 
 
 LOSSES: Mapping[Loss, Callable[[Recording], bool]] = {

@@ -59,7 +59,7 @@ class _Writer:
 
 def _definitions(program: Program, place: Place, creating: Place) -> dict[str, ast.expr]:
     """What the lines that created the old graph assign, where it can be computed again and is what the place reads."""
-    lines = sorted(program.made_graph(creating) | {creating.frame.line})
+    lines = sorted(program.created_graph(creating) | {creating.frame.line})
     found = dict(filter(None, (_definition(creating, line) for line in lines)))
     return {name: value for name, value in found.items() if _may_be_written_out(program, place, creating, name, value)}
 

@@ -100,7 +100,7 @@ class World:
 def walk(asked: Pass, world: World, *, lenient: bool = False) -> Walk:
     """What the engine does when `asked` meets `world`.
 
-    A lenient walk goes on where PyTorch raises: it tells which gradients the program meant.
+    A lenient walk goes on where PyTorch raises: it says which gradients the program meant.
     """
     if None in asked.roots or None in (asked.inputs or ()):
         return Walk(asked, (), {}, Failure("no-history"))

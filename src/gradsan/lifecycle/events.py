@@ -1,4 +1,4 @@
-"""A program's life, as far as autograd is concerned: what was made, walked, edited, stepped and held, in order."""
+"""A program's life, as far as autograd is concerned: what was created, walked, edited, stepped and held, in order."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ class Pass:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class Created:
     """An op was built."""
 
     op: Op
     origin: int | None = None  # the op of which it is a repetition
     # PyTorch numbers an op before it looks at the op's inputs, and looking at an outdated view makes an op: such an op
-    # is there first, and numbered after the op that is made next.
+    # is there first, and numbered after the op that is created next.
     late: bool = False
 
 
@@ -82,7 +82,7 @@ class Held:
     ops: tuple[int, ...] = ()
 
 
-Event = Made | Walked | Edited | Stepped | Cleared | Held
+Event = Created | Walked | Edited | Stepped | Cleared | Held
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +95,15 @@ class Life:
 
     def made(self) -> Iterator[Op]:
         """Every op, in order of creation."""
-        return (event.op for event in self.events if isinstance(event, Made))
+        return (event.op for event in self.events if isinstance(event, Created))
 
     def numbered(self) -> Iterator[Op]:
         """Every op, in the order of PyTorch's creation numbers."""
         late: list[Op] = []
         for event in self.events:
-            if isinstance(event, Made) and event.late:
+            if isinstance(event, Created) and event.late:
                 late.append(event.op)
-            elif isinstance(event, Made):
+            elif isinstance(event, Created):
                 yield from (event.op, *late)
                 late.clear()
 

@@ -68,7 +68,7 @@ class Gradients:
 def given(walks: Iterable[Walk], leaves: Collection[int]) -> dict[int, tuple[int | None, ...]]:
     """What passes handed to the program itself: `autograd.grad`, or `backward(inputs=…)` to tensors that are no leaves.
 
-    By pass, for every such input in turn. What the program computes from them cannot be told.
+    By pass, for every such input in turn. What the program computes from them cannot be known.
     """
     handed = {
         each.asked.id: tuple(

@@ -4,12 +4,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from gradsan.lifecycle.events import Edited, Event, Held, Life, Made, Pass, Walked
+from gradsan.lifecycle.events import Created, Edited, Event, Held, Life, Pass, Walked
 from gradsan.lifecycle.ops import Op, Port, Saved
 
 
 class UnforeseeableError(ValueError):
-    """What a change does to this life cannot be told from the life."""
+    """What a change does to this life cannot be known from the life."""
 
 
 Edge = tuple[int, Port]  # the op that builds on something, and what it builds on
@@ -18,11 +18,6 @@ Edge = tuple[int, Port]  # the op that builds on something, and what it builds o
 def each_event(life: Life, rewritten: Callable[[Event], Event]) -> Life:
     """The life with every event rewritten."""
     return replace(life, events=tuple(map(rewritten, life.events)))
-
-
-def each_op(life: Life, rewritten: Callable[[Op], Op]) -> Life:
-    """The life with every op rewritten."""
-    return each_event(life, lambda event: replace(event, op=rewritten(event.op)) if isinstance(event, Made) else event)
 
 
 def asking(life: Life, passes: Collection[int], rewritten: Callable[[Pass], Pass]) -> Life:
@@ -43,24 +38,6 @@ def leaving_out(life: Life, positions: Collection[int]) -> Life:
     return replace(life, events=tuple(kept))
 
 
-def inserting(life: Life, additions: Mapping[int, Iterable[Event]]) -> Life:
-    """The life with events put in before these positions."""
-    events: list[Event] = []
-    for position, event in enumerate(life.events):
-        events += additions.get(position, ())
-        events.append(event)
-    return replace(life, events=(*events, *additions.get(len(life.events), ())))
-
-
-def moving(life: Life, moved: int, before: int) -> Life:
-    """The life in which one event happens at another time."""
-    events = list(life.events)
-    event = events.pop(moved)
-    events.insert(before if before <= moved else before - 1, event)
-    _check_order(life, events)
-    return replace(life, events=tuple(events))
-
-
 def cutting(life: Life, edges: Collection[Edge] = (), ops: Collection[int] = ()) -> Life:
     """The life without these edges and ops, and without the ops that are left with no input by that."""
     knife = _Knife(edges, {op.id: op.result for op in life.made()}, set(ops))
@@ -76,7 +53,7 @@ def views_rebuilt(life: Life) -> dict[int, int | None]:
     return {
         position: event.op.result
         for position, event in enumerate(life.events)
-        if isinstance(event, Made) and event.op.name == "AsStridedBackward0"
+        if isinstance(event, Created) and event.op.name == "AsStridedBackward0"
     }
 
 
@@ -85,12 +62,12 @@ def writes_in_place(life: Life) -> dict[int, int]:
     return {
         position: made.op.id
         for position, (made, edit) in enumerate(pairwise(life.events), start=1)
-        if isinstance(made, Made) and isinstance(edit, Edited) and made.op.result == storage_of(life, edit.counter)
+        if isinstance(made, Created) and isinstance(edit, Edited) and made.op.result == storage_of(life, edit.counter)
     }
 
 
 def storage_of(life: Life, counter: int) -> int:
-    """The storage whose edits the counter counts, as far as the life tells."""
+    """The storage whose edits the counter counts, as far as the life says."""
     if counter in life.storages:
         return counter
     places = {each.edits: each.storage for op in life.made() for each in op.saves}
@@ -109,10 +86,10 @@ class _Knife:
     severed: dict[int | str, set[int | None]] = field(default_factory=dict)
 
     def cut(self, events: Iterable[Event]) -> Iterator[Event | None]:
-        """The events that are left, and None where an op is not made."""
+        """The events that are left, and None where an op is not created."""
         for event in events:
             match event:
-                case Made(op):
+                case Created(op):
                     left = self._left_of(op)
                     yield None if left is None else replace(event, op=left)
                 case Walked(asked):
@@ -154,9 +131,9 @@ def _in_time(events: Iterable[Event | None]) -> list[Event]:
             continue
         for position in range(len(kept) - 1, -1, -1):
             earlier = kept[position]
-            if isinstance(earlier, Made) and not earlier.late:
+            if isinstance(earlier, Created) and not earlier.late:
                 break
-            if isinstance(earlier, Made):
+            if isinstance(earlier, Created):
                 kept[position] = replace(earlier, late=False)
     return kept
 
@@ -168,20 +145,3 @@ def _is_view(op: Op, life: Life) -> bool:
 
 def _still_saved(saves: tuple[Saved, ...], inputs: tuple[Port | None, ...]) -> Iterator[Saved]:
     return (each for each in saves if each.needed_for is None or inputs[each.needed_for] is not None)
-
-
-def _check_order(life: Life, events: Iterable[Event]) -> None:
-    known = {leaf.id for leaf in life.leaves}
-    for event in events:
-        match event:
-            case Made(op):
-                needed = {*op.below, *op.keeps}
-                known.add(op.id)
-            case Walked(asked):
-                needed = {each.node for each in (*asked.roots, *(asked.inputs or ())) if each is not None}
-            case Held(_, ops):
-                needed = set(ops)
-            case _:
-                needed = set()
-        if not needed <= known:
-            raise UnforeseeableError(f"nothing can use ops {sorted(needed - known)} before they are made")

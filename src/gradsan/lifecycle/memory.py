@@ -34,7 +34,7 @@ class Memory:
         return frozenset(each.id for each in self._ops.values() if each.saves and each.id not in self._freed)
 
     def add(self, op: Op) -> None:
-        """An op is made, and in its maker's hand until it is let go."""
+        """An op is created, and in its maker's hand until it is let go."""
         self._ops[op.id] = op
         self._references[op.id] += 1
         for each in op.below:

@@ -15,7 +15,7 @@ class Port(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A value an op keeps for its backward, in the version it has when the op is made."""
+    """A value an op keeps for its backward, in the version it has when the op is created."""
 
     storage: int
     counter: int | None = None  # None: the storage's own; `x.data` shares the storage but counts edits apart
@@ -24,7 +24,7 @@ class Saved:
 
     @property
     def edits(self) -> int:
-        """The counter that tells whether the value was edited since."""
+        """The counter that says whether the value was edited since."""
         return self.storage if self.counter is None else self.counter
 
 

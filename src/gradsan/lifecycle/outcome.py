@@ -1,10 +1,7 @@
 """What a life comes to."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
-from statistics import median_low
 
 from gradsan.lifecycle.engine import Walk
 from gradsan.lifecycle.leaf_gradients import Uses
@@ -44,33 +41,3 @@ class Outcome:
     def failed(self) -> Walk | None:
         """The first pass that raised."""
         return next((each for each in self.walks if each.failure), None)
-
-    @property
-    def growth(self) -> int:
-        """Bytes of saved values that every step leaves behind beyond those of the step before.
-
-        Steps are those of one optimizer; without optimizers, the passes from one line.
-        """
-        if self.updates:
-            return _growth((each.optimizer, each.saved_bytes) for each in self.updates)
-        return _growth(
-            (walked.asked.site, kept.saved_bytes) for walked, kept in zip(self.walks, self.kept, strict=True)
-        )
-
-    @property
-    def walk_growth(self) -> int:
-        """Ops that every pass walks beyond those of the pass before it from the same line."""
-        return _growth((each.asked.site, len(each.executed)) for each in self.walks)
-
-
-def _growth(amounts: Iterable[tuple[object, int]]) -> int:
-    """The usual rise from one amount to the next of the same kind; 0 where there are too few to tell."""
-    kinds: defaultdict[object, list[int]] = defaultdict(list)
-    for kind, amount in amounts:
-        kinds[kind].append(amount)
-    return max(map(_usual_rise, kinds.values()), default=0)
-
-
-def _usual_rise(amounts: list[int]) -> int:
-    rises = [later - earlier for earlier, later in pairwise(amounts)]
-    return median_low(rises) if len(rises) > 1 else 0

@@ -18,4 +18,4 @@ class Recording:
     failing: int  # the pass that raised
     begins: int  # the position at which the first op of the later forward is made
     owners: Mapping[int, frozenset[str]] = field(default_factory=dict)  # of every leaf: the optimizers that train it
-    complete: bool = True  # False: some ops may have saved parameters that the life does not tell of
+    complete: bool = True  # False: some ops may have saved parameters that the life does not name

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
-from gradsan.lifecycle.events import Edited, Event, Held, Life, Made, Walked
+from gradsan.lifecycle.events import Created, Edited, Event, Held, Life, Walked
 from gradsan.lifecycle.life_edits import UnforeseeableError, storage_of, writes_in_place
 from gradsan.lifecycle.ops import Op, Port, Saved
 
@@ -19,7 +19,7 @@ class Renaming:
     def event(self, event: Event) -> Event:
         """The event under the new numbers."""
         match event:
-            case Made(op):
+            case Created(op):
                 return replace(event, op=self.op(op))
             case Walked(asked):
                 inputs = asked.inputs and self._ports(asked.inputs)
@@ -51,12 +51,12 @@ class Renaming:
     def _saved(self, saved: Saved) -> Saved:
         if saved.storage not in self.storages:
             return saved
-        # A value that was made again counts its edits itself.
+        # A value that was created again counts its edits itself.
         return replace(saved, storage=self.storages[saved.storage], counter=None)
 
 
 def repeating(life: Life, ops: Collection[int], before: Collection[int]) -> Life:
-    """The life in which these ops are made again before each of these positions, and used from then on.
+    """The life in which these ops are created again before each of these positions, and used from then on.
 
     Names that held the old ones hold the new ones.
     """
@@ -83,23 +83,6 @@ def repeating(life: Life, ops: Collection[int], before: Collection[int]) -> Life
     return replace(life, events=tuple(events), storages=template.storages)
 
 
-def withdrawing(life: Life, ops: Collection[int]) -> Life:
-    """The life in which these ops are not made, where nothing builds on them; they stay where something does."""
-    template = _Template(life, ops)
-    if any(_builds_on(event, ops) for position, event in enumerate(life.events) if position not in template.positions):
-        return life
-    return replace(
-        life,
-        events=tuple(
-            Held(event.holder, tuple(each for each in event.ops if each not in ops))
-            if isinstance(event, Held)
-            else event
-            for position, event in enumerate(life.events)
-            if position not in template.positions
-        ),
-    )
-
-
 class _Template:
     """The events that make some ops, and how to write them again."""
 
@@ -108,9 +91,9 @@ class _Template:
         self._events = {
             position: event
             for position, event in enumerate(life.events)
-            if position in edits or (isinstance(event, Made) and event.op.id in ops)
+            if position in edits or (isinstance(event, Created) and event.op.id in ops)
         }
-        self._own = _made_by(life, ops)
+        self._own = _created_by(life, ops)
         if {
             storage_of(life, event.counter) for event in self._events.values() if isinstance(event, Edited)
         } - self._own:
@@ -119,20 +102,16 @@ class _Template:
         self.storages = dict(life.storages)
 
     @property
-    def positions(self) -> Collection[int]:
-        return self._events.keys()
-
-    @property
     def last(self) -> int:
         return max(self._events, default=-1)
 
     def leaves_behind(self, event: Event) -> bool:
         """Whether it makes a view of a repeated value, or writes into it, and is no part of the repetition."""
-        return isinstance(event, Made) and event.op.result in self._own and event not in self._events.values()
+        return isinstance(event, Created) and event.op.result in self._own and event not in self._events.values()
 
     def renaming(self) -> Renaming:
         """New numbers for the ops, and for the storages that they themselves make."""
-        nodes = {event.op.id: next(self._fresh) for event in self._events.values() if isinstance(event, Made)}
+        nodes = {event.op.id: next(self._fresh) for event in self._events.values() if isinstance(event, Created)}
         storages = {each: next(self._fresh) for each in sorted(self._own)}
         self.storages |= {new: self.storages.get(old, 0) for old, new in storages.items()}
         return Renaming(nodes, storages)
@@ -140,10 +119,14 @@ class _Template:
     def repeated(self, renaming: Renaming) -> Iterator[Event]:
         for event in self._events.values():
             again = renaming.event(event)
-            yield replace(again, origin=event.op.id) if isinstance(event, Made) and isinstance(again, Made) else again
+            yield (
+                replace(again, origin=event.op.id)
+                if isinstance(event, Created) and isinstance(again, Created)
+                else again
+            )
 
 
-def _made_by(life: Life, ops: Collection[int]) -> set[int]:
+def _created_by(life: Life, ops: Collection[int]) -> set[int]:
     """The storages that these ops make: not those of which they are views, or into which they write."""
     in_place = set(writes_in_place(life).values())
     creators: dict[int, int] = {}
@@ -156,15 +139,6 @@ def _made_by(life: Life, ops: Collection[int]) -> set[int]:
         for storage, creator in creators.items()
         if creator in ops and creator not in in_place and storage not in taken
     }
-
-
-def _builds_on(event: Event, ops: Collection[int]) -> bool:
-    match event:
-        case Made(op):
-            return any(each in ops for each in op.below)
-        case Walked(asked):
-            return any(each is not None and each.node in ops for each in (*asked.roots, *(asked.inputs or ())))
-    return False
 
 
 def _numbers(life: Life) -> Iterator[int]:

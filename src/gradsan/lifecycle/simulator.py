@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gradsan.lifecycle.engine import Failure, Walk, World, walk
-from gradsan.lifecycle.events import Cleared, Edited, Event, Held, Life, Made, Pass, Stepped, Walked
+from gradsan.lifecycle.events import Cleared, Created, Edited, Event, Held, Life, Pass, Stepped, Walked
 from gradsan.lifecycle.fix_changes import Change
 from gradsan.lifecycle.leaf_gradients import Gradients, differing, given, having
 from gradsan.lifecycle.memory import Memory
@@ -25,12 +25,10 @@ class Consequences:
     peak_saved_bytes: int
     left_saved_bytes: int  # when all is over
     walked: int  # ops, by the last pass
-    growth: int  # bytes a step
-    walk_growth: int  # ops a pass
     lost: tuple[str, ...]  # leaves that receive no gradient any more
-    # Leaves that receive another gradient, at first hand: not because an earlier update was another. None: not to be
-    # told, because the program differentiates through values that were overwritten, with or without the change; because
-    # the forward may compute other values; or because the program is handed other gradients to compute with.
+    # Leaves that receive another gradient, at first hand: not because an earlier update was another. None: it cannot be
+    # known, because the program differentiates through values that were overwritten, with or without the change;
+    # because the forward may compute other values; or because the program is handed other gradients to compute with.
     changed: tuple[str, ...] | None
 
 
@@ -38,7 +36,7 @@ def play(life: Life, *, caught: bool = False, lenient: bool = False) -> Outcome:
     """The outcome of a life.
 
     It ends with the first pass that raises; if `caught`, it goes on as a program that catches the error. A lenient play
-    walks what PyTorch refuses to walk: it tells what the program meant.
+    walks what PyTorch refuses to walk: it says what the program meant.
     """
     return _play(_Stage(life, lenient=lenient), caught=caught or lenient)
 
@@ -56,8 +54,6 @@ def replay(life: Life, change: Change) -> Consequences:
         peak_saved_bytes=outcome.peak_saved_bytes,
         left_saved_bytes=outcome.left.saved_bytes,
         walked=len(outcome.walks[-1].executed) if outcome.walks else 0,
-        growth=outcome.growth,
-        walk_growth=outcome.walk_growth,
         lost=tuple(names[leaf] for leaf in lost),
         changed=tuple(names[leaf] for leaf in differs) if reported and differs is not None else None,
     )
@@ -72,7 +68,7 @@ def _play(stage: "_Stage", *, caught: bool) -> Outcome:
 
 
 def _compared(life: Life, changed: Life, *, rereads: bool) -> tuple[list[int], list[int] | None]:
-    """The leaves that lose their gradient, and those that get another; None: it cannot be told."""
+    """The leaves that lose their gradient, and those that get another; None: it cannot be known."""
     meant, means = (_meaning(each, Values(each) if rereads else None) for each in (life, changed))
     lost = sorted(having(meant.uses, meant.walks) - having(means.uses, means.walks))
     differs = differing(meant.uses, means.uses)
@@ -121,7 +117,7 @@ class _Stage:
 
     def meet(self, event: Event) -> None:
         match event:
-            case Made(op, origin):
+            case Created(op, origin):
                 self._make(op, origin)
             case Walked(asked):
                 self._walk(asked)
@@ -194,7 +190,7 @@ def _uses(life: Life) -> Iterator[tuple[int, int]]:
     """For every op the last event that names it: until then the program has it in its hand."""
     for time, event in enumerate(life.events):
         match event:
-            case Made(op):
+            case Created(op):
                 named: tuple[int, ...] = (op.id, *op.below)
             case Walked(asked):
                 named = tuple(port.node for port in (*asked.roots, *(asked.inputs or ())) if port is not None)

@@ -24,7 +24,7 @@ class Values:
         self._stored = {leaf.storage: leaf.storage for leaf in life.leaves}
         self._outputs: dict[int, int] = {}
         self._results: dict[int, int | None] = {}
-        self._newest: tuple[int | None, int] = (None, 0)  # the storage of the op made last, and its value
+        self._newest: tuple[int | None, int] = (None, 0)  # the storage of the op created last, and its value
         self._writes = 0
         self._misplaced_writes = 0
 
@@ -42,7 +42,7 @@ class Values:
         return [hash((number, *hidden, *self._saves(op, output, index))) for index, _ in enumerate(op.inputs)]
 
     def edit(self, counter: int) -> None:
-        """A tensor is changed in place; by the op made just before, if that writes there."""
+        """A tensor is changed in place; by the op created just before, if that writes there."""
         self._writes += 1
         storage = self._places.get(counter)
         writer, written = self._newest

@@ -70,7 +70,7 @@ def _bound_by(loop: Iterations | None) -> set[str | None]:
 def assigned_together(culprit: Culprit, created: Stack, enters: Stack) -> list[Culprit]:
     """What the statement that created the culprit gives a value too, where the later forward reads it beside it.
 
-    `h, c = cell(x, (h, c))`: the lines do not tell which of the two an op of the cell has become. What the function
+    `h, c = cell(x, (h, c))`: the lines do not say which of the two an op of the cell has become. What the function
     detaches already is none of them.
     """
     for frame in reversed(created):

@@ -86,7 +86,7 @@ def _in_numbers(tensor: Any) -> list[float] | None:  # noqa: ANN401 # a tensor
 
 
 def _random_state() -> int:
-    """Tells whether as many random numbers were drawn."""
+    """Says whether as many random numbers were drawn."""
     import torch
 
     state = zlib.crc32(torch.random.get_rng_state().numpy().tobytes())

@@ -6,7 +6,7 @@ from typing import Any
 from gradsan.facts.incident import Edited as EditedIncident
 from gradsan.facts.incident import Incident, SecondPass
 from gradsan.knowledge.tensors import operation_of_node
-from gradsan.lifecycle.events import Event, Life, Made, Pass, Stepped, Walked
+from gradsan.lifecycle.events import Created, Event, Life, Pass, Stepped, Walked
 from gradsan.lifecycle.ops import Leaf, Op, Port, Saved
 from gradsan.lifecycle.recording import Recording
 from gradsan.observe.failure.pass_graph import Graph
@@ -21,7 +21,7 @@ from gradsan.observe.graph import (
 )
 from gradsan.observe.notes import PassNote
 
-_OPS = 1_000  # of a longer graph nothing is foretold: it would take too long in a dying process
+_OPS = 1_000  # of a longer graph nothing is predicted: it would take too long in a dying process
 
 
 def recorded(incident: Incident, scene: Scene) -> Recording | None:
@@ -62,7 +62,8 @@ class _Recorder:
             return None
         events = [event for _, _, event in sorted(self._events(earlier), key=lambda each: each[:2])]
         begins = next(
-            (at for at, event in enumerate(events) if isinstance(event, Made) and event.op.id > max(old)), len(events)
+            (at for at, event in enumerate(events) if isinstance(event, Created) and event.op.id > max(old)),
+            len(events),
         )
         failing = Pass(self._scene.note.index, self._tops(set(self._numbers.values())))
         storages = {number: about_bytes(node) for node, number in self._numbers.items()}
@@ -87,7 +88,7 @@ class _Recorder:
     def _events(self, earlier: Iterable[PassNote]) -> Iterable[tuple[int, int, Event]]:
         """In the order of the op counter; what happened at the same count follows the ops created before it."""
         for node, number in self._numbers.items():
-            yield number, 0, Made(self._op(node))
+            yield number, 0, Created(self._op(node))
         first = self._scene.note.index
         for each in earlier:
             first = min(first, each.index)

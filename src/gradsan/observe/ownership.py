@@ -18,7 +18,7 @@ _OWN_PACKAGE = f"{Path(__file__).resolve().parents[1]}{os.sep}"
 
 
 class Ownership:
-    """Tells the user's files from everything else; each file is decided once.
+    """Distinguishes the user's files from everything else; each file is decided once.
 
     The user's are all but the standard library, what is installed under site-packages or dist-packages, torch
     wherever it lies, and gradsan itself. Code without a file (`<stdin>`, a notebook's cell, a doctest) is the user's

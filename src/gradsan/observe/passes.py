@@ -158,7 +158,7 @@ class Passes:
         return [each for each in self.all() if each.index < note.index and each.thread == note.thread]
 
     def step_of(self, number: int, note: PassNote) -> int | None:
-        """The step in which an op was created, counted in passes of this one's line; None: too long ago to tell."""
+        """The step in which an op was created, counted in passes of this one's line; None: too long ago to say."""
         site = self._sites[note.line, note.thread]
         following = next((each for each in (*site.first, *site.last) if each.begin > number), None)
         if following is None:

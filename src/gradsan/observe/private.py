@@ -41,7 +41,7 @@ class Private:
 
     @property
     def can_be_watched(self) -> bool:
-        """Whether passes can be seen, and ops told apart by their numbers."""
+        """Whether passes can be seen, and ops distinguished by their numbers."""
         return self.engine_owner is not None and self.node_numbers
 
 

@@ -29,7 +29,7 @@ _NOT_PUT_BACK = "not everything was put back"
 
 
 class Sanitizer:
-    """One in a process. `tell` receives what there is to say about gradsan itself: one line each time.
+    """One in a process. `report` receives what there is to say about gradsan itself: one line each time.
 
     `explain` is given every error of a pass; `lines` says whether the lines that run are recorded.
     """
@@ -40,13 +40,13 @@ class Sanitizer:
         include: Iterable[str] = (),
         exclude: Iterable[str] = (),
         explain: Explain = explain_nothing,
-        tell: Callable[[str], None] = say,
+        report: Callable[[str], None] = say,
         lines: bool = True,
     ) -> None:
         self._explain = explain
-        self._work = OwnWork(tell)
+        self._work = OwnWork(report)
         self.complain = self._work.complain
-        self.recorder = LineRecorder(include=include, exclude=exclude, tell=self._work.report, wanted=lines)
+        self.recorder = LineRecorder(include=include, exclude=exclude, report=self._work.report, wanted=lines)
         self._undo = ExitStack()
         self._may_adopt = threading.Lock()  # taken once, by the first of all threads
         self._missed = 0  # passes and steps that an error of our own kept from being noted

@@ -2,7 +2,7 @@
 
 `isinstance` reads `__class__`, and every way to `__dict__` reads that of the class: both may be properties (of proxies,
 mocks, lazy modules) that answer by doing things. And a metaclass may say what `==`, `hash` and `__dict__` of a class
-are: to find one among others, they are told apart by their ids.
+are: to find one among others, they are distinguished by their ids.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ def namespace_of(kind: type) -> Mapping[str, Any]:
 
 
 def attributes_of(each: object) -> dict[str, Any] | None:
-    """The attributes that lie in an object itself; None where it has no such place, or a class has made it its own."""
+    """The attributes that lie in an object itself; None where it has no such place, or a class has taken it."""
     for kind in lineage_of(each):
         place = namespace_of(kind).get("__dict__")
         if place is not None:

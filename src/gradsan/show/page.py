@@ -116,7 +116,7 @@ def _shown(printed: str) -> Text:
     """What a program prints; the beginning of an error ends in no line break."""
     if printed.endswith("\n"):
         return _block(printed)
-    return Text(textwrap.indent(f"{printed} …", "    ") + "\n", SEVERITY["error"])
+    return Text(textwrap.indent(f"{printed} ...", "    ") + "\n", SEVERITY["error"])
 
 
 def _changes(program: str, fixed: str) -> Text:
@@ -126,7 +126,7 @@ def _changes(program: str, fixed: str) -> Text:
     return text
 
 
-_GAP = "  …"
+_GAP = "  ..."
 
 
 def _diff(program: str, fixed: str) -> Iterator[str]:

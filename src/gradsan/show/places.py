@@ -1,6 +1,7 @@
-"""The places of a diagnosis, in the order in which its explanation is told, each with what it means."""
+"""The places of a diagnosis, in the order of time, each with what it means."""
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import get_args
 
 from gradsan.causes import cause
@@ -13,10 +14,49 @@ _MAIN: tuple[Role, ...] = ("used", "held", "cut", "made", "changed")
 
 def explanation_places(diagnosis: Diagnosis) -> Iterator[tuple[Role, Location, str]]:
     """Each place with its role, and the role's words with the step."""
-    roles, tells_steps = cause(diagnosis.code).roles, _tells_steps(diagnosis)
+    roles, names_steps = cause(diagnosis.code).roles, _names_steps(diagnosis)
+    for role, location in _in_time(diagnosis):
+        step = f", in step {location.step}" if names_steps and location.step is not None else ""
+        yield role, location, roles[role].format(call=_call(location)) + step + _called_from(role, diagnosis)
+
+
+def _called_from(role: Role, diagnosis: Diagnosis) -> str:
+    """Where both passes are the same line: the outermost frame in which the calls that led there differ."""
+    freed, used = diagnosis.freed, diagnosis.used
+    if role not in ("freed", "used") or freed is None or used is None or not is_one_line(diagnosis):
+        return ""
+    pairs = zip_longest(freed.stack, used.stack)
+    frame = next((ours if role == "freed" else theirs for ours, theirs in pairs if ours != theirs), None)
+    return "" if frame is None else f", called from {frame.file}:{frame.line}"
+
+
+def _call(location: Location) -> str:
+    """What the line calls; a wrapper, `autograd.grad` and a step of a trainer are calls."""
+    return "backward()" if "backward" in (location.source or "backward") else "call"
+
+
+def _in_time(diagnosis: Diagnosis) -> Iterator[tuple[Role, Location]]:
+    """In the order of roles; but what was used before it was freed or changed, in the same step, comes first."""
+    is_early = _is_used_early(diagnosis)
     for role, location in _locations(diagnosis):
-        step = f", in step {location.step}" if tells_steps and location.step is not None else ""
-        yield role, location, roles[role] + step
+        if is_early and role in ("freed", "changed") and diagnosis.enters is not None:
+            yield "enters", diagnosis.enters
+        if not (is_early and role == "enters"):
+            yield role, location
+
+
+def _is_used_early(diagnosis: Diagnosis) -> bool:
+    """Whether one run of one function created it, used it, and then freed or changed it: its lines stand in that order.
+
+    Where no steps are known, two passes of one line are two iterations.
+    """
+    made, enters, then = diagnosis.made, diagnosis.enters, diagnosis.freed or diagnosis.changed
+    if made is None or enters is None or then is None:
+        return False
+    places = (made, enters, then)
+    if len({(each.file, each.cell, each.function) for each in places}) > 1 or not made.line < enters.line < then.line:
+        return False
+    return enters.step == then.step if enters.step is not None else not is_one_line(diagnosis)
 
 
 def is_one_line(diagnosis: Diagnosis) -> bool:
@@ -25,10 +65,10 @@ def is_one_line(diagnosis: Diagnosis) -> bool:
     return freed is None or used is None or (freed.file, freed.line) == (used.file, used.line)
 
 
-def _tells_steps(diagnosis: Diagnosis) -> bool:
+def _names_steps(diagnosis: Diagnosis) -> bool:
     """Steps are counted for each line that asks for passes: beside one another, those of two lines would confuse.
 
-    And where all is in the first, there is nothing to tell apart.
+    And where all is in the first, there is nothing to distinguish.
     """
     return is_one_line(diagnosis) and any(place.step not in (None, 1) for _, place in _locations(diagnosis))
 
@@ -51,8 +91,12 @@ def main_place(diagnosis: Diagnosis) -> Location:
     return place
 
 
-def written(location: Location) -> str:
-    """`file:line:column`, with the cell of a notebook."""
+def line_of(location: Location) -> str:
+    """`file:line`, with the cell of a notebook."""
     cell = "" if location.cell is None else f"[{location.cell}]"
-    column = "" if location.column is None else f":{location.column}"
-    return f"{location.file}{cell}:{location.line}{column}"
+    return f"{location.file}{cell}:{location.line}"
+
+
+def written(location: Location) -> str:
+    """`file:line:column`."""
+    return line_of(location) + ("" if location.column is None else f":{location.column}")

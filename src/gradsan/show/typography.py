@@ -1,10 +1,10 @@
 """What all text for a terminal has in common: styles, wrapping, and the last step to a string."""
 
 import difflib
-import textwrap
 from collections.abc import Sequence
 from io import StringIO
 
+from rich.cells import cell_len
 from rich.text import Text
 
 NARROWEST = 40  # columns; below that, prose is no longer readable and the terminal may cut it
@@ -15,15 +15,26 @@ _LONG = 20_000  # letters
 
 
 def wrapped(paragraph: str, width: int) -> list[str]:
-    """Lines of prose; names and paths stay whole."""
-    return textwrap.wrap(paragraph, width, break_long_words=False, break_on_hyphens=False)
+    """Lines of prose, by columns: letters of some scripts take two. Names and paths stay whole."""
+    lines: list[str] = []
+    for word in paragraph.split():
+        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
 
 
 def changed_lines(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """The lines that go and come, each behind `- ` or `+ `; similar ones beside one another where there are few."""
+    """The lines that go and come, each behind `- ` or `+ `, and the lines beside them, which say where.
+
+    Similar ones stand beside one another where there are few.
+    """
     if max(len(old), len(new)) > _MANY or sum(map(len, (*old, *new))) > _LONG:  # `ndiff` takes the cube of them
         return [f"- {line}" for line in old] + [f"+ {line}" for line in new]
-    return [line for line in difflib.ndiff(old, new) if line[0] in DIFF]
+    lines = [line for line in difflib.ndiff(old, new) if line[0] != "?"]
+    beside = [any(each[0] in DIFF for each in lines[max(at - 1, 0) : at + 2]) for at in range(len(lines))]
+    return [line for line, is_beside in zip(lines, beside, strict=True) if is_beside]
 
 
 def with_inline_code(text: Text) -> Text:

@@ -50,6 +50,17 @@ def first_read(path: str) -> str | None:
     return _first_read.get(os.path.realpath(path))
 
 
+def what_was_read() -> dict[str, str]:
+    """The digests of all files that this process, or one that it asked, has read."""
+    return dict(_first_read)
+
+
+def note_as_read(digests: Mapping[str, str]) -> None:
+    """What another process has read for this one; what was read first stays."""
+    for path, digest in digests.items():
+        _first_read.setdefault(path, digest)
+
+
 def forget_what_was_read() -> None:
     """A command begins: what files say from now on is what its edits are made of."""
     _first_read.clear()

@@ -1,6 +1,7 @@
 """The statements of a file: a tenth of its tree. The rest are expressions, and hold none."""
 
 import ast
+from collections import deque
 from collections.abc import Iterator
 
 from gradsan.source.disk import tree_as_run
@@ -11,12 +12,17 @@ _BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")  # in the order o
 def statements_in(file: str) -> Iterator[ast.stmt]:
     """Every statement of a file as Python ran it."""
     tree = tree_as_run(file)
-    pending = [] if tree is None else list(inner_statements(tree))
+    return iter(()) if tree is None else every_statement(tree)
+
+
+def every_statement(node: ast.AST) -> Iterator[ast.stmt]:
+    """All statements within one, or within a module, outer before inner."""
+    pending = deque(inner_statements(node))
     while pending:
-        node = pending.pop()
-        if isinstance(node, ast.stmt):
-            yield node
-        pending.extend(inner_statements(node))
+        inner = pending.popleft()
+        if isinstance(inner, ast.stmt):
+            yield inner
+        pending.extend(inner_statements(inner))
 
 
 def inner_statements(node: ast.AST) -> Iterator[ast.AST]:

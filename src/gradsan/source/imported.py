@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gradsan.source.file_statements import every_statement
+
 ALL = "*"
 
 
@@ -39,8 +41,8 @@ def _module(alias: ast.alias) -> Import:
 
 def all_imported(tree: ast.Module) -> Iterator[Import]:
     """What a file imports anywhere."""
-    for node in ast.walk(tree):
-        yield from imported(node)
+    for each in every_statement(tree):
+        yield from imported(each)
 
 
 def word_for(tree: ast.Module, module: str, member: str) -> str | None:

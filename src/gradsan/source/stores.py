@@ -26,7 +26,7 @@ class Store:
     value: ast.expr | None  # where the new value comes from; `None`: from nothing that could hold a graph
     value_path: Path  # the part of `value` that is stored
     replaces: bool  # the old value is gone; otherwise it has something more in it
-    in_place: bool = False  # the statement may have made the op that the target has now
+    in_place: bool = False  # the statement may have created the op that the target has now
 
     @property
     def attribute(self) -> str | None:
@@ -84,7 +84,7 @@ def comprehended(statement: ast.stmt) -> dict[str, tuple[ast.expr, Path]]:
 
 @lru_cache(maxsize=4096)
 def calls(statement: ast.stmt) -> tuple[ast.Call, ...]:
-    """The calls of a statement in the order in which they are made."""
+    """The calls of a statement in the order in which they run."""
     return tuple(node for node in _evaluated(statement) if isinstance(node, ast.Call))
 
 

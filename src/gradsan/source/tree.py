@@ -133,7 +133,7 @@ class Tree:
 
     def statements_at(self, line: int) -> list[Statement]:
         """The innermost statement that the line belongs to; more than one where the line is crowded."""
-        found = [each for each in self.statements if first_line(each) <= line <= self.end_line(each)]
+        found = list(_around(line, self.module))
         crowd = [each for each in found if self.line(each) == line]
         if len(crowd) > 1 and is_simple(crowd[-1]):
             return crowd
@@ -176,6 +176,16 @@ def _statements(owner: ast.AST) -> Iterator[Statement]:
         if isinstance(each, ast.stmt):
             yield each
         yield from _statements(each)
+
+
+def _around(line: int, owner: ast.AST) -> Iterator[Statement]:
+    """The statements that a line belongs to, outer before inner, in the order of the file."""
+    for each in inner_statements(owner):
+        if not isinstance(each, ast.stmt):
+            yield from _around(line, each)
+        elif first_line(each) <= line <= (each.end_lineno or each.lineno):
+            yield each
+            yield from _around(line, each)
 
 
 def _placed(node: ast.AST) -> Iterator[ast.AST]:

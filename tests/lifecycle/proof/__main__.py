@@ -25,11 +25,11 @@ def main() -> int:
     seeds = range(asked.first_seed, asked.first_seed + asked.programs)
     disagreements = passes = 0
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for done, (walked, stories) in enumerate(pool.map(_try_chunk, _chunks(seeds)), start=1):
+        for done, (walked, reports) in enumerate(pool.map(_try_chunk, _chunks(seeds)), start=1):
             passes += walked
-            disagreements += len(stories)
-            for story in stories:
-                print(story, file=sys.stderr)
+            disagreements += len(reports)
+            for report in reports:
+                print(report, file=sys.stderr)
             if sys.stderr.isatty():
                 print(f"\r{min(done * CHUNK, len(seeds)):,} of {len(seeds):,}", end="", file=sys.stderr)
     print(f"\n{len(seeds):,} programs, {passes:,} passes: {disagreements} disagreements")
@@ -43,14 +43,14 @@ def _chunks(seeds: range) -> Iterator[range]:
 def _try_chunk(seeds: range) -> tuple[int, list[str]]:
     """How many passes the programs of these seeds made, and the explanations of those that disagree."""
     passes = 0
-    stories = []
+    reports = []
     for seed in seeds:
         try:
             passes += sum(1 for _ in try_one(Random(seed)).tape.life().passes())
         except Disagreement as disagreement:
             program = "\n".join(disagreement.__notes__)
-            stories.append(f"seed {seed}: {disagreement}\n{program}\n")
-    return passes, stories
+            reports.append(f"seed {seed}: {disagreement}\n{program}\n")
+    return passes, reports
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ class Unbind:
         first, second = torch.stack([each.torch for each in inputs]).unbind()
         stacked = trial.tape.apply("StackBackward0", *(each.model for each in inputs), nbytes=2 * NBYTES)
         unbound = trial.tape.view("UnbindBackward0", stacked, outputs=2)
-        # PyTorch refuses to edit one of several views that a single op made.
+        # PyTorch refuses to edit one of several views that a single op created.
         trial.bind(self.names[0], first, unbound[0], editable=False)
         trial.bind(self.names[1], second, unbound[1], editable=False)
 

@@ -10,7 +10,7 @@ import torch
 from gradsan.lifecycle.engine import Reason
 from gradsan.lifecycle.ops import Op, Port, Saved
 from gradsan.lifecycle.simulator import play
-from gradsan.lifecycle.tensor_rules import Tape, Tensor
+from lifecycle.tensor_rules import Tape, Tensor
 
 Node = Any  # torch.autograd.graph.Node, whose private parts are untyped
 MESSAGES: dict[str, Reason] = {
@@ -314,7 +314,7 @@ def _walk_nodes(start: Node | None) -> Iterator[Node]:
 
 
 def _saved_storages(node: Node) -> dict[int, int] | None:
-    """The storages an op still keeps, with their bytes; empty: it was freed; None: it cannot be told."""
+    """The storages an op still keeps, with their bytes; empty: it was freed; None: it cannot be known."""
     found = {}
     try:
         values = node.saved_tensors if _reads_saved(node) else _saved_attributes(node)

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from gradsan.lifecycle.tensor_rules import Save, Tape, Tensor
+from lifecycle.tensor_rules import Save, Tape, Tensor
 
 NBYTES = 16  # every tensor is four floats
 MASK = torch.tensor([True, False, True, False])

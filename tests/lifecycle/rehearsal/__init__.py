@@ -1,1 +1,1 @@
-"""The proof that the simulator foretells what a change does: random trainings, really changed and really run."""
+"""The proof that the simulator predicts what a change does: random trainings, really changed and really run."""

@@ -6,22 +6,10 @@ from random import Random
 from typing import TypeVar
 
 from gradsan.lifecycle.events import Stepped, Walked
-from gradsan.lifecycle.fix_changes import (
-    Change,
-    Clone,
-    Combine,
-    Detach,
-    DropRetain,
-    MoveIntoLoop,
-    NoGrad,
-    Recompute,
-    RemovePass,
-    Reorder,
-    Retain,
-    ZeroGrad,
-)
+from gradsan.lifecycle.fix_changes import Change, Combine, Detach, NoGrad, Recompute, RemovePass, Retain
 from gradsan.lifecycle.life_edits import views_rebuilt
 from gradsan.lifecycle.ops import Op
+from lifecycle.other_changes import Clone, DropRetain, MoveIntoLoop, Reorder, ZeroGrad
 from lifecycle.rehearsal.script import Backward, Clear, Del, Let, Line, Score, Script, Squash, Step
 from lifecycle.rehearsal.scripts import VIEW, Training
 
@@ -94,7 +82,7 @@ def drop_retain(random: Random, training: Training, score: Score) -> Changed | N
 
 def combine(random: Random, training: Training, score: Score) -> Changed | None:
     """One pass over the sum, in every iteration in which there are two."""
-    numbers = _pick(random, [each for each in map(_passes_of(score), training.rounds) if len(each) > 1])
+    numbers = _pick(random, [each for each in map(_passes_of(score), training.iterations) if len(each) > 1])
     if numbers is None:
         return None
     lines = training.script.lines
@@ -115,12 +103,12 @@ def reorder(random: Random, training: Training, score: Score) -> Changed | None:
     lines = list(training.script.lines)
     number = random.choice([each for each, line in enumerate(lines) if isinstance(line, Backward | Step)])
     line = lines[number]
-    its_round = next(each for each in training.rounds if number in each)
+    its_iteration = next(each for each in training.iterations if number in each)
     needed = line.losses if isinstance(line, Backward) else ()
     first = 1 + max(
-        (each for each in its_round if _name(lines[each]) in needed and each < number), default=its_round[0]
+        (each for each in its_iteration if _name(lines[each]) in needed and each < number), default=its_iteration[0]
     )
-    last = min((each for each in its_round if isinstance(lines[each], Del)), default=its_round.stop)
+    last = min((each for each in its_iteration if isinstance(lines[each], Del)), default=its_iteration.stop)
     target = random.choice(range(first, last + 1))
     lines.insert(target, line)
     lines.pop(number if number < target else number + 1)
@@ -152,17 +140,17 @@ def clone(random: Random, training: Training, score: Score) -> Changed | None:
 def recompute(random: Random, training: Training, score: Score) -> Changed | None:
     """A part of an iteration's forward once more, later in the same iteration."""
     lines = training.script.lines
-    its_round = random.choice(training.rounds)
-    forward = [each for each in its_round if isinstance(lines[each], Let | Squash)]
+    its_iteration = random.choice(training.iterations)
+    forward = [each for each in its_iteration if isinstance(lines[each], Let | Squash)]
     first = random.choice((0, random.randrange(len(forward))))
     part = forward[first : random.choice((len(forward), random.randint(first + 1, len(forward))))]
     names = {_name(lines[each]) for each in part}
-    targets = range(part[-1] + 1, 1 + max(each for each in its_round if isinstance(lines[each], Backward | Step)))
+    targets = range(part[-1] + 1, 1 + max(each for each in its_iteration if isinstance(lines[each], Backward | Step)))
     # Of most interest: a pass after a step, over a forward that reads the updated parameters.
     after_step = [each for each in targets if isinstance(lines[each], Backward) and isinstance(lines[each - 1], Step)]
     target = _pick(random, after_step or targets)
     # An edit of one of the names outside the repeated part would be undone by it.
-    edited = {_name(lines[each]) for each in its_round if isinstance(lines[each], Squash) and each not in part}
+    edited = {_name(lines[each]) for each in its_iteration if isinstance(lines[each], Squash) and each not in part}
     made = {_name(lines[each]) for each in part if isinstance(lines[each], Let)}
     ops = [each for each in part if each in score.ops]
     if target is None or not ops or names & edited or names != made:
@@ -177,7 +165,7 @@ def move_into_loop(random: Random, training: Training, score: Score) -> Changed 
     if not ops:
         return None
     lines = training.script.lines
-    starts = [each.start for each in training.rounds]
+    starts = [each.start for each in training.iterations]
     again = _inserted(training.script, {start: [lines[each] for each in ops] for start in starts})
     moved = tuple(line for number, line in enumerate(again.lines) if number not in ops)
     positions = frozenset(_position(score, each) for each in starts)

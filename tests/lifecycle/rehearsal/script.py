@@ -8,9 +8,9 @@ from typing import Any, Protocol
 import torch
 
 from gradsan.lifecycle.events import Life
-from gradsan.lifecycle.tensor_rules import Tape, Tensor
 from lifecycle.proof.trial import MESSAGES
 from lifecycle.proof.vocabulary import Operation
+from lifecycle.tensor_rules import Tape, Tensor
 
 NBYTES = 16  # every tensor is two doubles
 Uses = dict[str, list[torch.Tensor | None]]

@@ -1,4 +1,4 @@
-"""Random trainings: something computed once, then rounds of forward, losses, passes and steps, with carried state."""
+"""Random trainings: something computed once, then iterations of forward, losses, passes, steps, and carried state."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Training:
     """A script, and where its parts begin: the lines before the loop, then its iterations."""
 
     script: Script
-    rounds: tuple[range, ...]  # lines of each iteration
+    iterations: tuple[range, ...]  # lines of each iteration
     computed_once: range  # lines
 
 
@@ -33,14 +33,14 @@ def random_training(random: Random) -> Training:
     opening = list(_lets(random, [f"p{number}" for number in range(random.randint(0, 3))], [*leaves, "x"]))
     lines: list[Line] = list(opening)
     body = _Body(random, tuple(leaves), tuple(each.name for each in opening))
-    rounds = []
+    iterations = []
     for number in range(random.randint(1, 3)):
         start = len(lines)
         lines += body.lines(number)
-        rounds.append(range(start, len(lines)))
+        iterations.append(range(start, len(lines)))
     return Training(
         Script(_values(random, leaves), _values(random, ["x", "y", "h"]), tuple(lines)),
-        tuple(rounds),
+        tuple(iterations),
         range(len(opening)),
     )
 

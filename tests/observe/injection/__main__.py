@@ -29,9 +29,9 @@ def main() -> int:
         chosen = every[: asked.faults]
         parts = [chosen[start :: len(hosts)] for start in range(len(hosts))]
         with ThreadPoolExecutor(len(hosts)) as pool:
-            stories = [story for found in pool.map(_tried, hosts, parts) for story in found]
-    sys.stdout.write(f"{len(chosen):,} faults of {len(every):,}: {len(stories)} felt\n")
-    return int(bool(stories))
+            reports = [report for found in pool.map(_tried, hosts, parts) for report in found]
+    sys.stdout.write(f"{len(chosen):,} faults of {len(every):,}: {len(reports)} felt\n")
+    return int(bool(reports))
 
 
 def _tried(host: Host, chosen: list[Fault]) -> list[str]:
@@ -41,11 +41,11 @@ def _tried(host: Host, chosen: list[Fault]) -> list[str]:
 def _stories(host: Host, chosen: list[Fault]) -> Iterator[str]:
     expected = {program: host.run(program, "plain") for program in PROGRAMS}
     for done, fault in enumerate(chosen, start=1):
-        story = felt(host, fault, expected[fault.program])
-        if story is not None:
-            sys.stdout.write(f"{story}\n")
+        report = felt(host, fault, expected[fault.program])
+        if report is not None:
+            sys.stdout.write(f"{report}\n")
             sys.stdout.flush()
-            yield story
+            yield report
         if done % _REPORTED == 0:
             sys.stderr.write(f"{done:,} of {len(chosen):,}\n")
 

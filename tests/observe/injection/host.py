@@ -80,7 +80,12 @@ def _environment(script: str) -> None:
         run_main._run_module_as_main("__main__", False)  # noqa: FBT003, SLF001 # what the interpreter calls
 
 
-DOORS: dict[str, Callable[[str], None]] = {"plain": _plain, "run": _run, "environment": _environment, "itself": _plain}
+ENTRY_POINTS: dict[str, Callable[[str], None]] = {
+    "plain": _plain,
+    "run": _run,
+    "environment": _environment,
+    "itself": _plain,
+}
 
 
 def _child(order: dict[str, Any]) -> None:
@@ -94,7 +99,7 @@ def _child(order: dict[str, Any]) -> None:
     status = 0
     striking.strike(*(order["fault"] or ("", 0, "")))
     try:
-        DOORS[order["door"]](order["script"])
+        ENTRY_POINTS[order["entry"]](order["script"])
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else int(error.code is not None)
     except BaseException:  # noqa: BLE001 # as the interpreter does it

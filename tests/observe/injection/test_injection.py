@@ -26,9 +26,9 @@ def test_error_of_its_own_changes_nothing(program: str, host: Host) -> None:
     every = list(faults(host, [program]))
     chosen = every[:: max(len(every) * len(PROGRAMS) // SHARE, 1)]
 
-    stories = [felt(host, fault, expected) for fault in chosen]
+    reports = [felt(host, fault, expected) for fault in chosen]
 
-    assert [story for story in stories if story is not None] == []
+    assert [report for report in reports if report is not None] == []
 
 
 def test_fault_is_said_in_one_line(host: Host) -> None:

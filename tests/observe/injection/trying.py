@@ -16,7 +16,7 @@ from observe.injection.programs import INSTALLED, PARTS, PROGRAMS
 from observe.injection.striking import KINDS
 
 TESTS = Path(__file__).parents[2]
-DOORS = ("run", "environment", "itself")
+ENTRY_POINTS = ("run", "environment", "itself")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,13 @@ class Fault:
     """A function that fails, in one run of one program."""
 
     program: str
-    door: str
+    entry: str
     function: str
     nth: int  # of its calls
     kind: str  # of the error
 
     def __str__(self) -> str:
-        return f"{self.program} by {self.door}: {self.kind} in call {self.nth} of {self.function}"
+        return f"{self.program} by {self.entry}: {self.kind} in call {self.nth} of {self.function}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +72,22 @@ class Host(AbstractContextManager["Host"]):
         self._process.stdout.close()
         self._place.cleanup()
 
-    def run(self, program: str, door: str, fault: Fault | None = None, source: str | None = None) -> Ended:
+    def run(self, program: str, entry: str, fault: Fault | None = None, source: str | None = None) -> Ended:
         """A program to its end; `source` is what there is in place of one of `PROGRAMS`."""
-        folder = Path(self._place.name) / f"{program}-{door}"
+        folder = Path(self._place.name) / f"{program}-{entry}"
         folder.mkdir(exist_ok=True)
         script = folder / "program.py"
         (folder / "parts.py").write_text(PARTS, encoding="utf-8")
         text = PROGRAMS[program] if source is None else source
-        script.write_text((INSTALLED if door == "itself" else "") + text, encoding="utf-8")
+        script.write_text((INSTALLED if entry == "itself" else "") + text, encoding="utf-8")
         struck = None if fault is None else (fault.function, fault.nth, fault.kind)
-        answer = self._asked({"folder": str(folder), "script": script.name, "door": door, "fault": struck})
+        answer = self._asked({"folder": str(folder), "script": script.name, "entry": entry, "fault": struck})
         self.said = answer["err"]
         return Ended(answer["status"], answer["out"], _raised(answer["err"]))
 
-    def calls(self, program: str, door: str) -> dict[str, int]:
+    def calls(self, program: str, entry: str) -> dict[str, int]:
         """How often each function was called in the latest such run."""
-        found = (Path(self._place.name) / f"{program}-{door}" / "calls").read_text(encoding="utf-8")
+        found = (Path(self._place.name) / f"{program}-{entry}" / "calls").read_text(encoding="utf-8")
         calls: dict[str, int] = json.loads(found)
         return calls
 
@@ -109,22 +109,24 @@ def _raised(stderr: str) -> str:
     return next((line for line in lines[begun[-1] + 1 :] if not line.startswith(" ")), "")
 
 
-def faults(host: Host, programs: Sequence[str] = tuple(PROGRAMS), doors: Sequence[str] = DOORS) -> Iterator[Fault]:
+def faults(
+    host: Host, programs: Sequence[str] = tuple(PROGRAMS), entries: Sequence[str] = ENTRY_POINTS
+) -> Iterator[Fault]:
     """Every function that runs, at its first call and at one in the middle; each kind of error in its turn."""
     kinds = tuple(KINDS)
     turn = 0
     for program in programs:
-        for door in doors:
-            host.run(program, door)
-            for function, calls in sorted(host.calls(program, door).items()):
+        for entry in entries:
+            host.run(program, entry)
+            for function, calls in sorted(host.calls(program, entry).items()):
                 for nth in sorted({1, calls // 2 + 1}):
                     turn += 1
-                    yield Fault(program, door, function, nth, kinds[turn % len(kinds)])
+                    yield Fault(program, entry, function, nth, kinds[turn % len(kinds)])
 
 
 def felt(host: Host, fault: Fault, expected: Ended) -> str | None:
     """What the program noticed of a fault; None: nothing."""
-    ended = host.run(fault.program, fault.door, fault)
+    ended = host.run(fault.program, fault.entry, fault)
     if ended == expected:
         return None
     return f"{fault}\n    {expected}\n    {ended}\n{host.said[-1500:]}"

@@ -1,4 +1,4 @@
-"""Keep the graph of a gradient that becomes part of the loss: `create_graph=True` on the call that made it."""
+"""Keep the graph of a gradient that becomes part of the loss: `create_graph=True` on the call that created it."""
 
 from collections.abc import Iterator
 

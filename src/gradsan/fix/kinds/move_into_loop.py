@@ -69,7 +69,7 @@ def _update_into_the_loop(program: Program) -> Iterator[Draft]:
 
 
 def _constructs(made: Location, index: int) -> bool:
-    """Whether a constructor made it, as the run has seen."""
+    """Whether a constructor created it, as the run has seen."""
     return any(frame.function.endswith(CONSTRUCTORS) for frame in frames(made)[index + 1 :])
 
 
@@ -85,7 +85,7 @@ def _lines(tree: Tree, statement: Statement) -> range:
 
 
 def _read_below(making: Place, container: Loop | Function) -> set[str]:
-    """The names that are read below the loop or the closure, in the block in which they are made."""
+    """The names that are read below the loop or the closure, in the block in which they are created."""
     block = list(making.tree.block(making.statement))
     return set().union(*(loaded_names(each) for each in block[block.index(container) + 1 :]))
 
@@ -130,8 +130,8 @@ def _body(
 
 
 def _taking_part(program: Program, making: Place, above: list[Statement]) -> list[Statement]:
-    """Of the statements above the loop, those that made the graph, what they begin with, and what uses them."""
-    tree, lines = making.tree, program.made_graph(making)
+    """Of the statements above the loop, those that created the graph, what they begin with, and what uses them."""
+    tree, lines = making.tree, program.created_graph(making)
     creators = [
         each
         for each in above

@@ -77,21 +77,21 @@ def _below_the_later_pass(program: Program) -> Iterator[Draft]:
 
 
 def _step_moved(stepping: Place, passing: Place, *, guards_gradients: bool) -> Iterator[Draft]:
-    """The step below the pass, or not at all where it is made there anyway."""
+    """The step below the pass, or not at all where the program steps there anyway."""
     block = stepping.block
     step, later = block.index(stepping.statement), block.index(passing.statement)
     between, below = block[step + 1 : later], passing.below
     clearings = _clearings(stepping.statement, between)
-    is_made_there = any(_is_same_call(stepping.statement, each) for each in below)
+    steps_there = any(_is_same_call(stepping.statement, each) for each in below)
     if any(pass_call(each) is not None for each in between):
         return  # it would take the gradients of that pass, too
-    # Only a step that is to have both gradients anyway may go: nothing is cleared in between, and it is made again.
-    if guards_gradients and _gives_gradients(passing) and (clearings or not is_made_there):
+    # Only a step that is to have both gradients anyway may go: nothing is cleared in between, and another follows.
+    if guards_gradients and _gives_gradients(passing) and (clearings or not steps_there):
         return
     draft = Draft()
     for each in [stepping.statement, *clearings]:
         draft.remove(stepping.tree, each)
-    if not is_made_there:
+    if not steps_there:
         draft.insert_after(passing.tree, passing.statement, code_of(stepping.tree, stepping.statement, blanks=True))
     yield draft
 

@@ -180,7 +180,7 @@ def _initial_above(tree: Tree, loop: Loop | None, name: str) -> Statement | None
 def emptied_beside(program: Program) -> tuple[Place, Statement, str] | None:
     """Where the program empties another list below the pass, and how it would empty the culprit there.
 
-    Only of a list that was added to where the old graph was made, and that the same function reads.
+    Only of a list that was added to where the old graph was created, and that the same function reads.
     """
     diagnosis = program.diagnosis
     enters, culprit = diagnosis.enters, diagnosis.culprit
@@ -226,7 +226,7 @@ def _may_empty(statement: ast.stmt) -> bool:
 
 
 def _is_added_to(program: Program, name: str) -> bool:
-    """Whether the statement that made the old graph adds to a list of that name."""
+    """Whether the statement that created the old graph adds to a list of that name."""
     for place in program.places(program.diagnosis.made):
         match None if place is None else place.statement:
             case ast.Expr(ast.Call(func=ast.Attribute(value=grown, attr="append" | "extend"))):

@@ -21,7 +21,7 @@ def _set(program: Program) -> Iterator[Draft]:
 
 
 def _not_reentrant(program: Program) -> Iterator[Draft]:
-    """`use_reentrant=False` on every checkpoint of the files that the explanation tells of."""
+    """`use_reentrant=False` on every checkpoint of the files that the explanation speaks of."""
     draft, found = Draft(), False
     for tree in _trees(program):
         for node in nodes(tree.module):

@@ -20,7 +20,7 @@ def creator_iterations(number: int, loop: Iterations, lines: Lines) -> set[int]:
     if isinstance(stack, Unknown):
         return set()
     *callers, innermost = _from_the_storing(stack, max(loop.depth, 0))
-    created = lines.made_by(innermost.file, innermost.line, tuple(callers))
+    created = lines.created_by(innermost.file, innermost.line, tuple(callers))
     return {each for start, _ in created if (each := loop.iteration_of(start)) not in (None, BEFORE)}
 
 

@@ -119,7 +119,7 @@ class RunningLoop(StepLoop):
             made="earlier" if self._is_drawn_by_header() else self._moment,
             creator_runs=len(creator),
             creator_ran_now=loop.now in creator,
-            made_in_outer_iteration=outer is not None and outer.iteration_of(self._origin) == outer.now,
+            created_in_outer_iteration=outer is not None and outer.iteration_of(self._origin) == outer.now,
             creator_ran_since=born is not None and any(born < each < loop.now for each in creator),
         )
 

@@ -66,7 +66,7 @@ def _nothing() -> None:
 
 
 def runs_of(module: Any, wanted: set[int], stack: Stack, number: int | None) -> list[Ran]:  # noqa: ANN401 # an nn.Module
-    """A run of a module, told apart by the parameters of its own that are wanted (by id)."""
+    """A run of a module, distinguished by the parameters of its own that are wanted (by id)."""
     own = [(key, id(each)) for key, each in module._parameters.items() if id(each) in wanted]  # noqa: SLF001 # as above
     classes = _own_classes(module)
     # What a method of the user's does with one parameter says nothing of the others.

@@ -226,7 +226,7 @@ def stack_of(calls: Calls) -> Stack:
 
 
 def key_of(calls: Calls) -> LineKey:
-    """What tells the line that asked for a pass from others. Hashing a code object would hash all that is in it."""
+    """What distinguishes the lines that ask for passes. Hashing a code object would hash all that is in it."""
     code, line = calls[-1]
     return id(code), line
 

@@ -51,7 +51,7 @@ class StaleEntry:
             carried=surrounded_by(carried, asked.note.caller.stack),
             creators=tuple(islice(_creators(old.numbers_below(entry.old), process.lines), _MAKERS)),
             is_asked_for=enters is None,
-            made_in_loop=_is_created_in_loop(self.number, asked, process.lines),
+            created_in_loop=_is_created_in_loop(self.number, asked, process.lines),
             trained_again=old.trained_again,
             is_term=old.is_term(entry),
             is_operand=old.is_operand(entry),

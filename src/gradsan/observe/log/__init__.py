@@ -1,1 +1,1 @@
-"""The line log: which line of the user's made an op, under which calls, in which iteration of which loop."""
+"""The line log: which line of the user's created an op, under which calls, in which iteration of which loop."""

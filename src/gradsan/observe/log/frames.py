@@ -8,7 +8,7 @@ LINE_MASK = (1 << LINE_BITS) - 1
 
 
 def token_of(frame: FrameType) -> int:
-    """What tells a sleeping generator from others of the same code, and where in it the control is."""
+    """What distinguishes a sleeping generator from others of the same code, and where in it the control is."""
     return (id(frame) >> 4) << LINE_BITS | (frame.f_lineno or 0) & LINE_MASK
 
 

@@ -1,4 +1,4 @@
-"""In which iteration of which loop an op was made, and in which iteration the program is now."""
+"""In which iteration of which loop an op was created, and in which iteration the program is now."""
 
 from array import array
 from bisect import bisect_right
@@ -9,7 +9,7 @@ from gradsan.facts.location import Frame
 from gradsan.observe.log.activations import Activation, Track
 from gradsan.observe.log.source_loops import Loop
 
-BEFORE = 0  # the iteration of what was made before the first
+BEFORE = 0  # the iteration of what was created before the first
 
 
 class Repeats(Enum):
@@ -33,7 +33,7 @@ class Iterations:
     numbers: "array[int]"  # the op counter at each of these beginnings
 
     def iteration_of(self, number: int) -> int | None:
-        """The iteration in which an op was made, `BEFORE` for before the first; `None` where the log was thinned."""
+        """The iteration in which an op was created, `BEFORE` for before the first; `None` where the log was thinned."""
         index = bisect_right(self.numbers, number) - 1
         if index < 0:
             return BEFORE if self.entered and self.ordinals[:1] in (array("Q"), array("Q", [1])) else None

@@ -57,7 +57,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Ops `start` up to but not including `stop`, and the stack that made them."""
+    """Ops `start` up to but not including `stop`, and the stack that created them."""
 
     start: int
     stop: int
@@ -112,7 +112,7 @@ class Journal:
         return sum(len(block.words) for block in self.blocks)
 
     def spans(self) -> Iterator[Span]:
-        """Everything known to have made ops, in order of their numbers."""
+        """Everything known to have created ops, in order of their numbers."""
         head, tail, folded = tuple(self._head), tuple(self._tail), self._folded
         after_head = folded.start if folded is not None else tail[0].number if tail else None
         for block, stop in _ended(head, after_head):
@@ -123,7 +123,7 @@ class Journal:
             yield from spans_of(self._sites, block, stop)
 
     def find(self, number: int) -> tuple[Block, int | None] | Span | None:
-        """Where op `number` is told of: a block and where it ends (open: `None`), or an excerpt of a folded one."""
+        """Where op `number` is reported: a block and where it ends (open: `None`), or an excerpt of a folded one."""
         blocks = self.blocks
         index = bisect_right(blocks, number, key=lambda block: block.number) - 1
         if index < 0:
@@ -195,7 +195,7 @@ class _Folded:
 
 
 def spans_of(sites: Sites, block: Block, stop: int | None) -> Iterator[Span]:
-    """The stretches of a block in which ops were made; the last one is open-ended if the block is."""
+    """The stretches of a block in which ops were created; the last one is open-ended if the block is."""
     begun, stack = block.number, _linked(block.stack)
     words, tokens = block.words[:], iter(block.tokens[:])
     table, line_kind = sites.table, Kind.LINE

@@ -1,4 +1,4 @@
-"""Answers about one thread's log: which line of the user's made an op, under which calls, in which iteration."""
+"""Answers about one thread's log: which line of the user's created an op, under which calls, in which iteration."""
 
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The log cannot tell, and why. False, so that `if stack := lines.stack_of(n)` reads as it should."""
+    """The log cannot know, and why. False, so that `if stack := lines.stack_of(n)` reads as it should."""
 
     why: str  # one clause, to follow a colon
 
@@ -56,7 +56,7 @@ class Lines:
         return self._journal.lost
 
     def stack_of(self, number: int) -> tuple[Frame, ...] | Unknown:
-        """The user's calls when an op was made, outermost first; the last is the line that made it."""
+        """The user's calls when an op was created, outermost first; the last is the line that created it."""
         found = self._journal.find(number)
         if found is None:
             lost = self._journal.lost
@@ -68,7 +68,7 @@ class Lines:
             return Unknown("no line of the user's was running")
         return self._frames(span.stack)
 
-    def made_by(self, file: str, line: int, callers: tuple[Frame, ...] = ()) -> tuple[tuple[int, int], ...]:
+    def created_by(self, file: str, line: int, callers: tuple[Frame, ...] = ()) -> tuple[tuple[int, int], ...]:
         """The op numbers that a line itself made, as ranges (start, stop); those of calls it made are not among them.
 
         A range never spans two runs of the line; a run that called functions in between may have several. The last

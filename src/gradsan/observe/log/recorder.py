@@ -36,9 +36,9 @@ class _Method(Protocol):
 
 
 class LineRecorder:
-    """Maps every op to the user's line that made it, from `start()` to `stop()`; one at a time in a process.
+    """Maps every op to the user's line that created it, from `start()` to `stop()`; one at a time in a process.
 
-    `tell` receives the one line that is said when recording is impossible, or ended by an error of gradsan's own.
+    `report` receives the one line that is said when recording is impossible, or ended by an error of gradsan's own.
     Where it is not `wanted`, nothing is recorded.
     """
 
@@ -47,7 +47,7 @@ class LineRecorder:
         *,
         include: Iterable[str] = (),
         exclude: Iterable[str] = (),
-        tell: Callable[[str], None] = lambda _: None,
+        report: Callable[[str], None] = lambda _: None,
         op_counter: Callable[[], int] | None = None,
         room: int = BLOCK_WORDS,
         wanted: bool = True,
@@ -56,7 +56,7 @@ class LineRecorder:
         self.provenance = "lines are not recorded: " + ("recording was not started" if wanted else "nobody wants them")
         self._wanted = wanted
         self.recording = False
-        self._tell = tell
+        self._report = report
         self._counter = op_counter
         self._sites = Sites()
         self._room = room
@@ -124,7 +124,7 @@ class LineRecorder:
 
     @property
     def due(self) -> int:
-        """The op number after which a function that returns is told of."""
+        """The op number after which a function that returns is reported."""
         return self.pen.due
 
     def call_after(self, due: int, ring: Callable[[FrameType, int], None]) -> None:
@@ -164,7 +164,7 @@ class LineRecorder:
         if method is not None:
             method.stop()
         if why != reported:
-            self._tell(why)
+            self._report(why)
 
     def _fail(self, error: BaseException) -> None:
         if self._method is None:  # told before, or ended meanwhile
@@ -173,7 +173,7 @@ class LineRecorder:
         try:
             self.stop()
         finally:
-            self._tell(self.provenance)
+            self._report(self.provenance)
 
 
 def _method(pen: Pen, ownership: Ownership) -> _Method:

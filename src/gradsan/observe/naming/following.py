@@ -97,7 +97,7 @@ class Follower(ABC):
             self._library(demand, node)
 
     def _parts(self, demand: Demand, node: ast.expr) -> bool:
-        """Follow the parts of an expression that its value comes from; False: the expression alone cannot tell."""
+        """Follow the parts of an expression that its value comes from; False: the expression alone cannot know."""
         found = sources(node, demand.path)
         for part, path, doubt in found or ():
             self._follow(demand, part, path, doubt)

@@ -46,7 +46,7 @@ class _Asked:
 
 
 def loss_of_graph(subject: Subject | None, frames: Sequence[Frame], lines: Lines) -> Loss | None:
-    """None where the lines that ran do not tell. `frames`: the user's calls that led to the pass, outermost first."""
+    """None where the lines that ran do not say. `frames`: the user's calls that led to the pass, outermost first."""
     trace = Trace(lines, 0, None, ())
     asked = _handed_back(trace, frames) if subject is None else _written(trace, subject)
     return None if asked is None else _loss(asked, trace)

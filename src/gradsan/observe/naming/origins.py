@@ -1,7 +1,7 @@
 """Where a value can have come from: one rule for each kind of expression, each a list of steps back.
 
 The log says which statements ran, so the last assignment before a reading is the one that counts. What a log of lines
-cannot tell (which object, which item) is a step with some doubt.
+cannot know (which object, which item) is a step with some doubt.
 """
 
 import ast

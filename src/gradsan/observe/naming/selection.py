@@ -1,4 +1,4 @@
-"""Which parts of an expression a value, or a part of it, comes from, as far as the expression alone can tell."""
+"""Which parts of an expression a value, or a part of it, comes from, as far as the expression alone can say."""
 
 import ast
 from collections.abc import Iterator

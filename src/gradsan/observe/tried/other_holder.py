@@ -44,7 +44,7 @@ class OtherHolder(Belief):
 
 
 def _other_half(case: Case, execution: Execution, statement: ast.stmt, name: str) -> Iterator[Tried]:
-    """The lines do not tell which of two, assigned together, leads to the old graph: not the one that is detached."""
+    """The lines do not say which of two, assigned together, leads to the old graph: not the one that is detached."""
     incident = case.incident
     created = () if incident.made is None else incident.made.stack
     enters = () if incident.enters is None else incident.enters.stack

@@ -1,0 +1,189 @@
+"""The order of questions that tells the causes of an error apart, on facts made by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from gradsan.causes.diagnosing import diagnose
+from gradsan.facts.culprit import Named
+from gradsan.facts.incident import (
+    Donated,
+    Edited,
+    GraphPath,
+    Incident,
+    OpFact,
+    Owners,
+    PassFact,
+    ReadAfterFree,
+    Repetition,
+    SecondPass,
+    WithoutHistory,
+)
+from gradsan.facts.location import Frame
+from gradsan.report import Culprit, Diagnosis, RaisedError
+
+ERROR = RaisedError("RuntimeError", "Trying to backward through the graph a second time")
+MADE = OpFact("TanhBackward0", 3, (Frame("model.py", 31, "Model.forward"),), consumed=True, step=1)
+ENTERS = OpFact("AddmmBackward0", 9, (Frame("model.py", 31, "Model.forward"),), step=2)
+EARLIER = PassFact("backward", retains=False, stack=(Frame("train.py", 58, "main"),), step=1, begin=6)
+LATER = replace(EARLIER, step=2, begin=12)
+LOOP = Repetition(
+    header=Frame("train.py", 50, "main"),
+    now=2,
+    freed=1,
+    made="earlier",
+    creator_runs=2,
+    creator_ran_now=True,
+    created_in_outer_iteration=False,
+)
+ONE = Owners(frozenset("a"), frozenset("a"), by_optimizer=True)
+APART = Owners(frozenset("a"), frozenset("b"), by_optimizer=True)
+SHARED = SecondPass(
+    failing=LATER,
+    freeing=EARLIER,
+    path=GraphPath((ENTERS, MADE)),
+    made=MADE,
+    enters=ENTERS,
+    kinship="none",
+    repetition=None,
+    updated_between=False,
+    cleared_between=False,
+    owners=ONE,
+    consumed=frozenset({3}),
+    consumed_bytes=64,
+)
+EDITED = Edited(
+    failing=LATER,
+    saver=MADE,
+    by_optimizer=True,
+    optimizer="a",
+    changed=(Frame("train.py", 59, "main"),),
+    when="earlier",
+    path=GraphPath((ENTERS, MADE)),
+    made=MADE,
+    enters=ENTERS,
+)
+IN_LOOP = replace(SHARED, repetition=LOOP, updated_between=True)
+SKIPPED = replace(LOOP, creator_ran_now=False)
+BEFORE_LOOP = replace(IN_LOOP, repetition=replace(LOOP, made="before", creator_runs=0, creator_ran_now=False))
+
+
+def diagnosed(incident: Incident) -> Diagnosis:
+    """The diagnosis, with a name."""
+    return diagnose(incident, ERROR, Named(Culprit("self.hidden", "attribute"), certain=True))
+
+
+BY_HAND = replace(EDITED, by_optimizer=False, saver=None, changed=(), path=GraphPath(), made=None, enters=None)
+
+
+@pytest.mark.parametrize(
+    ("code", "incident"),
+    [
+        ("GS102", SHARED),
+        ("GS106", replace(SHARED, owners=APART)),
+        ("GS101", replace(IN_LOOP, kinship="same")),
+        ("GS105", replace(IN_LOOP, kinship="total")),
+        ("GS103", IN_LOOP),
+        ("GS109", replace(IN_LOOP, repetition=replace(SKIPPED, creator_runs=1))),
+        ("GS110", replace(IN_LOOP, repetition=SKIPPED)),
+        ("GS109", replace(IN_LOOP, kinship="total", repetition=replace(SKIPPED, creator_runs=1))),
+        ("GS110", replace(IN_LOOP, kinship="total", repetition=SKIPPED)),
+        ("GS110", replace(IN_LOOP, kinship="same", repetition=SKIPPED)),
+        ("GS104", BEFORE_LOOP),
+        ("GS104", replace(BEFORE_LOOP, kinship="total")),
+        ("GS102", replace(BEFORE_LOOP, updated_between=False)),
+        ("GS104", replace(BEFORE_LOOP, owners=APART)),
+        ("GS107", replace(IN_LOOP, freeing=replace(EARLIER, kind="grad"))),
+        ("GS107", replace(SHARED, freeing=replace(EARLIER, in_forward=True))),
+        ("GS111", replace(IN_LOOP, compiled=True)),
+        ("GS112", replace(IN_LOOP, checkpointed=True)),
+        ("GS113", replace(IN_LOOP, own_backward=True)),
+        ("GS201", EDITED),
+        (
+            "GS202",
+            replace(EDITED, by_optimizer=False, saver=None, changed=(), path=GraphPath(), made=None, enters=None),
+        ),
+        ("GS203", WithoutHistory(LATER)),
+        ("GS204", Donated(LATER)),
+        ("GS108", ReadAfterFree(LATER, EARLIER)),
+    ],
+)
+def test_cause_follows_from_the_facts(code: str, incident: Incident) -> None:
+    """Contexts first, then what freed the graph, then the loss, then the iteration, then who owns the parameters."""
+    assert diagnosed(incident).code == code
+
+
+def test_fake_of_a_gan_made_once_a_iteration_is_another_networks_output() -> None:
+    """Created before the inner loop, in this iteration of the outer one, and trained by another optimizer."""
+    inner = replace(BEFORE_LOOP, owners=APART)
+    loop = inner.repetition
+    assert loop is not None
+
+    assert diagnosed(replace(inner, repetition=replace(loop, created_in_outer_iteration=True))).code == "GS106"
+
+
+def test_pass_that_reaches_nothing_fresh_is_distinguished_by_who_stepped_on_the_earlier_one() -> None:
+    """A policy's loss walked through the bonus of another network, whose own pass comes later."""
+    owners = replace(APART, fresh=frozenset(), freed=frozenset({"dynamics"}), stepped=frozenset({"policy"}))
+
+    assert diagnosed(replace(SHARED, owners=owners)).code == "GS106"
+    assert diagnosed(replace(SHARED, owners=replace(owners, stepped=frozenset({"dynamics"})))).code == "GS102"
+    assert diagnosed(replace(SHARED, owners=replace(owners, by_optimizer=False))).code == "GS102"
+
+
+def test_what_was_created_once_is_cut_off_where_the_iteration_trains_the_same_parameters_again() -> None:
+    """It is compared with, or weighs; a term of the loss, as a penalty is, has to be made again."""
+    compared = replace(BEFORE_LOOP, trained_again=True, owners=replace(APART, freed=APART.fresh))
+
+    assert diagnosed(compared).fixes[0].kind == "detach"
+    assert diagnosed(replace(compared, is_term=True)).fixes[0].kind == "move-into-loop"
+
+
+def test_what_was_created_once_is_cut_off_where_its_owner_does_not_step() -> None:
+    """A teacher that was trained before; where its own optimizer steps, it is to be computed again."""
+    teacher = Owners(frozenset("a"), frozenset("b"), by_optimizer=True, stepped=frozenset("a"))
+    both = replace(teacher, stepped=frozenset("ab"))
+    unknown = replace(teacher, stepped=frozenset())
+
+    first = [diagnosed(replace(BEFORE_LOOP, owners=owners)).fixes[0].kind for owners in (teacher, both, unknown)]
+
+    assert first == ["detach", "move-into-loop", "move-into-loop"]
+
+
+def test_call_that_cuts_is_not_offered_to_be_removed_where_none_was_found() -> None:
+    """There is nothing to point at."""
+    at = (Frame("train.py", 7, "main"),)
+
+    assert [each.kind for each in diagnosed(WithoutHistory(LATER)).fixes] == ["advice"]
+    assert diagnosed(WithoutHistory(LATER, cut=at, by="`.detach()`")).fixes[0].kind == "re-attach"
+    assert diagnosed(WithoutHistory(LATER, cut=at, by="`.requires_grad_(False)`")).fixes[0].kind == "unfreeze"
+
+
+def test_what_was_inferred_is_likely() -> None:
+    """Certain is said only of what was seen."""
+    assert diagnosed(IN_LOOP).confidence == "certain"
+    assert diagnosed(replace(IN_LOOP, freeing=replace(EARLIER, seen=False))).confidence == "likely"
+    assert diagnosed(replace(IN_LOOP, made=replace(MADE, stack=()))).confidence == "likely"
+
+
+def test_explanation_has_its_places_and_its_name() -> None:
+    """Created, freed, entered, used, and the name in the sentence."""
+    diagnosis = diagnosed(IN_LOOP)
+    places = [diagnosis.made, diagnosis.freed, diagnosis.enters, diagnosis.used]
+
+    assert [(each.line, each.step) for each in places if each] == [(31, 1), (58, 1), (31, 2), (58, 2)]
+    assert "`self.hidden`" in diagnosis.message
+
+
+def test_retaining_the_failing_call_is_said_to_be_no_help() -> None:
+    """People paste it there; it keeps nothing that is gone."""
+    diagnosis = diagnosed(replace(SHARED, failing=replace(LATER, retains=True)))
+
+    assert any("does not help" in note for note in diagnosis.notes)
+
+
+def test_fingerprint_survives_shifted_lines() -> None:
+    """A baseline still fits when lines were added above."""
+    shifted = replace(MADE, stack=(Frame("model.py", 99, "Model.forward"),))
+
+    assert diagnosed(IN_LOOP).fingerprint == diagnosed(replace(IN_LOOP, made=shifted)).fingerprint
