@@ -102,15 +102,23 @@ print(weight.tolist())
         """Lines whose passes gave their gradients to parameters that no step took them from, but for a few."""
         for line in course.lines:
             gave = line.gave
-            if gave is None or not gave.is_in_vain or not line.is_direct:
+            if gave is None or not (gave.is_in_vain or gave.is_of_last_alone) or not line.is_direct:
                 continue
             loss = f"`{line.loss}`" if line.loss else "a loss"
+            what = "is back-propagated after the step, and its gradients are cleared before the next one"
+            if not gave.is_in_vain:
+                what = "is back-propagated several times a step, and all gradients but the last are cleared before it"
             yield Finding(
+<<<<<<< Updated upstream
                 sentence=(
                     f"{loss} trains nothing: its backward() comes after the optimizer's step, and its gradients are "
                     "cleared before the next one"
                 ),
                 kinds=("reorder", "combine-losses"),
+=======
+                sentence=f"{loss} {what}: {'it trains' if gave.is_in_vain else 'the others train'} nothing",
+                kinds=("reorder", "combine-losses") if gave.is_in_vain else ("combine-losses",),
+>>>>>>> Stashed changes
                 places={"changed": (gave.step, None), "used": (line.stack, None)},
                 culprit=Culprit(line.loss, line.loss_holder) if line.loss else None,
                 evidence={"passes": line.passes, "followed": gave.wasted},
@@ -124,6 +132,8 @@ def _came_too_late(gave: Gave) -> tuple[str, ...]:
     if gave.wasted is None:
         return ()
     followed = gave.used + gave.wasted
+    if gave.all_but_last:
+        return (f"the gradients of {gave.wasted} of {followed} passes that were followed were cleared",)
     if not gave.used:
         return (f"all {count(followed, 'backward() call')} that were followed came too late",)
     return (f"{gave.wasted} of {followed} backward() calls that were followed came too late",)

@@ -11,12 +11,13 @@ from gradsan.facts.course import LeftOut
 from gradsan.facts.incident import Stack
 from gradsan.facts.location import Frame
 from gradsan.observe.frame_variables import variables_of
-from gradsan.observe.graph import leaves_of, reach
+from gradsan.observe.graph import adds_up, leaves_of, loss_chain, reach
 from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.losses_in_reach import LossPath, losses_beside
 from gradsan.observe.ledger.noting import Uses, uses_of, uses_of_attribute, uses_of_item
 from gradsan.observe.ledger.passlines import Asked
-from gradsan.observe.ledger.wording import stored_at
+from gradsan.observe.ledger.spans import meets
+from gradsan.observe.ledger.wording import is_weighted_at, stored_at
 from gradsan.observe.log.frames import frames_out
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class _Sibling:
     leaves: set[int] = field(default_factory=set)
     taken: bool = False
     others_taken: bool = True  # of the same dict, tuple or list, always
+    is_total: bool = True  # the loss of the pass was a term of it, always
+    terms: set[int] = field(default_factory=set)  # the ops behind it that are numbers, and that no pass had walked
 
 
 class Siblings:
@@ -79,9 +82,18 @@ class Siblings:
                     is_used=any(each.is_used for each in uses) and not each.others_taken,
                     alone=tuple(map(name_of, (each.leaves & owned) - reached)),
                     sibling=each.sibling,
+                    is_total=each.is_total and self._has_untaken_terms(each),
+                    is_weighted=is_weighted_at(each.created[-1]) and self._has_untaken_terms(each),
                 )
             )
         return found
+
+    def _has_untaken_terms(self, sibling: _Sibling) -> bool:
+        """Whether no pass at all walks what the lines create that created its other terms: not late, nor in turns."""
+        process = self._run.process
+        places = {stack[-1] for each in sibling.terms if (stack := process.stack_of(each))}
+        created = [span for each in places for span in process.lines.made_by(each.file, each.line)]
+        return bool(created) and not any(meets(note.walked, *each) for note in process.passes.all() for each in created)
 
     def _search(self, asked: Asked, frame: FrameType) -> None:
         note = asked.note
@@ -93,14 +105,17 @@ class Siblings:
                 if not note.since <= number < note.begin:
                     continue
                 if any(each.walks(number) for each in self._recent):
-                    taken.update([path.variable] if path.key is not None else [])
+                    taken.update([path.variable] if path.keys else [])
                 else:
                     left.setdefault(number, ([], tensor.grad_fn))[0].append(path)
         for number, (paths, node) in left.items():
             self._note(asked, number, paths, self._run.process.stack_of(number))
             known = self._found[_key(asked, paths)]
             known.leaves.update(id(leaf) for leaf in leaves_of(reach([node])))
-            known.others_taken &= all(path.key is not None and path.variable in taken for path in paths)
+            terms = {each: each._sequence_nr() for each in loss_chain([node]) if not adds_up(each)}  # noqa: SLF001 # as above
+            known.is_total &= any(asked.note.seen.walks(each) for each in terms.values())
+            known.terms.update(each for each in terms.values() if not any(one.walks(each) for one in self._recent))
+            known.others_taken &= all(path.keys and path.variable in taken for path in paths)
 
     def _note(self, asked: Asked, number: int, paths: list[LossPath], created: Stack) -> None:
         stack = asked.note.caller.stack
@@ -120,6 +135,6 @@ def _uses(path: LossPath, sibling: _Sibling, files: Iterable[str]) -> Uses:
     # The innermost: whoever calls this function may be called as it is.
     calls = [each.line for each in sibling.created if (each.file, each.function) == (asking.file, asking.function)]
     created = calls[-1] if calls else 0
-    if path.key is not None:
-        return uses_of_item(path.variable, path.key, asking, created)
+    if path.keys:
+        return uses_of_item(path.variable, path.keys, asking, created)
     return uses_of(path.variable, asking.file, asking.function, created or asking.line)

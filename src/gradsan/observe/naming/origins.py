@@ -182,8 +182,9 @@ class Origins:
 
 def _named_by(node: ast.Attribute, store: Store) -> ast.Attribute:
     """An attribute that is read by a computed name, under the name by which it was stored."""
-    is_computed = node.attr == COMPUTED and store.attribute is not None
-    return ast.Attribute(value=node.value, attr=store.attribute) if is_computed else node
+    if node.attr != COMPUTED or store.attribute is None:
+        return node
+    return ast.Attribute(value=node.value, attr=store.attribute)
 
 
 def _entry(header: Execution) -> Execution:
