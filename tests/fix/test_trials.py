@@ -4,6 +4,7 @@ import os
 import shlex
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ def test_python_without_the_start_up_file_finds_it_all_the_same(
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'own'}{os.pathsep}{Path(gradsan.__file__).parents[1]}")
     arranged = Arrangement(tmp_path, tmp_path, tmp_path)
 
-    code = "import sys; print('gradsan.entry.trial' in sys.modules, [p for p in sys.path if 'entry_point' in p])"
+    code = "import sys; print('gradsan.entry.trial' in sys.modules, [p for p in sys.path if 'from_checkout' in p])"
     done = subprocess.run(
         [sys.executable, "-X", "utf8", "-c", code],
         env=environment(arranged),
@@ -66,6 +67,42 @@ def test_python_without_the_start_up_file_finds_it_all_the_same(
 
     assert done.stdout.splitlines() == ["of the user", "True []"]
 
+
+@pytest.mark.torch
+@pytest.mark.cold
+def test_program_is_tried_by_a_python_that_gradsan_is_not_installed_for(tmp_path: Path) -> None:
+    """From a checkout alone: PYTHONPATH leads to the source, and nothing is read at the start of an interpreter."""
+    bare, libraries = tmp_path / "bare", Path(pytest.__file__).parents[1]
+    venv.create(bare, symlinks=True)
+    own = next((bare / "lib").glob("python*/site-packages"))
+    (own / "libraries.pth").write_text(str(libraries), encoding="utf-8")  # whose own `.pth` files are not read
+    (tmp_path / "main.py").write_text(TWICE, encoding="utf-8")
+
+    done = subprocess.run(
+        [bare / "bin" / "python", "-m", "gradsan", "fix", "--verify", "python main.py", "--quiet"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(gradsan.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert "GS101" in done.stdout, done.stderr
+    assert "verified" in done.stdout
+
+
+TWICE = """\
+import torch
+
+layer = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+for _ in range(3):
+    loss = layer(torch.ones(4, 2)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    loss.backward()
+    optimizer.step()
+"""
 
 STATEFUL = """\
 import torch

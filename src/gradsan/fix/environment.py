@@ -9,17 +9,8 @@ from gradsan.fix.arrangement import Arrangement
 
 _START = "gradsan.pth"  # read by every interpreter that gradsan is installed for
 
-# What Python imports at its start if it is there; the user's own follows.
-_ENTRY_POINT = """\
-import site, sys
-site.addsitedir({start!r})
-sys.path.remove({entry_point!r})
-del sys.modules["sitecustomize"]
-try:
-    import sitecustomize
-except ImportError:
-    pass
-"""
+# A folder whose `sitecustomize` does what that file does, for a gradsan that is run from a checkout.
+_FROM_CHECKOUT = str(Path(__file__).resolve().parents[1] / "entry" / "from_checkout")
 
 
 def environment(arranged: Arrangement) -> dict[str, str]:
@@ -30,21 +21,10 @@ def environment(arranged: Arrangement) -> dict[str, str]:
     found["PATH"] = os.pathsep.join([own, os.environ.get("PATH", "")])
     found["PWD"] = str(arranged.scratch)
     if not _is_read_at_start():
-        entry_point = _entry_point(arranged.notes)
-        found["PYTHONPATH"] = os.pathsep.join([str(entry_point), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+        found["PYTHONPATH"] = os.pathsep.join([_FROM_CHECKOUT, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     return found
 
 
 def _is_read_at_start() -> bool:
     folders = [*site.getsitepackages(), site.getusersitepackages()]
     return any((Path(folder) / _START).exists() for folder in folders)
-
-
-def _entry_point(notes: Path) -> Path:
-    """Where gradsan is run from a checkout: a folder whose `sitecustomize` reads the start-up file."""
-    folder = notes / "entry_point"
-    folder.mkdir()
-    start = Path(__file__).resolve().parents[2]
-    text = _ENTRY_POINT.format(start=str(start), entry_point=str(folder))
-    (folder / "sitecustomize.py").write_text(text, encoding="utf-8")
-    return folder
