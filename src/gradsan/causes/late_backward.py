@@ -7,6 +7,14 @@ from gradsan.facts.doubt import LIKELY, SURE
 from gradsan.lifecycle.amounts import count
 from gradsan.report import Culprit, FixKind
 
+_LATE = (
+    "trains nothing: its backward() comes after the optimizer's step, and its gradients are cleared before the next one"
+)
+_CLEARED = (
+    "is back-propagated several times before each optimizer's step, and only the last time trains: the gradients of "
+    "the others are cleared"
+)
+
 
 class LateBackward(Cause):
     """A loss is back-propagated after the step, and its gradient is cleared before the next one.
@@ -105,20 +113,9 @@ print(weight.tolist())
             if gave is None or not (gave.is_in_vain or gave.is_of_last_alone) or not line.is_direct:
                 continue
             loss = f"`{line.loss}`" if line.loss else "a loss"
-            what = "is back-propagated after the step, and its gradients are cleared before the next one"
-            if not gave.is_in_vain:
-                what = "is back-propagated several times a step, and all gradients but the last are cleared before it"
             yield Finding(
-<<<<<<< Updated upstream
-                sentence=(
-                    f"{loss} trains nothing: its backward() comes after the optimizer's step, and its gradients are "
-                    "cleared before the next one"
-                ),
-                kinds=("reorder", "combine-losses"),
-=======
-                sentence=f"{loss} {what}: {'it trains' if gave.is_in_vain else 'the others train'} nothing",
+                sentence=f"{loss} {_LATE if gave.is_in_vain else _CLEARED}",
                 kinds=("reorder", "combine-losses") if gave.is_in_vain else ("combine-losses",),
->>>>>>> Stashed changes
                 places={"changed": (gave.step, None), "used": (line.stack, None)},
                 culprit=Culprit(line.loss, line.loss_holder) if line.loss else None,
                 evidence={"passes": line.passes, "followed": gave.wasted},

@@ -74,12 +74,12 @@ class Gave:
     wasted: int | None = None  # passes that came too late; None: each of them, as the source shows
     reaches_others: bool = False  # it also gives gradients to tensors that no optimizer owns: inputs, say
     may_be_read: bool = False  # the program has code that reads gradients
-    all_but_last: int = 0  # steps that used the latest of several passes; those of the others were cleared before
+    all_but_last: int = 0  # steps before which gradients of several passes were cleared, all but the last
 
     @property
     def is_of_last_alone(self) -> bool:
         """Whether each step uses the latest of several passes, and nobody else needs the others."""
-        is_habit = self.all_but_last >= _STEPS_OF_LAST and self.all_but_last >= self.used - 1
+        is_habit = self.all_but_last >= _STEPS_OF_LAST
         return is_habit and bool(self.step) and not (self.reaches_others or self.may_be_read)
 
     @property
@@ -265,13 +265,9 @@ class LeftOut:
     alone: tuple[str, ...]  # parameters of optimizers that only this loss reaches
     sibling: Stack  # the pass of the other loss
     holder: HolderKind = "local"
-<<<<<<< Updated upstream
     called: str = ""  # what the line that created it calls it
-=======
-    called: str = ""  # what the line that made it calls it
     is_total: bool = False  # the loss of the pass is a term of it, and another of its terms is taken by no pass
     is_weighted: bool = False  # it is multiplied by what is called a weight, and no pass takes what is weighted
->>>>>>> Stashed changes
 
 
 @dataclass(frozen=True, slots=True)

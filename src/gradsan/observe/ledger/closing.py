@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby
 from typing import Literal
 
 from gradsan.facts.course import Course, DroppedLoss, Gave, LeftOut, OptimizerLine, PassLine
@@ -74,6 +74,7 @@ def _pass_line(key: LineKey, line: Line, kept: Accounts) -> PassLine:
 
 
 def _gave(given: Iterable[Given], line: Line, kept: Accounts) -> Gave | None:
+    all_but_last = _all_but_last(given)
     given = [each for each in given if each.used or each.wasted]
     wasted = [each for each in given if not each.used]
     if not wasted:
@@ -88,8 +89,21 @@ def _gave(given: Iterable[Given], line: Line, kept: Accounts) -> Gave | None:
         step=next(steps, ()),
         reaches_others=not concerned <= late_for or not line.reached <= set().union(*owned.values()),
         may_be_read=reads_gradients(kept.run.files),
-        all_but_last=sum(bool(two.used and not one.used) for one, two in pairwise(given)),
+        all_but_last=all_but_last,
     )
+
+
+def _all_but_last(given: Iterable[Given]) -> int:
+    """From how many steps to the next gradients of one of several passes were cleared, if no step used two of them."""
+    cycles = [list(each) for _, each in groupby(given, key=lambda each: each.steps)]
+    several = [each for each in cycles if len(each) > 1]
+    if 2 * len(several) <= len(cycles) or any(sum(map(_is_used, each)) > 1 for each in several):
+        return 0
+    return sum(any(one.wasted and not one.used for one in each) for each in several)
+
+
+def _is_used(given: Given) -> bool:
+    return given.used > 0
 
 
 def _left_out(kept: Accounts) -> list[LeftOut]:

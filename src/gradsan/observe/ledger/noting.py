@@ -101,12 +101,14 @@ def _reads(
 
 def _has_its_own(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
     """Whether a variable of that name inside a function is another one."""
-    inside = list(ast.walk(function))
-    shared = (each.names for each in inside if isinstance(each, ast.Global | ast.Nonlocal))
-    if any(name in names for names in shared):
-        return False
-    is_stored = any(isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load) for each in inside)
-    return is_stored or any(isinstance(each, ast.arg) and each.arg == name for each in inside)
+    own = False
+    for each in ast.walk(function):
+        match each:
+            case ast.Global(names=shared) | ast.Nonlocal(names=shared) if name in shared:
+                return False
+            case ast.Name(id=bound, ctx=ast.Store()) | ast.arg(arg=bound) if bound == name:
+                own = True
+    return own
 
 
 def _notes(node: ast.AST) -> bool:

@@ -1,5 +1,6 @@
 """Losses that stand beside the one that a pass takes, and are taken by none: looked for in a line's first passes."""
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -16,7 +17,6 @@ from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.losses_in_reach import LossPath, losses_beside
 from gradsan.observe.ledger.noting import Uses, uses_of, uses_of_attribute, uses_of_item
 from gradsan.observe.ledger.passlines import Asked
-from gradsan.observe.ledger.spans import meets
 from gradsan.observe.ledger.wording import is_weighted_at, stored_at
 from gradsan.observe.log.frames import frames_out
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _SEARCHED_PASSES = frozenset({2, 3, 4})  # passes of a line
 _RECENT = 16  # passes that may have taken a loss already
+_ALIKE = 256  # runs of a line, first and last ones, of which it is asked whether a pass took what they created
 
 
 @dataclass(slots=True)
@@ -89,11 +90,23 @@ class Siblings:
         return found
 
     def _has_untaken_terms(self, sibling: _Sibling) -> bool:
-        """Whether no pass at all walks what the lines create that created its other terms: not late, nor in turns."""
+        """Whether no pass at all walks what is created as its other terms are: not late, nor in turns."""
+        notes = self._run.process.passes.all()
+        begins = [each.begin for each in notes]
+        alike = [number for each in sibling.terms for number in self._created_alike(each)]
+        following = ((each, bisect_right(begins, each)) for each in alike)
+        return bool(alike) and not any(
+            note.walks(each) for each, first in following for note in notes[first : first + _RECENT]
+        )
+
+    def _created_alike(self, number: int) -> list[int]:
+        """The ops that the same line created in the same place among its others, whenever it ran: the ends of these."""
         process = self._run.process
-        places = {stack[-1] for each in sibling.terms if (stack := process.stack_of(each))}
-        created = [span for each in places for span in process.lines.made_by(each.file, each.line)]
-        return bool(created) and not any(meets(note.walked, *each) for note in process.passes.all() for each in created)
+        stack = process.stack_of(number)
+        spans = process.lines.created_by(stack[-1].file, stack[-1].line) if stack else ()
+        own = [(start, stop - start) for start, stop in spans if start <= number < stop]
+        found = [start + number - begin for begin, size in own for start, stop in spans if stop - start == size]
+        return found if len(found) <= 2 * _ALIKE else found[:_ALIKE] + found[-_ALIKE:]
 
     def _search(self, asked: Asked, frame: FrameType) -> None:
         note = asked.note
@@ -112,9 +125,9 @@ class Siblings:
             self._note(asked, number, paths, self._run.process.stack_of(number))
             known = self._found[_key(asked, paths)]
             known.leaves.update(id(leaf) for leaf in leaves_of(reach([node])))
-            terms = {each: each._sequence_nr() for each in loss_chain([node]) if not adds_up(each)}  # noqa: SLF001 # as above
-            known.is_total &= any(asked.note.seen.walks(each) for each in terms.values())
-            known.terms.update(each for each in terms.values() if not any(one.walks(each) for one in self._recent))
+            terms = [each._sequence_nr() for each in loss_chain([node]) if not adds_up(each)]  # noqa: SLF001 # as above
+            known.is_total &= any(map(self._recent[-1].walks, terms))
+            known.terms.update(each for each in terms if not any(one.walks(each) for one in self._recent))
             known.others_taken &= all(path.keys and path.variable in taken for path in paths)
 
     def _note(self, asked: Asked, number: int, paths: list[LossPath], created: Stack) -> None:
