@@ -476,4 +476,396 @@ for _ in range(24):
             ),
         ),
     ),
+    Rule(
+        "A pass that waits for a counter takes the last loss alone, if nothing else runs meanwhile.",
+        under=(
+            _found(
+                "a loss that is divided for accumulation",
+                "GS304",
+                "loss",
+                """
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for n in range(32):
+    loss = (net(torch.randn(8, 4)) - 1).square().mean()
+    loss = loss / 4
+    if (n + 1) % 4 == 0:
+        loss.backward()
+        opt.step()
+        opt.zero_grad()
+""",
+            ),
+            _found(
+                "in a function, with a log",
+                "GS304",
+                "loss",
+                """
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+def train(every):
+    total = 0.0
+    for n in range(24):
+        loss = F.mse_loss(net(torch.randn(8, 4)), torch.ones(8, 1)) / every
+        total += loss.item()
+        if n % every == every - 1:
+            loss.backward()
+            opt.step()
+            opt.zero_grad()
+    return total
+
+train(3)
+""",
+            ),
+            _found(
+                "in a method, by a counter of its own",
+                "GS304",
+                "cost",
+                """
+class Learner:
+    def __init__(self):
+        self.net, self.seen = nn.Linear(4, 1), 0
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def fit(self, batches):
+        for x in batches:
+            cost = self.net(x).square().mean()
+            self.seen += 1
+            if self.seen % 5 == 0:
+                self.opt.zero_grad()
+                cost.backward()
+                self.opt.step()
+
+Learner().fit(torch.randn(40, 8, 4))
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "a state leads on from iteration to iteration",
+                """
+cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
+opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+state = torch.zeros(1, 4)
+for t in range(40):
+    state = cell(torch.randn(1, 3), state)
+    loss = head(state).square().mean()
+    if (t + 1) % 5 == 0:
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        state = state.detach()
+""",
+            ),
+            _clean(
+                "the other network is trained meanwhile",
+                """
+gen, disc = nn.Linear(2, 4), nn.Linear(4, 1)
+og, od = torch.optim.Adam(gen.parameters()), torch.optim.Adam(disc.parameters())
+for n in range(40):
+    real, fake = torch.randn(8, 4), gen(torch.randn(8, 2))
+    od.zero_grad()
+    (disc(fake.detach()).mean() - disc(real).mean()).backward()
+    od.step()
+    loss = -disc(fake).mean()
+    if n % 5 == 0:
+        og.zero_grad()
+        loss.backward()
+        og.step()
+""",
+            ),
+            _clean(
+                "the program chooses by the loss",
+                """
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for n in range(40):
+    loss = net(torch.randn(8, 4)).square().mean()
+    if n % 2 and loss > 0.1:
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A graph grows, though no optimizer steps, if the values of a parameter change from pass to pass.",
+        under=(
+            _found(
+                "gradients that are asked for",
+                "GS305",
+                "h",
+                """
+w, h = torch.randn(4, 4, requires_grad=True), torch.zeros(4)
+for _ in range(24):
+    h = torch.tanh(w @ h + torch.randn(4))
+    grad, = torch.autograd.grad(h.square().sum(), w, retain_graph=True)
+    w.data -= 0.01 * grad
+""",
+            ),
+            _found(
+                "an update in place, through data",
+                "GS305",
+                "h",
+                """
+w, h = torch.randn(4, 4, requires_grad=True), torch.zeros(4)
+for _ in range(24):
+    h = torch.tanh(w @ h + torch.randn(4))
+    h.square().sum().backward(retain_graph=True)
+    w.data.sub_(0.01 * w.grad)
+    w.grad = None
+""",
+            ),
+            _found(
+                "a module whose data is replaced",
+                "GS305",
+                "state",
+                """
+cell, state = nn.RNNCell(3, 3), torch.zeros(1, 3)
+for _ in range(24):
+    state = cell(torch.randn(1, 3), state)
+    cell.zero_grad()
+    state.abs().sum().backward(retain_graph=True)
+    for p in cell.parameters():
+        p.data = p.data - 0.01 * p.grad
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "several passes before each update",
+                """
+w = torch.randn(4, 4, requires_grad=True)
+for _ in range(8):
+    h = torch.zeros(4)
+    for t in range(6):
+        h = torch.tanh(w @ h + torch.randn(4))
+        h.square().sum().backward(retain_graph=t < 5)
+    w.data -= 0.01 * w.grad
+    w.grad.zero_()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A re-entrant checkpoint that is given nothing with a gradient cuts off what it runs.",
+        under=(
+            _found(
+                "a stem",
+                "GS306",
+                "h",
+                """
+from torch.utils.checkpoint import checkpoint
+
+stem, head = nn.Linear(4, 4), nn.Linear(4, 2)
+opt = torch.optim.SGD([*stem.parameters(), *head.parameters()], lr=0.1)
+for _ in range(10):
+    h = checkpoint(stem, torch.randn(5, 4), use_reentrant=True)
+    loss = head(h).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a function",
+                "GS306",
+                "h",
+                """
+from torch.utils.checkpoint import checkpoint
+
+stem, head = nn.Linear(4, 4), nn.Linear(4, 2)
+opt = torch.optim.SGD([*stem.parameters(), *head.parameters()], lr=0.1)
+
+def run(x):
+    return torch.tanh(stem(x))
+
+for _ in range(10):
+    h = checkpoint(run, torch.randn(5, 4), use_reentrant=True)
+    loss = head(h).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "blocks of a network",
+                "GS306",
+                "x",
+                """
+from torch.utils import checkpoint
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return x + self.layer(x).relu()
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks, self.out = nn.ModuleList([Block(), Block()]), nn.Linear(4, 1)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = checkpoint.checkpoint(block, x, use_reentrant=True)
+        return self.out(x)
+
+net = Net()
+opt = torch.optim.Adam(net.parameters())
+for _ in range(10):
+    loss = net(torch.randn(5, 4)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "something that it is given has a gradient",
+                """
+from torch.utils.checkpoint import checkpoint
+
+embed, stem, head = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 2)
+opt = torch.optim.SGD([*embed.parameters(), *stem.parameters(), *head.parameters()], lr=0.1)
+for _ in range(10):
+    h = checkpoint(stem, embed(torch.randn(5, 4)), use_reentrant=True)
+    loss = head(h).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "what it runs is only looked at",
+                """
+from torch.utils.checkpoint import checkpoint
+
+net, probe = nn.Linear(4, 2), nn.Linear(4, 2)
+opt = torch.optim.SGD([*net.parameters(), *probe.parameters()], lr=0.1)
+for _ in range(10):
+    x = torch.randn(5, 4)
+    shown = checkpoint(probe, x, use_reentrant=True)
+    loss = net(x).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(shown.mean().item())
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A parameter that no module has is cut off like any other.",
+        under=(
+            _found(
+                "a penalty that is computed without recording",
+                "GS306",
+                "log_sigma",
+                """
+net, log_sigma = nn.Linear(6, 3), nn.Parameter(torch.zeros(3))
+opt = torch.optim.Adam([*net.parameters(), log_sigma])
+for _ in range(10):
+    fit = net(torch.randn(8, 6)).square().mean()
+    with torch.no_grad():
+        penalty = (log_sigma.exp() - 1).square().sum()
+    loss = fit + 0.1 * penalty
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a helper that does not record",
+                "GS306",
+                "alpha",
+                """
+@torch.no_grad()
+def constraint(weights):
+    return (weights.sum() - 1).clamp(min=0) ** 2
+
+def main():
+    net, alpha = nn.Linear(4, 1), torch.ones(3, requires_grad=True)
+    opt = torch.optim.SGD([*net.parameters(), alpha], lr=0.1)
+    for _ in range(10):
+        loss = net(torch.randn(5, 4)).square().mean() + constraint(alpha)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+main()
+""",
+            ),
+            _found(
+                "an attribute of a trainer",
+                "GS306",
+                "self.log_alpha",
+                """
+class Trainer:
+    def __init__(self):
+        self.net, self.log_alpha = nn.Linear(4, 1), torch.zeros(1, requires_grad=True)
+        self.opt = torch.optim.Adam([*self.net.parameters(), self.log_alpha])
+
+    def step(self):
+        weight = self.log_alpha.exp().item()
+        loss = weight * self.net(torch.randn(5, 4)).square().mean()
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
+
+trainer = Trainer()
+for _ in range(10):
+    trainer.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "nothing is done with it",
+                """
+net, spare = nn.Linear(4, 1), nn.Parameter(torch.zeros(3))
+opt = torch.optim.Adam([*net.parameters(), spare])
+for _ in range(10):
+    loss = net(torch.randn(5, 4)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(spare.detach().sum())
+""",
+            ),
+            _clean(
+                "it is frozen at first",
+                """
+net, scale = nn.Linear(4, 1), nn.Parameter(torch.ones(1))
+opt = torch.optim.Adam([*net.parameters(), scale])
+for n in range(20):
+    factor = scale.detach() if n < 10 else scale
+    loss = (factor * net(torch.randn(5, 4)) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "it is updated by hand",
+                """
+net, centre = nn.Linear(4, 3), nn.Parameter(torch.zeros(3))
+opt = torch.optim.Adam([*net.parameters(), centre])
+for _ in range(20):
+    out = net(torch.randn(5, 4))
+    with torch.no_grad():
+        centre.copy_(0.9 * centre + 0.1 * out.mean(0))
+        target = centre.clone()
+    loss = (out - target - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+    ),
 )

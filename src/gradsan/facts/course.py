@@ -23,7 +23,7 @@ _LATE = 2  # passes that came too late, before it is a habit
 _STEPS_OF_LAST = 3  # that use the last of several passes, before it is a habit
 _MANY_TIMES = 4  # as many as those that a step took after all
 _WITHOUT = 3  # steps that a parameter went without a gradient, before it is a habit
-Cutting = Literal["detach", "data", "no-grad", "number", "numpy", "new-tensor"]
+Cutting = Literal["detach", "data", "no-grad", "number", "numpy", "new-tensor", "checkpoint"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,10 @@ class Uses:
         """Whether something is done with it."""
         return any(not noted for _, noted in self.read)
 
+    def but_for(self, line: int) -> "Uses":
+        """Without what is read on one line."""
+        return Uses(tuple(each for each in self.read if each[0] != line))
+
     def is_used_in(self, loop: Loop) -> bool:
         """Whether something is done with it inside a loop."""
         return any(not noted and loop.holds(line) for line, noted in self.read)

@@ -10,6 +10,7 @@ from gradsan.facts.location import Frame
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.demands import Binding
 from gradsan.observe.naming.holders import Search
+from gradsan.observe.naming.line_names import Crossing
 from gradsan.observe.naming.living_tensors import op_of
 from gradsan.observe.naming.spelling import last_part
 from gradsan.observe.naming.trace import Execution
@@ -20,8 +21,7 @@ from gradsan.source.stores import parts
 
 def concrete(
     binding: Binding,
-    created: int,
-    freed: int | None,
+    crossing: Crossing,
     frames: Sequence[FrameType],
     lines: Lines,
     owns: Callable[[str], bool],
@@ -31,11 +31,13 @@ def concrete(
     The line that stored it stores as many attributes again in the present iteration, in the same order: counted from
     the last one, the attribute is the one that has the same place.
     """
-    stack = lines.stack_of(created)
+    if COMPUTED not in binding.name:
+        return binding
+    stack = lines.stack_of(crossing.created_number)
     alike = _Alike(stack[-1], lines, owns).run(frames) if stack else []
     attributes = {last_part(each.name): each.number for each in alike if each.holder in ("attribute", "buffer")}
     newest_first = sorted(attributes, key=lambda each: -attributes[each])
-    after = _stored_after(binding.written, freed)
+    after = _stored_after(binding.written, crossing.freed_number)
     if after < len(newest_first):
         return replace(binding, name=binding.name.replace(COMPUTED, newest_first[after]))
     return replace(binding, name=_written(binding.read) or binding.name.rpartition(".")[0])
