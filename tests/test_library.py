@@ -1,5 +1,6 @@
 """`import gradsan`: the names a program may use, and the variable that needs no change in it."""
 
+import importlib.metadata
 import subprocess
 import sys
 import zipfile
@@ -68,6 +69,28 @@ def test_public_names_are_these() -> None:
     assert set(gradsan.__all__) <= set(dir(gradsan))
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
         gradsan.nonsense  # noqa: B018 # asking is the point
+
+
+def test_printing_a_diagnosis_shows_its_explanation() -> None:
+    """And at a prompt, one line of it."""
+    gradsan.install()
+    try:
+        found = gradsan.explain(fail())
+    finally:
+        gradsan.uninstall()
+
+    assert found is not None
+    assert str(found).startswith("GS101 same-loss-twice: ")
+    assert str(found).endswith("details: gradsan explain GS101\n")
+    assert repr(found).startswith("<Diagnosis GS101 same-loss-twice at ")
+    report = gradsan.Report(gradsan="1", python="3", torch=None, argv=(), diagnoses=(found,))
+    assert str(report).endswith("gradsan: 1 error: GS101\n")
+    assert repr(report) == "<Report of 1 diagnosis>"
+
+
+def test_version_is_that_of_the_package() -> None:
+    """As metadata has it."""
+    assert gradsan.__version__ == importlib.metadata.version("gradsan")
 
 
 @pytest.mark.cold  # what is loaded is not there before

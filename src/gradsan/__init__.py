@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from gradsan.errors import GradsanError
     from gradsan.report import Diagnosis, Report
 
+    __version__: str
+
 __all__ = ["Diagnosis", "GradsanError", "Report", "explain", "install", "uninstall", "watch"]
 
 _HOMES = {
@@ -24,6 +26,10 @@ _HOMES = {
 
 def __getattr__(name: str) -> "Any":  # noqa: ANN401 # whatever the name stands for
     """Each name is loaded when it is first asked for: `import gradsan` costs nothing."""
+    if name == "__version__":
+        from importlib import metadata
+
+        return metadata.version("gradsan")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -32,10 +32,6 @@ class TorchMissingError(GradsanError):
     """A command that runs a program was asked for where torch is not installed."""
 
 
-class NotYetError(GradsanError):
-    """A command or format that the design names and this version does not have."""
-
-
 def own_fault(error: Exception) -> str:
     """One sentence where a user can do nothing; the place, for whoever can."""
     if isinstance(error, OSError) and error.strerror is not None:

@@ -3,9 +3,10 @@
 They are schema 1, the public JSON contract; `schema/report-1.json` is derived from them.
 """
 
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from gradsan.facts.culprit import Culprit, Holder
 from gradsan.facts.location import Location
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 SCHEMA: Final = 1  # 1: first release.
+_COLUMNS = 80  # of a text that is asked for by `str`
 
 Severity = Literal["error", "warning"]
 Origin = Literal["run", "check"]
@@ -111,9 +113,9 @@ class Fix:
     verified: bool | None = None  # None: not tried
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Diagnosis:
-    """One problem: what happened, where, through which name, how sure, and how to fix it."""
+    """One problem: what happened, where, through which name, how sure, and how to fix it. `str` is its explanation."""
 
     code: str
     name: str
@@ -138,6 +140,15 @@ class Diagnosis:
     notes: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
 
+    def __str__(self) -> str:
+        shown: str = _text().explanation(self, width=_COLUMNS, color=False)
+        return shown
+
+    def __repr__(self) -> str:
+        place = self.used or self.held or self.cut or self.made or self.changed
+        at = "" if place is None else f" at {place.file}:{place.line}"
+        return f"<Diagnosis {self.code} {self.name}{at}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -150,9 +161,9 @@ class Summary:
     retained_bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Report:
-    """Everything one run or one check found."""
+    """Everything one run or one check found. `str` is its text."""
 
     schema: Literal[1] = SCHEMA
     gradsan: str  # gradsan's version
@@ -162,3 +173,15 @@ class Report:
     rank: int | None = None
     summary: Summary | None = None
     diagnoses: tuple[Diagnosis, ...] = ()
+
+    def __str__(self) -> str:
+        shown: str = _text().terminal(self, width=_COLUMNS, color=False)
+        return shown
+
+    def __repr__(self) -> str:
+        return f"<Report of {len(self.diagnoses)} diagnos{'is' if len(self.diagnoses) == 1 else 'es'}>"
+
+
+def _text() -> Any:  # noqa: ANN401 # a module
+    """The renderer of text. These values know nothing of renderers, but for what `print` shows of them."""
+    return importlib.import_module("gradsan.show.text")

@@ -10,6 +10,7 @@ from gradsan.causes import Cause, all_causes, cause
 from gradsan.errors import UnknownCodeError
 
 CODES = [
+    "GS001",
     *(f"GS1{number:02}" for number in range(1, 14)),
     *(f"GS2{number:02}" for number in range(1, 5)),
     *(f"GS3{number:02}" for number in range(1, 10)),

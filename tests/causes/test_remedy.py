@@ -56,7 +56,7 @@ def test_output_is_cut_in_the_loss_that_is_for_others() -> None:
     (for_maker,) = remedies_of(diagnosis("GS106", "detach", **{trains: "its maker"}))
 
     assert for_others.where == ("earlier loss",)
-    assert for_maker.where == ("hand-over", "use", "later loss")
+    assert for_maker.where == ("hand-over", "use", "later loss", "target")
 
 
 def test_loss_that_is_left_out_has_no_place_in_the_loop() -> None:

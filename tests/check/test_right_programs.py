@@ -123,6 +123,147 @@ PAIRS = {
         """,
         "GS101",
     ),
+    "what is unknown is not None": (
+        """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lin = nn.Linear(3, 2)
+            def forward(self, x, labels=None):
+                logits = self.lin(x)
+                chosen = torch.argmax(logits, -1)
+                if labels is not None:
+                    return nn.functional.cross_entropy(logits, labels), chosen
+                return chosen
+        def train(loader):
+            model = Model()
+            opt = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x, labels in loader:
+                loss, _ = model(x, labels)
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
+        """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lin = nn.Linear(3, 2)
+            def forward(self, x, labels=None):
+                logits = self.lin(x)
+                chosen = torch.argmax(logits, -1)
+                if labels is not None:
+                    return chosen, nn.functional.cross_entropy(logits, labels)
+                return chosen, None
+        def train(loader):
+            model = Model()
+            opt = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x, labels in loader:
+                loss, _ = model(x, labels)
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+        """,
+        "GS203",
+    ),
+    "what a flag cuts off is cut off on purpose": (
+        """
+        def train(loader, frozen):
+            enc, head = nn.Linear(3, 3), nn.Linear(3, 1)
+            opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+            for x in loader:
+                h = enc(x)
+                if frozen:
+                    h = h.detach()
+                opt.zero_grad()
+                head(h).mean().backward()
+                opt.step()
+        """,
+        """
+        def train(loader, frozen):
+            enc, head = nn.Linear(3, 3), nn.Linear(3, 1)
+            opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
+            for x in loader:
+                h = enc(x)
+                h = h.detach()
+                opt.zero_grad()
+                head(h).mean().backward()
+                opt.step()
+        """,
+        "GS306",
+    ),
+    "the last of some layers is known": (
+        """
+        layers = nn.ModuleList([nn.Linear(3, 8), nn.Linear(8, 3)])
+        for _ in range(3):
+            x = torch.randn(4, 3)
+            y = x
+            for i, layer in enumerate(layers):
+                y = layer(y)
+                if i < len(layers) - 1:
+                    y = torch.relu(y)
+            y += x
+            y.mean().backward()
+        """,
+        """
+        layers = nn.ModuleList([nn.Linear(3, 8), nn.Linear(8, 3)])
+        for _ in range(3):
+            x = torch.randn(4, 3)
+            y = x
+            for i, layer in enumerate(layers):
+                y = layer(y)
+                if i < len(layers):
+                    y = torch.relu(y)
+            y += x
+            y.mean().backward()
+        """,
+        "GS202",
+    ),
+    "an optimizer around another clears what it inherits": (
+        """
+        class Around(torch.optim.Optimizer):
+            def __init__(self, base):
+                self.base = base
+                self.param_groups = base.param_groups
+            def step(self, closure=None):
+                return self.base.step(closure)
+        around = Around(opt)
+        for _ in range(5):
+            around.zero_grad()
+            lin(torch.randn(4, 3)).mean().backward()
+            around.step()
+        """,
+        """
+        class Around(torch.optim.Optimizer):
+            def __init__(self, base):
+                self.base = base
+                self.param_groups = base.param_groups
+            def step(self, closure=None):
+                return self.base.step(closure)
+        around = Around(opt)
+        for _ in range(5):
+            lin(torch.randn(4, 3)).mean().backward()
+            around.step()
+        """,
+        "GS303",
+    ),
+    "of two lists of numbers that are gone through, each number is known": (
+        """
+        parts = [lin, nn.Linear(3, 3)]
+        for _ in range(5):
+            outs = [each(torch.randn(4, 3)).exp() for each in parts]
+            for i in range(2):
+                sum((y if j == i else y.detach()).mean() for j, y in enumerate(outs)).backward()
+        """,
+        """
+        parts = [lin, nn.Linear(3, 3)]
+        for _ in range(5):
+            outs = [each(torch.randn(4, 3)).exp() for each in parts]
+            for i in range(2):
+                sum((y.detach() if j == i else y).mean() for j, y in enumerate(outs * 2)).backward()
+        """,
+        "GS102",
+    ),
     "a function that reduces cuts nothing": (
         """
         from lib import reduce_to_scalar

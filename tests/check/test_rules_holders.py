@@ -125,6 +125,95 @@ RULES = [
         """,
     ),
     Rule(
+        "a total is a total in whatever it stands",
+        "GS301",
+        found=(
+            """
+            totals = {'mse': 0.0}
+            for _ in range(9):
+                opt.zero_grad()
+                loss = F.mse_loss(model(x), x)
+                loss.backward()
+                opt.step()
+                totals['mse'] += loss
+            """,
+            """
+            sums = [0.0, 0.0]
+            for _ in range(9):
+                opt.zero_grad()
+                losses = [F.mse_loss(model(x), x), model(x).abs().mean()]
+                sum(losses).backward()
+                opt.step()
+                for i, each in enumerate(losses):
+                    sums[i] += each
+            """,
+            """
+            from collections import defaultdict
+            class Meter:
+                def __init__(self):
+                    self.total = 0
+                def add(self, value):
+                    self.total = self.total + value
+            meters = defaultdict(Meter)
+            for _ in range(9):
+                opt.zero_grad()
+                loss = F.mse_loss(model(x), x)
+                loss.backward()
+                opt.step()
+                for key, each in {'mse': loss}.items():
+                    meters[key].add(each)
+            """,
+            """
+            average = 0.0
+            for _ in range(9):
+                opt.zero_grad()
+                loss = F.mse_loss(model(x), x)
+                loss.backward()
+                opt.step()
+                average = 0.9 * average + 0.1 * loss
+            """,
+        ),
+        near_miss="""
+        totals = {'mse': 0.0}
+        for _ in range(9):
+            opt.zero_grad()
+            loss = F.mse_loss(model(x), x)
+            loss.backward()
+            opt.step()
+            totals['mse'] = loss
+        """,
+    ),
+    Rule(
+        "what is not known as a key means the slot that it meant before",
+        "GS301",
+        found=(
+            """
+            def train(loader, names):
+                totals = {name: 0.0 for name in names}
+                for batch in loader:
+                    losses = {'a': model(batch).mean(), 'b': model(batch).abs().mean()}
+                    opt.zero_grad()
+                    sum(losses.values()).backward()
+                    opt.step()
+                    for name, each in zip(names, losses.values()):
+                        totals[name] += each
+            """,
+        ),
+        near_miss="""
+        log = {}
+        for _ in range(9):
+            opt.zero_grad()
+            y = model(x)
+            for layer in [nn.MSELoss(), nn.L1Loss()]:
+                log[str(type(layer).__name__)] = layer(y, x)
+            loss = y.mean()
+            for value in log.values():
+                loss = loss + value
+            loss.backward()
+            opt.step()
+        """,
+    ),
+    Rule(
         "a cache keeps the graph of the step that filled it",
         "GS109",
         found=(

@@ -161,6 +161,76 @@ RULES = [
             opt.step()
         """,
     ),
+    Rule(
+        "a term that was cut off trains nothing, though others train what it is made of",
+        "GS306",
+        found=(
+            """
+            for _ in range(9):
+                y = model(x)
+                penalty = y.abs().mean().detach()
+                loss = y.square().mean() + 0.1 * penalty
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+            """,
+            """
+            for _ in range(9):
+                y = model(x)
+                penalty = y.abs().mean()
+                penalty = penalty.item()
+                loss = y.square().mean()
+                loss += penalty
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+            """,
+            """
+            for _ in range(9):
+                y = model(x)
+                with torch.no_grad():
+                    penalty = model.weight.square().sum()
+                loss = y.square().mean() + penalty
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+            """,
+        ),
+        near_miss="""
+        baseline = 0.0
+        for _ in range(9):
+            y = model(x)
+            penalty = y.abs().mean()
+            loss = y.square().mean() + penalty - penalty.detach() - baseline
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            baseline = 0.9 * baseline + 0.1 * loss.item()
+        """,
+    ),
+    Rule(
+        "a retained graph is needed by gradients that are asked for, whatever leads to their inputs",
+        "GS302",
+        found=(
+            """
+            for _ in range(9):
+                opt.zero_grad()
+                loss = model(x).square().mean()
+                loss.backward(retain_graph=True)
+                opt.step()
+            """,
+        ),
+        near_miss="""
+        from lib import mixed
+        weight = nn.Parameter(torch.randn(4))
+        for _ in range(9):
+            opt.zero_grad()
+            loss = model(mixed(x)).square().mean()
+            loss.backward(retain_graph=True)
+            torch.autograd.grad(loss, weight)
+            opt.step()
+        """,
+    ),
 ]
 
 

@@ -68,7 +68,7 @@ def test_finding_makes_the_status_1(carried: Here) -> None:
     assert ended.stdout.startswith("error[GS103] carried-state: ")
     assert "freed by this backward(), in step 1" in ended.stdout
     assert "this backward() needs it, but it is gone, in step 2" in ended.stdout
-    assert "gradsan: 1 error in 1 file (GS103)" in ended.stdout
+    assert "gradsan: 1 error in 1 file: GS103" in ended.stdout
 
 
 def test_explanation_is_reported_with_its_lines(carried: Here, golden: Golden) -> None:
@@ -174,7 +174,7 @@ def test_comment_that_silences_nothing_is_reported(here: Here) -> None:
 
     ended = here.check()
 
-    assert "silences nothing that the source shows" in ended.stderr
+    assert "silences nothing that is found" in ended.stderr
     assert "silences" not in here.check("--select", "GS1").stderr
 
 
@@ -264,7 +264,8 @@ def test_statistics_count_by_code(carried: Here) -> None:
     """Instead of the findings."""
     ended = carried.check("--statistics")
 
-    assert ended.stdout.split() == ["1", "GS103", "carried-state"]
+    assert ended.stdout.splitlines()[0].split() == ["1", "[*]", "GS103", "carried-state"]
+    assert "gradsan check --fix" in ended.stdout
 
 
 def test_second_check_reads_nothing_again(carried: Here) -> None:
@@ -339,3 +340,17 @@ def test_examples_of_all_causes_are_found(here: Here) -> None:
         here.write(str(folder / "right.py"), each.example.fixed)
         assert (each.code, here.codes(str(folder / "wrong.py"))) == (each.code, [each.code])
         assert (each.code, here.codes(str(folder / "right.py"))) == (each.code, [])
+
+
+def test_what_was_not_followed_to_the_end_is_counted_and_named(here: Here) -> None:
+    """Nothing found in a program that is too long to be followed is not the same as nothing to find."""
+    calls = "".join(f"def f{n + 1}(): return f{n}() + f{n}()\n" for n in range(20))
+    here.write("long.py", f"import torch\ndef f0(): return torch.ones(1)\n{calls}f20().backward()\n")
+    here.write("short.py", FIXED)
+
+    counted = here.check("--no-cache")
+    named = here.check("--no-cache", "-v")
+
+    assert counted.stderr == "gradsan: 1 file not followed to the end, where more may be found; -v names them\n"
+    assert named.stderr == "gradsan: long.py was not followed to the end: there may be more in it\n"
+    assert here.check("--no-cache", "--quiet").stderr == ""

@@ -72,7 +72,7 @@ def test_report_is_shown_with_its_diff_and_nothing_is_written(tmp_path: Path) ->
     done = fix(tmp_path, "report.json")
 
     assert done.returncode == 1
-    assert "  +    (first + second).backward()\n" in done.stdout
+    assert "+    (first + second).backward()\n" in done.stdout
     assert (tmp_path / "train.py").read_text(encoding="utf-8") == SOURCE
 
 
@@ -239,7 +239,7 @@ def test_report_of_a_program_that_was_fixed_meanwhile_leaves_nothing_to_do(tmp_p
     done = fix(tmp_path, str(report), "--write", "--verify", answer="y\n")
 
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert "run again, and does not show it" in done.stderr
+    assert "run again, and does not have this problem" in done.stderr
 
 
 # The source alone shows what is wrong with it; a program that proves the fix need not import torch then.
@@ -304,7 +304,7 @@ def test_what_a_trial_writes_does_not_reach_the_files_or_is_named(tmp_path: Path
     beside.unlink()
     if has_layers():
         with_layers = fix(project, *arguments, "--max-steps", "1", TMPDIR=str(temporary))
-        assert "the command does not come to it" in " ".join(with_layers.stdout.split())
+        assert "the command does not reach these lines" in " ".join(with_layers.stdout.split())
         assert not beside.exists()
     assert list(temporary.iterdir()) == []
 

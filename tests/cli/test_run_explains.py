@@ -186,9 +186,9 @@ def test_json_without_a_file_goes_to_stderr(workshop: Workshop) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ("--format sarif", "`gradsan run --format sarif` is not part of this version yet"),
-        ("--select GS103,GS9", "there is no cause 'GS9'"),
-        ("--ignore nonsense", "there is no cause 'nonsense'"),
+        ("--format html", "invalid value for '--format'"),
+        ("--select GS103,GS9", "there is no code 'GS9'"),
+        ("--ignore nonsense", "there is no code 'nonsense'"),
         ("--output missing/report.json", "cannot write 'missing/report.json' (No such file or directory)"),
         ("--output .", "cannot write '.'"),
     ],

@@ -1,15 +1,17 @@
 """The pages under `docs/codes`: what each cause says of itself, with what PyTorch and gradsan really print."""
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from documents.press import Printed
 from gradsan.causes import Cause
 
 _GROUPS = {
-    "GS1": 'Raised: "Trying to backward through the graph a second time"',
-    "GS2": "Raised: what people run into next",
-    "GS3": "Silent: nothing raises",
+    "GS1": 'PyTorch raises "Trying to backward through the graph a second time"',
+    "GS2": "PyTorch raises another error of a backward pass",
+    "GS3": "No error is raised, but the training is wrong, or memory is wasted",
+    "GS0": "A file was not checked",
 }
 
 
@@ -29,7 +31,7 @@ def _index(causes: Sequence[type[Cause]]) -> str:
 
 
 def _page(cause: type[Cause], printed: Printed) -> str:
-    said, explanation = _told(printed)
+    said, explanation = _said(printed)
     first, *why = cause.explanation()
     parts = [f"# {cause.code} {cause.name}", first, "## The smallest program", _fenced("python", cause.example.program)]
     parts += ["## What PyTorch says", _fenced("text", said) if said else "Nothing: it runs to its end."]
@@ -49,12 +51,12 @@ def _page(cause: type[Cause], printed: Printed) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _told(printed: Printed) -> tuple[str, str]:
-    """PyTorch's error, without the traceback above it, and gradsan's explanation below."""
+def _said(printed: Printed) -> tuple[str, str]:
+    """The error, without the traceback above it, and gradsan's explanation below."""
     if not printed.status:
         return "", printed.err
-    above, _, explanation = printed.err.partition("\nGS")
-    return above.strip().splitlines()[-1] + "\n", "GS" + explanation
+    above, explanation = re.split(r"\n(?=GS\d|error\[GS)", printed.err, maxsplit=1)
+    return above.strip().splitlines()[-1] + "\n", explanation
 
 
 def _fenced(language: str, text: str) -> str:

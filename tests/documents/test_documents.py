@@ -48,17 +48,26 @@ def test_every_program_about_a_myth_is_shown_with_what_it_prints() -> None:
         assert {f"python {name}", f"gradsan run {name}"} & sources
 
 
-def test_picture_is_what_the_command_prints(tmp_path: Path, golden: Golden) -> None:
-    """The colours of `gradsan explain`, letter by letter."""
-    report = str(tmp_path / "report.json")
-    _gradsan("run", "--format", "json", "--output", report, "examples/own_cell/broken.py")
-    explanation = _gradsan("explain", report, "--color", "always").stdout
-    console = Console(record=True, width=100, file=StringIO(), force_terminal=True, force_jupyter=False)
+def test_picture_is_what_the_command_prints(golden: Golden) -> None:
+    """What a newcomer's first command prints, in its colours; of PyTorch's own frames and words, the beginning."""
+    done = _gradsan("run", "broken.py", folder=PROJECT / "examples" / "own_cell", FORCE_COLOR="1", COLUMNS="88")
+    console = Console(record=True, width=92, file=StringIO(), force_terminal=True, force_jupyter=False)
 
-    console.print(Text("$ gradsan explain report.json\n").append_text(Text.from_ansi(explanation)))
+    above, _, explanation = done.stderr.partition("RuntimeError: ")
+    words, _, note = explanation.partition("\n")
+    frames = [line for line in above.splitlines() if "site-packages" not in line][:3]
+    frames = [re.sub(r'"[^"]*/', '"', line) for line in frames]  # wherever the project lies
+    text = Text("$ gradsan run broken.py\n" + "\n".join((*frames, "  ...")) + f"\nRuntimeError: {words[:70]}...\n")
+    console.print(text.append_text(Text.from_ansi(note)))
     drawn = console.export_svg(title="gradsan", unique_id="gradsan")
 
-    golden.check(PICTURE, drawn)
+    golden.check(PICTURE, drawn.replace("<svg ", '<svg xml:space="preserve" ', 1))
+
+
+@pytest.mark.parametrize("picture", sorted((PROJECT / "docs" / "pictures").glob("*.svg")), ids=lambda each: each.name)
+def test_blanks_of_a_picture_survive_every_renderer(picture: Path) -> None:
+    """Some put blanks in a row together, unless they are asked not to."""
+    assert '<svg xml:space="preserve"' in picture.read_text().replace('xmlns="http://www.w3.org/2000/svg" ', "")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
@@ -87,11 +96,11 @@ def _printed(*words: str) -> str:
     return "GS" + explanation if found else done.stdout
 
 
-def _gradsan(*words: str) -> subprocess.CompletedProcess[str]:
+def _gradsan(*words: str, folder: Path = PROJECT, **variables: str) -> subprocess.CompletedProcess[str]:
     """The command in the root of the project, on a terminal of 100 columns."""
     command = [sys.executable, "-m", "gradsan", *words]
-    environment = os.environ | {"COLUMNS": "100", "OMP_NUM_THREADS": "1"}
-    return subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
+    environment = os.environ | {"COLUMNS": "100", "OMP_NUM_THREADS": "1"} | variables
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
 @cache

@@ -6,7 +6,10 @@ from fix.programs import Case
 
 
 def test_nothing_is_moved_for_what_an_earlier_iteration_created(tmp_path: Path) -> None:
-    """The line that created it stands above the pass, the step below: right above the pass, it would change nothing."""
+    """The line that created it stands above the pass, the step below: right above the pass, it would change nothing.
+
+    It is computed again below the step, where it is handed on.
+    """
     source = """\
 def main():
     for state in states:
@@ -21,7 +24,7 @@ def main():
         "GS201", "value", made=case.at("critic(state)"), changed=case.at("step"), used=case.at("backward")
     )
 
-    assert case.fixed("recompute", found) is None
+    assert case.fixed("recompute", found) == source.replace("value = following", "value = critic(state)")
 
 
 def test_pass_for_several_optimizers_is_asked_for_once(tmp_path: Path) -> None:

@@ -123,16 +123,27 @@ def test_step_that_was_completed_before_the_error_must_stay(tmp_path: Path) -> N
     assert (verdict.answer, "3 times" in verdict.why) == ("differs", True)
 
 
-def test_what_is_computed_in_every_iteration_is_compared_with_kept_graphs_only_while_they_are_fresh(
-    tmp_path: Path,
-) -> None:
+def test_what_is_computed_in_every_iteration_is_compared_with_a_run_that_computes_it_again(tmp_path: Path) -> None:
+    """Where not all of it can be, who is trained says too little."""
+    trial, before = ended(0, steps(1, 2)), ended(1, steps(1))
+
+    def verdict(again: Trial) -> str:
+        return judge(trial, "again", Stage(before, {}, Acted(tmp_path, lambda _text, _reference: again))).answer
+
+    assert verdict(ended(0, steps(1, 2))) == "agrees"
+    assert verdict(ended(0, steps(1, 5))) == "differs"
+    assert verdict(ended(0, steps(1, 2), stale=True)) == "undecided"
+    assert verdict(ended(1, steps(1))) == "undecided"
+
+
+def test_what_begins_again_is_compared_with_kept_graphs_only_while_they_are_fresh(tmp_path: Path) -> None:
     """Kept graphs of old parameters give other gradients than a right program."""
     trial, before = ended(0, steps(1, 2)), ended(1, steps(1))
     stale = Acted(tmp_path, lambda _text, _reference: ended(0, steps(1, 5), stale=True))
     fresh = Acted(tmp_path, lambda _text, _reference: ended(0, steps(1, 5)))
 
-    assert judge(trial, "again", Stage(before, {}, stale)).answer == "agrees"
-    assert judge(trial, "again", Stage(before, {}, fresh)).answer == "differs"
+    assert judge(trial, "begun", Stage(before, {}, stale)).answer == "agrees"
+    assert judge(trial, "begun", Stage(before, {}, fresh)).answer == "differs"
 
 
 def test_what_is_trained_later_is_no_constant(tmp_path: Path) -> None:
@@ -141,7 +152,7 @@ def test_what_is_trained_later_is_no_constant(tmp_path: Path) -> None:
     without = [{**own[0], "gradients": [None]}]
 
     def act(_text: str, reference: str | None) -> Trial:
-        return ended(0, [*begun, *(own if reference == "kept" else without)], stale=reference == "kept")
+        return ended(0, [*begun, *(own if reference in ("kept", "again") else without)], stale=reference == "kept")
 
     stage = Stage(ended(1, begun), {}, Acted(tmp_path, act))
 

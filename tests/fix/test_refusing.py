@@ -31,7 +31,7 @@ def _cut(line: str) -> Diagnosis:
     ("found", "why"),
     [
         (replace(FOUND, fixes=(_fix("item"), _fix("advice"))), "no line was found in which `history.rows`"),
-        (replace(FOUND, fixes=(_fix("detach"),), culprit=None), "no variable is known that holds it"),
+        (replace(FOUND, fixes=(_fix("detach"),), culprit=None), "it is not known which variable"),
         (replace(FOUND, fixes=(_fix("advice"),)), "only its author knows"),
         (replace(FOUND, fixes=(_fix("re-attach"),), cut=Location("main.py", 7)), "the cut at main.py:7"),
         (_cut("pred = pred.detach().numpy()"), "`numpy` takes the values out of PyTorch"),

@@ -47,9 +47,10 @@ def evaluate(layers):
 """
 
 
-def test_state_that_is_reset_for_other_forwards_is_reset_first(tmp_path: Path) -> None:
-    """To evaluate, the program begins with a new state; to train, it forgot to."""
-    case = Case(tmp_path, SOURCE + EVALUATING)
+@pytest.mark.parametrize("evaluated", ["", "        evaluate([lower, upper])\n"])
+def test_state_that_is_reset_for_other_forwards_is_reset_first(tmp_path: Path, evaluated: str) -> None:
+    """To evaluate, the program begins with a new state; to train, it forgot to, also where it does both by turns."""
+    case = Case(tmp_path, SOURCE + evaluated + EVALUATING)
 
     best, _ = ranked(FIXES, case.program(carried(case), TWO))
 
@@ -184,3 +185,71 @@ def test_total_begins_where_it_is_added_to_only_once_for_every_pass(
     found = case.diagnosis("GS105", "self.penalty", made=place, enters=place, used=case.at("backward"))
 
     assert (case.fixed("reset-state", found) is not None) == begins
+
+
+HOOKED = """\
+class Tap:
+    def __init__(self, net, layers):
+        self.features = []
+        self.handles = [net[i].register_forward_hook(self._keep) for i in layers]
+
+    def _keep(self, module, args, output):
+        self.features.append(output)
+
+def main():
+    taught, learned = Tap(teacher, layers), Tap(student, layers)
+    for x in batches:
+        teacher(x)
+        logits = student(x)
+        pairs = zip(learned.features, taught.features)
+        gaps = [mse(s, t) for s, t in pairs]
+        loss = sum(gaps) + ce(logits)
+        loss.backward()
+        optimizer.step()
+"""
+WATCHED = HOOKED.replace("register_forward_hook(self._keep)", "watch(self._keep)")
+
+
+def begun_again(folder: Path, source: str) -> str | None:
+    """The program whose lists begin again."""
+    case = Case(folder, source)
+    created, enters, used = case.at("logits ="), case.at("gaps ="), case.at("loss.backward")
+    found = case.diagnosis("GS103", "learned.features", made=created, enters=enters, freed=used, used=used)
+    return case.fixed("reset-state", found)
+
+
+def test_what_forward_hooks_keep_is_for_one_forward(tmp_path: Path) -> None:
+    """All lists that are gone over together are emptied, of whichever object."""
+    step = "        optimizer.step()\n"
+    cleared = f"{step}        learned.features.clear()\n        taught.features.clear()\n"
+    assert begun_again(tmp_path, HOOKED) == HOOKED.replace(step, cleared)
+
+
+def test_what_nobody_knows_to_be_of_one_forward_is_not_emptied(tmp_path: Path) -> None:
+    """Whether it is to grow, only its author knows."""
+    assert begun_again(tmp_path, WATCHED) is None
+
+
+EVERY_FOURTH = """\
+import torch
+
+def main():
+    running = 0
+    for i, x in enumerate(batches, start=1):
+        running += criterion(model(x))
+        if i % 4 == 0:
+            (running / 4).backward()
+            optimizer.step()
+    return running
+"""
+
+
+@pytest.mark.parametrize(("read", "begins"), [("running", "0"), ("running.item()", "torch.zeros(())")])
+def test_total_begins_again_as_what_it_is_read_as(tmp_path: Path, read: str, begins: str) -> None:
+    """Below the step, for the iterations that make the next loss; a number has no `.item()`."""
+    source = EVERY_FOURTH.replace("return running", f"return {read}")
+    case = Case(tmp_path, source)
+    enters, used = case.at("running += "), case.at(".backward()")
+    found = case.diagnosis("GS105", "running", made=enters, enters=enters, freed=used, used=used)
+    step = "            optimizer.step()\n"
+    assert case.fixed("reset-state", found) == source.replace(step, f"{step}            running = {begins}\n")

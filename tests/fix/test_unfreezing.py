@@ -95,3 +95,35 @@ NEAR_MISSES = {
 def test_what_is_to_learn_is_not_guessed(tmp_path: Path, name: str) -> None:
     """Where the program does not say it, its author has to."""
     assert unfrozen(tmp_path, NEAR_MISSES[name], "param.requires_grad = False") is None
+
+
+SHALLOW = """\
+import copy
+
+def frozen(student):
+    teacher = copy.copy(student)
+    for p in teacher.parameters():
+        p.requires_grad_(False)
+    return teacher
+
+def main():
+    teacher = frozen(student)
+    loss = student(x).mean()
+    loss.backward()
+"""
+
+
+def test_frozen_copy_is_a_deep_one(tmp_path: Path) -> None:
+    """A shallow one has the same parameters."""
+    case = Case(tmp_path, SHALLOW)
+    cut = case.at("teacher = frozen", "p.requires_grad_(False)", inner="frozen")
+    found = case.diagnosis("GS203", "loss", cut=cut, used=case.at("loss.backward()"))
+    assert case.fixed("unfreeze", found) == SHALLOW.replace("copy.copy", "copy.deepcopy")
+
+
+def test_copy_of_something_else_stays_shallow(tmp_path: Path) -> None:
+    """What is frozen is not that copy."""
+    source = SHALLOW.replace("teacher = copy.copy(student)", "config = copy.copy(student.config)")
+    case = Case(tmp_path, source)
+    cut = case.at("teacher = frozen", "p.requires_grad_(False)", inner="frozen")
+    assert case.fixed("unfreeze", case.diagnosis("GS203", "loss", cut=cut, used=case.at("loss.backward()"))) is None

@@ -270,6 +270,135 @@ for x in data:
         ("net(x).square()",),
         ("opt.zero_grad(); net(x).square()",),
     ),
+    "nodes of a graph, once an epoch": (
+        "again",
+        """\
+table, spread = nn.Embedding(4, 2), torch.full((4, 4), 0.25)
+opt = torch.optim.Adam(table.parameters(), 0.1)
+for epoch in range(2):
+    nodes = spread @ table.weight
+    for pair in ([0, 2], [1, 3], [2, 1]):
+        one, other = nodes[pair]
+        opt.zero_grad(); (1 - one.dot(other).sigmoid()).backward(); opt.step()
+""",
+        ("    nodes = spread @ table.weight\n", "        one, other"),
+        ("", "        nodes = spread @ table.weight\n        one, other"),
+    ),
+    "one cache in another": (
+        "again",
+        """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.kernel, self.head, self.inner, self.outer = nn.Parameter(torch.ones(3, 3)), nn.Linear(3, 1), None, None
+    def power(self):
+        if self.inner is None:
+            self.inner = self.kernel.softmax(0)
+        return self.inner @ self.inner
+    def forward(self, x):
+        if self.outer is None:
+            self.outer = self.power().exp()
+        return self.head(x @ self.outer)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), 0.1, momentum=0.9)
+for x in data:
+    opt.zero_grad(); net(x).square().mean().backward(); opt.step()
+""",
+        ("if self.inner is None", "if self.outer is None"),
+        ("if True", "if True"),
+    ),
+    "weights that a network makes, with edits in place": (
+        "again",
+        """\
+maker, net, code = nn.LSTM(2, 6), nn.Linear(2, 1), torch.randn(4, 2)
+opt = torch.optim.SGD([*maker.parameters(), *net.parameters()], 0.1)
+made = maker(code)[0][-1].view(3, 2)
+made = made.tanh() * 2
+made[0] = made[0] * 2
+made += 1
+for x in data:
+    opt.zero_grad(); net((x @ made).relu()).square().mean().backward(); opt.step()
+""",
+        ("made = maker", "made = made.tanh() * 2\nmade[0] = made[0] * 2\nmade += 1\nfor x in data:\n"),
+        (
+            "for x in data:\n    made = maker",
+            "    made = made.tanh() * 2\n    made[0] = made[0] * 2\n    made += 1\n",
+        ),
+    ),
+    "values that save nothing, trained by hand": (
+        "again",
+        """\
+base, shift, net = nn.Parameter(torch.ones(3)), nn.Parameter(torch.ones(3)), nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+point = base + shift
+for x in data:
+    for each in (base, shift):
+        each.grad = None
+    opt.zero_grad(); net(x + point.exp()).square().mean().backward(); opt.step()
+    for each in (base, shift):
+        each.data -= 0.1 * each.grad
+""",
+        ("point = base + shift\n", "net(x + point"),
+        ("", "net(x + (base + shift)"),
+    ),
+    "an own function, computed once": (
+        "again",
+        """\
+class Own(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.exp()
+    @staticmethod
+    def backward(ctx, gradient):
+        return 0.5 * gradient * ctx.saved_tensors[0].exp()
+scale, net = nn.Parameter(torch.zeros(3)), nn.Linear(3, 2)
+opt = torch.optim.SGD([scale, *net.parameters()], 0.1)
+weight = Own.apply(scale)
+for x in data:
+    opt.zero_grad(); net(x * weight).square().mean().backward(); opt.step()
+""",
+        ("weight = Own.apply(scale)\n", "x * weight"),
+        ("", "x * Own.apply(scale)"),
+    ),
+    "a loss that is computed once": (
+        "again",
+        """\
+net, x = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)), data[0]
+opt = torch.optim.SGD(net.parameters(), 0.1)
+loss = net(x).square().mean()
+for _ in range(5):
+    opt.zero_grad(); loss.backward(); opt.step()
+""",
+        ("loss = net(x).square().mean()\n", "loss.backward"),
+        ("", "net(x).square().mean().backward"),
+    ),
+    "a critic that steps before its maker's loss": (
+        "again",
+        """\
+actor, critic = nn.Linear(3, 2), nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 1))
+to_actor, to_critic = torch.optim.SGD(actor.parameters(), 0.1), torch.optim.SGD(critic.parameters(), 0.1)
+for x in data:
+    critic_loss = critic(torch.cat([x, x[:, :2]], 1)).square().mean()
+    actor_loss = -critic(torch.cat([x, actor(x).tanh()], 1)).mean()
+    to_critic.zero_grad(); critic_loss.backward(); to_critic.step()
+    to_actor.zero_grad(); actor_loss.backward(); to_actor.step()
+""",
+        ("    actor_loss = -critic(torch.cat([x, actor(x).tanh()], 1)).mean()\n", "actor_loss.backward"),
+        ("", "(-critic(torch.cat([x, actor(x).tanh()], 1)).mean()).backward"),
+    ),
+    "a gradient of what is computed once": (
+        "again",
+        """\
+net, field = nn.Linear(3, 3), nn.Parameter(torch.ones(3))
+opt = torch.optim.SGD([*net.parameters(), field], 0.1)
+slope, = torch.autograd.grad(field.pow(3).sum(), field, create_graph=True)
+for x in data:
+    opt.zero_grad(); net(x * slope).square().mean().backward(); opt.step()
+""",
+        ("slope, = torch", "True)\nfor x in data:\n"),
+        ("for x in data:\n    slope, = torch", "True)\n"),
+    ),
 }
 
 

@@ -25,7 +25,7 @@ def cause(code_or_name: str) -> type[Cause]:
     for each in all_causes():
         if asked.upper() == each.code or asked.lower() == each.name:
             return each
-    raise UnknownCodeError(f"there is no cause {asked!r}", _nearest(asked))
+    raise UnknownCodeError(f"there is no code {asked!r}", _nearest(asked))
 
 
 def _nearest(asked: str) -> str:

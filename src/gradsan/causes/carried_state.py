@@ -33,7 +33,11 @@ class CarriedState(Cause):
         Remedy("no-grad", where=("put away",)),
     )
     # It begins as in the first iteration; and what is put away to be aimed at is a constant from the start.
-    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reset-state": "again", "no-grad": "stored"}
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {
+        "reset-state": "begun",
+        "move-into-loop": "begun",
+        "no-grad": "stored",
+    }
     titles: ClassVar[dict[FixKind, str]] = {
         "detach": "detach {it} between the steps: its values stay, its graph is dropped",
         "move-into-loop": "create {it} inside the loop, new in every iteration",

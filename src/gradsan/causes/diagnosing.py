@@ -217,7 +217,7 @@ def fingerprint_of(cause: type[Cause], name: str, places: Iterable[Location | No
     parts = [cause.code, name]
     for place in places:
         parts += [] if place is None else [place.file, place.function or "", place.source or ""]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def capitalised(sentence: str) -> str:

@@ -2,18 +2,16 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.course import Course, Gave
 from gradsan.facts.doubt import LIKELY, SURE
+from gradsan.facts.incident import Stack
 from gradsan.lifecycle.amounts import count
 from gradsan.report import Culprit, FixKind
 
-_LATE = (
-    "trains nothing: its backward() comes after the optimizer's step, and its gradients are cleared before the next one"
-)
-_CLEARED = (
-    "is back-propagated several times before each optimizer's step, and only the last time trains: the gradients of "
-    "the others are cleared"
-)
+_TOO_LATE = "its backward() comes after the optimizer's step, and its gradients are cleared before the next one"
+_TOO_EARLY = "its gradients are cleared before the optimizer's step uses them"
+_ALL_BUT_LAST = "before each step, only the last backward() counts, and the gradients of the others are cleared"
 
 
 class LateBackward(Cause):
@@ -28,18 +26,22 @@ class LateBackward(Cause):
     finished. Each line is right by itself, and nothing raises as long as the late loss runs its own forward after the
     step; built on the forward before the step, it may raise (GS201). The sign is a loss that does not care about its
     own weight: multiply it by 100, and the run stays the same.
+
+    A `zero_grad()` between `backward()` and `step()` does the same to a single loss: the step finds nothing to take.
     """
 
     code = "GS307"
     name = "late-backward"
     severity = "warning"
     summary = "a loss is back-propagated after `step()` and cleared before the next: it trains nothing"
+    own_remedies = table(Remedy("reorder", target="step", where=("later pass", "clearing")))
     roles = Cause.roles | {
-        "changed": "the optimizer steps here, before that backward()",
-        "used": "this {call} comes too late",
+        "changed": "the optimizer steps here",
+        "used": "no step uses the gradients of this {call}",
     }
     titles: ClassVar[dict[FixKind, str]] = {
-        "combine-losses": "add {it} to the other loss, and call backward() once, before {changed}"
+        "reorder": "let `backward()` come between `zero_grad()` and `step()`, so that the step uses its gradients",
+        "combine-losses": "add {it} to the other loss, and call backward() once, before {changed}",
     }
     example = Example(
         program="""\
@@ -113,8 +115,9 @@ print(weight.tolist())
             if gave is None or not (gave.is_in_vain or gave.is_of_last_alone) or not line.is_direct:
                 continue
             loss = f"`{line.loss}`" if line.loss else "a loss"
+            why = f"trains nothing: {_TOO_EARLY if _is_above(line.stack, gave.step) else _TOO_LATE}"
             yield Finding(
-                sentence=f"{loss} {_LATE if gave.is_in_vain else _CLEARED}",
+                sentence=f"{loss} {why if gave.is_in_vain else f'trains too little: {_ALL_BUT_LAST}'}",
                 kinds=("reorder", "combine-losses") if gave.is_in_vain else ("combine-losses",),
                 places={"changed": (gave.step, None), "used": (line.stack, None)},
                 culprit=Culprit(line.loss, line.loss_holder) if line.loss else None,
@@ -123,6 +126,15 @@ print(weight.tolist())
                 notes=_came_too_late(gave),
                 count=gave.wasted,
             )
+
+
+def _is_above(passing: Stack, stepping: Stack) -> bool:
+    """Whether a pass stands above a step in the function in which their calls part: then it is the clearing's place."""
+    parted = next((pair for pair in zip(passing, stepping, strict=False) if pair[0] != pair[1]), None)
+    if parted is None:
+        return False
+    one, other = parted
+    return (one.file, one.function) == (other.file, other.function) and one.line < other.line
 
 
 def _came_too_late(gave: Gave) -> tuple[str, ...]:

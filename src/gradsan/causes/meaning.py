@@ -13,7 +13,9 @@ from gradsan.report import FixKind
 # beside: as if what was computed from parameters that have all been trained since were a constant; else again.
 # stored: as if all that the lines compute which computed something of that kind were a constant.
 # held: as if a step that changes what the next pass needs were made after that pass.
-# again: the same parameters are trained in every iteration, by what is not older than they are.
+# again: as if whatever was computed from parameters were computed again when they have changed.
+# reread: the same, also for what only looks at it and trains nothing through it.
+# begun: the same parameters are trained in every iteration.
 # copied: as if every saved value were a copy.
 # created: as if gradients that are asked for were part of the graph.
 # cleared: each step is given what came since the one before it.
@@ -30,6 +32,8 @@ Meaning = Literal[
     "held",
     "stored",
     "again",
+    "reread",
+    "begun",
     "copied",
     "created",
     "cleared",

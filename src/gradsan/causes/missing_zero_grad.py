@@ -1,9 +1,13 @@
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
+from gradsan.causes.meaning import Meaning
+from gradsan.causes.remedy import Remedy
 from gradsan.facts.course import Course, OptimizerLine
 from gradsan.facts.doubt import LIKELY
-from gradsan.report import Culprit
+from gradsan.facts.incident import Evidence
+from gradsan.report import Culprit, FixKind
 
 
 class MissingZeroGrad(Cause):
@@ -26,6 +30,7 @@ class MissingZeroGrad(Cause):
     summary = "gradients pile up over optimizer steps because they are never cleared"
     roles = Cause.roles | {
         "changed": "this step uses all gradients so far",
+        "enters": "this {call} is of its own loss",
         "used": "this {call} adds to the old gradients",
     }
     example = Example(
@@ -99,6 +104,18 @@ gradient of the bias: 3.0
                 yield cls._piled(each) if each.piles else cls._left_behind(each)
 
     @classmethod
+    def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:
+        """What another loss has left is cleared before the pass of its own."""
+        usual = super().remedy(kind, evidence)
+        is_mixed = kind == "zero-grad" and "mixed" in evidence
+        return replace(usual, where=("own pass",)) if is_mixed else usual
+
+    @classmethod
+    def meaning(cls, kind: FixKind, evidence: Evidence) -> Meaning:
+        """Each step is given its own loss."""
+        return "apart" if "mixed" in evidence else super().meaning(kind, evidence)
+
+    @classmethod
     def _left_behind(cls, each: OptimizerLine) -> Finding:
         named = f"`{each.name}`" if each.name else "the optimizer"
         return Finding(
@@ -107,7 +124,7 @@ gradient of the bias: 3.0
                 "parameters: nothing clears them before its own backward()"
             ),
             kinds=("zero-grad",),
-            places={"changed": (each.stack, None), "used": (each.foreign, None)},
+            places={"changed": (each.stack, None), "used": (each.foreign, None), "enters": (each.own, None)},
             culprit=Culprit(each.name, "optimizer") if each.name else None,
             doubt=LIKELY,
             evidence={"steps": each.steps, "mixed": each.mixed},

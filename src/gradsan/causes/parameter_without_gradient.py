@@ -105,6 +105,7 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
 
     @classmethod
     def _finding(cls, cut: CutOff) -> Finding:
+        how = _CUTS.get(cut.how, cut.how)
         shown = ", ".join(f"`{each}`" for each in cut.parameters[:_SHOWN]) or f"parameters of `{cut.module}`"
         more = f" and {len(cut.parameters) - _SHOWN} more" if len(cut.parameters) > _SHOWN else ""
         receives, them = ("receives", "it") if len(cut.parameters) == 1 else ("receive", "them")
@@ -114,8 +115,10 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
             never = f"{'has' if receives == 'receives' else 'have'} never received a gradient in {cut.steps} steps"
         return Finding(
             sentence=(
-                f"{shown}{more} {never}, though the optimizer has {them}: {_CUTS.get(cut.how, cut.how)} cuts the "
-                f"graph between {them} and the loss"
+                f"a term of the loss trains nothing: {how} cuts the graph of `{cut.name}`"
+                if cut.is_term
+                else f"{shown}{more} {never}, though the optimizer has {them}: {how} cuts the graph between {them} "
+                "and the loss"
             ),
             kinds=("re-attach",),
             places={"cut": (cut.cut, None)},

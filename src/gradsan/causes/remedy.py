@@ -36,6 +36,8 @@ Where = Literal[
     "hand-over",  # where the call that created and freed it returns
     "earlier loss",  # what uses it above the earlier pass
     "later loss",  # what uses it between the two passes
+    "target",  # what a loss function is to compare with, where the later loss is computed
+    "predicted",  # what each of two losses compares with a prediction of it
     "put away",  # the statement that computes what a container is given, and nothing else is done with
     "measuring",  # around the function or the loop that only measures
     "iteration",  # the top of what runs once for every pass
@@ -46,8 +48,9 @@ Where = Literal[
     "loop",  # the loop that computes the terms
     "cache",  # what answers without computing
     "attribute",  # what keeps it on an object
+    "item",  # where a dataset takes an item of it
+    "handed on",  # the statement that gives it to the next iteration, below the step
     "lines after the step",  # below the step that changed the parameters: all that leads to the loss
-    "line after the step",  # the same, where that is one line
     "buffer",  # what a loop writes into, allocated before it
     "context",  # a caching context around the loop
     "update",  # clearing, pass and step, below the loop that computes the losses
@@ -55,10 +58,13 @@ Where = Literal[
     "saving",  # the statement that saves it for backward
     "cut",  # the statement or the block that cuts the graph
     "new part",  # what is put into a model above the statement that freezes all of it
+    "copy",  # a shallow copy of a model, above the statement that freezes it
     "optimized part",  # below that statement: what an optimizer is given of the model
     "guard",  # the branch that computes it
     "later pass",
     "earlier pass",
+    "clearing",  # the statement that clears gradients between a pass and its step
+    "own pass",  # of the loss that an optimizer steps for
     "program",  # where it begins, or wherever the setting is written
 ]
 
@@ -120,7 +126,7 @@ USUAL: Mapping[FixKind, Remedy] = table(
     Remedy("zero-grad", target="optimizer", where=("later pass",)),
     Remedy("clone", where=("change", "saving")),
     Remedy("re-attach", target="cut", where=("cut",), trusted=False),
-    Remedy("unfreeze", target="cut", where=("new part", "optimized part"), trusted=False),
+    Remedy("unfreeze", target="cut", where=("new part", "copy", "optimized part"), trusted=False),
     Remedy("setting", target="nothing"),
     Remedy("advice", target="nothing"),
 )

@@ -27,9 +27,16 @@ class SharedForward(Cause):
     severity = "error"
     summary = "two losses of one forward pass; the first backward pass freed the part they share"
     # Weights that are adapted for one task begin again for the next: only the source shows that.
-    own_remedies = table(Remedy("move-into-loop", where=("buffer",), first_if="it can be written", only_if_shown=True))
-    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"move-into-loop": "open"}
-    titles: ClassVar[dict[FixKind, str]] = {"move-into-loop": "create {it} inside the loop, new in every iteration"}
+    # Of two views that are predicted from each other, each is a target of the other.
+    own_remedies = table(
+        Remedy("move-into-loop", where=("buffer",), first_if="it can be written", only_if_shown=True),
+        Remedy("detach", where=("predicted",), first_if="it can be written", only_if_shown=True, trusted=False),
+    )
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"move-into-loop": "open", "recompute": "beside", "detach": "open"}
+    titles: ClassVar[dict[FixKind, str]] = {
+        "move-into-loop": "create {it} inside the loop, new in every iteration",
+        "detach": "detach what each loss predicts: it is a target, and not to be trained",
+    }
     asked = 60
     example = Example(
         program="""\

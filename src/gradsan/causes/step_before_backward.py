@@ -39,7 +39,7 @@ class StepBeforeBackward(Cause):
             drops_retain=True,
             with_siblings=False,
         ),
-        Remedy("recompute", where=("lines after the step", "attribute", "use", "line after the step")),
+        Remedy("recompute", where=("handed on", "lines after the step", "attribute", "use")),
         Remedy("move-into-loop", where=("creation",), drops_retain=True),
         Remedy("reorder", target="step", where=("later pass",), guards_gradients=True),
     )

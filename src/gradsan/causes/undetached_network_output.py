@@ -28,7 +28,7 @@ class UndetachedNetworkOutput(Cause):
     severity = "error"
     summary = "one network's output feeds another's loss, and both are back-propagated (GAN, actor and critic)"
     own_remedies = table(
-        Remedy("detach", where=("hand-over", "use", "later loss"), cuts_later_pass=False),
+        Remedy("detach", where=("hand-over", "use", "later loss", "target"), cuts_later_pass=False),
     )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "apart", "recompute": "apart"}
     titles: ClassVar[dict[FixKind, str]] = {

@@ -18,21 +18,24 @@ class BadBaselineError(GradsanError):
 
 
 def read_baseline(path: Path) -> Counter[str]:
-    """The fingerprints in a baseline, with how often each was found; none where there is no file yet."""
+    """The fingerprints in a baseline, with how often each was found."""
     try:
         content = json.loads(content_of(path))
         return Counter({str(each["fingerprint"]): int(each["count"]) for each in content["diagnoses"]})
     except FileNotFoundError:
-        return Counter()
+        raise BadBaselineError(
+            f"there is no baseline {str(path)!r}", "write one with `gradsan check --write-baseline`"
+        ) from None
     except (OSError, ValueError, LookupError, TypeError, ArithmeticError, AttributeError, RecursionError):
         raise BadBaselineError(
-            f"{str(path)!r} is no baseline", "write one with `gradsan check --write-baseline`"
+            f"{str(path)!r} is not a baseline", "write one with `gradsan check --write-baseline`"
         ) from None
 
 
 def write_baseline(path: Path, diagnoses: Iterable[Diagnosis]) -> int:
     """Put down everything that is there now; the answer is how much. What is no baseline is not overwritten."""
-    read_baseline(path)
+    if path.exists():
+        read_baseline(path)
     found = list(diagnoses)
     counts = Counter(each.fingerprint for each in found)
     about = {each.fingerprint: each for each in found}

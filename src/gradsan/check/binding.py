@@ -3,10 +3,11 @@
 import ast
 from collections.abc import Callable
 
-from gradsan.check.gathering import gather_total, note_gathering, still_holds_older
+from gradsan.check.gathering import gather, gather_total
 from gradsan.check.graph import Label, Leaf
 from gradsan.check.machine import Machine
 from gradsan.check.new_ops import edit, result
+from gradsan.check.slots import index
 from gradsan.check.tables import TARGETS, entered
 from gradsan.check.troubles import Rebinding
 from gradsan.check.values import (
@@ -32,10 +33,11 @@ def assign_name(machine: Machine, target: ast.Name, value: Value) -> None:
     """`name = value`."""
     name = target.id
     _christen(name, value)
-    gather_total(machine, target, value)
     _rebind(machine, target, value)
     home = machine.frame.home_of(name) if name in machine.frame.foreign else None
-    (home or machine.frame).names[name] = value
+    names = (home or machine.frame).names
+    gather_total(machine, target, names.get(name), value)
+    names[name] = value
     machine.frame.given.pop(name, None)
     machine.world.stores(name)
 
@@ -43,8 +45,8 @@ def assign_name(machine: Machine, target: ast.Name, value: Value) -> None:
 @entered(TARGETS, ast.Attribute)
 def assign_attribute(machine: Machine, target: ast.Attribute, value: Value) -> None:
     """`owner.name = value`."""
-    gather_total(machine, target, value)
     owner, name = machine.evaluate(target.value), target.attr
+    gather_total(machine, target, owner.attributes.get(name), value)
     machine.world.stores(name)
     special = SPECIAL.get(name)
     handled = special is not None and special(machine, owner, value, target)
@@ -114,30 +116,38 @@ def assign_item(machine: Machine, target: ast.Subscript, value: Value) -> None:
         case Mapping():
             _set_entry(machine, owner, target, value)
         case Sequence():
-            _set_element(machine, owner, target.slice, value)
+            _set_element(machine, owner, target, value)
         case Tensor():
             _write_into(machine, owner, value, target)
         case _:
-            owner.items[key_of(machine.evaluate(target.slice))] = value
+            _set_part(machine, owner, target, value)
     escape(value)
 
 
 def _set_entry(machine: Machine, owner: Mapping, target: ast.Subscript, value: Value) -> None:
-    key = key_of(machine.evaluate(target.slice))
+    key = key_of(index(machine, target.slice))
+    held = owner.entries.get(key)
+    gather_total(machine, target, held, value)
     owner.entries[key] = value
-    if not isinstance(key, str) and still_holds_older(machine, owner):
-        label = Label(ast.unparse(target.value), "item")
-        for op in ops_of(value)[:1]:
-            note_gathering(machine, label, op, target)
+    if held is None and not isinstance(key, str):
+        gather(machine, owner, Label(ast.unparse(target.value), "item"), value, target)
 
 
-def _set_element(machine: Machine, owner: Sequence, index: ast.expr, value: Value) -> None:
-    if isinstance(index, ast.Slice):
+def _set_element(machine: Machine, owner: Sequence, target: ast.Subscript, value: Value) -> None:
+    if isinstance(target.slice, ast.Slice):
         owner.elements = list(value.elements) if isinstance(value, Sequence) else [value]
         return
-    position = owner.position(machine.evaluate(index))
+    position = owner.position(machine.evaluate(target.slice))
     if owner.elements:
-        owner.elements[-1 if position is None else position] = value
+        at = -1 if position is None else position
+        gather_total(machine, target, owner.elements[at], value)
+        owner.elements[at] = value
+
+
+def _set_part(machine: Machine, owner: Value, target: ast.Subscript, value: Value) -> None:
+    key = key_of(index(machine, target.slice))
+    gather_total(machine, target, owner.items.get(key), value)
+    owner.items[key] = value
 
 
 def _write_into(machine: Machine, owner: Tensor, value: Value, node: ast.AST) -> None:

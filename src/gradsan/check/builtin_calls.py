@@ -1,9 +1,11 @@
 """Built-in functions and the standard library, as far as graphs pass through them: `sum(losses)`, `zip(xs, ys)`."""
 
 from collections.abc import Callable
+from typing import TypeGuard
 
 from gradsan.check.copied_values import deep_copy, shallow_copy
 from gradsan.check.holding import held
+from gradsan.check.items import LONGEST_UNROLLED
 from gradsan.check.kinds import is_a
 from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import bare, cut, result
@@ -16,6 +18,7 @@ from gradsan.check.values import (
     Factory,
     Index,
     Instance,
+    Layer,
     Library,
     Mapping,
     Partial,
@@ -27,6 +30,7 @@ from gradsan.check.values import (
     ops_of,
     whole_number,
 )
+from gradsan.knowledge.module_classes import module_class
 
 REVEALING = "__revealed__"  # `__revealed__(state)` is worth what `state` is worth, and reports what that may be
 _FOLLOWED = 2  # elements of what is not known in full
@@ -99,24 +103,41 @@ def _range(machine: Machine, call: Call) -> Value:
     bounds = [each for each in map(whole_number, call.values) if each is not None]
     if bounds and len(bounds) == len(call.arguments) and 0 not in bounds[2:]:
         numbers = range(*bounds)
-        first = bounds[0] if len(bounds) > 1 else 0
-        return Sequence(elements=_indices(first, len(numbers)), exact=len(numbers) <= _FOLLOWED)
+        if len(numbers) <= _FOLLOWED:
+            return Sequence(elements=[Const(value=each) for each in numbers])
+        return Sequence(elements=_indices(bounds[0] if len(bounds) > 1 else 0), exact=False)
     from_zero = len(call.arguments) <= 1 or bounds[:1] == [0]
-    return Sequence(elements=_indices(0, _FOLLOWED) if from_zero else [Value(), Value()], exact=False)
+    return Sequence(elements=_indices(0) if from_zero else [Value(), Value()], exact=False)
 
 
-def _indices(first: int, count: int) -> list[Value]:
-    return [Index(position=first + at) for at in range(min(count, _FOLLOWED))]
+def _indices(first: int) -> list[Value]:
+    return [Index(position=first + at) for at in range(_FOLLOWED)]
 
 
 @entered(BUILTINS, "enumerate")
 def _enumerate(machine: Machine, call: Call) -> Value:
-    start = len(call.arguments) > 1 or "start" in call.keywords
-    pairs: list[Value] = [
-        Sequence(elements=[Value() if start else Index(position=at), each], kind="tuple")
-        for at, each in enumerate(machine.elements(call.first, call.node))
-    ]
+    start = whole_number(call.named("iterable", "start").get("start", (Const(value=0), None))[0])
+    elements = machine.elements(call.first, call.node)
+    exact = _is_known(call.first) and len(elements) <= LONGEST_UNROLLED
+    numbers = (_number_of(at, start, exact=exact) for at, _ in enumerate(elements))
+    pairs: list[Value] = [Sequence(elements=list(each), kind="tuple") for each in zip(numbers, elements, strict=True)]
     return _like([call.first], pairs)
+
+
+def _is_known(iterated: Value) -> bool:
+    return is_exact(iterated) or _is_container(iterated)
+
+
+def _is_container(value: Value) -> TypeGuard[Layer]:
+    """Whether it is a container of modules, all of which are known."""
+    return isinstance(value, Layer) and not value.assumed and module_class(value.kind).holds
+
+
+def _number_of(at: int, start: int | None, *, exact: bool) -> Value:
+    """The number of an iteration: itself, where all are followed; else one that is the first, or a later one."""
+    if start is None:
+        return Value()
+    return Const(value=start + at) if exact else Index(position=start + at)
 
 
 @entered(BUILTINS, "zip")
@@ -177,6 +198,8 @@ def _sum(machine: Machine, call: Call) -> Value:
 def _len(machine: Machine, call: Call) -> Value:
     """A number, where the iterations to come cannot make it another one."""
     value = call.first
+    if _is_container(value):
+        return Const(value=len(value.children))
     if not isinstance(value, Sequence | Mapping) or not value.exact:
         return Value()
     count = len(value.elements if isinstance(value, Sequence) else value.entries)

@@ -3,10 +3,10 @@
 import ast
 from dataclasses import replace
 
+from gradsan.check.definitions import attributes_set
 from gradsan.check.graph import DOUBTFUL, UNKNOWN, Op
 from gradsan.check.starts import Start, definitions
 from gradsan.check.stopped import Stopped
-from gradsan.source.names import nodes
 
 
 def weighed_by_callers(stopped: Stopped, start: Start, entered: set[ast.AST], tree: ast.Module) -> Stopped:
@@ -27,9 +27,4 @@ def _is_reset(stopped: Stopped, cls: str, entered: set[ast.AST], tree: ast.Modul
     first, _, rest = ("" if stopped.label is None else stopped.label.name).partition(".")
     attribute = rest.partition(".")[0].partition("[")[0]
     others = [node for names, node in definitions(tree) if names[0] == cls and node not in entered]
-    return first == "self" and any(attribute in _attributes_set(each) for each in others)
-
-
-def _attributes_set(function: ast.AST) -> set[str]:
-    attributes = (each for each in nodes(function, into_functions=False) if isinstance(each, ast.Attribute))
-    return {each.attr for each in attributes if isinstance(each.ctx, ast.Store)}
+    return first == "self" and any(attribute in attributes_set(each) for each in others)

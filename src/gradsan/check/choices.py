@@ -82,7 +82,8 @@ class Choices:
         for forced, holds in self.policy.forced:
             if forced is node:
                 return holds
-        usual = not unlikely and not _is_improbable(test)
+        is_given = _is_given(test)
+        usual = not unlikely if is_given is None else is_given
         if self.policy.turns and turned:
             usual = not usual
         return usual == self.policy.usual
@@ -110,14 +111,18 @@ def leads_out(body: list[ast.stmt]) -> bool:
     return False
 
 
-def _is_improbable(test: ast.expr) -> bool:
-    """`x is None` of something unknown: it was left out of a call that cannot be seen, which is rare."""
+def _is_given(test: ast.expr) -> bool | None:
+    """Whether it asks for what is not None, and not for None; None: neither.
+
+    What is unknown is hardly ever None: then it was left out of a call that cannot be seen.
+    """
     match test:
-        case ast.Compare(_, [ast.Is()], [ast.Constant(None)]) | ast.UnaryOp(
-            ast.Not(), ast.Compare(_, [ast.IsNot()], [ast.Constant(None)])
-        ):
-            return True
-    return False
+        case ast.UnaryOp(ast.Not(), operand):
+            inner = _is_given(operand)
+            return None if inner is None else not inner
+        case ast.Compare(_, [ast.Is() | ast.IsNot() as operator], [ast.Constant(None)]):
+            return isinstance(operator, ast.IsNot)
+    return None
 
 
 @lru_cache(maxsize=4096)

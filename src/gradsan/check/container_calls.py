@@ -4,9 +4,10 @@ import ast
 from collections.abc import Callable
 from itertools import chain
 
-from gradsan.check.gathering import note_gathering, still_holds_older
+from gradsan.check.gathering import gather
 from gradsan.check.graph import Label
 from gradsan.check.machine import Call, Machine
+from gradsan.check.slots import slotted
 from gradsan.check.tables import RECEIVERS, entered
 from gradsan.check.unfollowed import unknown_call
 from gradsan.check.values import (
@@ -19,7 +20,6 @@ from gradsan.check.values import (
     escape,
     is_exact,
     key_of,
-    ops_of,
     whole_number,
 )
 
@@ -59,11 +59,10 @@ def _append(machine: Machine, value: Sequence, call: Call) -> Value:
 
 def _note(machine: Machine, value: Sequence, element: Value, node: ast.expr) -> None:
     """Note that a list is fed which still holds what an earlier iteration put there."""
-    if isinstance(node, ast.Call) and still_holds_older(machine, value):
+    if isinstance(node, ast.Call):
         holder = getattr(node.func, "value", node)
         label = Label(ast.unparse(holder), "attribute" if isinstance(holder, ast.Attribute) else "local")
-        for op in ops_of(element)[:1]:
-            note_gathering(machine, label, op, node)
+        gather(machine, value, label, element, node)
 
 
 @entered(SEQUENCES, "extend", "update")
@@ -149,22 +148,28 @@ def _copy_mapping(machine: Machine, value: Mapping, call: Call) -> Value:
 
 @entered(MAPPINGS, "get")
 def _get(machine: Machine, value: Mapping, call: Call) -> Value:
-    return value.entry(call.first) or _default(value, call)
+    return value.entry(_key(machine, call)) or _default(value, call)
 
 
 @entered(MAPPINGS, "setdefault")
 def _setdefault(machine: Machine, value: Mapping, call: Call) -> Value:
-    found = value.entry(call.first)
+    key = _key(machine, call)
+    found = value.entry(key)
     if found is None:
-        value.entries[key_of(call.first)] = call.at(1, NONE)
-    return found or _default(value, call)
+        found = value.entries[key_of(key)] = call.at(1, NONE)
+    return found
 
 
 @entered(MAPPINGS, "pop")
 def _pop_mapping(machine: Machine, value: Mapping, call: Call) -> Value:
-    found = value.entry(call.first)
-    value.entries.pop(key_of(call.first), None)
+    key = _key(machine, call)
+    found = value.entry(key)
+    value.entries.pop(key_of(key), None)
     return found or _default(value, call)
+
+
+def _key(machine: Machine, call: Call) -> Value:
+    return slotted(machine, call.arguments[0]) if call.arguments else Value()
 
 
 def _default(value: Mapping, call: Call) -> Value:

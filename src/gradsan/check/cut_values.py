@@ -11,24 +11,42 @@ from gradsan.check.world import World
 from gradsan.facts.course import ConstantTerm, CutOff
 from gradsan.knowledge.tensors import operation
 
+_ADDING = "add"  # what is subtracted is a baseline, as often as not
 
-def cut_off(world: World) -> Iterator[tuple[Cut, str, CutOff | None]]:
+
+def cut_off(world: World) -> Iterator[tuple[object, CutOff | None]]:
     """Parameters that an optimizer owns and no pass reaches, with the cut that keeps passes away.
 
-    Without a fact: those beyond the cut that a pass reaches all the same.
+    Without a fact: those that a pass reaches. Where it does so on another path, the cut is made on purpose.
     """
+    yield from ((_identity(leaf), None) for leaf in world.reached())
     trained = {leaf for each in world.optimizers if each.complete and each.steps for leaf in each.owned}
     for cut in [cut for cut, op in world.cut_into if op.walked]:
         lost = sorted(_beyond(cut) & trained, key=_named)
-        reached = [leaf for leaf in lost if leaf.reached or leaf.assumed]
-        yield from ((cut, _named(leaf), None) for leaf in reached)
-        if lost and not reached:
-            yield cut, _named(lost[0]), _lost_at(cut, lost[0].module)
+        if lost and not any(leaf.reached or leaf.assumed for leaf in lost):
+            yield _identity(lost[0]), _lost_at(cut, lost[0].module)
 
 
-def _lost_at(cut: Cut, module: str) -> CutOff:
-    name = cut.name or module
-    return CutOff((), module, steps=None, how=cut.how, cut=stack_of(cut.site), name=name, doubt=LIKELY)
+def detached_terms(world: World) -> Iterator[tuple[Op, CutOff | None]]:
+    """Sums that a pass walks, one of whose terms was cut off, though what it was computed from is trained.
+
+    Without a fact: sums of which more than one term has a graph.
+    """
+    for each in world.passes:
+        yield from ((op, None) for op in each.ops if op.name == _ADDING and len(op.edges) > 1)
+    for cut, op in world.cut_into:
+        done = next((each for each in op.walked if each.kind == "backward"), None)
+        if done is None or cut.gave is not None or op.name != _ADDING or not _is_added(op, done):
+            continue
+        lost = sorted(_beyond(cut).intersection(done.reached), key=_named)
+        others = {term for root in done.roots for term in terms(root)}
+        if lost and others.isdisjoint(cut.ops) and not any(leaf.assumed for leaf in lost):
+            yield op, _lost_at(cut, lost[0].module, is_term=True)
+
+
+def _lost_at(cut: Cut, module: str, *, is_term: bool = False) -> CutOff:
+    name, site = cut.name or module, stack_of(cut.site)
+    return CutOff((), module, steps=None, how=cut.how, cut=site, name=name, is_term=is_term, doubt=LIKELY)
 
 
 def _beyond(cut: Cut) -> set[Leaf]:
@@ -38,6 +56,10 @@ def _beyond(cut: Cut) -> set[Leaf]:
 
 def _named(leaf: Leaf) -> str:
     return f"{leaf.module}.{leaf.name}"
+
+
+def _identity(leaf: Leaf) -> object:
+    return leaf.origin or _named(leaf)
 
 
 def constant_terms(world: World) -> Iterator[tuple[Cut, Op, ConstantTerm]]:

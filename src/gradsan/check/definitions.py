@@ -42,6 +42,13 @@ def is_abstract(node: ast.AST) -> bool:
     return False
 
 
+@lru_cache(maxsize=4096)
+def attributes_set(function: ast.AST) -> frozenset[str]:
+    """The attributes that a function sets, of whatever object."""
+    attributes = (each for each in nodes(function, into_functions=False) if isinstance(each, ast.Attribute))
+    return frozenset(each.attr for each in attributes if isinstance(each.ctx, ast.Store))
+
+
 def _is_constant(statement: ast.stmt) -> bool:
     """A docstring, or `...`."""
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)

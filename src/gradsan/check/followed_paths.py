@@ -4,6 +4,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gradsan.check.agreement import Agreement
 from gradsan.check.certainty import weighed_by_callers
 from gradsan.check.choices import Decided, Policy, policies
 from gradsan.check.machine import Machine, OutOfPatienceError
@@ -58,21 +59,24 @@ class Reader:
 
     def _explore(self, start: Start) -> None:
         """All paths from one start, and what they show together."""
-        shown = Suspicions()
+        shown, agreement = Suspicions(), Agreement()
         taken: Decided = {}
         varying: set[ast.AST] = set()
+        entered: set[ast.AST] = set()
         for policy in policies(taken, varying):
             machine = self._follow(start, policy)
             if machine is None:
                 break
             self._note(machine.world)
             shown.add(suspicions(machine.world, closed=start == WHOLE_FILE, kept=kept(machine, start)))
-            self.shown.stopped += [
-                weighed_by_callers(each, start, machine.entered, self.source.tree) for each in _stopped(machine)
-            ]
+            agreement.add(machine.world)
+            entered |= machine.entered
             varying |= machine.choices.varying
             for node, outcomes in machine.choices.open_branches.items():
                 taken.setdefault(node, set()).update(outcomes)
+        self.shown.stopped += [
+            weighed_by_callers(each, start, entered, self.source.tree) for each in agreement.stopped()
+        ]
         course = shown.course()
         self.shown.courses += [] if course is None else [course]
 
@@ -98,11 +102,3 @@ class Reader:
         self.entered |= machine.entered
         self.shown.drawn_in |= set(machine.modules)
         return machine
-
-
-def _stopped(machine: Machine) -> "list[Stopped]":
-    if not machine.world.troubles:
-        return []
-    from gradsan.check.facts import stopped
-
-    return [stopped(each, machine.world) for each in machine.world.troubles]

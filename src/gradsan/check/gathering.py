@@ -2,35 +2,42 @@
 
 import ast
 
-from gradsan.check.graph import Label, Op
+from gradsan.check.graph import Label, LoopRun, Op
+from gradsan.check.labels import label_of
 from gradsan.check.machine import Machine
-from gradsan.check.moments import is_of_earlier_iteration
+from gradsan.check.moments import parting
 from gradsan.check.troubles import Collecting
 from gradsan.check.values import Value, ops_of
+from gradsan.check.walking import terms
 
 
-def gather_total(machine: Machine, target: ast.expr, value: Value) -> None:
-    """`total = total + loss`: a name that takes on the graph of one more iteration."""
-    op = value.op
-    if op is None or not machine.world.moment:
+def gather_total(machine: Machine, target: ast.expr, held: Value | None, value: Value) -> None:
+    """`total = total + loss`: a name or a slot that takes on the graph of one more iteration, beside what it held."""
+    op, before = value.op, None if held is None else held.op
+    if op is None or before is None or not (before in terms(op) or any(edge.op is before for edge in op.edges)):
         return
-    labels = [(edge.label, edge.op) for edge in op.edges if edge.label is not None]
-    text = ast.unparse(target) if labels else ""
-    for label, fed in labels:
-        if label.name == text and is_of_earlier_iteration(fed.moment, machine.world.moment):
-            note_gathering(machine, label, op, target, total=True)
+    label = label_of(target, machine.frame, before) or Label(ast.unparse(target), "item")
+    _note(machine, label, before, op, target, total=True)
 
 
-def note_gathering(machine: Machine, holder: Label, op: Op, node: ast.AST, *, total: bool = False) -> None:
-    """A holder that outlives the iteration is fed with a graph."""
-    run, _ = machine.world.moment[-1]
-    fresh = Collecting(holder.name, holder, machine.site(node), op, run, total=total)
-    known = machine.world.collecting.setdefault((id(node), id(run)), fresh)
-    known.ops.append(op)
-    known.op = op
+def gather(machine: Machine, container: Value, label: Label, value: Value, node: ast.AST) -> None:
+    """A container is fed with a graph, and still holds one of an earlier iteration."""
+    for op in ops_of(value)[:1]:
+        older = next((each for each in ops_of(container) if _loop(machine, each) is not None), None)
+        if older is not None:
+            _note(machine, label, older, op, node)
 
 
-def still_holds_older(machine: Machine, container: Value) -> bool:
-    """Whether a container still holds the graph of an earlier iteration."""
-    moment = machine.world.moment
-    return bool(moment) and any(is_of_earlier_iteration(op.moment, moment) for op in ops_of(container))
+def _note(machine: Machine, holder: Label, older: Op, op: Op, node: ast.AST, *, total: bool = False) -> None:
+    run = _loop(machine, older)
+    if run is not None:
+        fresh = Collecting(holder.name, holder, machine.site(node), op, run, total=total)
+        known = machine.world.collecting.setdefault((id(node), id(run)), fresh)
+        known.ops.append(op)
+        known.op = op
+
+
+def _loop(machine: Machine, older: Op) -> LoopRun | None:
+    """The loop that has come to another iteration since an op was created; None: there is none."""
+    found = parting(older.moment, machine.world.moment)
+    return found.run if found is not None and found.then < found.now else None

@@ -102,6 +102,7 @@ class Leaf:
     module: str  # the outermost module it belongs to, for programs without optimizers
     requires: bool = True
     assumed: bool = False  # nothing shows that it exists but the name of what was called
+    origin: tuple[object, ...] = ()  # by which calls it was created, in which iterations: the same on every path
     storage: Storage = field(default_factory=Storage)
     given: list["Contribution"] = field(default_factory=list)  # gradients since they were last cleared
     reached: bool = False  # some pass has led here
@@ -149,6 +150,7 @@ class Op:
     scalar: bool = False  # one number, as a loss is
     called: str | None = None  # the first name that its result was given
     doubt: int = SURE
+    is_part: bool = False  # one of the outputs of something unknown, which may have little in common with another
     guarded: bool = False  # created in a branch that was only assumed to be taken
     compiled: object = None  # the function that `torch.compile` turned into one op
     inner: "InnerPass | None" = None  # a pass that its own backward runs
@@ -177,6 +179,7 @@ class Pass:
     moment: Moment
     retains: bool
     keeps: bool = False  # `retain_graph=True` stands there, for no other purpose
+    is_open: bool = False  # it is to reach what no path is seen to lead to: there is more of its graph
     number: int = field(default_factory=tick)
     in_forward: bool = False
     guarded: bool = False

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 
+from gradsan.check import slots
 from gradsan.check.expressions import known_truth
 from gradsan.check.graph import LoopRun
 from gradsan.check.machine import NOWHERE, Call, Machine
@@ -23,10 +24,10 @@ def subscript(machine: Machine, node: ast.Subscript) -> Value:
         case Sequence(), _:
             return _element(machine, owner, index)
         case Mapping(), _:
-            return _entry(machine, owner, machine.evaluate(index))
+            return _entry(machine, owner, slots.index(machine, index))
         case _, ast.Slice():
             return owner
-    return machine.part(owner, key_of(machine.evaluate(index)), node)
+    return machine.part(owner, key_of(slots.index(machine, index)), node)
 
 
 def _element(machine: Machine, value: Sequence, index: ast.expr) -> Value:

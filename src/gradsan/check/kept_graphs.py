@@ -33,16 +33,16 @@ class Kept:
         return any(op.walked for op in below([self.collecting.op]))
 
 
-def kept_graphs(world: World, *, closed: bool, kept: frozenset[Op]) -> Iterator[tuple[int, Kept | None]]:
+def kept_graphs(world: World, *, closed: bool, kept: frozenset[Op]) -> Iterator[tuple[int, Collecting, Kept | None]]:
     """For each line that feeds a name, by its node: what is kept; None, where it is not, or for a good reason."""
     failing = [each for each in world.troubles if isinstance(each, SecondWalk)]
     troubled = {op for each in failing for op in each.found}
     for (node, _), each in world.collecting.items():
-        if each.op.doubt > (LIKELY if each.op.scalar else SURE):
+        if each.op.doubt > (LIKELY if each.op.scalar or each.op.walked else SURE):
             continue
         is_over = _is_total_over if each.total else _is_list_over
         is_kept = troubled.isdisjoint(each.ops) and is_over(each, kept, closed=closed)
-        yield node, Kept(each) if is_kept else None
+        yield node, each, Kept(each) if is_kept else None
 
 
 def _is_total_over(each: Collecting, kept: frozenset[Op], *, closed: bool) -> bool:

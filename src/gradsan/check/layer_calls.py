@@ -15,20 +15,21 @@ from gradsan.check.values import Const, Instance, Layer, Mapping, Sequence, Tens
 from gradsan.knowledge.module_classes import is_loss, module_class
 
 
-def new_layer(kind: str, call: Call) -> Value:
+def new_layer(machine: Machine, kind: str, call: Call) -> Value:
     """`nn.Linear(…)`."""
     row = module_class(kind)
     if row.holds:
         return Layer(kind=kind, children=_children(kind, call.values))
     if not row.parameters:
         return Layer(kind=kind)
-    return Layer(kind=kind, leaf=Leaf(kind, kind))
+    return Layer(kind=kind, leaf=Leaf(kind, kind, origin=machine.origin(call.node)))
 
 
 @entered(TORCH, "Parameter", "UninitializedParameter")
 def new_parameter(machine: Machine, call: Call) -> Value:
     """`nn.Parameter(…)`."""
-    return Tensor(leaf=Leaf("?", "?", requires=not is_false(call.keyword("requires_grad"))))
+    requires = not is_false(call.keyword("requires_grad"))
+    return Tensor(leaf=Leaf("?", "?", requires=requires, origin=machine.origin(call.node)))
 
 
 def _children(kind: str, values: list[Value]) -> list[tuple[str, Value]]:

@@ -139,6 +139,11 @@ class Machine:
         """This place, under the calls that are under way."""
         return Site(node, self.frame.code, self.frame.called)
 
+    def origin(self, node: ast.AST) -> tuple[object, ...]:
+        """What tells a thing that is created here from all others, on whichever path."""
+        calls = (each.node for each in self.site(node).outwards())
+        return (*calls, *(number for _, number in self.world.moment))
+
     def choose(self, node: ast.AST, test: ast.expr, *, unlikely: bool = False) -> bool:
         """Which branch to take where a condition is not known; `unlikely`: it leads out of the ordinary."""
         code = (self.frame.code, self.frame.depth)

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterable
 
-from gradsan.check.graph import SURE, Cut, Edge, Form, Label, Leaf, Op, Storage
+from gradsan.check.graph import SURE, Cut, Edge, Form, Label, Leaf, Moment, Op, Storage
 from gradsan.check.labels import label_of
 from gradsan.check.machine import Given, Machine
 from gradsan.check.values import Instance, Tensor, Value, leaves_of, ops_of, parts
@@ -36,8 +36,11 @@ def result(  # noqa: PLR0913 # one for each property of an op
     own += [leaf for value, _ in given for leaf in _direct_leaves(value)]
     cut = lost_by(machine, (value for value, _ in given))
     if not edges and not own:
-        opaque = any(each.opaque for value, _ in given for each in parts(value, _DEEP))
-        return Tensor(cut=None if opaque else cut, created=machine.site(node), opaque=opaque)
+        basis = tuple(each for value, _ in given for each in parts(value, _DEEP) if each.opaque)
+        if not basis:
+            return Tensor(cut=cut, created=machine.site(node))
+        only = basis if len(basis) == 1 else ()  # of several, nobody knows which has a graph
+        return Tensor(created=machine.site(node), opaque=True, since=now(machine), basis=only)
     if not machine.world.recording:
         return _unrecorded(machine, node, tuple(edges), tuple(own))
     form: Form = "linear" if linear else "other"
@@ -59,6 +62,16 @@ def result(  # noqa: PLR0913 # one for each property of an op
     if cut is not None:
         machine.world.cut_into.append((cut, op))
     return Tensor(op=op, created=op.site)
+
+
+def opaque(machine: Machine, node: ast.AST, basis: tuple[Value, ...] = ()) -> Value:
+    """What comes out of a call that is not followed, or is made of such things."""
+    return Value(created=machine.site(node), opaque=True, since=now(machine), basis=basis)
+
+
+def now(machine: Machine) -> Moment | None:
+    """The moment at which something comes about that may have a graph; None: nothing is recorded."""
+    return machine.world.moment if machine.world.recording else None
 
 
 def untyped(created: Tensor) -> Value:
@@ -83,7 +96,11 @@ def cut(machine: Machine, value: Value, how: str, node: ast.AST) -> Tensor:
 
 def bare(machine: Machine, values: Iterable[Value], node: ast.AST) -> Value:
     """What is worked out of numbers; of some that have lost their graph it is known where."""
-    lost = next(filter(None, (each.cut for value in values for each in value.contents)), None)
+    contained = [each for value in values for each in (value, *value.contents)]
+    basis = tuple(each for each in contained if each.opaque)
+    if basis:
+        return opaque(machine, node, basis)
+    lost = next(filter(None, (each.cut for each in contained)), None)
     return Value(created=machine.site(node)) if lost is None else Tensor(cut=lost, created=machine.site(node))
 
 

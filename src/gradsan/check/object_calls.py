@@ -19,6 +19,7 @@ from gradsan.check.values import (
     Method,
     Partial,
     Value,
+    leaves_of,
     ops_of,
 )
 
@@ -101,6 +102,9 @@ def _foreign_method(machine: Machine, instance: Instance, call: Call) -> Value:
     """A method that an unknown base class may have: it may do anything to the object."""
     if instance.optimizer is not None:
         return optimizer_method(machine, instance.optimizer, call)
+    if call.name == "zero_grad" and instance.cls.is_optimizer:
+        machine.world.clear(leaves_of(instance.attributes.get("param_groups", NONE)) or machine.world.reached())
+        return NONE
     if call.name not in _LOGGING and instance.cls.has_foreign_base:
         for op in (op for each in instance.attributes.values() for op in ops_of(each)):
             op.doubt = max(op.doubt, LIKELY)
@@ -124,7 +128,7 @@ def call_super(machine: Machine, call: Call) -> Value:
 
 def _foreign_constructor(machine: Machine, owner: Class, receiver: Instance, call: Call) -> Value:
     """The constructor of a base class in a library: that of an optimizer takes the parameters."""
-    if any(base.startswith("torch.optim.") for base in owner.foreign_bases()):
+    if owner.is_optimizer:
         optimizer = receiver.optimizer = new_optimizer(machine, call)
         optimizer.name = receiver.label or "optimizer"
         receiver.attributes["param_groups"] = machine.attribute(optimizer, "param_groups", NOWHERE)

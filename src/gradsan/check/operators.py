@@ -8,7 +8,7 @@ from typing import Any
 
 from gradsan.check.graph import Storage
 from gradsan.check.machine import Given, Machine
-from gradsan.check.new_ops import lost_by, result
+from gradsan.check.new_ops import lost_by, now, opaque, result
 from gradsan.check.values import (
     Class,
     Const,
@@ -76,7 +76,7 @@ def _operation(machine: Machine, name: str, left: Given, right: Given, node: ast
     first, second = left[0], right[0]
     graphs = has_graph(first) + has_graph(second)
     if not graphs:
-        return _without_graph(machine, first, second, node)
+        return _without_graph(machine, name, first, second, node)
     scalar = is_scalar(first) and is_scalar(second)
     forms = ("adds",) if graphs > 1 else ("adds", "scales")
     linear = scalar and operation(name).linear in forms
@@ -84,13 +84,17 @@ def _operation(machine: Machine, name: str, left: Given, right: Given, node: ast
     return result(machine, name, (left, right), node, linear=linear, scalar=scalar, storages=storages)
 
 
-def _without_graph(machine: Machine, first: Value, second: Value, node: ast.AST) -> Value:
-    both, opaque = (first, second), first.opaque or second.opaque
+def _without_graph(machine: Machine, name: str, first: Value, second: Value, node: ast.AST) -> Value:
+    both = (first, second)
+    basis = tuple(each for each in both if each.opaque)
+    if operation(name).linear != "adds":  # the other may be a weight, a mask, a number of samples
+        basis = basis[:1]
     if not any(isinstance(each, Tensor) for each in both):
-        return Value(created=machine.site(node), opaque=opaque)
-    lost = None if opaque else lost_by(machine, both)
+        return opaque(machine, node, basis) if basis else Value(created=machine.site(node))
+    if basis:
+        return Tensor(created=machine.site(node), opaque=True, since=now(machine), basis=basis)
     plain: Plain | None = "number" if all(map(_is_number, both)) else None
-    return Tensor(cut=lost, created=machine.site(node), opaque=opaque, plain=plain)
+    return Tensor(cut=lost_by(machine, both), created=machine.site(node), plain=plain)
 
 
 def compare(left: Value, kind: ast.cmpop, right: Value) -> bool | None:
@@ -102,7 +106,10 @@ def compare(left: Value, kind: ast.cmpop, right: Value) -> bool | None:
 
 def _ordered(kind: ast.cmpop, left: Value, right: Value) -> bool | None:
     match left, right:
-        case (Const(value=first), Const(value=second)) | (Index(position=first), Const(value=0 as second)):
+        case (Const(value=first), Const(value=second)) | (
+            Index(position=first),
+            Const(value=0 as second) | Index(position=0 as second),
+        ):
             with suppress(TypeError):
                 return bool(_COMPARISONS[type(kind)](first, second))
     return None

@@ -65,7 +65,8 @@ def instance_part(machine: Machine, value: Instance, key: object, node: ast.expr
 def unknown_part(machine: Machine, value: Value, key: object, node: ast.expr) -> Value:
     """A part of something unknown: the same again under the same key."""
     if key not in value.items:
-        value.items[key] = Value(op=_op_of_part(machine, value, key, node), created=machine.site(node))
+        op, basis = _op_of_part(machine, value, key, node), (value,) if value.opaque else ()
+        value.items[key] = Value(op=op, created=machine.site(node), opaque=value.opaque, since=value.since, basis=basis)
     return value.items[key]
 
 
@@ -77,7 +78,9 @@ def _op_of_part(machine: Machine, value: Value, key: object, node: ast.expr) -> 
     likely = not isinstance(key, str) or any(word in key for word in OUTPUT_WORDS)
     name = key if isinstance(key, str) else "getitem"
     doubt = LIKELY if likely else DOUBTFUL
-    return result(machine, name, [(value, None)], node, saves=False, doubt=doubt, scalar=op.scalar).op or op
+    part = result(machine, name, [(value, None)], node, saves=False, doubt=doubt, scalar=op.scalar).op or op
+    part.is_part = True
+    return part
 
 
 @entered(ITERABLES, Sequence)
@@ -115,6 +118,6 @@ def tensor_elements(machine: Machine, value: Tensor, node: ast.expr) -> list[Val
 @entered(ITERABLES, Value)
 def unknown_elements(machine: Machine, value: Value, node: ast.expr) -> list[Value]:
     """Two things that have its graph, if it has one."""
-    if value.op is None:
+    if value.op is None and not value.opaque:
         return [Value() for _ in _FOLLOWED]
     return [machine.part(value, ("element", number), node) for number in _FOLLOWED]

@@ -3,13 +3,14 @@
 import ast
 from collections.abc import Mapping as Names
 
-from gradsan.check.graph import LIKELY, UNKNOWN, Cut, Leaf, Op, Pass
+from gradsan.check.graph import LIKELY, UNKNOWN, Cut, Edge, Leaf, Op, Pass, leaves_in
 from gradsan.check.labels import label_of
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.new_ops import result
 from gradsan.check.tables import TORCH, entered
 from gradsan.check.troubles import NoGraph
 from gradsan.check.values import NONE, Const, Sequence, Tensor, Value, is_called, is_false, is_true, leaves_of, ops_of
+from gradsan.check.walking import reach
 from gradsan.knowledge.effects import accumulates, asks_for_pass
 from gradsan.knowledge.hints import PASS_RECEIVERS
 
@@ -86,27 +87,43 @@ def run_pass(machine: Machine, kind: str, root: Given, named: Names[str, Given],
         _refuse(machine, asked, root[0])
         return asked
     inputs = named.get("inputs")
-    targets = None if inputs is None else _targets(inputs[0])
-    machine.world.walk(asked, targets or None, doubtful=targets is not None and not targets)
+    targets = None if inputs is None else _targets(ops, inputs[0])
+    asked.is_open = targets is not None and not targets
+    machine.world.walk(asked, targets or None, doubtful=asked.is_open)
     return asked
 
 
 def _roots(machine: Machine, value: Value, node: ast.expr) -> list[Op]:
     ops = ops_of(value)
-    if ops or isinstance(value, Tensor | Const | Sequence):
+    if ops or (isinstance(value, Tensor | Const | Sequence) and not value.opaque):
         return ops
-    # That it has a graph is shown by the call: nobody back-propagates a plain number.
-    value.op = machine.world.note(
-        Op(
-            UNKNOWN,
-            value.created or machine.site(node),
-            machine.world.moment,
-            scalar=True,
-            doubt=LIKELY,
-            guarded=machine.frame.assumed > 0,
+    op = _proven(machine, value, node)
+    op.scalar = True
+    return [op]
+
+
+def _proven(machine: Machine, value: Value, node: ast.expr) -> Op:
+    """That it has a graph is shown by the call: nobody back-propagates a plain number.
+
+    So has what it was made of in this iteration; what was there before is data.
+    """
+    if value.op is None:
+        now = machine.world.moment
+        fresh = [each for each in value.basis if each.since is not None and each.since[: len(now)] == now]
+        below = [_proven(machine, each, node) for each in fresh]
+        value.op = machine.world.note(
+            Op(
+                UNKNOWN,
+                value.created or machine.site(node),
+                machine.world.moment,
+                tuple(map(Edge, dict.fromkeys(below))),
+                () if below else (machine.world.unseen_of(node),),
+                doubt=LIKELY,
+                guarded=machine.frame.assumed > 0,
+                escaped=not value.opaque,  # who has handed it in may have further use for it
+            )
         )
-    )
-    return [value.op]
+    return value.op
 
 
 def _refuse(machine: Machine, asked: Pass, root: Value) -> None:
@@ -115,9 +132,11 @@ def _refuse(machine: Machine, asked: Pass, root: Value) -> None:
         machine.world.troubles.append(NoGraph(asked, root.cut, root.cut.name or asked.label))
 
 
-def _targets(inputs: Value) -> set[Op | Leaf]:
-    """The ops and leaves that a pass is to reach; none, where they are not known."""
-    return {*ops_of(inputs), *leaves_of(inputs)}
+def _targets(roots: list[Op], inputs: Value) -> set[Op | Leaf]:
+    """The ops and leaves that a pass is to reach; none, where they are not known, or the path to them is not seen."""
+    found = reach(roots)
+    reached: set[Op | Leaf] = {*found, *leaves_in(found)}
+    return reached.intersection([*ops_of(inputs), *leaves_of(inputs)])
 
 
 def _name_of(machine: Machine, root: Given, ops: list[Op]) -> str | None:

@@ -29,6 +29,7 @@ class Checked:
     digest: str = ""  # of what the file said
     drawn_in: Mapping[str, str] = field(default_factory=dict)  # other files that the answer depends on: their digests
     internal: bool = False  # the problem is gradsan's own
+    complete: bool = True  # False: some path through it was too long to be followed to its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,8 @@ def _checked(source: Source) -> Checked:
     drawn_in = {each: reader.sources[each] for each in sorted(shown.drawn_in) if each in reader.sources}
     others = {path: digest_of(each.content) for path, each in drawn_in.items() if each is not None}
     if not shown.stopped and not shown.courses:
-        return Checked(source.path, drawn_in=others)
+        return Checked(source.path, drawn_in=others, complete=shown.complete)
     from gradsan.check.diagnoses import diagnoses_of
 
-    return Checked(source.path, tuple(diagnoses_of(shown, {source.path: source})), drawn_in=others)
+    found = tuple(diagnoses_of(shown, {source.path: source}))
+    return Checked(source.path, found, drawn_in=others, complete=shown.complete)

@@ -61,7 +61,7 @@ def _within_budget(work: Callable[[str], Checked], paths: Iterable[str], *, jobs
     from gradsan.check.workers import Exceeded, answers
 
     for path, answer in answers(work, paths, jobs=jobs):
-        yield Checked(path, problem=answer.why) if isinstance(answer, Exceeded) else answer
+        yield Checked(path, problem=answer.why, internal=True) if isinstance(answer, Exceeded) else answer
 
 
 def _sifted(path: str, sifting: Sifting, cache: Cache | None, outcome: Outcome) -> int | None:

@@ -13,7 +13,14 @@ from gradsan.source.bounded import content_of, inside
 
 _LARGEST = 4_000_000  # bytes
 
-_KINDS = {"pedantic": bool, "respect_gitignore": bool, "cache": bool, "baseline": str, "per_file_ignores": dict}
+_KINDS = {
+    "pedantic": bool,
+    "respect_gitignore": bool,
+    "cache": bool,
+    "baseline": str,
+    "docs_url": str,
+    "per_file_ignores": dict,
+}
 
 
 class BadSettingError(GradsanError):
@@ -31,6 +38,7 @@ class Settings:
     exclude: tuple[str, ...] = ()
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     baseline: str | None = None
+    docs_url: str | None = None
     pedantic: bool = False
     respect_gitignore: bool = True
     cache: bool = True
@@ -57,6 +65,18 @@ class Settings:
         )
 
 
+def settings_in(file: Path) -> Settings:
+    """The settings of a file that the user has named: a pyproject.toml, or one with the same keys at its top."""
+
+    def refuse(path: str, why: str) -> None:
+        raise BadSettingError(f"cannot read the settings in {path!r} ({why})", "give another file with --config")
+
+    content = _content(file, refuse) or {}
+    tool = content.get("tool")
+    table = tool.get("gradsan", {}) if isinstance(tool, dict) else content
+    return _settings(table if isinstance(table, dict) else {}, file.resolve().parent, file)
+
+
 def find_settings(start: Path, left_out: Callable[[str, str], None]) -> Settings:
     """The settings that hold in a folder: those of the nearest pyproject.toml that has any.
 
@@ -74,17 +94,21 @@ def find_settings(start: Path, left_out: Callable[[str, str], None]) -> Settings
 
 
 def _table(file: Path, left_out: Callable[[str, str], None]) -> dict[str, Any] | None:
+    content = _content(file, left_out) or {}
+    tool = content.get("tool")
+    table = tool.get("gradsan") if isinstance(tool, dict) else None
+    return table if isinstance(table, dict) else None
+
+
+def _content(file: Path, left_out: Callable[[str, str], None]) -> dict[str, Any] | None:
     try:
-        content = tomllib.loads(content_of(file, _LARGEST).decode())
+        return tomllib.loads(content_of(file, _LARGEST).decode())
     except OSError as error:
         left_out(str(file), error.strerror or "it cannot be read")
         return None
     except (ValueError, RecursionError) as error:  # what is no TOML, no text, or has a number that is too long
-        left_out(str(file), f"it is no TOML ({error})")
+        left_out(str(file), f"it is not TOML ({error})")
         return None
-    tool = content.get("tool")
-    table = tool.get("gradsan") if isinstance(tool, dict) else None
-    return table if isinstance(table, dict) else None
 
 
 def _settings(table: dict[str, Any], root: Path, file: Path) -> Settings:
@@ -94,7 +118,9 @@ def _settings(table: dict[str, Any], root: Path, file: Path) -> Settings:
         name = key.replace("-", "_")
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean `{near[0].replace('_', '-')}`?" if near else "see the README for those there are"
+            hint = (
+                f"did you mean `{near[0].replace('_', '-')}`?" if near else "docs/getting-started.md lists the settings"
+            )
             raise BadSettingError(f"there is no setting `{key}` in [tool.gradsan] of {str(file)!r}", hint)
         values[name] = _value(name, key, value, file)
     return Settings(root=root, **values)
@@ -102,7 +128,8 @@ def _settings(table: dict[str, Any], root: Path, file: Path) -> Settings:
 
 def _value(name: str, key: str, value: object, file: Path) -> object:
     wrong = BadSettingError(
-        f"`{key}` in [tool.gradsan] of {str(file)!r} has a value of the wrong kind", "see the README"
+        f"`{key}` in [tool.gradsan] of {str(file)!r} has a value of the wrong kind",
+        "docs/getting-started.md lists the settings",
     )
     kind = _KINDS.get(name, list | str)
     if not isinstance(value, kind):

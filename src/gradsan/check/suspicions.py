@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from gradsan.check.cut_values import constant_terms, cut_off
+from gradsan.check.cut_values import constant_terms, cut_off, detached_terms
 from gradsan.check.graph import LIKELY, SURE, Label, Leaf, LoopRun, Op, Pass
 from gradsan.check.kept_graphs import Kept, kept_graphs
+from gradsan.check.retained_graphs import retained
 from gradsan.check.spots import stack_of
 from gradsan.check.staleness import aged
 from gradsan.check.stopped import weighed_by
-from gradsan.check.troubles import OldValue, Piled, Rebinding, Regrown, SecondWalk
-from gradsan.check.walking import path_to
+from gradsan.check.troubles import OldValue, Piled, Rebinding, SecondWalk
 from gradsan.check.world import World
 from gradsan.facts.course import (
     Carried,
@@ -85,19 +85,9 @@ def suspicions(world: World, *, closed: bool, kept: frozenset[Op]) -> Shown:
 
 def _retained(world: World, kept: frozenset[Op], *, closed: bool) -> Shown:
     """Passes that keep a graph which no later pass walks."""
-    for done in world.passes:
-        if done.keeps:
-            is_needed = _is_walked_after(done) or done.is_assumed or (not closed and _is_held(done, kept))
-            line = replace(_line(done, SURE), retained=1, followed=1)
-            yield ("retained", id(done.site.node), None), None if is_needed else line
-
-
-def _is_walked_after(done: Pass) -> bool:
-    return any(other.number > done.number for op in done.ops for other in op.walked)
-
-
-def _is_held(done: Pass, kept: frozenset[Op]) -> bool:
-    return any(op in kept or op.escaped for op in done.ops)
+    for done, is_needed in retained(world, kept, closed=closed):
+        line = replace(_line(done, LIKELY if done.is_assumed else SURE), retained=1, followed=1)
+        yield ("retained", id(done.site.node), None), None if is_needed else line
 
 
 def _piled(world: World) -> Shown:
@@ -184,13 +174,9 @@ def _grown(world: World) -> Shown:
     for each in world.regrown:
         is_old = world.changed_between(each.earlier, each.later) and each.later not in explained
         if is_old and each.doubt <= LIKELY and each.earlier.retains:
-            carried = _carried(_crossing(each), each.op, each.found[each.op].parent)
+            carried = _carried(each.label, each.op, each.found[each.op].parent)
             line = replace(_line(each.later, each.doubt), retained=1, is_grown=True, carried=carried)
             yield ("grown", id(each.later.site.node), None), line
-
-
-def _crossing(grown: Regrown) -> Label | None:
-    return next(filter(None, (grown.found[op].label for op in path_to(grown.op, grown.found))), None)
 
 
 def _carried(label: Label | None, op: Op, enters: Op | None) -> Carried:
@@ -202,8 +188,8 @@ def _carried(label: Label | None, op: Op, enters: Op | None) -> Carried:
 
 def _kept(world: World, kept: frozenset[Op], *, closed: bool) -> Shown:
     """Names that a loop feeds with graphs which no pass needs any more."""
-    for node, graphs in kept_graphs(world, closed=closed, kept=kept):
-        yield ("kept", node, None), None if graphs is None else _holder(graphs)
+    for node, each, graphs in kept_graphs(world, closed=closed, kept=kept):
+        yield ("kept", node, each.total), None if graphs is None else _holder(graphs)
 
 
 def _holder(graphs: Kept) -> Holding | Hoard:
@@ -219,8 +205,10 @@ def _holder(graphs: Kept) -> Holding | Hoard:
 
 def _cut_off(world: World) -> Shown:
     """Parameters that an optimizer owns and no pass reaches, with the cut that keeps passes away."""
-    for cut, leaf, fact in cut_off(world):
-        yield ("cut", id(cut.site.node), leaf), fact
+    for leaf, fact in cut_off(world):
+        yield ("cut", 0, leaf), fact
+    for op, fact in detached_terms(world):
+        yield ("cut", id(op.site.node), None), fact
 
 
 def _constant(world: World) -> Shown:

@@ -90,7 +90,7 @@ def _function(machine: Machine, call: Call) -> Value:
 
 
 def _layer(machine: Machine, call: Call) -> Value:
-    return new_layer(_last(call), call) if _is_class(call) else torch_function(machine, _last(call), call)
+    return new_layer(machine, _last(call), call) if _is_class(call) else torch_function(machine, _last(call), call)
 
 
 def _anything(machine: Machine, call: Call) -> Value:

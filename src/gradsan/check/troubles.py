@@ -13,7 +13,7 @@ from gradsan.check.graph import (
     Storage,
 )
 from gradsan.check.values import Optimizer
-from gradsan.check.walking import Reached
+from gradsan.check.walking import Reached, path_to
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,11 @@ class Regrown:
     op: Op
     found: dict[Op, Reached]
     doubt: int
+
+    @property
+    def label(self) -> Label | None:
+        """The name that leads to them."""
+        return next(filter(None, (self.found[op].label for op in path_to(self.op, self.found))), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,18 @@ def unknown_method(machine: Machine, value: Value, call: Call) -> Value:
         answer = rule(machine, value, call)
         if answer is not None:
             return answer
-    return unknown_call(machine, call.name, call.on(call.receiver(value)))
+    answer = unknown_call(machine, call.name, call.on(call.receiver(value)))
+    answer.basis = (value,) if value.opaque and answer.op is None else ()
+    return answer
+
+
+def _hands_out_parts(machine: Machine, value: Value, call: Call) -> Value | None:
+    """`values` and `items` without an argument are those of a mapping, and hand out its parts."""
+    if call.name not in ("values", "items") or call.given:
+        return None
+    elements = machine.elements(value, call.node)
+    pairs = [Sequence(elements=[Value(), each], kind="tuple") for each in elements]
+    return Sequence(elements=[*(elements if call.name == "values" else pairs)], exact=False)
 
 
 def _prepares(machine: Machine, value: Value, call: Call) -> Value | None:
@@ -66,6 +77,7 @@ RULES: tuple[Callable[[Machine, Value, Call], Value | None], ...] = (
     asks_for_a_pass,
     steps_as_optimizer,
     answers_as_module,
+    _hands_out_parts,
     _prepares,
     _is_the_same,
     answers_as_tensor,

@@ -9,6 +9,7 @@ from gradsan.check.graph import (
     DOUBTFUL,
     LIKELY,
     SURE,
+    UNKNOWN,
     Change,
     Code,
     Contribution,
@@ -67,6 +68,8 @@ class World:
     misfits: set[Misfit] = field(default_factory=set)
     log: list[list[Op]] = field(default_factory=list)  # ops created by the generators that are run ahead
     assumptions: list[tuple[Assumed, Code, Moment]] = field(default_factory=list)  # whose conditions were not known
+    handed_over: list[tuple[int, Op]] = field(default_factory=list)  # to calls that are not followed, and when
+    unseen: dict[int, Leaf] = field(default_factory=dict)  # what passes over unknown graphs train, by their calls
 
     def note(self, op: Op) -> Op:
         """Note an op."""
@@ -114,6 +117,10 @@ class World:
         if done.kind == "backward":
             self._give(done, given)
 
+    def unseen_of(self, node: ast.AST) -> Leaf:
+        """What a pass trains of whose graph nothing is known."""
+        return self.unseen.setdefault(id(node), Leaf("?", "?", assumed=True))
+
     def step(self, optimizer: Optimizer, site: Site, *, certain: bool = False) -> None:
         """An optimizer changes what it owns and what has a gradient. `certain`: on no assumption."""
         optimizer.steps += 1
@@ -122,6 +129,9 @@ class World:
             self._note_piled(leaf, optimizer, site)
             leaf.storage.edit(site, optimizer.name)
             leaf.storage.changes += [Change(now, site)] if certain and leaf in optimizer.owned else []
+            leaf.use_gradients(site)
+        for leaf in [each for each in self.unseen.values() if each.given]:  # whoever steps next trains it
+            self._note_piled(leaf, optimizer, site)
             leaf.use_gradients(site)
         self.updates.append(now)
 
@@ -148,7 +158,8 @@ class World:
         return list(dict.fromkeys(leaf for each in self.passes for leaf in each.reached))
 
     def clear(self, leaves: Iterable[Leaf]) -> None:
-        """Gradients are thrown away."""
+        """Gradients are thrown away; and what is not seen may be among them."""
+        self.forget_gradients(())
         for leaf in leaves:
             for each in leaf.given:
                 each.source.wasted |= each.stepped is None and not leaf.gradient_read
@@ -157,7 +168,7 @@ class World:
 
     def forget_gradients(self, leaves: Iterable[Leaf]) -> None:
         """Something that cannot be seen had the gradients in its hands: nothing more is claimed of them."""
-        for leaf in leaves:
+        for leaf in (*leaves, *self.unseen.values()):
             leaf.use_gradients()
             leaf.given.clear()
 
@@ -242,7 +253,18 @@ def _second_walk(done: Pass, op: Op, found: dict[Op, Reached], freed: frozenset[
         again = replace(done, site=replace(op.inner.first, caller=done.site))
         freeing = replace(first, kind="grad", site=replace(op.inner.freeing, caller=first.site))
         return SecondWalk(again, freeing, op, found, freed | {op}, _doubt(op, found))
-    return SecondWalk(done, op.freed or done, op, found, freed, _doubt(op, found))
+    doubt = DOUBTFUL if _is_hardly_shared(done, op, found[op].parent, freed) else _doubt(op, found)
+    return SecondWalk(done, op.freed or done, op, found, freed, doubt)
+
+
+def _is_hardly_shared(done: Pass, op: Op, user: Op | None, freed: frozenset[Op]) -> bool:
+    """Whether two passes come to the same op by assumption alone.
+
+    Of an unknown module they took different outputs; or another pass has shown that there is a graph at all.
+    """
+    if op.name == UNKNOWN:
+        return op not in done.roots
+    return user is not None and user.is_part and user not in freed and op.moment == done.moment
 
 
 def _captured_trouble(done: Pass, doubt: int, inner: Walk) -> SecondWalk | None:

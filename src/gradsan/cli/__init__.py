@@ -4,18 +4,18 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Callable
-from io import StringIO
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 import click
 
+from gradsan.cli.hints import in_one_sentence, unknown_command
 from gradsan.cli.output import say
 from gradsan.errors import GradsanError, own_fault
 from gradsan.observe.hidden_frames import hidden
-from gradsan.show.harmless import neutral
 
-_COMMANDS = ("run", "check", "fix", "explain", "report")  # in the order of the help page
+_COMMANDS = ("run", "check", "fix", "explain", "completion", "version")  # in the order of the help page
 _BROKEN_PIPE = 1  # click's own status for it, and the one Python's documentation advises
 
 
@@ -29,13 +29,22 @@ class _Commands(click.Group):
         command: click.Command = importlib.import_module(f"{__name__}.{cmd_name}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant, or what to type instead."""
+        if args[0] not in _COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise unknown_command(args[0], args[1:], _COMMANDS)
+        return super().resolve_command(ctx, args)
+
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(None, "-V", "--version", package_name="gradsan", message="%(prog)s %(version)s")
-def _gradsan() -> None:
-    """A sanitizer for PyTorch's autograd graph.
+def every_command() -> None:
+    """Explain and fix errors of PyTorch's backward().
 
-    It says who freed the graph, where it was made, what carried it from there to here, and how to fix it.
+    When a backward pass fails, gradsan says which variable is the cause, where its graph was created and freed, and
+    what to change. It also finds mistakes that raise no error, and finds both in source files before anything runs.
     """
 
 
@@ -46,23 +55,48 @@ def main() -> None:
     A program to run is started only when click has let go of everything: whatever ends the program reaches the
     interpreter as it is, and none of click's frames stands above the program's.
     """
-    program = _obey(sys.argv[1:])
+    arguments = sys.argv[1:]
+    program = _obey([*arguments[1:2], "--help"] if arguments[:1] == ["help"] else arguments)
     if program is not None:
         program()
 
 
 def _obey(arguments: list[str]) -> Callable[[], None] | None:
     """What is left to do when click is done: the program that `gradsan run` was asked to start, or nothing."""
+    with _open_streams():
+        left = _answered(arguments)
+    if isinstance(left, int):  # click answers `--help` and `--version` with a status
+        sys.exit(left)
+    return left if callable(left) else None
+
+
+@contextmanager
+def _open_streams() -> Iterator[None]:
+    """Streams for the command's own use, where it was started without; a program to run is to find none."""
+    missing = [name for name in ("stdin", "stdout", "stderr") if getattr(sys, name) is None]
+    for name in missing:
+        setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: PTH123, SIM115 # closed below
     try:
-        left = _gradsan.main(arguments, prog_name="gradsan", standalone_mode=False)
+        yield
+    finally:
+        for name in missing:
+            getattr(sys, name).close()
+            setattr(sys, name, None)
+
+
+def _answered(arguments: list[str]) -> object:
+    """What the command answers; whatever goes wrong ends the process with one sentence and its status."""
+    try:
+        left = every_command.main(arguments, prog_name="gradsan", standalone_mode=False)
         sys.stdout.flush()  # here, where a closed pipe can still be answered
     except GradsanError as error:
         say(sys.stderr, str(error))
         sys.exit(error.exit_status)
     except click.ClickException as error:
-        usage = StringIO()
-        error.show(usage)
-        sys.stderr.write(neutral(usage.getvalue(), lines=True))
+        if isinstance(error, click.exceptions.NoArgsIsHelpError):
+            error.show()
+        else:
+            say(sys.stderr, in_one_sentence(error))
         sys.exit(error.exit_code)
     except click.Abort:
         _die_of_interrupt()
@@ -71,9 +105,7 @@ def _obey(arguments: list[str]) -> Callable[[], None] | None:
     except Exception as error:  # noqa: BLE001 # status 1 means that something was found
         say(sys.stderr, own_fault(error))
         sys.exit(GradsanError.exit_status)
-    if isinstance(left, int):  # click answers `--help` and `--version` with a status
-        sys.exit(left)
-    return left if callable(left) else None
+    return left
 
 
 def _die_of_interrupt() -> NoReturn:

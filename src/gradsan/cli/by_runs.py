@@ -39,17 +39,15 @@ class Proving:
             if any(_is_same(diagnosis, each) for each in before):
                 continue
             if by_report:  # nothing would be proved by running a program that does not have it
-                self.progress.say(f"{_titled(diagnosis)}: the program was run again, and does not show it")
+                self.progress.say(f"{_titled(diagnosis)}: the program was run again, and does not have this problem")
             else:
                 self._prove_what_is_left(diagnosis)
         return self.outcomes
 
     def _report_nothing(self) -> None:
         ran = self.stage.ran
-        seen = f"{ran.passes} backward passes and {ran.made} steps were watched"
-        self.progress.say(
-            f"the program ran to its end: {seen}, and show none of the problems that `gradsan explain` lists"
-        )
+        seen = f"{ran.passes} backward passes and {ran.made} steps"
+        self.progress.say(f"the program ran to its end: nothing found in {seen}")
 
     def _prove_what_is_left(self, diagnosis: Diagnosis) -> None:
         changed = dict(self.stage.changed)
@@ -65,7 +63,7 @@ class Proving:
         first = [kind_of(each) for each in self.stage.ran.diagnoses]
         while (left := self._next()) is not None:
             outcome = self._prove(left)
-            note = "" if kind_of(left) in first else " (came to light behind another problem)"
+            note = "" if kind_of(left) in first else " (hidden behind another problem until now)"
             self.outcomes.append(replace(outcome, why=outcome.why + note))
 
     def _next(self) -> Diagnosis | None:
@@ -93,11 +91,11 @@ class Proving:
             return verified, f"verified: the program ran without this problem, and {verified.verdict.why}"
         certain = self._certain(diagnosis, prover)
         if certain is not None:
-            return certain, f"{CERTAIN}; the command does not come to it"
+            return certain, f"{CERTAIN}; the command does not reach these lines"
         if not prover.otherwise or not self.unsafe:
             return None
         guess = prover.otherwise[0]
-        return guess, f"not verified, as --unsafe allows: the problem is gone, but {guess.verdict.why}"
+        return guess, f"not verified; taken because of --unsafe: the problem is gone, but {guess.verdict.why}"
 
     def _certain(self, diagnosis: Diagnosis, prover: Prover) -> Proof | None:
         """A fix of what the source alone shows, and the command does not come to: then the source has to prove it."""

@@ -6,34 +6,78 @@ from pathlib import Path
 
 import click
 
+from gradsan.cli.codes import completed_codes
+from gradsan.cli.formats import FORMATS, Format
 from gradsan.entry.screen import COLOR_CHOICES, ColorChoice
-
-_FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab")
 
 
 @click.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--format", "form", type=click.Choice(_FORMATS), default="text", show_default=True)
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write there instead of stdout.")
-@click.option("--select", multiple=True, metavar="CODES", help="Look for these codes alone, as in GS103,GS2.")
-@click.option("--extend-select", multiple=True, metavar="CODES", help="Look for these too, beside those selected.")
-@click.option("--ignore", multiple=True, metavar="CODES", help="Do not look for these codes.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="Text for people, or a format for other programs.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to this file instead of stdout."
+)
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=completed_codes,
+    help="Report only these codes, for example GS103,GS2, or ALL.",
+)
+@click.option(
+    "--extend-select",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=completed_codes,
+    help="Report these codes too, in addition to those selected.",
+)
+@click.option(
+    "--ignore", multiple=True, metavar="CODES", shell_complete=completed_codes, help="Do not report these codes."
+)
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave these files and folders out.")
-@click.option("--pedantic", is_flag=True, help="Report what is merely possible, too.")
-@click.option("--statistics", is_flag=True, help="Count what was found, by code.")
-@click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Do not report what stands there.")
-@click.option("--write-baseline", is_flag=True, help="Put all that is found into the baseline.")
-@click.option("--add-ignore", is_flag=True, help="Write `# gradsan: ignore[CODE]` wherever something is found.")
-@click.option("--stdin-filename", type=click.Path(), metavar="FILE", help="Check stdin, under this name.")
-@click.option("--no-cache", is_flag=True, help="Read every file, whatever is known from before.")
-@click.option("--no-gitignore", is_flag=True, help="Check files that git ignores, too.")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=None, help="Processes at a time.  [default: all cores]")
-@click.option("-q", "--quiet", is_flag=True, help="Only what is found.")
-@click.option("--color", type=click.Choice(COLOR_CHOICES), default="auto", show_default=True)
+@click.option("--fix", is_flag=True, help="Write the fixes that the source proves, then report what is left.")
+@click.option("--diff", is_flag=True, help="Print these fixes as a patch for `git apply`, and write nothing.")
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
+@click.option("--exit-zero", is_flag=True, help="End with status 0 even if something is found.")
+@click.option(
+    "--config", type=click.Path(path_type=Path), metavar="FILE", help="Take the settings from this TOML file."
+)
+@click.option("--isolated", is_flag=True, help="Use no settings of a pyproject.toml.")
+@click.option("--pedantic", is_flag=True, help="Also report what is only possible.")
+@click.option(
+    "--statistics", is_flag=True, help="Print how often each code was found, and mark with [*] what --fix can fix."
+)
+@click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Do not report what this file lists.")
+@click.option("--write-baseline", is_flag=True, help="Write all that is found into the baseline.")
+@click.option(
+    "--add-ignore", is_flag=True, help="Write `# gradsan: ignore[CODE]` on every line where something is found."
+)
+@click.option("--stdin-filename", type=click.Path(), metavar="FILE", help="Check stdin, and call it by this name.")
+@click.option("--no-cache", is_flag=True, help="Read every file again, and keep nothing for the next check.")
+@click.option("--no-gitignore", is_flag=True, help="Also check files that git ignores.")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(1), default=None, help="How many processes to use.  [default: all cores]"
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print only what is found.")
+@click.option("-v", "--verbose", is_flag=True, help="Name the files that were not followed to the end.")
+@click.option(
+    "--color",
+    type=click.Choice(COLOR_CHOICES),
+    default="auto",
+    show_default=True,
+    help="Colours: on a terminal, always, or never.",
+)
 def command(  # noqa: PLR0913 # one for each option
     *,
     paths: tuple[Path, ...],
-    form: str,
+    form: Format,
     output: Path | None,
     select: tuple[str, ...],
     extend_select: tuple[str, ...],
@@ -45,16 +89,23 @@ def command(  # noqa: PLR0913 # one for each option
     write_baseline: bool,
     add_ignore: bool,
     stdin_filename: str | None,
+    fix: bool,
+    diff: bool,
+    watch: bool,
+    exit_zero: bool,
+    config: Path | None,
+    isolated: bool,
     no_cache: bool,
     no_gitignore: bool,
     jobs: int | None,
     quiet: bool,
+    verbose: bool,
     color: ColorChoice,
 ) -> int:
-    """Find the same mistakes in source, without running it.
+    """Find mistakes in source files, without running them.
 
-    PATHS are files, notebooks and folders; the present folder where none is given, stdin for `-`. The status is 0 where
-    nothing is found, 1 where something is, 2 where the question makes no sense.
+    PATHS are files, notebooks and folders; the current folder if none is given, stdin for `-`. The status is 0 if
+    nothing is found, 1 if something is found, 2 if the command cannot be carried out.
     """
     from gradsan.cli.checking import Check, Wishes
 
@@ -72,10 +123,21 @@ def command(  # noqa: PLR0913 # one for each option
         write_baseline=write_baseline,
         add_ignore=add_ignore,
         stdin_filename=stdin_filename or ("stdin.py" if Path("-") in paths else None),
+        fix=fix,
+        diff=diff,
+        exit_zero=exit_zero,
+        config=config,
+        isolated=isolated,
         cached=not no_cache,
         respect_gitignore=not no_gitignore,
         jobs=jobs or os.cpu_count() or 1,
         quiet=quiet,
+        verbose=verbose,
         color=color,
     )
-    return Check(wishes, reported=sys.stderr).run()
+    check = Check(wishes, reported=sys.stderr)
+    if watch:
+        from gradsan.cli.check_watching import watch_files
+
+        watch_files(check)
+    return check.run()

@@ -2,28 +2,35 @@
 
 import sys
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 from typing import TextIO
 
+from gradsan.causes import all_causes
+from gradsan.causes.unreadable import unreadable
 from gradsan.check.baseline import new_ones, read_baseline, write_baseline
 from gradsan.check.cache import Cache
 from gradsan.check.files import find
 from gradsan.check.reading import Checked
 from gradsan.check.running import Outcome, check_files, check_here
-from gradsan.check.settings import Settings, find_settings
+from gradsan.check.settings import Settings, find_settings, settings_in
 from gradsan.check.suppressions import silenced
+from gradsan.cli.check_output import as_report, as_text, closing, statistics
 from gradsan.cli.codes import selection
+from gradsan.cli.formats import Format
 from gradsan.cli.output import say, write
 from gradsan.entry.screen import ColorChoice, screen_of
 from gradsan.errors import ChangedFileError, GradsanError
-from gradsan.report import Diagnosis, Report
+from gradsan.facts.location import Location
+from gradsan.lifecycle.amounts import count
+from gradsan.report import Diagnosis
 from gradsan.show.harmless import neutral
 from gradsan.source.bounded import MOST, content_of, digest_of, inside
-from gradsan.source.comments import comments_in
+from gradsan.source.comments import Comment, comments_in
 
 _MOST_EDITED = 40  # findings; nobody reads the edits of more at once
 _SECONDS_FOR_EDITS = 5.0  # of the processor
@@ -39,7 +46,7 @@ class Wishes:
     """The options of the command."""
 
     paths: tuple[Path, ...]
-    form: str
+    form: Format
     output: Path | None
     select: tuple[str, ...]
     extend_select: tuple[str, ...]
@@ -51,10 +58,16 @@ class Wishes:
     write_baseline: bool
     add_ignore: bool
     stdin_filename: str | None
+    fix: bool
+    diff: bool
+    exit_zero: bool
+    config: Path | None
+    isolated: bool
     cached: bool
     respect_gitignore: bool
     jobs: int
     quiet: bool
+    verbose: bool
     color: ColorChoice
 
 
@@ -67,33 +80,26 @@ class Check:
 
     def run(self) -> int:
         """Check, report, and say by the status whether something was found."""
-        settings = find_settings(Path.cwd(), self._left_out)
+        settings = self._settings()
         outcome = self._outcome(settings)
         found = self._wanted(outcome, settings)
-        quieted = silenced(found, outcome.comments)
+        silent = silenced(found, outcome.comments)
         baseline = self.wishes.baseline or settings.baseline_file
         if self.wishes.write_baseline:
-            if baseline is None:
-                raise NoBaselineError("there is no baseline to write to", "name one with `--baseline FILE`")
-            self._say(f"{write_baseline(baseline, quieted.reported)} put into {baseline}")
-            return 0
-        reported = list(quieted.reported) if baseline is None else new_ones(quieted.reported, read_baseline(baseline))
+            return self._write_baseline(baseline, silent.reported)
+        reported = list(silent.reported) if baseline is None else new_ones(silent.reported, read_baseline(baseline))
         if self.wishes.add_ignore:
             return self._add_ignores(reported, outcome)
-        self._report(_edited(reported[:_MOST_EDITED]) + reported[_MOST_EDITED:], outcome)
-        for unread in sorted(
-            (each for each in outcome.checked if each.problem is not None), key=lambda each: each.path
-        ):
-            self._say_unread(unread)
-        everything = not (self.wishes.select or settings.select or self.wishes.ignore or settings.ignore)
-        for comment in quieted.unused if everything else ():  # what was not looked for could not be silenced
-            self._say(f"{comment.file}:{comment.line}: `{comment.text}` silences nothing that the source shows")
-        return 1 if reported else 0
+        if self.wishes.fix or self.wishes.diff:
+            return self._fix(reported)
+        self._report(_edited(reported[:_MOST_EDITED]) + reported[_MOST_EDITED:], outcome, settings)
+        self._remark(silent.unused, outcome, settings)
+        return 1 if reported and not self.wishes.exit_zero else 0
 
-    def _outcome(self, settings: Settings) -> Outcome:
-        if self.wishes.stdin_filename is not None:
-            return self._stdin(self.wishes.stdin_filename)
-        paths = list(
+    def files(self, settings: Settings | None = None) -> list[str]:
+        """What is checked."""
+        settings = settings or self._settings()
+        return list(
             find(
                 self.wishes.paths,
                 exclude=(*settings.exclude, *self.wishes.exclude),
@@ -101,6 +107,61 @@ class Check:
                 left_out=self._left_out,
             )
         )
+
+    def _settings(self) -> Settings:
+        if self.wishes.isolated:
+            return Settings()
+        if self.wishes.config is not None:
+            return settings_in(self.wishes.config)
+        return find_settings(Path.cwd(), self._left_out)
+
+    def _write_baseline(self, baseline: Path | None, found: Sequence[Diagnosis]) -> int:
+        if baseline is None:
+            raise NoBaselineError("there is no baseline to write to", "name one with `--baseline FILE`")
+        self._say(f"{count(write_baseline(baseline, found), 'finding')} written to {baseline}")
+        return 0
+
+    def _fix(self, found: list[Diagnosis]) -> int:
+        """Write what the source proves, or show it as one patch; then report what is left."""
+        from gradsan.cli.fixing import Fixing
+        from gradsan.cli.wishes import Wishes as FixWishes
+
+        wishes = FixWishes(form="diff" if self.wishes.diff else "quiet", write=self.wishes.fix and not self.wishes.diff)
+        changed = Fixing(wishes, None if self.wishes.quiet or self.wishes.diff else self.reported).fix(found)
+        if self.wishes.diff:
+            return 1 if changed and not self.wishes.exit_zero else 0
+        return replace(self, wishes=replace(self.wishes, fix=False)).run()
+
+    def _remark(self, unused: Sequence[Comment], outcome: Outcome, settings: Settings) -> None:
+        """What is no finding: files that took too long, and comments that silence nothing."""
+        for each in sorted(outcome.checked, key=lambda each: each.path):
+            if each.problem is not None and each.internal:
+                self._left_out(each.path, each.problem)
+        self._say_unfinished(sorted(str(Path(each.path)) for each in outcome.checked if not each.complete))
+        if not outcome.files:
+            self._say("there are no Python files or notebooks in " + ", ".join(map(str, self.wishes.paths)))
+        everything = not (self.wishes.select or settings.select or self.wishes.ignore or settings.ignore)
+        known = {name for each in all_causes() for name in (each.code.lower(), each.name)}
+        for comment in unused:
+            where = f"{comment.file}:{comment.line}: `{shorten(comment.text, 80, placeholder='…')}`"
+            unknown = [code for code in comment.codes if code not in known]
+            if unknown:
+                self._say(f"{where}: there is no code {', '.join(each.upper() for each in unknown)}")
+            elif everything:  # what was not looked for could not be silenced
+                self._say(f"{where} silences nothing that is found")
+
+    def _say_unfinished(self, paths: list[str]) -> None:
+        """What was not followed to the end may hold more than was found."""
+        if self.wishes.verbose:
+            for path in paths:
+                self._say(neutral(f"{path} was not followed to the end: there may be more in it"))
+        elif paths:
+            self._say(f"{count(len(paths), 'file')} not followed to the end, where more may be found; -v names them")
+
+    def _outcome(self, settings: Settings) -> Outcome:
+        if self.wishes.stdin_filename is not None:
+            return self._stdin(self.wishes.stdin_filename)
+        paths = self.files(settings)
         cache = Cache.read(Path.cwd()) if self.wishes.cached and settings.cache else None
         with self._progress(len(paths)) as advance:
             return check_files(paths, cache, jobs=self.wishes.jobs, progress=advance)
@@ -112,57 +173,33 @@ class Check:
         return Outcome(1, 1, [checked], {name: comments} if comments else {})
 
     def _wanted(self, outcome: Outcome, settings: Settings) -> list[Diagnosis]:
-        if not any(checked.diagnoses for checked in outcome.checked):
+        unread = [_unread(each) for each in outcome.checked if each.problem is not None and not each.internal]
+        if not unread and not any(checked.diagnoses for checked in outcome.checked):
             return []
         from gradsan.check.diagnoses import main_place, merged
 
         wishes = self.wishes
-        select = wishes.select or settings.select
+        select, ignore = wishes.select or settings.select, (*settings.ignore, *wishes.ignore)
         extended = (*settings.extend_select, *wishes.extend_select)
-        wanted = selection((*select, *extended) if select else (), (*settings.ignore, *wishes.ignore))
+        wanted = selection((*select, *extended) if select else (), ignore)
         pedantic = wishes.pedantic or settings.pedantic
         found = merged(each for checked in outcome.checked for each in checked.diagnoses)
-        return [
-            each
-            for each in found
-            if wanted(each.code)
-            and (pedantic or each.confidence != "possible")
-            and not _ignored(each.code, settings.ignored_in(main_place(each).file))
-        ]
+        reported = [each for each in found if wanted(each.code) and (pedantic or each.confidence != "possible")]
+        # What could not be read is reported whatever was selected: nothing was looked for in it.
+        reported += [each for each in unread if selection((), ignore)(each.code)]
+        kept = [each for each in reported if not _ignored(each.code, settings.ignored_in(main_place(each).file))]
+        return sorted(kept, key=lambda each: main_place(each).file)
 
-    def _report(self, reported: list[Diagnosis], outcome: Outcome) -> None:
+    def _report(self, reported: list[Diagnosis], outcome: Outcome, settings: Settings) -> None:
         wishes = self.wishes
         if wishes.statistics and wishes.form in ("text", "concise"):
-            write(_statistics(reported), wishes.output)
-            return
-        if wishes.form == "text":
-            self._report_text(reported, outcome)
-            return
-        import platform
-
-        from gradsan.cli.version import version
-
-        report = Report(
-            gradsan=version(),
-            python=platform.python_version(),
-            torch=None,
-            argv=tuple(sys.argv[1:]),
-            diagnoses=tuple(reported),
-        )
-        write(_renderer(wishes.form)(report), wishes.output)
-
-    def _report_text(self, reported: list[Diagnosis], outcome: Outcome) -> None:
-        wishes = self.wishes
-        text = ""
-        if reported:
-            from gradsan.show.code_frames import framed
-
+            write(statistics(reported), wishes.output)
+        elif wishes.form == "text":
             screen = screen_of(sys.stdout if wishes.output is None else None, wishes.color)
-            report = Report(gradsan="", python="", torch=None, argv=(), diagnoses=tuple(reported))
-            text = framed(report, width=screen.width, color=screen.color, lines=_line_of)
-        if not wishes.quiet:
-            text += _closing(reported, outcome.files)
-        write(text, wishes.output)
+            last = "" if wishes.quiet else closing(reported, outcome.files)
+            write(as_text(reported, screen) + last, wishes.output)
+        else:
+            write(as_report(reported, wishes.form, settings.docs_url), wishes.output)
 
     def _add_ignores(self, reported: list[Diagnosis], outcome: Outcome) -> int:
         """Write the comments, into files of the folders that were named alone, which say what was checked."""
@@ -181,7 +218,7 @@ class Check:
                 raise ChangedFileError(f"{file!r} was changed meanwhile", "nothing was written; try again")
         after = {Path(file): commented(before[Path(file)], lines) for file, lines in wanted.items()}
         write_files({file: (before[file], content) for file, content in after.items() if content != before[file]})
-        self._say(f"{len(reported)} silenced in {len(wanted)} files")
+        self._say(f"{count(len(reported), 'finding')} silenced in {count(len(wanted), 'file')}")
         return 0
 
     def _is_ours(self, file: str) -> bool:
@@ -195,10 +232,6 @@ class Check:
     def _say(self, sentence: str) -> None:
         if not self.wishes.quiet:
             say(self.reported, sentence)
-
-    def _say_unread(self, checked: Checked) -> None:
-        line = f":{checked.line}" if checked.line else ""
-        self._left_out(f"{checked.path}{line}", checked.problem or "")
 
     def _left_out(self, path: str, why: str) -> None:
         say(self.reported, neutral(f"{path} is left out: {why}"))
@@ -260,46 +293,13 @@ def _ignored(code: str, patterns: tuple[str, ...]) -> bool:
     return bool(patterns) and not selection((), patterns)(code)
 
 
-def _renderer(form: str) -> Callable[[Report], str]:
-    match form:
-        case "json":
-            from gradsan.show.json import write as render
-        case "sarif":
-            from gradsan.show.sarif import sarif as render
-        case "github":
-            from gradsan.show.github import github as render
-        case "gitlab":
-            from gradsan.show.gitlab import gitlab as render
-        case _:
-            from gradsan.show.concise import concise as render
-    return render
-
-
-def _statistics(reported: list[Diagnosis]) -> str:
-    counts = Counter((each.code, each.name) for each in reported)
-    return "".join(f"{count:>6}  {code} {name}\n" for (code, name), count in sorted(counts.items()))
-
-
-def _closing(reported: list[Diagnosis], files: int) -> str:
-    looked = f"{files:,} file{'' if files == 1 else 's'}"
-    if not reported:
-        return f"gradsan: nothing found in {looked}\n"
-    errors = sum(each.severity == "error" for each in reported)
-    warnings = len(reported) - errors
-    counts = [f"{n} {word}{'' if n == 1 else 's'}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
-    codes = ", ".join(sorted({each.code for each in reported}))
-    return f"gradsan: {' and '.join(counts)} in {looked} ({codes})\n"
-
-
-def _line_of(place: "Location") -> str | None:
-    from gradsan.source.disk import load
-
-    source = load(place.file) if place.cell is None else None
-    if source is None or place.line > len(source.lines):
-        return None
-    return source.lines[place.line - 1].rstrip("\r\n")
-
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gradsan.facts.location import Location
+def _unread(checked: Checked) -> Diagnosis:
+    """The finding for a file that could not be read."""
+    line = checked.line or 1
+    try:
+        lines = content_of(checked.path).decode(errors="replace").splitlines()
+    except OSError:
+        lines = []
+    source = lines[line - 1].strip() if line <= len(lines) else None
+    file = str(Path(checked.path))  # links are not followed: they may be what is wrong
+    return unreadable(Location(file, line, source=source), checked.problem or "it cannot be read")

@@ -2,13 +2,28 @@
 
 from collections.abc import Callable, Iterable
 
+import click
+from click.shell_completion import CompletionItem
+
 
 def selection(select: Iterable[str], ignore: Iterable[str]) -> Callable[[str], bool]:
-    """Whether a code is wanted. Each text is a list of codes or names, or of beginnings: `GS103,shared-forward,GS2`."""
+    """Whether a code is wanted. Each text lists codes, names, or beginnings: `GS103,shared-forward,GS2`, or `ALL`."""
     selected, ignored = _codes(select), _codes(ignore)
     if not selected and not ignored:
         return lambda _: True
     return lambda code: (not selected or code in selected) and code not in ignored
+
+
+def completed_codes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """What a shell offers for a list of codes: the last of them, completed."""
+    from gradsan.causes import all_causes
+
+    before, comma, begun = incomplete.rpartition(",")
+    return [
+        CompletionItem(f"{before}{comma}{each.code}", help=each.name)
+        for each in all_causes()
+        if each.code.startswith(begun.upper())
+    ]
 
 
 def _codes(texts: Iterable[str]) -> frozenset[str]:
@@ -19,5 +34,7 @@ def _codes(texts: Iterable[str]) -> frozenset[str]:
 def _meant(asked: str) -> list[str]:
     from gradsan.causes import all_causes, cause
 
+    if asked.upper() == "ALL":
+        return [each.code for each in all_causes()]
     begun = [each.code for each in all_causes() if each.code.startswith(asked.upper())]
     return begun or [cause(asked).code]

@@ -5,37 +5,57 @@ from pathlib import Path
 
 import click
 
-from gradsan.cli.output import FORMATS, write
+from gradsan.cli.codes import completed_codes
+from gradsan.cli.formats import FORMATS, Format, rendered
+from gradsan.cli.output import write
 from gradsan.entry.screen import COLOR_CHOICES, ColorChoice, Screen, screen_of
-from gradsan.errors import NotYetError
+from gradsan.errors import GradsanError
+
+
+class NoSuchFormatError(GradsanError):
+    """A format that pages do not have."""
 
 
 @click.command("explain")
-@click.argument("subject", metavar="[CODE | FILE.json]", required=False)
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write there instead of stdout.")
-@click.option("--color", type=click.Choice(COLOR_CHOICES), default="auto", show_default=True)
-def command(subject: str | None, form: str, output: Path | None, color: ColorChoice) -> None:
-    """Say what a code means, with an example, or show a saved report.
+@click.argument("subject", metavar="[CODE | FILE.json]", required=False, shell_complete=completed_codes)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="Text for people, or a format for other programs.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to this file instead of stdout."
+)
+@click.option("-v", "--verbose", is_flag=True, help="Of a report: also the path through the graph, and memory.")
+@click.option(
+    "--color",
+    type=click.Choice(COLOR_CHOICES),
+    default="auto",
+    show_default=True,
+    help="Colours: on a terminal, always, or never.",
+)
+def command(*, subject: str | None, form: Format, output: Path | None, verbose: bool, color: ColorChoice) -> None:
+    """Explain a code, or print a saved report again.
 
-    Without an argument: the table of all codes.
+    CODE is a code or a name: GS103, carried-state. FILE.json is what `gradsan run --format json --output FILE.json`
+    wrote. Without an argument, all codes are listed.
     """
-    if form not in ("text", "json"):
-        raise NotYetError(f"`gradsan explain --format {form}` is not part of this version yet", "use text or json")
     screen = screen_of(sys.stdout if output is None else None, color)
-    write(_answer(subject, form, screen), output)
-
-
-def _answer(subject: str | None, form: str, screen: Screen) -> str:
     if subject is not None and subject.endswith(".json"):
-        return _report(Path(subject), form, screen)
-    return _page(subject, form, screen)
+        write(_report(Path(subject), form, screen, verbose=verbose), output)
+    else:
+        write(_page(subject, form, screen), output)
 
 
-def _page(code: str | None, form: str, screen: Screen) -> str:
+def _page(code: str | None, form: Format, screen: Screen) -> str:
     from gradsan.causes import all_causes, cause
     from gradsan.show.page import as_json, page, table
 
+    if form not in ("text", "json"):
+        raise NoSuchFormatError(f"the page of a code has no format {form!r}", "use text or json")
     if form == "json":
         return as_json(all_causes() if code is None else cause(code))
     if code is None:
@@ -43,9 +63,11 @@ def _page(code: str | None, form: str, screen: Screen) -> str:
     return page(cause(code), width=screen.width, color=screen.color)
 
 
-def _report(path: Path, form: str, screen: Screen) -> str:
-    from gradsan.show.json import read, write
+def _report(path: Path, form: Format, screen: Screen, *, verbose: bool) -> str:
+    from gradsan.show.json import read
     from gradsan.show.text import terminal
 
     report = read(path)
-    return write(report) if form == "json" else terminal(report, width=screen.width, color=screen.color)
+    if form != "text":
+        return rendered(report, form)
+    return terminal(report, width=screen.width, color=screen.color, verbose=verbose)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from gradsan.cli.codes import completed_codes
 from gradsan.entry.screen import COLOR_CHOICES, ColorChoice
 
 _DEFAULT = "\0"  # `--verify` without a command
@@ -12,29 +13,50 @@ _DEFAULT = "\0"  # `--verify` without a command
 
 @click.command("fix")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATHS]... | FILE.json")
-@click.option("--diff", "_diff", is_flag=True, help="Show what would change. This is the default.")
-@click.option("--write", is_flag=True, help="Write the fixes that are certain, or that --verify has proved.")
+@click.option("--diff", "_diff", is_flag=True, help="Print what would change, and write nothing. This is the default.")
+@click.option("--write", is_flag=True, help="Write the fixes that the source proves, or that --verify has proved.")
 @click.option(
     "--verify",
     metavar="COMMAND",
     is_flag=False,
     flag_value=_DEFAULT,
-    help='Prove every fix by running "python train.py …" with it; a report names one, which is asked about.',
+    help='Prove every fix by running the program with it: "python train.py". A report names one by itself.',
 )
-@click.option("--unsafe", is_flag=True, help="Also fixes that guess what is meant, or that stop training something.")
+@click.option("--unsafe", is_flag=True, help="Also take fixes that are not proved.")
 @click.option("--ask", is_flag=True, help="Ask before each fix is written.")
-@click.option("--select", multiple=True, metavar="CODES", help="Fix only these codes, for example GS103,GS2.")
-@click.option("--ignore", multiple=True, metavar="CODES", help="Do not fix these codes.")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=completed_codes,
+    help="Fix only these codes, for example GS103,GS2.",
+)
+@click.option(
+    "--ignore", multiple=True, metavar="CODES", shell_complete=completed_codes, help="Do not fix these codes."
+)
 @click.option("--timeout", type=click.FloatRange(min=1), default=600.0, show_default=True, help="Seconds for one run.")
 @click.option(
     "--max-steps",
     type=click.IntRange(min=1),
     default=None,
-    help="End a run after so many optimizer steps. By default one that takes long ends some steps past the problem.",
+    help="End each run after this many optimizer steps. By default a long run ends some steps after the problem.",
 )
-@click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
-@click.option("-q", "--quiet", is_flag=True, help="Do not tell what is being tried.")
-@click.option("--color", type=click.Choice(COLOR_CHOICES), default="auto", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="Text for people, or a format for other programs.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Do not print what is being tried.")
+@click.option(
+    "--color",
+    type=click.Choice(COLOR_CHOICES),
+    default="auto",
+    show_default=True,
+    help="Colours: on a terminal, always, or never.",
+)
 def command(  # noqa: PLR0913 # one for each option
     *,
     paths: tuple[Path, ...],
@@ -51,12 +73,13 @@ def command(  # noqa: PLR0913 # one for each option
     quiet: bool,
     color: ColorChoice,
 ) -> int:
-    """Show the edits that fix a program; prove them by running it; write them.
+    """Print, prove and write the edits that fix a program.
 
     PATHS are files and folders to be checked, or a report that `gradsan run --format json --output FILE.json` wrote.
-    With --verify, the command is first run as it is, so that what only shows at run time is fixed too. What it writes
-    meanwhile does not reach your files. Nothing is run without it, and nothing is written without --write. The status
-    is 0 where nothing is left to fix, 1 where something is, 2 where the question makes no sense.
+    With --verify, the program is first run as it is, so that problems which only show when it runs are fixed too; what
+    it writes meanwhile does not reach your files. Without --verify nothing is run, and without --write nothing is
+    written. The output is a patch: `gradsan fix train.py | git apply`. The status is 0 if nothing is left to fix, 1 if
+    something is left, 2 if the command cannot be carried out.
     """
     from gradsan.cli.fixing import Fixing
     from gradsan.cli.signals import ended_by_signals

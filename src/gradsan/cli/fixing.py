@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from platform import python_version
 from typing import TextIO
 
 import click
@@ -15,21 +14,27 @@ from gradsan.cli.by_source import Proposing
 from gradsan.cli.codes import selection
 from gradsan.cli.command_to_run import command_to_run
 from gradsan.cli.first_run import first_run, workshop_for
+from gradsan.cli.formats import report_of
 from gradsan.cli.outcomes import Changed, Outcome, difference, verdict
 from gradsan.cli.output import write
 from gradsan.cli.progress import Progress
 from gradsan.cli.rechecking import Rechecker
-from gradsan.cli.version import version
 from gradsan.cli.wishes import Wishes
 from gradsan.entry.screen import screen_of
+from gradsan.errors import GradsanError
 from gradsan.fix.applying import unwritten
 from gradsan.fix.judging import Stage
 from gradsan.fix.proofs import keep, kept, name_of
 from gradsan.fix.snapshot import Snapshot
 from gradsan.report import Diagnosis, Report
 from gradsan.show.harmless import neutral
+from gradsan.show.typography import patch_lines
 from gradsan.source.disk import forget_what_was_read
 from gradsan.source.writing import write as write_files
+
+
+class UnansweredError(GradsanError):
+    """A question of `--ask` that nobody answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +70,23 @@ class Fixing:
             outcomes = self._verified(report, wanted, rechecker)
         else:
             outcomes = Proposing(self._root, rechecker, self._wishes.unsafe).propose(wanted)
+        _, left = self._made(outcomes)
+        return 1 if left else 0
+
+    def fix(self, known: Sequence[Diagnosis]) -> bool:
+        """Fix what a check has found, as far as the source proves it; whether anything was, or would be, changed."""
+        proposing = Proposing(self._root, Rechecker(self._root, known), self._wishes.unsafe)
+        changed, _ = self._made(proposing.propose([each for each in known if each.fixes]))
+        return bool(changed)
+
+    def _made(self, outcomes: list[Outcome]) -> tuple[Changed, int]:
+        """Show them, write them, and say how many are left."""
         changed, left = self._agreed(outcomes)
         self._write(changed)
         if self._wishes.form == "json":
             self._print_json(outcomes)
         self._progress.say(verdict(outcomes, left, written=self._wishes.write))
-        return 1 if left else 0
+        return changed, left
 
     def _report(self) -> Report | None:
         paths = self._wishes.paths
@@ -137,13 +153,26 @@ class Fixing:
         return changed, len(outcomes) - (made if self._wishes.write else 0)
 
     def _is_refused(self) -> bool:
-        return self._wishes.ask and not click.confirm("write it?", default=False)
+        if not self._wishes.ask:
+            return False
+        try:
+            return not click.confirm("write it?", default=False)
+        except click.Abort as error:
+            if not isinstance(error.__context__, EOFError):
+                raise
+            raise UnansweredError(
+                "the input ended before this question was answered, so nothing was written",
+                "answer `y` or `n`, or leave --ask out",
+            ) from None
 
     def _show(self, outcome: Outcome, before: Changed, after: Changed) -> None:
+        diff = difference(self._root, before, after)
         if self._wishes.form == "text":
-            diff = difference(self._root, before, after)
             own = "" if outcome.fix is None else outcome.fix.diff
-            write(outcome.shown(diff or own, screen_of(sys.stdout, self._wishes.color)), None)
+            screen = screen_of(sys.stdout, self._wishes.color)
+            write(outcome.shown(diff or own, screen, is_made=bool(diff)), None)
+        elif self._wishes.form == "diff":
+            write("".join(f"{line}\n" for line in patch_lines(diff)), None)
 
     def _write(self, changed: Changed) -> None:
         if changed and self._wishes.write:
@@ -156,5 +185,5 @@ class Fixing:
     def _print_json(outcomes: Sequence[Outcome]) -> None:
         from gradsan.show.json import write as as_json
 
-        found = tuple(each.diagnosis for each in outcomes)
-        write(as_json(Report(gradsan=version(), python=python_version(), torch=None, argv=(), diagnoses=found)), None)
+        found = [each.diagnosis for each in outcomes]
+        write(as_json(report_of(found)), None)

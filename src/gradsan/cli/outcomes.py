@@ -9,9 +9,9 @@ from gradsan.fix.editing import unified_diff
 from gradsan.report import Diagnosis, Fix
 from gradsan.source.disk import parsed
 
-GONE = "gone with it"
-CERTAIN = "certain: the source shows the problem, and with the edit none"
-GUESS = "a guess, as --unsafe allows"
+GONE = "gone with the fix above"
+CERTAIN = "certain: with this edit, the source shows neither this problem nor another one"
+GUESS = "not proved; taken because of --unsafe"
 Changed = dict[str, bytes]
 
 
@@ -24,12 +24,11 @@ class Outcome:
     changed: Changed | None  # what the files say with it, and with all before it; None: it is not to be written
     why: str  # how sure it is, or why it is not written
 
-    def shown(self, diff: str, screen: Screen) -> str:
+    def shown(self, diff: str, screen: Screen, *, is_made: bool) -> str:
         """For the terminal."""
         from gradsan.show.text import proposal
 
         diagnosis = self.diagnosis if self.fix is None else replace(self.diagnosis, fixes=(self.fix,))
-        is_made = self.changed is not None
         return proposal(diagnosis, diff, self.why, width=screen.width, color=screen.color, is_made=is_made)
 
 

@@ -8,7 +8,7 @@ from gradsan.entry.screen import encodable
 from gradsan.errors import GradsanError
 from gradsan.show.harmless import neutral
 
-FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "html")
+_SOURCES = (".py", ".ipynb")
 
 
 class UnwritableOutputError(GradsanError):
@@ -25,6 +25,8 @@ def write(text: str, path: Path | None) -> None:
     if path is None:
         sys.stdout.write(encodable(text, sys.stdout))
         return
+    if path.suffix in _SOURCES and path.is_file() and path.stat().st_size:
+        raise UnwritableOutputError(f"{str(path)!r} holds a program", "give another file with --output")
     from gradsan.source.writing import put
 
     try:

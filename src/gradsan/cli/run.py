@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from gradsan.cli.codes import selection
-from gradsan.cli.output import FORMATS
+from gradsan.cli.codes import completed_codes, selection
+from gradsan.cli.formats import FORMATS, Format
 from gradsan.cli.watching import FAIL_ON, FailOn, Reporting, Watching
 from gradsan.entry.as_python import (
     Module,
@@ -22,34 +22,73 @@ from gradsan.entry.as_python import (
     started_anyway,
 )
 from gradsan.entry.screen import COLOR_CHOICES, ColorChoice, Style
-from gradsan.errors import GradsanError, NotYetError, TorchMissingError
+from gradsan.errors import GradsanError, TorchMissingError
 from gradsan.observe.guarding import attempt, is_ours
 
 
 @click.command("run", context_settings={"allow_interspersed_args": False})
 @click.option("-m", "as_module", is_flag=True, help="Run a module by its name, as `python -m` does.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write a report there.")
-@click.option("--select", multiple=True, metavar="CODES", help="Explain these codes alone, as in GS103,GS2.")
-@click.option("--ignore", multiple=True, metavar="CODES", help="Do not explain these codes.")
-@click.option("--include", multiple=True, metavar="PATTERN", help="Files that are yours though a library's by rule.")
-@click.option("--exclude", multiple=True, metavar="PATTERN", help="Files that are not yours.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="Text for people, or a format for other programs.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the report to this file, not to stderr.",
+)
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=completed_codes,
+    help="Explain only these codes, for example GS103,GS2.",
+)
+@click.option(
+    "--ignore", multiple=True, metavar="CODES", shell_complete=completed_codes, help="Do not explain these codes."
+)
+@click.option(
+    "--include",
+    multiple=True,
+    metavar="PATTERN",
+    help="Treat these files as your code, though they lie among installed packages.",
+)
+@click.option(
+    "--exclude",
+    multiple=True,
+    metavar="PATTERN",
+    help="Treat these files as library code: explanations do not point into them.",
+)
 @click.option(
     "--fail-on",
     type=click.Choice(FAIL_ON),
     default="never",
     show_default=True,
-    help="End with status 1 where that was found in a program that went well.",
+    help="End with status 1 if this was found, though the program ended well.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing where nothing is found, nor about gradsan itself.")
-@click.option("-v", "--verbose", is_flag=True, help="Report errors that the program caught, too.")
-@click.option("--color", type=click.Choice(COLOR_CHOICES), default="auto", show_default=True)
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing if nothing is found.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Also errors that the program caught, the path through the graph, and memory."
+)
+@click.option(
+    "--color",
+    type=click.Choice(COLOR_CHOICES),
+    default="auto",
+    show_default=True,
+    help="Colours: on a terminal, always, or never.",
+)
 @click.argument("named", metavar="(SCRIPT | -m MODULE)")
 @click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
 def command(  # noqa: PLR0913 # one for each option
     *,
     as_module: bool,
-    form: str,
+    form: Format,
     output: Path | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
@@ -62,13 +101,12 @@ def command(  # noqa: PLR0913 # one for each option
     named: str,
     arguments: tuple[str, ...],
 ) -> Callable[[], None]:
-    """Run a program exactly as `python` does, and explain the errors of its backward passes.
+    """Run a program as `python` does, and explain its errors.
 
-    Options of gradsan stand before SCRIPT; all that follows it is the program's own. The exit status is the program's.
-    The explanation is part of the exception, and shows in its traceback.
+    Write options of gradsan before SCRIPT; everything after it belongs to the program. The exit status is the
+    program's. An explanation is part of the exception, below its traceback; problems that raise no error are reported
+    when the program ends.
     """
-    if form not in ("text", "json"):
-        raise NotYetError(f"`gradsan run --format {form}` is not part of this version yet", "use text or json")
     wants = selection(select, ignore)
 
     def arranged() -> Callable[[], None]:

@@ -2,6 +2,10 @@
 
 from importlib import metadata
 
+import click
+
+from gradsan.cli.output import write
+
 
 def version() -> str:
     """The version of the installed package."""
@@ -9,3 +13,9 @@ def version() -> str:
         return metadata.version("gradsan")
     except metadata.PackageNotFoundError:  # run from a checkout
         return "unknown"
+
+
+@click.command("version")
+def command() -> None:
+    """Print the version."""
+    write(f"gradsan {version()}\n", None)

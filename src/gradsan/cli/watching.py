@@ -2,22 +2,21 @@
 
 import atexit
 import os
-import platform
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import CodeType, TracebackType
 from typing import Literal, Self, get_args
 
+from gradsan.cli.formats import Format, rendered, report_of
 from gradsan.cli.output import UnwritableOutputError, write
-from gradsan.cli.version import version
 from gradsan.entry.screen import Screen, Style, screen_of
 from gradsan.entry.session import Session, take_over, uninstall
 from gradsan.entry.speaking import speak
 from gradsan.explanation.findings import Conclusion
 from gradsan.observe.guarding import attempt, say, shown
-from gradsan.report import Diagnosis, Report, Summary
+from gradsan.report import Diagnosis, Summary
 
 FailOn = Literal["never", "warning", "error"]
 FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
@@ -30,7 +29,7 @@ class Reporting:
         self,
         argv: tuple[str, ...],
         *,
-        form: str,
+        form: Format,
         output: Path | None,
         quiet: bool,
         style: Style,
@@ -48,23 +47,32 @@ class Reporting:
         """Whether nothing is written where nothing was seen."""
         return self._output is None and self._form == "text"
 
-    def report(self, session: Session) -> int:
-        """Write down what was found; the answer is 1 where that is to fail a run that went well."""
+    def report(self, session: Session, *, has_failed: bool) -> int:
+        """Write down what was found; the answer is 1 where that is to fail a run that went well.
+
+        `has_failed`: a traceback stands above.
+        """
         from gradsan.causes.silence import folded
 
         errors, concluded = list(session.uncaught), session.conclude()
         found = folded(errors, concluded.silent) if errors else list(concluded.silent)
-        caught: list[Diagnosis] = []
-        if self.style.verbose:
-            reported = {each.fingerprint for each in found}
-            caught = [each for each in session.explainer.diagnoses if each.fingerprint not in reported]
-        if self._output is not None or self._form == "json":
-            self._put(self._rendered([*found, *caught], concluded.summary))
-        else:
-            self._put("".join(map(self._explanation, caught)))
-            if not errors and concluded.summary is not None and (concluded.silent or not self._quiet):
-                self._put(self._closing(concluded))
+        known = {each.fingerprint for each in found}
+        caught = [each for each in session.explainer.diagnoses if each.fingerprint not in known]
+        if not self.is_brief:
+            self._put(self._rendered([*found, *(caught if self.style.verbose else ())], concluded.summary))
+        elif not errors:
+            self._put(self._text(concluded, caught, has_failed=has_failed))
         return int(_is_grave(found, self._fail_on))
+
+    def _text(self, concluded: Conclusion, caught: Sequence[Diagnosis], *, has_failed: bool) -> str:
+        text = "".join(map(self._explanation, caught)) if self.style.verbose else ""
+        if concluded.silent or not (has_failed or caught or self._quiet):
+            text += self._closing(concluded)
+        if caught and not self._quiet:
+            codes = ", ".join(dict.fromkeys(each.code for each in caught))
+            more = "" if self.style.verbose else "; `gradsan run -v` explains them"
+            text += f"gradsan: errors that the program caught: {codes}{more}\n"
+        return text
 
     def _put(self, text: str) -> None:
         if self._output is not None:
@@ -73,19 +81,9 @@ class Reporting:
             speak(text)
 
     def _rendered(self, found: Iterable[Diagnosis], summary: Summary | None) -> str:
-        report = Report(
-            gradsan=version(),
-            python=platform.python_version(),
-            torch=_torch_version(),
-            argv=self._argv,
-            rank=_rank(),
-            summary=summary,
-            diagnoses=tuple(found),
-        )
-        if self._form == "json":
-            from gradsan.show.json import write as as_json
-
-            return as_json(report)
+        report = report_of(found, argv=self._argv, torch=_torch_version(), rank=_rank(), summary=summary)
+        if self._form != "text":
+            return rendered(report, self._form)
         from gradsan.show.text import terminal
 
         screen = self._screen()
@@ -141,7 +139,7 @@ class Watching:
             keeps_ledger=True,
             style=reporting.style,
         )
-        self._went_well = self._interrupted = False
+        self._went_well = self._interrupted = self._has_failed = False
 
     def __enter__(self) -> Self:
         os.environ.setdefault("GRADSAN", "1")  # processes that the program starts again are watched too
@@ -155,6 +153,7 @@ class Watching:
     ) -> None:
         self._went_well = error is None or (isinstance(error, SystemExit) and not error.code)
         self._interrupted = isinstance(error, KeyboardInterrupt)
+        self._has_failed = error is not None and not isinstance(error, SystemExit)
         self._session.ended_by(error, is_printed=sys.excepthook is sys.__excepthook__)
 
     def marked_main(self, code: CodeType) -> CodeType:
@@ -176,7 +175,7 @@ class Watching:
             return
         if is_bare and self._reporting.is_brief:  # there is nothing to say, so nothing is loaded to say it
             return
-        if self._reporting.report(self._session) and self._went_well:
+        if self._reporting.report(self._session, has_failed=self._has_failed) and self._went_well:
             _leave_with(1)
 
 

@@ -10,15 +10,15 @@ from gradsan.entry.screen import ColorChoice
 class Wishes:
     """The options of the command."""
 
-    paths: tuple[Path, ...]
-    write: bool
-    verify: bool
-    command: str | None
-    unsafe: bool
-    ask: bool
-    select: tuple[str, ...]
-    ignore: tuple[str, ...]
-    timeout: float
-    max_steps: int | None
-    form: str
-    color: ColorChoice
+    form: str = "text"  # or "json", "diff": one patch, "quiet": nothing
+    paths: tuple[Path, ...] = ()
+    write: bool = False
+    verify: bool = False
+    command: str | None = None
+    unsafe: bool = False
+    ask: bool = False
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    timeout: float = 600.0
+    max_steps: int | None = None
+    color: ColorChoice = "auto"

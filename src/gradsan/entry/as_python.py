@@ -134,6 +134,12 @@ def find_script(path: str, arguments: tuple[str, ...] = ()) -> Script | Archive:
     """The program at `path`; whatever the import system can look into is an archive, all else is read as a script."""
     if pkgutil.get_importer(_absolute(path)) is not None:
         return Archive(path, arguments)
+    if path.endswith(".ipynb"):
+        raise ProgramMissingError(
+            f"{path!r} is a notebook",
+            "write `%load_ext gradsan` in its first cell, or run the script that "
+            f"`jupyter nbconvert --to script {path}` writes",
+        )
     try:
         with open(path, "rb") as file:  # noqa: PTH123 -- a path that ends in a slash must not lose it
             return Script(path, file.read(), arguments)

@@ -1,4 +1,7 @@
-"""`GRADSAN=1 python train.py`: called by `gradsan.pth` when an interpreter starts, only if the variable is set."""
+"""`GRADSAN=1 python train.py`: called by `gradsan.pth` when an interpreter starts, only if the variable is set.
+
+`1` explains errors; `run` also reports silent problems when the program ends.
+"""
 
 import os
 import sys
@@ -18,13 +21,19 @@ _OFF = frozenset({"", "0", "false", "no", "off"})
 
 def begin() -> None:
     """Switch gradsan on for this process; it waits until the program imports torch."""
-    if os.environ.get("GRADSAN", "").strip().lower() in _OFF:
+    mode = os.environ.get("GRADSAN", "").strip().lower()
+    if mode in _OFF:
         return
     from gradsan.entry.session import Session, is_on, take_over
 
     if is_on():  # `site` reads the files of a virtual environment twice
         return
-    session = _trial() or Session()
+    trial = _trial()
+    session = trial or Session(keeps_ledger=mode == "run")
+    if mode == "run" and trial is None:
+        from gradsan.entry.at_exit import report_at_exit
+
+        report_at_exit(session)
     take_over(session)
     if not hasattr(sys, "monitoring") and sys.argv[0] not in ("", "-", "-c"):
         _Main(session.marked_main).wait()

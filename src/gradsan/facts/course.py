@@ -140,6 +140,7 @@ class OptimizerLine:
     cycles: int | None = None  # from a step to the next, as far as they were followed and gradients arrived
     piled: int | None = None  # those in which it was so; None: in each, as the source shows
     foreign: Stack = ()  # a pass of another optimizer's loss that left gradients here, which its steps then took too
+    own: Stack = ()  # the pass of its own loss that came after it
     mixed: int = 0  # in how many cycles
     in_a_row: int = 0  # the longest run of late in which gradients of every parameter that was followed piled up
     doubt: int = SURE
@@ -280,6 +281,7 @@ class CutOff:
     how: str  # a `Cutting`, or the call as it is written
     cut: Stack
     name: str | None  # the tensor that was cut
+    is_term: bool = False  # other terms of the loss reach them all the same: it is this term that trains nothing
     doubt: int = SURE
 
     @property

@@ -81,14 +81,17 @@ class Owners:
     by_optimizer: bool
     stepped: frozenset[str] = frozenset()  # those that stepped after the earlier pass, before any other
     one_line: bool = False  # asked for both passes
+    is_teaching: bool = False  # the networks meet in the loss alone: what one gives, the other is to learn
 
     @property
     def apart(self) -> bool:
-        """Whether nobody who owns something fresh owns something freed.
+        """Whether nobody who owns something fresh owns something freed, or networks of several owners teach each other.
 
         Where all that the later pass reaches was freed, the earlier pass was for those who stepped on it. Where one
         line asks for both, the later pass is for them too: a generator's pass leads through its discriminator.
         """
+        if self.is_teaching:
+            return True
         stepped = self.stepped if self.by_optimizer else frozenset()
         theirs = stepped if self.one_line and stepped else self.fresh or stepped
         return bool(theirs and self.freed) and not theirs & self.freed

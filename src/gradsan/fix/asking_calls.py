@@ -15,22 +15,9 @@ def pass_call(statement: ast.AST) -> ast.Call | None:
 
 
 def asking_call(places: Sequence[Place | None]) -> tuple[Place, ast.Call] | None:
-    """The innermost call that can be given an argument: a wrapper that hands its own on is told by its caller."""
-    inner: Place | None = None
-    for place in reversed(places):
-        if place is None:
-            return None
-        call = pass_call(place.statement) if inner is None else _call_to(place.statement, inner.frame.function)
-        if call is None:
-            return None
-        if all(each.arg is not None for each in call.keywords):
-            return place, call
-        inner = place
-    return None
-
-
-def _call_to(statement: ast.AST, function: str) -> ast.Call | None:
-    """The call of a function in a statement, where there is one only."""
-    name = function.rpartition(".")[2]
-    found = [each for each in calls(statement) if called_name(each) == name]
-    return found[0] if len(found) == 1 else None
+    """The innermost call, where it can be given an argument: not one that hands on what its function was given."""
+    place = places[-1] if places else None
+    call = None if place is None else pass_call(place.statement)
+    if place is None or call is None or any(each.arg is None for each in call.keywords):
+        return None
+    return place, call

@@ -21,7 +21,7 @@ def dependents(first: Statement, following: Iterable[Statement]) -> list[Stateme
 
 def constants(source: Source, name: str) -> list[object]:
     """The constants that the file gives to this name: None, a number."""
-    given = [value for target, value in _assignments(source.tree) if same_as(target, name)]
+    given = [value for target, value in assignments(source.tree) if same_as(target, name)]
     return [value.value for value in given if isinstance(value, ast.Constant)]
 
 
@@ -41,9 +41,9 @@ def _named(source: Source, name: str) -> Iterator[ast.Name | ast.Attribute | ast
             yield node
 
 
-def _assignments(tree: ast.Module) -> Iterator[tuple[ast.expr, ast.expr]]:
+def assignments(code: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Each target with its value, also of `a, b = 1, None`."""
-    for node in ast.walk(tree):
+    for node in ast.walk(code):
         match node:
             case ast.Assign(targets=targets, value=value):
                 yield from chain.from_iterable(_paired(each, value) for each in targets)

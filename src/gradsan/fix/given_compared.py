@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 _CLOSE = 1e-4  # relative; sums are added up in another order
-_ROUNDING = (
-    1e-5  # of the largest gradient of the step: some are zero but for rounding, as a bias before a normalisation
-)
+# Of the largest gradient so far. Some are zero but for rounding, as a bias before a normalisation; and what earlier
+# steps were rounded by stays in the parameters, however small the gradients have become.
+_ROUNDING = 1e-5
 
 Steps = Sequence[Mapping[str, Any]]  # what each optimizer was given, step after step
 Names = Mapping[int, Sequence[str]]  # of the parameters of each optimizer
@@ -25,12 +25,15 @@ class Difference:
 
 def difference(ours: Steps, theirs: Steps, names: Names) -> Difference | None:
     """Where two runs part; None: every optimizer was given the same, at every step that both made."""
+    largest: dict[int, float] = {}  # by optimizer
     for number, (one, other) in enumerate(zip(ours, theirs, strict=False), start=1):
         if one["last"] and other["last"]:
             return _end_apart(number, one, other)
         if one["optimizer"] != other["optimizer"] or len(one["gradients"]) != len(other["gradients"]):
             return Difference(number, "another optimizer steps")
-        if (what := _apart(one, other, names)) is not None:
+        given = max((abs(each[0]) for each in other["gradients"] if each is not None), default=0.0)
+        largest[one["optimizer"]] = max(given, largest.get(one["optimizer"], 0.0))
+        if (what := _apart(one, other, names, largest[one["optimizer"]])) is not None:
             return Difference(number, what, after_other_draws=one["random"] != other["random"])
     return None
 
@@ -88,9 +91,8 @@ def _trained(steps: Any) -> set[tuple[int, int]]:  # noqa: ANN401 # steps, in an
     }
 
 
-def _apart(ours: Mapping[str, Any], theirs: Mapping[str, Any], names: Names) -> str | None:
+def _apart(ours: Mapping[str, Any], theirs: Mapping[str, Any], names: Names, largest: float) -> str | None:
     """The parameter whose gradients differ most, in words; None: none does."""
-    largest = max((abs(one[0]) for one in theirs["gradients"] if one is not None), default=0.0)
     pairs = enumerate(zip(ours["gradients"], theirs["gradients"], strict=True))
     apart = [(place, one, other) for place, (one, other) in pairs if not _close(one, other, largest)]
     if not apart:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from gradsan.causes.meaning import Meaning
 from gradsan.fix.arrangement import UNCHECKED
-from gradsan.fix.given_compared import Difference, completed, cut_off, difference, starves, trained_once
+from gradsan.fix.given_compared import Difference, Steps, completed, cut_off, difference, starves, trained_once
 from gradsan.fix.trials import Trial, Workshop
 
 # What agreeing with each meaning says, for whoever is to believe it.
@@ -19,7 +19,9 @@ _AGREES: dict[Meaning, str] = {
     "beside": "every optimizer is given the gradients of its own loss",
     "stored": "every optimizer is given the gradients that it gets when what is put away is a constant",
     "held": "every optimizer is given the same gradients as where the step waits for the later pass",
-    "again": "every parameter of the first iteration is trained in later ones too",
+    "again": "every optimizer is given the gradients that it gets when all that is old is computed again",
+    "reread": "every optimizer is given the gradients that it gets when all that is old is computed again",
+    "begun": "every parameter of the first iteration is trained in later ones too",
     "copied": "every optimizer is given the same gradients as with a copy of each edited value",
     "created": "every optimizer is given the gradients that flow through the gradient itself, too",
     "cleared": "every step is given the gradients of its own iteration alone",
@@ -29,8 +31,11 @@ _AGREES: dict[Meaning, str] = {
 }
 _CUTTING: tuple[Meaning, ...] = ("cut", "constant", "stored")  # a pass walks what is cut off all the same
 _NOTED = 10_000  # numbers; as many as a variable of the environment can hold
-_GOES_BY: dict[Meaning, Meaning] = {"constant": "cut", "stored": "cut", "held": "beside"}  # another reference's notes
-_DRAWING_AGAIN = ("again", "beside", "open")  # what is computed again draws its random numbers again
+# Another reference's notes.
+_GOES_BY: dict[Meaning, Meaning] = {"constant": "cut", "stored": "cut", "held": "beside", "reread": "again"}
+_DRAWING_AGAIN = ("again", "begun", "beside", "open")  # what is computed again draws its random numbers again
+_NOT_REPEATED = "the gradients cannot be compared: what is to be computed again cannot be, without an edit"
+_FAILS_OTHERWISE = "there is nothing to compare its gradients with: the program fails in other ways, too"
 _OTHER_DRAWS = "the gradients cannot be compared: random numbers are drawn in another order"
 
 
@@ -90,35 +95,43 @@ def _spoiled(trial: Trial, stage: Stage, meaning: Meaning) -> Verdict | None:
     """
     before = completed(stage.ran.steps) if stage.fails else stage.ran.steps
     is_right = stage.fails and meaning not in _GOES_BY
-    if is_right and (changed := difference(trial.steps, before, trial.names)) is not None:
+    changed = difference(trial.steps, before, trial.names) if is_right else None
+    if changed is not None and not (meaning == "beside" and _is_as_beside(trial, stage)):
         return _differs(changed, "the program before it failed")
     if unused := sorted({name for name, *_ in stage.ran.shaped - trial.shaped}):
         return Verdict("differs", f"what the backward of {_listed(unused)} gives reaches fewer parameters")
+    if not (stage.fails or trial.ended_early) and len(completed(trial.steps)) < len(completed(before)):
+        return _other_number(completed(trial.steps), completed(before))
     lost = cut_off(trial.steps, before, trial.names)
     if meaning == "constant":
         lost = lost or _untrained_as_constant(trial, stage)
     return Verdict("differs", f"no gradient any more for {_listed(lost)}") if lost else None
 
 
+def _is_as_beside(trial: Trial, stage: Stage) -> bool:
+    """Whether every step is given what it is given where what is computed from old parameters is a constant.
+
+    A graph that was kept over a step was trained through before the error came: those steps were not right.
+    """
+    reference = stage.reference("beside")
+    is_same = reference.status == 0 and difference(trial.steps, reference.steps, trial.names) is None
+    return is_same and len(trial.steps) == len(reference.steps)
+
+
 def _as_meant(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     if meaning == "open":
         return Verdict("agrees", _AGREES[meaning])
+    if meaning == "begun" or (meaning == "cut" and starves(stage.reference("cut").steps)):
+        return _begun(trial, stage)
     if meaning == "beside":
         reference = stage.reference("beside")
         is_open = reference.joint or (reference.shared and not reference.stale)
         return _shared(trial, stage) if is_open else _again(trial, stage, "beside")
-    if meaning == "again" or _is_not_meant(meaning, stage):
-        return _again(trial, stage, "kept")
+    if meaning == "again" or (meaning == "constant" and _untrained_as_constant(stage.reference("constant"), stage)):
+        return _again(trial, stage, "again")
     if meaning == "same" and not stage.fails:
         return _compared(trial, stage.ran, meaning)
     return _compared(trial, stage.reference("kept" if meaning == "same" else meaning), meaning)
-
-
-def _is_not_meant(meaning: Meaning, stage: Stage) -> bool:
-    """Whether a reference takes away what a step is there to train."""
-    if meaning == "cut":
-        return starves(stage.reference("cut").steps)
-    return meaning == "constant" and bool(_untrained_as_constant(stage.reference("constant"), stage))
 
 
 def _untrained_as_constant(trial: Trial, stage: Stage) -> list[str]:
@@ -139,28 +152,42 @@ def _shared(trial: Trial, stage: Stage) -> Verdict:
 
 
 def _again(trial: Trial, stage: Stage, first: Meaning) -> Verdict:
-    """By a reference, where that computes nothing from old parameters; else by who is trained."""
-    if stage.fails or first == "beside":  # a program that runs to its end keeps what it needs
-        reference = stage.reference(first)
+    """By the first reference that computes nothing from old parameters."""
+    for meaning in dict.fromkeys((first, "again")):
+        reference = stage.reference(meaning)
         if reference.status == 0 and not reference.stale:
-            return _compared(trial, reference, first)
+            found = _compared(trial, reference, meaning)
+            if meaning == "again" and found.answer == "differs":  # a value may be looked at before it is used
+                other = _compared(trial, stage.reference("reread"), "reread")
+                return other if other.agrees else found
+            return found
+    return Verdict("undecided", _NOT_REPEATED if stage.reference("again").status == 0 else _FAILS_OTHERWISE)
+
+
+def _begun(trial: Trial, stage: Stage) -> Verdict:
+    """By who is trained, once parameters have changed: no reference has values that the program does not compute."""
+    kept = stage.reference("kept")
+    if stage.fails and kept.status == 0 and not kept.stale:
+        return _compared(trial, kept, "kept")
     once = trained_once(trial.steps, completed(stage.ran.steps), trial.names)
     if once:
         return Verdict("differs", f"only the first iteration trains {_listed(once)}")
-    return Verdict("agrees", _AGREES["again"])
+    return Verdict("agrees", _AGREES["begun"])
 
 
 def _compared(trial: Trial, reference: Trial, meaning: Meaning) -> Verdict:
     if reference.status != 0:
-        return Verdict(
-            "undecided", "there is nothing to compare its gradients with: the program fails in other ways, too"
-        )
+        return Verdict("undecided", _FAILS_OTHERWISE)
     if (found := difference(trial.steps, reference.steps, trial.names)) is not None:
         return _differs(found, "what is meant")
     is_cut_short = trial.ended_early or reference.ended_early or trial.status != 0  # another problem came to light
     if len(trial.steps) != len(reference.steps) and not is_cut_short:
-        return Verdict("differs", f"it makes {len(trial.steps)} steps instead of {len(reference.steps)}")
+        return _other_number(trial.steps, reference.steps)
     return Verdict("agrees", _AGREES[meaning])
+
+
+def _other_number(ours: Steps, theirs: Steps) -> Verdict:
+    return Verdict("differs", f"it makes {len(ours)} steps instead of {len(theirs)}")
 
 
 def _differs(found: Difference, than: str) -> Verdict:

@@ -6,7 +6,7 @@ from itertools import islice
 
 from gradsan.fix.asking_calls import pass_call
 from gradsan.fix.drafting import Draft
-from gradsan.fix.keeping import as_number, number
+from gradsan.fix.keeping import number
 from gradsan.fix.program import Place, Program
 from gradsan.source.names import call_of, given, loaded, nodes
 from gradsan.source.tree import Statement, same_as
@@ -14,7 +14,7 @@ from gradsan.source.tree import Statement, same_as
 
 def metered(program: Program) -> Iterator[Draft]:
     """The meter is given the number, and the pass is asked of the loss itself."""
-    passing = next(iter(program.inward(program.diagnosis.used)), None)
+    passing = program.innermost(program.diagnosis.used)
     if passing is None or pass_call(passing.statement) is None:
         return
     here = [each for each in program.known(program.diagnosis.enters) if each.function == passing.function]
@@ -27,17 +27,8 @@ def metered(program: Program) -> Iterator[Draft]:
 
 def _past_the_meter(program: Program, feeding: Place, passing: Place, meter: str, loss: ast.expr) -> Iterator[Draft]:
     tree, draft = feeding.tree, Draft()
-    call = pass_call(passing.statement)
-    if call is None:
-        return
     reading = _reading(feeding, passing, meter)
-    if reading is None:  # `meter.average.backward()`
-        root = next(_members(call, meter), None)
-        if root is None or not isinstance(loss, ast.Name):
-            return
-        draft.replace(tree, root, loss.id)
-        if as_number(program, tree, loss, draft):
-            yield draft
+    if reading is None:
         return
     name, statement = reading
     draft.insert_before(tree, feeding.statement, f"{name} = {tree.text(loss)}")

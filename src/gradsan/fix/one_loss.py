@@ -2,15 +2,17 @@
 
 import ast
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import combinations, product
 
 from gradsan.facts.held import NOTHING, TENSOR
 from gradsan.facts.location import Location
 from gradsan.fix.drafting import Draft
+from gradsan.fix.flow import assignments, dependents
 from gradsan.fix.program import Place, Program, callee
 from gradsan.fix.revealing import was_seen
 from gradsan.fix.uses import cut_value, loads, use_of
-from gradsan.source.names import called_name
+from gradsan.source.names import assigned_names, called_name, calls, loaded_names
+from gradsan.source.tree import Statement, is_simple, same, same_as
 
 
 def in_the_earlier_loss(program: Program, name: str) -> Iterator[Draft]:
@@ -22,6 +24,17 @@ def in_the_later_loss(program: Program, name: str) -> Iterator[Draft]:
     """What the later pass is asked of does without it, where no statement of a later forward reads it."""
     if use_of(program, name) is None:
         yield from _in_one_loss(program, name, below=program.diagnosis.freed, above=program.diagnosis.used)
+
+
+def where_aimed_at(program: Program, _name: str) -> Iterator[Draft]:
+    """What the loss that a line computes compares with: of a call that is given two values, the second."""
+    for place in program.inward(program.diagnosis.enters)[:1]:
+        for call in calls(place.statement):
+            match call.args:
+                case [_, ast.Name() | ast.Subscript() as target, *_]:
+                    draft = Draft()
+                    if cut_value(program, place.tree, target, draft, like=TENSOR):
+                        yield draft
 
 
 def _in_one_loss(program: Program, name: str, *, below: Location | None, above: Location | None) -> Iterator[Draft]:
@@ -51,11 +64,18 @@ def _readings(first: Place, passing: Place, called: str | None, names: Sequence[
     """
     tree = passing.tree
     above = [each for each in tree.statements if first.line < tree.line(each) <= passing.line]
+    leading = [each for each in above if not is_simple(each) or _leads_to(passing.statement, each, above)]
     found: list[ast.expr] = []
-    for statement, name in product(above, names):
+    for statement, name in product(leading, names):
         readings = loads(statement, name)
         found += _given_to(called, readings, passing) if statement is passing.statement else readings
     return found
+
+
+def _leads_to(passing: Statement, statement: Statement, following: Sequence[Statement]) -> bool:
+    """Whether the pass is asked of what a statement computes, among others; not of another loss that stands there."""
+    later = following[following.index(statement) + 1 :]
+    return passing in dependents(statement, filter(is_simple, later)) or not assigned_names(statement)
 
 
 def _given_to(called: str | None, loads: list[ast.expr], place: Place) -> list[ast.expr]:
@@ -66,3 +86,44 @@ def _given_to(called: str | None, loads: list[ast.expr], place: Place) -> list[a
         return any(called_name(each) == called for each in calls)
 
     return list(filter(is_given, loads)) or loads
+
+
+def where_each_is_predicted(program: Program) -> Iterator[Draft]:
+    """`f(p1, z2)` and `f(p2, z1)`, where `p1` is computed from `z1`, and `p2` from `z2`: both targets are detached.
+
+    A prediction is trained to meet what it predicts. Where that came to meet the prediction as well, all would end as
+    one and the same value.
+    """
+    parted = program.parted(program.diagnosis.freed, program.diagnosis.used)
+    if parted is None:
+        return
+    place = parted[1]
+    comparing = [each for each in calls(place.scope) if _names(each) is not None]
+    for one, other in combinations(comparing, 2):
+        if same(one.func, other.func) and _predict_each_other(place, one, other):
+            draft = Draft()
+            for each in (one.args[1], other.args[1]):
+                draft.replace(place.tree, each, f"{place.text(each)}.detach()")
+            yield draft
+
+
+def _predict_each_other(place: Place, one: ast.Call, other: ast.Call) -> bool:
+    mine, yours = _names(one), _names(other)
+    if mine is None or yours is None:
+        return False
+    (prediction, target), (counterpart, own) = mine, yours
+    first, second = _computed_from(place, prediction), _computed_from(place, counterpart)
+    return own in first and target in second and target not in first and own not in second
+
+
+def _names(call: ast.Call) -> tuple[str, str] | None:
+    match call.args:
+        case [ast.Name(id=one), ast.Name(id=other)] if one != other:
+            return one, other
+    return None
+
+
+def _computed_from(place: Place, name: str) -> set[str]:
+    """The names that are read to compute one, wherever its function assigns it."""
+    values = (value for target, value in assignments(place.scope) if same_as(target, name))
+    return set().union(*map(loaded_names, values))

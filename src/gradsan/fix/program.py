@@ -53,6 +53,11 @@ class Place:
         return self.tree.scope(self.statement)
 
     @property
+    def cls(self) -> ast.ClassDef | None:
+        """The class around it."""
+        return next((each for each in self.tree.above(self.statement) if isinstance(each, ast.ClassDef)), None)
+
+    @property
     def block(self) -> list[Statement]:
         """The statements that stand beside its own, which is one of them."""
         return list(self.tree.block(self.statement))
@@ -213,6 +218,14 @@ class Program:
     def inward(self, location: Location | None) -> list[Place]:
         """The same, innermost first."""
         return self.known(location)[::-1]
+
+    def innermost(self, location: Location | None) -> Place | None:
+        """The first of those."""
+        return next(iter(self.inward(location)), None)
+
+    def in_a_loop(self, location: Location | None) -> Place | None:
+        """The innermost of them that stands in a loop of its function."""
+        return next((each for each in self.inward(location) if each.loops), None)
 
     def at(self, location: Location | None, depth: int) -> Place | None:
         """The statement of one frame of a stack, where it is so deep."""

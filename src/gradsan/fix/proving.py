@@ -126,6 +126,7 @@ class Prover:
             is_compared = self._meaning not in (
                 "open",
                 "again",
+                "begun",
                 "beside",
             )  # else what is found may well come from the edit
             return trial.status == before.status and is_gone and (is_compared or not attempt.new)
@@ -191,10 +192,14 @@ class Prover:
 
 
 def _same(one: Diagnosis, other: Diagnosis) -> bool:
-    """Whether it is the same problem still: the same cause, failing at the same line for the same name."""
+    """Whether it is the same problem still: the same cause, failing at the same line for the same name.
+
+    What two lines edit are two problems.
+    """
     ours, theirs = one.used, other.used
     lines = None if ours is None or theirs is None else ours.source == theirs.source and ours.step == theirs.step
-    return one.code == other.code and one.culprit == other.culprit and lines is not False
+    edits = None if one.changed is None or other.changed is None else one.changed.source == other.changed.source
+    return one.code == other.code and one.culprit == other.culprit and lines is not False and edits is not False
 
 
 def beyond(found: Iterable[Diagnosis], known: Iterable[Diagnosis]) -> list[Diagnosis]:

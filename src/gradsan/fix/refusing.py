@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from gradsan.knowledge.operation import Operation
 from gradsan.knowledge.tensors import operation
@@ -28,16 +29,19 @@ def no_edit(diagnosis: Diagnosis) -> str:
 
 
 def _reason(diagnosis: Diagnosis) -> str:
+    place = diagnosis.used or diagnosis.held or diagnosis.made or diagnosis.cut
+    if place is not None and Path(place.file).is_absolute():
+        return f"{place.file} lies outside the working directory; change into its folder, and try again there"
     kinds = [fix.kind for fix in diagnosis.fixes if fix.kind != "advice"]
     if not kinds:
-        return "what is meant here, only its author knows; its fixes say what to decide"
+        return "only its author knows what is meant here; choose one of the fixes, and make it by hand"
     if (cut := diagnosis.cut) is not None:
         return f"the cut at {cut.file}:{cut.line} cannot simply be left out; {_instead(cut.source or '')}"
     if diagnosis.culprit is None:
-        return "no variable is known that holds it, so there is no line to change; see its fixes"
+        return "it is not known which variable holds the tensor; make one of the fixes by hand"
     return (
-        f"no line was found in which `{diagnosis.culprit.name}` can be treated so ({', '.join(kinds)}) and every path "
-        "through the program still works; see its fixes"
+        f"no line was found in which `{diagnosis.culprit.name}` can be changed ({', '.join(kinds)}) so that every path "
+        "through the program still works; make one of the fixes by hand"
     )
 
 

@@ -1,44 +1,35 @@
-"""The lines from a changed network's output to the loss, run again below the step: they see the new parameters."""
+"""Below the step, with the new parameters: the lines from a network's output to the loss, or what is handed on."""
 
 import ast
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from gradsan.fix.drafting import Draft
 from gradsan.fix.flow import dependents
 from gradsan.fix.program import Place, Program
-from gradsan.source.names import assigned_names, loaded_names
+from gradsan.source.names import assigned_names, calls, loaded_names
 from gradsan.source.placing import code_of
-from gradsan.source.tree import Statement
+from gradsan.source.tree import Loop, Statement, same_as
 
 
-@dataclass(frozen=True, slots=True)
-class Rerun:
-    """A change, and how many lines it runs again."""
-
-    draft: Draft
-    lines: int
-
-
-def after_the_step(program: Program) -> Rerun | None:
-    """Right above the pass, where the network has changed between the two in one block."""
+def after_the_step(program: Program) -> Iterator[Draft]:
+    """Several lines lead to the loss: right above the pass, where the network has changed in between, in one block."""
     parted = program.parted(program.diagnosis.made, program.diagnosis.used)
     if parted is None or parted[1].statement not in parted[0].below:
-        return None
+        return
     creating, passing = parted
     between = creating.below[: creating.below.index(passing.statement)]
     if _steps_elsewhere(program, creating, between):  # an earlier iteration did
-        return None
+        return
     again = [creating.statement, *_on_the_path(creating.statement, between, passing.statement)]
     again = _with_all_that_follows(again, between) or again
-    if not all(isinstance(each, ast.Assign) for each in again):
-        return None
+    if len(again) == 1 or not all(isinstance(each, ast.Assign) for each in again):
+        return
     draft = Draft()
     for each in _needed_no_more(again, between):
         draft.remove(creating.tree, each)
     codes = [code_of(creating.tree, each, comments=False) for each in again]
     draft.insert_before(creating.tree, passing.statement, *codes)
-    return Rerun(draft, len(again))
+    yield draft
 
 
 def _steps_elsewhere(program: Program, creating: Place, between: Sequence[Statement]) -> bool:
@@ -72,3 +63,39 @@ def _needed_no_more(again: Sequence[Statement], between: Sequence[Statement]) ->
     for each in reversed(again):
         (kept if loaded_names(kept) & assigned_names(each) else found).append(each)
     return found
+
+
+def computed_for_the_next(program: Program, name: str) -> Iterator[Draft]:
+    """`value = later` below the step becomes `value = net(x)`, by which `later` was computed above it."""
+    for place in program.inward(program.diagnosis.changed):
+        for loop in place.loops[:1]:
+            yield from _in_loop(place, loop, name)
+            return
+
+
+def _in_loop(stepping: Place, loop: Loop, name: str) -> Iterator[Draft]:
+    handing = next((each for each in reversed(loop.body) if _hands(each, name) is not None), None)
+    carried = None if handing is None else _hands(handing, name)
+    if handing is None or carried is None or stepping.tree.line(handing) <= stepping.line:
+        return
+    above = loop.body[: loop.body.index(handing)]
+    creating = next((each for each in reversed(above) if carried in assigned_names(each)), None)
+    match creating:
+        case ast.Assign(targets=[ast.Name()], value=ast.Call() as value) if _means_the_same(value, creating, above):
+            draft = Draft()
+            draft.replace(stepping.tree, handing, f"{name} = {stepping.text(value)}")
+            yield draft
+
+
+def _hands(statement: Statement, name: str) -> str | None:
+    """The variable whose value a statement gives to the name, and nothing else."""
+    match statement:
+        case ast.Assign(targets=[target], value=ast.Name(id=carried)) if same_as(target, name):
+            return carried
+    return None
+
+
+def _means_the_same(value: ast.Call, creating: Statement, above: list[Statement]) -> bool:
+    """Whether nothing that it reads has got another value since; what a call changes in an object is not seen."""
+    since = above[above.index(creating) + 1 :]
+    return not loaded_names(value) & assigned_names(since) and len(calls(value)) == 1

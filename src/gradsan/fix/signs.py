@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from gradsan.causes import choosing
 from gradsan.causes.remedy import Sign
-from gradsan.fix.collected import collected
+from gradsan.fix.collected import collected, filled_by_hooks
+from gradsan.fix.emptied_lists import emptied_beside
 from gradsan.fix.flow import dependents
 from gradsan.fix.kinds import can_be_written
-from gradsan.fix.kinds.reset_state import emptied_beside, is_reset_elsewhere
+from gradsan.fix.own_reset import is_reset_elsewhere
 from gradsan.fix.program import Place, Program
 from gradsan.fix.tried import built_on
 from gradsan.report import Fix, FixKind
@@ -42,13 +43,11 @@ def _is_writable(program: Program) -> bool:
 
 def _adds_several(program: Program) -> bool:
     """Whether a total is added to in a loop of its own, below which it is back-propagated: it is a sum of terms."""
-    enters, used = program.diagnosis.enters, program.diagnosis.used
-    apart = program.apart(enters, used)
-    adding, passing = (None, None) if apart is None else (program.places(enters)[apart], program.places(used)[apart])
-    if adding is None or passing is None or not _is_writable(program):
+    parted = program.parted(program.diagnosis.enters, program.diagnosis.used)
+    if parted is None or not _is_writable(program):
         return False
-    around = passing.tree.loops(passing.statement)
-    return any(each not in around for each in adding.tree.loops(adding.statement))
+    adding, passing = parted
+    return any(each not in passing.loops for each in adding.loops)
 
 
 def _takes_batches(program: Program) -> bool:
@@ -56,14 +55,12 @@ def _takes_batches(program: Program) -> bool:
 
     Where the loop is part of a step, over views or heads of one batch, what it works on comes from that step.
     """
-    for place in reversed(program.places(program.diagnosis.made)):
-        loops = [] if place is None else place.tree.loops(place.statement)
-        if place is None or not loops or not _is_writable(program):
-            continue
-        around = loops[1:2]
-        step = assigned_names(around[0]) - assigned_names(loops[0]) if around else set()
-        return not loaded_names(loops[0]) & step
-    return False
+    place = program.in_a_loop(program.diagnosis.made)
+    if place is None or not _is_writable(program):
+        return False
+    loop, *around = place.loops
+    step = assigned_names(around[:1]) - assigned_names(loop)
+    return not loaded_names(loop) & step
 
 
 def _gradient_enters_the_loss(program: Program) -> bool:
@@ -101,6 +98,12 @@ def _is_filled_for_one_pass(program: Program) -> bool:
     return emptied_beside(program) is not None or collected(program, culprit.name) is not None
 
 
+def _is_filled_by_hooks(program: Program) -> bool:
+    """Whether forward hooks fill it: what they have kept is for one forward, and the next one fills it again."""
+    name = program.name
+    return name is not None and name.rpartition(".")[2] in filled_by_hooks(program) and _is_filled_for_one_pass(program)
+
+
 def _hands_out(statement: ast.AST) -> bool:
     match statement:
         case ast.Return():
@@ -115,7 +118,7 @@ SIGNS: Mapping[Sign, Callable[[Program], bool]] = {
     "a gradient enters the loss": _gradient_enters_the_loss,
     "no gradient enters the loss": lambda program: not _gradient_enters_the_loss(program),
     "the program resets it elsewhere": lambda program: (
-        emptied_beside(program) is not None or is_reset_elsewhere(program)
+        emptied_beside(program) is not None or is_reset_elsewhere(program) or _is_filled_by_hooks(program)
     ),
     "it is filled for one pass": _is_filled_for_one_pass,
     "several terms are added": _adds_several,

@@ -28,8 +28,10 @@ def other_crossings(incident: SecondPass, scene: Scene, culprit: Culprit) -> tup
     """Those that the explanation is not about, each place and name once; the last has no name where some were left out.
 
     What stands at the same line under the same name is no other: an edit of that line, or of all objects that have it,
-    treats it too.
+    treats it too. Nor is what a network computes itself that learns from another one: that stays part of its loss.
     """
+    if incident.owners.is_teaching:
+        return ()
     found: dict[tuple[str | None, Stack], Crossed] = {}
     for each in (*_of_edges(incident, scene, culprit), *_of_one_statement(incident, culprit)):
         found.setdefault((None if each.culprit is None else each.culprit.name, _where(each.enters)), each)
@@ -72,15 +74,20 @@ def assigned_together(culprit: Culprit, created: Stack, enters: Stack) -> list[C
     """What the statement that created the culprit gives a value too, where the later forward reads it beside it.
 
     `h, c = cell(x, (h, c))`: the lines do not say which of the two an op of the cell has become. What the function
-    detaches already is none of them.
+    detaches already is none of them, nor is anything where each name has a value of its own: `a, b = one(x), two(x)`.
     """
     for frame in reversed(created):
-        together = [text(each.target) for one in statements_at(frame) for each in stores(one) if each.value_path]
+        unpacking = [each for each in statements_at(frame) if not _assigns_several(each)]
+        together = [text(each.target) for one in unpacking for each in stores(one) if each.value_path]
         if culprit.name in together:
             read = {name for each in enters if each.function == frame.function for name in read_at(each)}
             others = read - _detached_in(frame) - {culprit.name} if culprit.name in read else ()
             return [Culprit(each, culprit.holder) for each in map(str, together) if each in others]
     return []
+
+
+def _assigns_several(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Tuple)
 
 
 def _detached_in(frame: Frame) -> set[str | None]:

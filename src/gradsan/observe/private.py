@@ -6,7 +6,7 @@ met as an `AttributeError` in the middle of someone's training.
 
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -59,12 +59,28 @@ def compiler_switch() -> Callable[[object], object]:
     return switch if callable(switch) else lambda _: None
 
 
+def override_switch() -> Callable[[], AbstractContextManager[object]]:
+    """For blocks in which no class and no mode of the program is asked what an operation on tensors is to do."""
+    import torch
+
+    switch = _dig(torch, "_C.DisableTorchFunction")
+    return switch if callable(switch) else nullcontext
+
+
 def is_tracing() -> bool:
     """Whether ops run on stand-ins without values now: then it is the compiler that differentiates, not the program."""
     import torch
 
     mode, stand_ins = _dig(torch, "_C._get_dispatch_mode"), _dig(torch, "_C._TorchDispatchModeKey.FAKE")
     return callable(mode) and stand_ins is not None and mode(stand_ins) is not None
+
+
+def is_transforming() -> bool:
+    """Whether a transform of `torch.func` is at work: what is computed then are values of its own kind."""
+    import torch
+
+    transform = _dig(torch, "_C._functorch.peek_interpreter_stack")
+    return callable(transform) and transform() is not None
 
 
 def restore_versions(tensors: Sequence[tuple[Any, int]]) -> None:

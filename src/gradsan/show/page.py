@@ -12,9 +12,10 @@ from gradsan.causes import Cause
 from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, rendered, with_inline_code, wrapped
 
 _GROUPS = {
-    "GS1": 'raised: "backward through the graph a second time"',
-    "GS2": "raised: what people run into next",
-    "GS3": "silent",
+    "GS1": 'PyTorch raises "Trying to backward through the graph a second time"',
+    "GS2": "PyTorch raises another error of a backward pass",
+    "GS3": "no error is raised, but the training is wrong, or memory is wasted",
+    "GS0": "not checked",
 }
 _CONTEXT = 2  # lines of the program around each change
 
@@ -54,7 +55,7 @@ def table(causes: Sequence[type[Cause]], *, width: int, color: bool) -> str:
             if each.code.startswith(prefix):
                 text.append_text(_row(each, names, width))
         text.append("\n")
-    text.append("`gradsan explain CODE` shows the page of a code.\n")
+    text.append("`gradsan explain GS103` shows the page of a code.\n")
     return rendered(with_inline_code(text), color=color)
 
 

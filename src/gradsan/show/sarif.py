@@ -9,7 +9,7 @@ from urllib.parse import quote
 from gradsan.causes import cause
 from gradsan.causes.cause import Cause
 from gradsan.facts.location import Location
-from gradsan.report import Diagnosis, Report
+from gradsan.report import Diagnosis, Fix, Report
 from gradsan.show.harmless import in_json
 from gradsan.show.places import explanation_places, main_place, main_role
 
@@ -18,15 +18,18 @@ _LEVEL = {"error": "error", "warning": "warning"}
 _RANK = {"certain": 90.0, "likely": 60.0, "possible": 30.0}
 
 
-def sarif(report: Report) -> str:
-    """One run, with the page of every code that was found, and the explanation of each diagnosis as its code flow."""
+def sarif(report: Report, docs_url: str | None = None) -> str:
+    """One run, with the page of every code that was found, and the explanation of each diagnosis as its code flow.
+
+    `docs_url`: where the pages of the codes can be read.
+    """
     codes = sorted({each.code for each in report.diagnoses})
     run = {
         "tool": {
             "driver": {
                 "name": "gradsan",
                 "version": report.gradsan,
-                "rules": [_rule(cause(code)) for code in codes],
+                "rules": [_rule(cause(code), docs_url) for code in codes],
             }
         },
         "columnKind": "unicodeCodePoints",
@@ -36,13 +39,15 @@ def sarif(report: Report) -> str:
     return in_json(json.dumps(whole, indent=2, ensure_ascii=False)) + "\n"
 
 
-def _rule(known: type[Cause]) -> dict[str, Any]:
+def _rule(known: type[Cause], docs_url: str | None) -> dict[str, Any]:
+    page = {} if docs_url is None else {"helpUri": f"{docs_url.rstrip('/')}/{known.code}.md"}
     return {
         "id": known.code,
         "name": "".join(part.capitalize() for part in known.name.split("-")),
         "shortDescription": {"text": known.summary},
         "fullDescription": {"text": "\n\n".join(known.explanation())},
         "help": {"text": f"{known.fix}\n\n{known.unless}"},
+        **page,
         "defaultConfiguration": {"level": _LEVEL[known.severity]},
         "properties": {"tags": ["pytorch", "autograd"]},
     }
@@ -68,9 +73,36 @@ def _result(diagnosis: Diagnosis, codes: list[str]) -> dict[str, Any]:
                 {"location": {**_location(at), "message": {"text": words}}} for _, at, words in places
             ]}]}
         ],
+        "fixes": [_fix(each) for each in diagnosis.fixes if each.edits],
         "partialFingerprints": {"gradsan/v1": diagnosis.fingerprint},
         "properties": {"confidence": diagnosis.confidence},
     }  # fmt: skip
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    """Whole lines are replaced: the region ends where the line after them begins."""
+    files = dict.fromkeys(each.file for each in fix.edits)
+    return {
+        "description": {"text": fix.title},
+        "artifactChanges": [
+            {
+                "artifactLocation": {"uri": _uri(file)},
+                "replacements": [
+                    {
+                        "deletedRegion": {"startLine": each.line, "startColumn": 1, "endLine": each.end_line + 1},
+                        "insertedContent": {"text": f"{each.new}\n"},
+                    }
+                    for each in fix.edits
+                    if each.file == file
+                ],
+            }
+            for file in files
+        ],
+    }
+
+
+def _uri(file: str) -> str:
+    return quote(os.fsencode(PurePath(file).as_posix()))
 
 
 def _location(place: Location) -> dict[str, Any]:
@@ -81,5 +113,4 @@ def _location(place: Location) -> dict[str, Any]:
         region["endColumn"] = place.end_column
     if place.source:
         region["snippet"] = {"text": place.source}
-    uri = quote(os.fsencode(PurePath(place.file).as_posix()))
-    return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(place.file)}, "region": region}}

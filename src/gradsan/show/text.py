@@ -21,7 +21,7 @@ from gradsan.show.explained import (
 )
 from gradsan.show.harmless import harmless, neutral
 from gradsan.show.places import explanation_places, line_of, main_place
-from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, rendered, wrapped
+from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, patch_lines, rendered, wrapped
 
 
 def terminal(report: Report, *, width: int, color: bool, verbose: bool = False) -> str:
@@ -59,7 +59,7 @@ def proposal(diagnosis: Diagnosis, diff: str, why: str, *, width: int, color: bo
             text.append_text(labelled("note", note, width))
     text.append_text(labelled("sure", neutral(why), width))
     indent = "" if is_made else "  "
-    for line in neutral(diff, lines=True).splitlines():
+    for line in patch_lines(diff):
         text.append(f"{indent}{line}\n", DIFF.get(line[:1], ""))
     return rendered(text.append("\n"), color=color)
 

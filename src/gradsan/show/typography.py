@@ -7,6 +7,8 @@ from io import StringIO
 from rich.cells import cell_len
 from rich.text import Text
 
+from gradsan.show.harmless import neutral
+
 NARROWEST = 40  # columns; below that, prose is no longer readable and the terminal may cut it
 SEVERITY = {"error": "bold red", "warning": "bold yellow"}
 DIFF = {"-": "red", "+": "green"}
@@ -35,6 +37,12 @@ def changed_lines(old: Sequence[str], new: Sequence[str]) -> list[str]:
     lines = [line for line in difflib.ndiff(old, new) if line[0] != "?"]
     beside = [any(each[0] in DIFF for each in lines[max(at - 1, 0) : at + 2]) for at in range(len(lines))]
     return [line for line, is_beside in zip(lines, beside, strict=True) if is_beside]
+
+
+def patch_lines(diff: str) -> list[str]:
+    """The lines of a patch as they may be shown, with the line ends they had, so that `git apply` takes them."""
+    lines = diff.removesuffix("\n").split("\n") if diff else []
+    return [neutral(line.removesuffix("\r")) + ("\r" if line.endswith("\r") else "") for line in lines]
 
 
 def with_inline_code(text: Text) -> Text:

@@ -11,7 +11,7 @@ from gradsan.fix.program import Place, Program
 from gradsan.fix.revealing import held_above, held_at
 from gradsan.knowledge.tensors import has_twin
 from gradsan.source.arguments import without_argument
-from gradsan.source.names import argument, assigned_names, given, loaded, loaded_names, nodes
+from gradsan.source.names import argument, assigned_names, loaded, loaded_names, nodes
 from gradsan.source.tree import For, is_simple
 
 
@@ -43,13 +43,6 @@ def _out_of_place(program: Program, place: Place) -> Iterator[Draft]:
             _is_of_use(base, place)
         ):
             yield from _with_items(program, place, text(base))
-        case (
-            ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Attribute() as base, attr="copy_")) as call) as edit
-        ) if (
-            len(given(call)) == 1  # of a plain name, others may have the same tensor
-        ):
-            draft.replace(place.tree, edit, f"{text(base)} = {text(given(call)[0])}")
-            yield draft
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr=name) as func) as call) as edit if has_twin(
             name
         ) and _is_of_use(base, place):

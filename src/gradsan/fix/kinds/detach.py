@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from gradsan.facts.held import NOTHING, Held
 from gradsan.fix.carried_between import at_the_boundary, cut_below, without_a_loop
 from gradsan.fix.drafting import Draft
-from gradsan.fix.expression_text import bracketed, method, written_out
+from gradsan.fix.expression_text import method
 from gradsan.fix.flow import constants, reads
 from gradsan.fix.keeping import added_at, as_tensor, kept_by
 from gradsan.fix.kinds import Places, named
-from gradsan.fix.one_loss import in_the_earlier_loss, in_the_later_loss
+from gradsan.fix.one_loss import in_the_earlier_loss, in_the_later_loss, where_aimed_at, where_each_is_predicted
 from gradsan.fix.program import Place, Program, common_frames, frames
 from gradsan.fix.revealing import held_above, held_below, was_seen
-from gradsan.fix.uses import cut_code, cut_value, detach_here, loads, use_of
-from gradsan.source.tree import Function, same_as
+from gradsan.fix.uses import cut_value, detach_here, loads, use_of
+from gradsan.source.tree import Function, Statement
 
 
 def _where_kept(program: Program, name: str) -> Iterator[Draft]:
@@ -68,26 +68,9 @@ def _where_used_alone(program: Program, name: str) -> Iterator[Draft]:
 
 def _where_used(program: Program, name: str) -> Iterator[Draft]:
     """`name.detach()` in place of `name`; the other halves of a state that are carried together go along."""
-    use = use_of(program, name)
-    if use is None:
-        return
-    draft = Draft()
-    match use.statement:
-        case ast.AugAssign(target=target) as added if same_as(target, name):
-            is_cut = _cut_added(program, use, added, draft)
-        case _:
-            is_cut = _cut_with_siblings(program, use, name, draft)
-    if is_cut:
+    use, draft = use_of(program, name), Draft()
+    if use is not None and _cut_with_siblings(program, use, name, draft):
         yield draft
-
-
-def _cut_added(program: Program, use: Place, added: ast.AugAssign, draft: Draft) -> bool:
-    """`total += loss` as `total = total.detach() + loss`; whether that can be written."""
-    name = use.text(added.target)
-    code = cut_code(program, use.tree, name, held_above(program, use.tree, added, name), draft)
-    if code is not None:
-        draft.replace(use.tree, added, written_out(use.tree, added, bracketed(code)))
-    return code is not None
 
 
 def _cut_with_siblings(program: Program, use: Place, name: str, draft: Draft) -> bool:
@@ -106,12 +89,21 @@ def _unseen(program: Program, name: str, use: Place) -> Held:
 
 
 def _siblings(program: Program, name: str, use: Place) -> list[str]:
-    """The names that the creating statement assigns together with it, and that are read beside it."""
+    """The names that the creating statement takes out of one value together with it, and that are read beside it."""
     here = [each for each in program.known(program.diagnosis.made) if each.function == use.function]
     creating = next((each for each in here if name in each.targets), None)
-    if creating is None or (creating.line < use.line and not program.remedy.with_siblings):
+    if (
+        creating is None
+        or _assigns_several(creating.statement)
+        or (creating.line < use.line and not program.remedy.with_siblings)
+    ):
         return []  # no state that is carried on, but several outputs of this step
     return [each for each in creating.targets if each != name and loads(use.statement, each)]
+
+
+def _assigns_several(statement: Statement) -> bool:
+    """Whether it only saves lines: `a, b = first(x), second(x)`."""
+    return isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Tuple)
 
 
 def _once_a_step(program: Program, name: str, use: Place) -> bool:
@@ -133,15 +125,19 @@ def _read_elsewhere(use: Place, name: str) -> bool:
     return not set(reads(use.tree.source, name)) <= set(here)
 
 
-PLACES: Places = named(
-    {
-        "kept": _where_kept,
-        "creation": _where_created,
-        "hand-over": _where_handed_over,
-        "earlier loss": in_the_earlier_loss,
-        "later loss": in_the_later_loss,
-        "single use": _where_used_alone,
-        "use": _where_used,
-        "boundary": at_the_boundary,
-    }
-)
+PLACES: Places = {
+    **named(
+        {
+            "kept": _where_kept,
+            "creation": _where_created,
+            "hand-over": _where_handed_over,
+            "earlier loss": in_the_earlier_loss,
+            "later loss": in_the_later_loss,
+            "single use": _where_used_alone,
+            "use": _where_used,
+            "boundary": at_the_boundary,
+            "target": where_aimed_at,
+        }
+    ),
+    "predicted": where_each_is_predicted,
+}

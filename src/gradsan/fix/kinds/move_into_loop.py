@@ -11,7 +11,7 @@ from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program, frames
 from gradsan.knowledge.effects import does, may_ask_for_pass, touches_gradients
 from gradsan.knowledge.tensors import operation
-from gradsan.source.names import assigned_names, call_of, called_name, loaded, loaded_names, targets
+from gradsan.source.names import assigned_names, call_of, called_name, calls, loaded, loaded_names, targets
 from gradsan.source.placing import code_of, header, nested
 from gradsan.source.tree import For, Function, Loop, Statement, Tree
 
@@ -49,23 +49,19 @@ def _creation_into_the_loop(program: Program) -> Iterator[Draft]:
 
 def _update_into_the_loop(program: Program) -> Iterator[Draft]:
     """Each iteration made a loss, and the update below the loop saw the last one only."""
-    for place in reversed(program.places(program.diagnosis.made)):
-        loops = [] if place is None else place.tree.loops(place.statement)
-        if place is None or not loops:
-            continue
-        tree, loop = place.tree, loops[0]
-        below = tree.below(loop)
-        update = [each for each in below if _updates(each)]
-        losses = assigned_names(place.statement)
-        if any(_asks_for_pass(each, losses) for each in update):
-            moved = below[below.index(update[0]) : below.index(update[-1]) + 1]
-            draft = Draft()
-            for each in moved:
-                draft.remove(tree, each)
-            last = tree.block(place.statement)[-1]
-            draft.insert_after(tree, last, *(code_of(tree, each) for each in moved))
-            yield draft
+    place = program.in_a_loop(program.diagnosis.made)
+    if place is None:
         return
+    tree, below = place.tree, place.tree.below(place.loops[0])
+    update = [each for each in below if _updates(each)]
+    losses = assigned_names(place.statement)
+    if any(_asks_for_pass(each, losses) for each in update):
+        moved = below[below.index(update[0]) : below.index(update[-1]) + 1]
+        draft = Draft()
+        for each in moved:
+            draft.remove(tree, each)
+        draft.insert_after(tree, place.block[-1], *(code_of(tree, each) for each in moved))
+        yield draft
 
 
 def _constructs(made: Location, index: int) -> bool:
@@ -86,7 +82,7 @@ def _lines(tree: Tree, statement: Statement) -> range:
 
 def _read_below(making: Place, container: Loop | Function) -> set[str]:
     """The names that are read below the loop or the closure, in the block in which they are created."""
-    block = list(making.tree.block(making.statement))
+    block = making.block
     return set().union(*(loaded_names(each) for each in block[block.index(container) + 1 :]))
 
 
@@ -123,7 +119,7 @@ def _body(
     around = next((each for each in (passing.statement, *tree.above(passing.statement)) if each in block), None)
     if isinstance(around, Loop) and around is not making.statement:
         return _taking_part(program, making, block[: block.index(around)]), around
-    closure = None if inner is None else inner.tree.scope(inner.statement)
+    closure = None if inner is None else inner.scope
     if inner is not None and inner.tree is tree and isinstance(closure, Function) and closure in block:
         return _taking_part(program, making, block[: block.index(closure)]), closure
     return None
@@ -191,30 +187,25 @@ def _may_move(moved: list[Statement], container: Loop | Function, uses: Statemen
 
 def _buffer_into_the_loop(program: Program) -> Iterator[Draft]:
     """What was created once, is written to in every iteration and never assigned: each begins with a new one."""
-    culprit = program.diagnosis.culprit
-    for place in reversed(program.places(program.diagnosis.used)):
-        loops = [] if place is None else place.tree.loops(place.statement)
-        if place is None or culprit is None or not loops:
-            continue
-        yield from _weights_into_the_loop(place, culprit.name, loops)
-        loop, block = loops[-1], list(place.tree.block(loops[-1]))
-        above = block[: block.index(loop)] if loop in block else []
-        making = [each for each in above if culprit.name in assigned_names(each)]
-        is_bound = culprit.name in assigned_names(loop)
-        if len(making) == 1 and _allocates(making[0]) and not is_bound and _may_move(making, loop):
-            draft = Draft()
-            draft.remove(place.tree, making[0])
-            draft.insert_before(place.tree, loop.body[0], code_of(place.tree, making[0]))
-            yield draft
+    place, name = program.in_a_loop(program.diagnosis.used), program.name
+    if place is None or name is None:
         return
+    yield from _weights_into_the_loop(place, name)
+    loop = place.loops[-1]
+    making = _assigned_above(place.tree, loop, name)
+    if len(making) == 1 and _allocates(making[0]) and name not in assigned_names(loop) and _may_move(making, loop):
+        draft = Draft()
+        draft.remove(place.tree, making[0])
+        draft.insert_before(place.tree, loop.body[0], code_of(place.tree, making[0]))
+        yield draft
 
 
-def _weights_into_the_loop(place: Place, name: str, loops: Sequence[Loop]) -> Iterator[Draft]:
+def _weights_into_the_loop(place: Place, name: str) -> Iterator[Draft]:
     """Weights that begin as a network's parameters and are adapted in a loop begin again in each of its iterations.
 
     To carry trained weights on is an optimizer's work; what an iteration adapts is for that iteration.
     """
-    tree = place.tree
+    tree, loops = place.tree, place.loops
     adapting = next((each for each in loops if name in assigned_names(each.body)), None)
     if adapting is None:
         return
@@ -267,15 +258,14 @@ def _allocates(statement: Statement) -> bool:
 
 def _context_into_the_loop(program: Program) -> Iterator[Draft]:
     """`with cached():` around a loop: in each of its iterations instead."""
-    for place in reversed(program.places(program.diagnosis.made)):
-        if place is not None:
-            yield from _inside(place)
+    for place in program.inward(program.diagnosis.made):
+        yield from _inside(place)
 
 
 def _inside(place: Place) -> Iterator[Draft]:
     tree = place.tree
     for node in tree.above(place.statement):
-        if isinstance(node, ast.With) and any("cache" in ast.unparse(item.context_expr) for item in node.items):
+        if isinstance(node, ast.With) and any(does(called_name(each), "caches") for each in calls(node.items)):
             if len(node.body) == 1 and isinstance(loop := node.body[0], Loop):
                 draft = Draft()
                 draft.rewrite(tree, node, _swapped(tree, node, loop))

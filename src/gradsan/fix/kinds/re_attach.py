@@ -17,9 +17,7 @@ from gradsan.source.tree import Tree
 
 def _where_it_is_cut(program: Program) -> Iterator[Draft]:
     """At the line that cut it: the innermost one that says so."""
-    for place in reversed(program.places(program.diagnosis.cut)):
-        if place is None:
-            continue
+    for place in program.inward(program.diagnosis.cut):
         found = list(nodes(place.statement, into_functions=False)) if not hasattr(place.statement, "items") else []
         if any(isinstance(each, ast.Call) and _leaves_torch(called_name(each)) for each in found):
             return  # whatever goes into NumPy loses its history there

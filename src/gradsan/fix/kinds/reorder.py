@@ -80,6 +80,8 @@ def _step_moved(stepping: Place, passing: Place, *, guards_gradients: bool) -> I
     """The step below the pass, or not at all where the program steps there anyway."""
     block = stepping.block
     step, later = block.index(stepping.statement), block.index(passing.statement)
+    if step > later:
+        return
     between, below = block[step + 1 : later], passing.below
     clearings = _clearings(stepping.statement, between)
     steps_there = any(_is_same_call(stepping.statement, each) for each in below)
@@ -94,6 +96,22 @@ def _step_moved(stepping: Place, passing: Place, *, guards_gradients: bool) -> I
     if not steps_there:
         draft.insert_after(passing.tree, passing.statement, code_of(stepping.tree, stepping.statement, blanks=True))
     yield draft
+
+
+def _clearing_above_the_pass(program: Program) -> Iterator[Draft]:
+    """What clears the gradients of a pass before the step below has taken them: above the pass."""
+    pair = _side_by_side(program, program.diagnosis.changed, program.diagnosis.used)
+    if pair is None:
+        return
+    stepping, passing = pair
+    between = [each for each in passing.below if each in stepping.above]
+    clearings = [each for each in between if (call := call_of(each)) and does(called_name(call), "clears")]
+    if clearings:
+        draft = Draft()
+        for each in clearings:
+            draft.remove(passing.tree, each)
+        draft.insert_before(passing.tree, passing.statement, *(code_of(passing.tree, each) for each in clearings))
+        yield draft
 
 
 def _gives_gradients(passing: Place) -> bool:
@@ -131,5 +149,6 @@ def _side_by_side(program: Program, one: Location | None, other: Location | None
 PLACES: Places = {
     "earlier pass": _above_the_earlier_pass,
     "later pass": _below_the_later_pass,
+    "clearing": _clearing_above_the_pass,
     "guard": _under_the_guard,
 }

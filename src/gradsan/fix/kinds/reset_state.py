@@ -4,28 +4,27 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from gradsan.facts.location import Location
-from gradsan.fix.carried import for_each
 from gradsan.fix.collected import collected
 from gradsan.fix.creating import creates_trained
 from gradsan.fix.drafting import Draft
+from gradsan.fix.emptied_lists import emptied_beside
 from gradsan.fix.kinds import Places, named
-from gradsan.fix.program import Place, Program, frames
-from gradsan.source.names import assigned_names, assigns, called_name, calls, loaded, targets
-from gradsan.source.tree import For, Function, Loop, Statement, Tree, same_as
-
-_FINDING = ("modules", "named_modules", "children", "named_children", "isinstance", "hasattr", "values", "items")
+from gradsan.fix.own_reset import by_its_own_method
+from gradsan.fix.program import Place, Program
+from gradsan.source.imported import word_for
+from gradsan.source.names import assigned_names, assigns, calls, loaded, targets
+from gradsan.source.tree import For, Loop, Statement, Tree, same_as
 
 
 def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
     """Beside what the program empties there; else by the class's own method, or with what it was in the beginning."""
     if (forgotten := emptied_beside(program)) is not None:
-        where, emptying, code = forgotten
+        tree, emptying, code = forgotten
         draft = Draft()
-        draft.insert_after(where.tree, emptying, code)
+        draft.insert_after(tree, emptying, code)
         yield draft
         return
-    yield from _by_its_own_method(program)
+    yield from by_its_own_method(program)
     yield from _as_in_the_beginning(program, name)
 
 
@@ -67,41 +66,60 @@ def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
 
     Where the pass is asked for in some iterations only, several of them make one loss: there, it is below the pass.
     """
-    enters, used = program.diagnosis.enters, program.diagnosis.used
-    apart = program.apart(enters, used)
-    adding, passing = (None, None) if apart is None else (program.places(enters)[apart], program.places(used)[apart])
-    if adding is None or passing is None:
+    parted = program.parted(program.diagnosis.enters, program.diagnosis.used)
+    if parted is None:
         return
-    tree = passing.tree
+    adding, passing = parted
     reached, start = _written_in(program, passing, name), _begun_with(program, adding, name)
-    loop = next((each for each in tree.loops(passing.statement) if each in tree.loops(adding.statement)), None)
-    around = loop if loop is not None else tree.scope(passing.statement)
+    loop = next((each for each in passing.loops if each in adding.loops), None)
+    around = passing.scope if loop is None else loop
     if reached is None or start is None:
-        called = program.places(enters)[apart:]
-        if all(each is not None and _goes_over_what_it_calls(each, passing) for each in called):
-            yield from _begun_where_it_is_added_to(called[-1], name)
+        yield from _where_it_is_added_to(program, passing, name)
+    elif isinstance(around, ast.Module | ast.Lambda):
         return
-    if isinstance(around, ast.Module | ast.Lambda):
-        return
-    draft, here = Draft(), list(tree.block(passing.statement))
-    if passing.statement not in around.body:
-        if isinstance(here[-1], ast.Return | ast.Continue | ast.Break):
-            return
-        draft.insert_after(tree, here[-1], f"{reached} = {start}")
-        yield draft
-        return
-    draft.insert_before(tree, here[0], f"{reached} = {start}")
+    elif passing.statement in around.body:
+        yield from _at_the_top(passing, loop, reached, start)
+    else:
+        yield from _at_the_bottom(passing, reached, start)
+
+
+def _at_the_top(passing: Place, loop: Loop | None, reached: str, start: str) -> Iterator[Draft]:
+    draft, tree = Draft(), passing.tree
+    draft.insert_before(tree, passing.block[0], f"{reached} = {start}")
     superfluous = _initial_above(tree, loop, reached)
     if superfluous is not None:
         draft.remove(tree, superfluous)
     yield draft
 
 
+def _at_the_bottom(passing: Place, reached: str, start: str) -> Iterator[Draft]:
+    draft, last = Draft(), passing.block[-1]
+    if not isinstance(last, ast.Return | ast.Continue | ast.Break):
+        draft.insert_after(passing.tree, last, f"{reached} = {_as_it_is_read(passing, reached, start)}")
+        yield draft
+
+
+def _where_it_is_added_to(program: Program, passing: Place, name: str) -> Iterator[Draft]:
+    """In the innermost function that adds to it, where each call on the path there is for another object."""
+    enters, used = program.diagnosis.enters, program.diagnosis.used
+    called = program.places(enters)[program.apart(enters, used) :]
+    if all(each is not None and _goes_over_what_it_calls(each, passing) for each in called):
+        yield from _begun_where_it_is_added_to(called[-1], name)
+
+
+def _as_it_is_read(passing: Place, name: str, start: str) -> str:
+    """What a total begins with; a number as a tensor, where the function asks it for what only a tensor has."""
+    zeros = word_for(passing.tree.source.tree, "torch", "zeros")
+    read = loaded(passing.scope, name)
+    is_asked = any(isinstance(passing.tree.parent(each), ast.Attribute) for each in read)
+    return f"{zeros}(())" if is_asked and zeros is not None and start in ("0", "0.0") else start
+
+
 def _goes_over_what_it_calls(place: Place, passing: Place) -> bool:
     """Whether each loop around a call, but for those of the pass, calls another object in every iteration."""
     called = {place.tree.text(each.func).partition(".")[0] for each in calls(place.statement)}
-    around = passing.tree.loops(passing.statement)
-    own = [each for each in place.tree.loops(place.statement) if each not in around]
+    around = passing.loops
+    own = [each for each in place.loops if each not in around]
     return all(isinstance(each, For) and called & assigned_names(each.target) for each in own)
 
 
@@ -177,165 +195,16 @@ def _initial_above(tree: Tree, loop: Loop | None, name: str) -> Statement | None
     return creators[0] if len(creators) == 1 and not is_read else None
 
 
-def emptied_beside(program: Program) -> tuple[Place, Statement, str] | None:
-    """Where the program empties another list below the pass, and how it would empty the culprit there.
-
-    Only of a list that was added to where the old graph was created, and that the same function reads.
-    """
-    diagnosis = program.diagnosis
-    enters, culprit = diagnosis.enters, diagnosis.culprit
-    if enters is None or culprit is None or not _is_added_to(program, culprit.name):
-        return None
-    for place in program.places(diagnosis.used):
-        if place is None or place.frame.function != enters.function or place.frame.file != enters.file:
-            continue
-        for each in reversed(place.tree.below(place.statement)):
-            code = _emptying(each, culprit.name)
-            if code is not None:
-                return place, each, code
-    return _emptied_by_a_method(program, culprit.name, enters)
-
-
-def _emptied_by_a_method(program: Program, name: str, enters: Location) -> tuple[Place, Statement, str] | None:
-    """Where the list's own class has a method that empties its other lists, and forgets this one."""
-    source = program.source(enters.file)
-    owner = (enters.function or "").partition(".<locals>")[0].rpartition(".")[0]
-    if source is None or not owner or not name.startswith("self."):
-        return None
-    used = {
-        frame.function for place in (program.diagnosis.made, enters) if place is not None for frame in frames(place)
-    }
-    classes = [each for each in ast.walk(source.tree) if isinstance(each, ast.ClassDef) and each.name == owner]
-    methods = [each for kind in classes for each in kind.body if isinstance(each, ast.FunctionDef)]
-    for method in methods:
-        emptying = [each for each in method.body if _may_empty(each)]
-        is_known = method.name.startswith("__") or f"{owner}.{method.name}" in used
-        if is_known or any(name in ast.unparse(each) for each in emptying):
-            continue
-        for each in reversed(emptying):
-            place = program.place_at(enters.file, each.lineno, f"{owner}.{method.name}")
-            code = None if place is None else _emptying(place.statement, name)
-            if place is not None and code is not None:
-                return place, place.statement, code
-    return None
-
-
-def _may_empty(statement: ast.stmt) -> bool:
-    """Whether it may empty a list of the object's own."""
-    return isinstance(statement, ast.Delete | ast.Assign | ast.Expr) and "self." in ast.unparse(statement)
-
-
-def _is_added_to(program: Program, name: str) -> bool:
-    """Whether the statement that created the old graph adds to a list of that name."""
-    for place in program.places(program.diagnosis.made):
-        match None if place is None else place.statement:
-            case ast.Expr(ast.Call(func=ast.Attribute(value=grown, attr="append" | "extend"))):
-                if ast.unparse(grown).rpartition(".")[2] == name.rpartition(".")[2]:
-                    return True
-    return False
-
-
-def _emptying(statement: Statement, name: str) -> str | None:
-    """What a statement that empties a list would be for another one; None: it empties none."""
-    match statement:
-        case ast.Delete(targets=[ast.Subscript(slice=ast.Slice(lower=None, upper=None))]):
-            return f"del {name}[:]"
-        case ast.Expr(ast.Call(func=ast.Attribute(attr="clear"), args=[], keywords=[])):
-            return f"{name}.clear()"
-        case ast.Assign(targets=[_], value=ast.List(elts=[])):
-            return f"{name} = []"
-    return None
-
-
-def is_reset_elsewhere(program: Program) -> bool:
-    """Whether the program calls the state's own method to reset it, but in no function that leads to the pass.
-
-    It does so for its other forwards, as to evaluate: each begins with a new state. Where training resets it too, once
-    an epoch, it is to be carried between the iterations.
-    """
-    method, training = _resetting_method(program), program.known(program.diagnosis.used)
-    if method is None or not training:
-        return False
-    trees = {each.tree for each in (*training, *program.known(program.diagnosis.enters))}
-    functions = [each for tree in trees for each in ast.walk(tree.source.tree) if isinstance(each, Function)]
-    resetting = {method, *(each.name for each in functions if _only_calls(each, method))}
-    calling = {each.name for each in functions if _called(each) & resetting} - resetting - {"__init__"}
-    on_the_path = {each.function.rpartition(".")[2] for each in training}
-    return bool(calling) and not calling & on_the_path
-
-
-def _only_calls(function: Function, method: str) -> bool:
-    """Whether it is there to call the method for many objects: it calls nothing else but what finds them."""
-    called = _called(function)
-    return method in called and called <= {method, *_FINDING}
-
-
-def _called(function: Function) -> set[str]:
-    return set(map(called_name, calls(function)))
-
-
-def _by_its_own_method(program: Program) -> Iterator[Draft]:
-    """`layer.reset()`, what the class itself has for that, for every layer that carries: where the iteration begins.
-
-    Below the pass, where there is no loop around it: another forward may come in between.
-    """
-    method = _resetting_method(program)
-    for place in program.boundaries():
-        access = program.reached_in(place.frame.function)
-        if method is None or access is None:
-            continue
-
-        def call(state: str) -> list[str]:
-            return [f"{state.rpartition('.')[0]}.{method}()"]
-
-        draft, codes = Draft(), for_each(access.every, place.tree.source, call)
-        if place.loops:
-            draft.insert_before(place.tree, place.loops[0].body[0], *codes)
-        else:
-            draft.insert_after(place.tree, place.statement, *codes)
-        yield draft
-        return
-
-
-def _resetting_method(program: Program) -> str | None:
-    """The method of the state's class that gives it a new value, and needs nothing for it."""
-    diagnosis = program.diagnosis
-    enters, culprit = diagnosis.enters, diagnosis.culprit
-    source = None if enters is None else program.source(enters.file)
-    if enters is None or culprit is None or source is None or not culprit.name.startswith("self."):
-        return None
-    owner = (enters.function or "").rpartition(".")[0]
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.ClassDef) and node.name == owner:
-            methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
-            return next((each.name for each in methods if _resets(each, culprit.name)), None)
-    return None
-
-
-def _resets(method: ast.FunctionDef, state: str) -> bool:
-    """Whether it only sets the state, and not from what it was."""
-    given = method.args
-    needs = len(given.posonlyargs + given.args) - len(given.defaults) > 1 or given.kwonlyargs
-    if needs or method.name.startswith("__") or method.decorator_list:
-        return False
-    read = {ast.unparse(each) for each in ast.walk(method) if isinstance(getattr(each, "ctx", None), ast.Load)}
-    written = {ast.unparse(each) for each in ast.walk(method) if isinstance(getattr(each, "ctx", None), ast.Store)}
-    return state in written and state not in read
-
-
 def _emptied(program: Program) -> Iterator[Draft]:
     """The list whose losses a loop back-propagates, below that loop."""
-    for place in reversed(program.places(program.diagnosis.used)):
-        loops = [] if place is None else place.tree.loops(place.statement)
-        if place is None or not loops:
-            continue
-        loop = loops[0]
-        match loop:
-            case ast.For(target=ast.Name(id=name), iter=ast.Attribute() as losses) if loaded(place.statement, name):
-                draft = Draft()
-                draft.insert_after(place.tree, loop, f"{place.tree.text(losses)}.clear()")
-                yield draft
-        return
+    place = program.in_a_loop(program.diagnosis.used)
+    match place, place and place.loops[0]:
+        case Place(), ast.For(target=ast.Name(id=name), iter=ast.Attribute() as losses) as loop if loaded(
+            place.statement, name
+        ):
+            draft = Draft()
+            draft.insert_after(place.tree, loop, f"{place.text(losses)}.clear()")
+            yield draft
 
 
 def _initial(tree: ast.Module, name: str, *, here: bool) -> str | None:

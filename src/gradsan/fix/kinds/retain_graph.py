@@ -43,7 +43,7 @@ def _always(place: Place, call: ast.Call) -> Draft:
 
 def _but_the_last(place: Place, call: ast.Call) -> Draft | None:
     """One line asks for all passes, over the items of something that can be counted: the last one frees."""
-    loops = place.tree.loops(place.statement)
+    loops = place.loops
     loop = loops[0] if loops else None
     if not isinstance(loop, For) or not isinstance(loop.target, ast.Name):
         return None

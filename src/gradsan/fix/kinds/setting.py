@@ -34,8 +34,7 @@ def _not_reentrant(program: Program) -> Iterator[Draft]:
 
 def _keep_buffers(program: Program) -> Iterator[Draft]:
     """Where the program begins, before anything is compiled."""
-    places = program.places(program.diagnosis.used)
-    place = next((each for each in places if each is not None), None)
+    place = next(iter(program.known(program.diagnosis.used)), None)
     if place is None:
         return
     imports = [each for each in place.tree.module.body if is_import(each)]
@@ -48,8 +47,8 @@ def _keep_buffers(program: Program) -> Iterator[Draft]:
 
 def _without_cache(program: Program) -> Iterator[Draft]:
     """`cached=False`, wherever the class that keeps it is asked to."""
-    for place in reversed(program.places(program.diagnosis.made)):
-        found = None if place is None else asking_for_a_cache(place, _trees(program))
+    for place in program.inward(program.diagnosis.made):
+        found = asking_for_a_cache(place, _trees(program))
         if found is not None:
             draft = Draft()
             switch, calls = found
@@ -61,9 +60,9 @@ def _without_cache(program: Program) -> Iterator[Draft]:
 
 def _trees(program: Program) -> list[Tree]:
     diagnosis = program.diagnosis
-    places = [each for where in (diagnosis.used, diagnosis.freed, diagnosis.made) for each in program.places(where)]
-    places += [each for op in diagnosis.path for each in program.places(op.location)]
-    return list({id(each.tree): each.tree for each in places if each is not None}.values())
+    where = (diagnosis.used, diagnosis.freed, diagnosis.made, *(op.location for op in diagnosis.path))
+    trees = [place.tree for each in where for place in program.known(each)]
+    return list({id(each): each for each in trees}.values())
 
 
 SETTINGS: Mapping[Target, Callable[[Program], Iterator[Draft]]] = {

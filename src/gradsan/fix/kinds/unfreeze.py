@@ -35,6 +35,20 @@ def _below_the_freezing(program: Program) -> Iterator[Draft]:
             yield draft
 
 
+def _a_copy_of_its_own(program: Program) -> Iterator[Draft]:
+    """A shallow copy has the parameters of what it is a copy of: to freeze it alone, it takes a deep one."""
+    for freezing in _freezings(program):
+        tree = freezing.tree
+        for each in tree.block(freezing.statement):
+            match each:
+                case ast.Assign(targets=[target], value=ast.Call(func=func)) if (
+                    ast.unparse(target) == freezing.model and ast.unparse(func) == "copy.copy"
+                ):
+                    draft = Draft()
+                    draft.replace(tree, func, "copy.deepcopy")
+                    yield draft
+
+
 def _what_is_optimized(program: Program) -> Iterator[Draft]:
     """The part whose parameters an optimizer is given in the same function: it is unfrozen below the freezing."""
     for freezing in _freezings(program):
@@ -99,4 +113,8 @@ def _parts_given(tree: Tree, call: ast.Call, model: str) -> Iterator[str]:
                     yield tree.text(part)
 
 
-PLACES: Places = {"new part": _below_the_freezing, "optimized part": _what_is_optimized}
+PLACES: Places = {
+    "new part": _below_the_freezing,
+    "copy": _a_copy_of_its_own,
+    "optimized part": _what_is_optimized,
+}

@@ -1,32 +1,58 @@
 """Clear the gradients of an optimizer once for every step."""
 
-import ast
 from collections.abc import Iterator
+from itertools import takewhile
 
 from gradsan.fix.drafting import Draft
-from gradsan.fix.kinds import Places
-from gradsan.fix.program import Program
-from gradsan.source.names import call_of
+from gradsan.fix.kinds import Places, named
+from gradsan.fix.program import Place, Program
+from gradsan.knowledge.call import Effect
+from gradsan.knowledge.effects import does
+from gradsan.source.names import called_name, calls
+from gradsan.source.tree import Statement
 
 
-def _cleared(program: Program) -> Iterator[Draft]:
+def _cleared(program: Program, optimizer: str) -> Iterator[Draft]:
     """`optimizer.zero_grad()` above the pass, in the function that also makes the step; below the step as well.
 
     Where the two stand in different blocks, several passes may belong to one step: then below the step comes first.
     """
-    used, changed = program.diagnosis.used, program.diagnosis.changed
-    apart = program.apart(used, changed)
-    passing, stepping = (None, None) if apart is None else (program.places(used)[apart], program.places(changed)[apart])
-    if passing is None or stepping is None:
+    both = program.parted(program.diagnosis.used, program.diagnosis.changed)
+    if both is None or not _called(both[1].statement, "steps"):
         return
-    match call_of(stepping.statement):
-        case ast.Call(func=ast.Attribute(value=optimizer, attr="step")):
-            clearing = f"{stepping.tree.text(optimizer)}.zero_grad()"
-            above, below = Draft(), Draft()
-            above.insert_before(passing.tree, passing.statement, clearing)
-            below.insert_after(stepping.tree, stepping.statement, clearing)
-            is_one_block = passing.statement in stepping.tree.block(stepping.statement)
-            yield from (above, below) if is_one_block else (below, above)
+    passing, stepping = both
+    clearing = f"{optimizer}.zero_grad()"
+    above, below = Draft(), Draft()
+    above.insert_before(passing.tree, passing.statement, clearing)
+    below.insert_after(stepping.tree, stepping.statement, clearing)
+    is_one_block = passing.statement in stepping.block
+    yield from (above, below) if is_one_block else (below, above)
 
 
-PLACES: Places = {"later pass": _cleared}
+def _cleared_for_its_own_pass(program: Program, optimizer: str) -> Iterator[Draft]:
+    """`optimizer.zero_grad()` above the first pass of its own loss: what stands above another's pass comes down."""
+    both = program.parted(program.diagnosis.enters, program.diagnosis.changed)
+    if both is None or not _called(both[1].statement, "steps"):
+        return
+    passing, _ = both
+    clearing = f"{optimizer}.zero_grad()"
+    draft = Draft()
+    draft.insert_before(passing.tree, _first_of_its_own(passing), clearing)
+    for each in passing.above:
+        if passing.text(each) == clearing:
+            draft.remove(passing.tree, each)
+    yield draft
+
+
+def _first_of_its_own(passing: Place) -> Statement:
+    """The first pass since another optimizer has stepped."""
+    since = list(takewhile(lambda each: not _called(each, "steps"), reversed(passing.above)))
+    asking = [each for each in reversed(since) if _called(each, "walks")]
+    return next(iter(asking), passing.statement)
+
+
+def _called(statement: Statement, effect: Effect) -> bool:
+    return any(does(called_name(each), effect) for each in calls(statement))
+
+
+PLACES: Places = named({"later pass": _cleared, "own pass": _cleared_for_its_own_pass})

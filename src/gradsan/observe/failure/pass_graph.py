@@ -36,10 +36,11 @@ class Graph:
         """Every node below some of this graph's own; what is to be left out is not walked."""
         return set(walked(roots, lambda node: [each for each in self.below[node] if each not in but_for]))
 
-    def path(self, target: Node) -> list[Node]:
-        """A shortest path from a root to an op."""
-        came: dict[Node, Node | None] = dict.fromkeys(self.roots)
-        queue = deque(self.roots)
+    def path(self, target: Node, starts: Iterable[Node] | None = None) -> list[Node]:
+        """A shortest path to an op, from a root or from one of those to start from."""
+        begin = self.roots if starts is None else starts
+        came: dict[Node, Node | None] = dict.fromkeys(begin)
+        queue = deque(begin)
         while queue:
             node = queue.popleft()
             if node is target:

@@ -10,6 +10,7 @@ from gradsan.observe.failure.failing_loops import OldPart, repetition_of
 from gradsan.observe.failure.kinship import kinship_of
 from gradsan.observe.failure.pass_graph import Graph
 from gradsan.observe.failure.scene import Scene, op_fact, pass_fact, path_fact, runs
+from gradsan.observe.failure.teaching import path_to_teacher
 from gradsan.observe.failure.trained_again import is_reached_otherwise, is_target, is_term, shaped_by
 from gradsan.observe.graph import (
     REARRANGING,
@@ -37,11 +38,12 @@ def second_pass(scene: Scene) -> SecondPass | None:
     # The engine runs the newest op first, so that is where it stopped.
     victim = max(victims, key=lambda node: graph.number[node])
     freeing = freed_by[victim]
-    path = graph.path(victim)
+    teacher = path_to_teacher(graph, scene.owners, _stepped(freeing, scene), freed_by)
+    path = graph.path(victim) if teacher is None else [*teacher[0], *teacher[1]]
     stale = list(leaves_of(graph.beneath(freed_by)))
     updated = _updated(freeing, graph, scene)
     repetition = repetition_of(OldPart(graph, path, freeing, _trained(stale, scene), updated), scene)
-    crossing = _crossing(path, freed_by, graph, repetition)
+    crossing = _crossing(path, freed_by, graph, repetition) if teacher is None else _given(path, teacher[0], scene)
     fresh = _fresh_leaves(graph, freed_by)
     victim_name = victim.name()
     kinship = kinship_of(graph, freed_by, scene, fresh=bool(fresh))
@@ -56,7 +58,7 @@ def second_pass(scene: Scene) -> SecondPass | None:
         repetition=repetition[0] if repetition else None,
         updated_between=updated,
         cleared_between=any(leaf.grad is None for leaf in stale),
-        owners=_owners(fresh, stale, freeing, scene),
+        owners=_owners(fresh, stale, freeing, scene, is_teaching=teacher is not None),
         consumed=frozenset(graph.number[node] for node in freed_by),
         consumed_bytes=sum(about_bytes(node) for node in victims),
         compiled=victim_name.startswith("CompiledFunction"),
@@ -132,6 +134,13 @@ def _uncut(old: list[Node], graph: Graph, scene: Scene) -> Node:
     return next((each for each in old[len(cutting) :] if each in graph.number), first)
 
 
+def _given(path: list[Node], meeting: list[Node], scene: Scene) -> int:
+    """Where the line is given it at which a path comes to what a network gives: one call may create several ops."""
+    stacks = [scene.lines.stack_of(scene.graph.number.get(node, -1)) for node in path]
+    here, after = stacks[len(meeting) - 1], range(len(meeting), len(path))
+    return next((index for index in after if stacks[index] != here), len(meeting))
+
+
 def _created(fact: OpFact, repetition: tuple[Repetition, Iterations] | None, scene: Scene) -> OpFact:
     """With the step of its own iteration: what an earlier one created below its pass was not for the next one."""
     is_earlier = repetition is not None and repetition[0].made == "earlier"
@@ -167,13 +176,25 @@ def _updated(freeing: PassNote, graph: Graph, scene: Scene) -> bool:
     return any(freeing.leaves.get(leaf, version) != version for leaf, version in leaves.items())
 
 
-def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene) -> Owners:
-    owners = scene.owners
+def _stepped(freeing: PassNote, scene: Scene) -> frozenset[int]:
+    """The optimizers that stepped after a pass, before any other."""
     steps = scene.steps.since(freeing.index)
-    stepped = frozenset(str(each.optimizer) for each in steps if each.passes == steps[0].passes)
+    return frozenset(each.optimizer for each in steps if each.passes == steps[0].passes)
+
+
+def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene, *, is_teaching: bool) -> Owners:
+    owners = scene.owners
+    stepped = frozenset(map(str, _stepped(freeing, scene)))
 
     def of(leaves: list[Any]) -> frozenset[str]:
         return frozenset(str(owner) for leaf in leaves for owner in owners.get(id(leaf), ()))
 
     one_line = scene.note.stack == freeing.stack
-    return Owners(of(fresh), of(stale), by_optimizer=bool(owners), stepped=stepped, one_line=one_line)
+    return Owners(
+        fresh=of(fresh),
+        freed=of(stale),
+        by_optimizer=bool(owners),
+        stepped=stepped,
+        one_line=one_line,
+        is_teaching=is_teaching,
+    )

@@ -132,7 +132,7 @@ def _last_step(optimizer: int, kept: Accounts) -> Stack:
 
 def _optimizer_line(identity: int, account: Account, kept: Accounts) -> OptimizerLine:
     stack, (cycles, piled) = _last_step(identity, kept), account.worst()
-    foreign, mixed = _foreign(account, kept)
+    foreign, own, mixed = _foreign(account, kept)
     return OptimizerLine(
         stack=stack,
         name=optimizer_at(stack[-1]) if stack else None,
@@ -142,11 +142,12 @@ def _optimizer_line(identity: int, account: Account, kept: Accounts) -> Optimize
         in_a_row=account.in_a_row(),
         adding=stack_of(account.adding),
         foreign=foreign,
+        own=own,
         mixed=mixed,
     )
 
 
-def _foreign(account: Account, kept: Accounts) -> tuple[Stack, int]:
+def _foreign(account: Account, kept: Accounts) -> tuple[Stack, Stack, int]:
     """A pass through this optimizer's network into another's, which steps on it; and the loss of this one comes after.
 
     As in a GAN, where the generator's pass leaves gradients in the discriminator. That network is then nearest to the
@@ -160,5 +161,5 @@ def _foreign(account: Account, kept: Accounts) -> tuple[Stack, int]:
             continue
         is_through = passed.nearest in account.owned and not passed.reached.isdisjoint(others)
         if is_through and followed.reached.isdisjoint(others):
-            return passed.stack, count
-    return (), 0
+            return passed.stack, followed.stack, count
+    return (), (), 0

@@ -6,7 +6,7 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from gradsan.facts.culprit import Holder
-from gradsan.observe.unasked import attributes_of, ids, is_one
+from gradsan.observe.unasked import ids, is_one, named_attributes
 
 _ITEMS = 32  # of a dict, a tuple or a list; more is no set of losses
 _OBJECTS = 400  # that are looked into
@@ -61,10 +61,9 @@ def _written(key: str | int) -> str:
 
 
 def _attributes(each: object, path: LossPath, *, is_module: bool) -> Iterator[tuple[object, LossPath]]:
-    held = attributes_of(each)
-    if held is None or id(type(each)) in _NO_OBJECTS or is_one(each, type):
+    if id(type(each)) in _NO_OBJECTS or is_one(each, type):
         return
-    for name, value in list(held.items()):
+    for name, value in named_attributes(each):
         if is_module and name == "_modules" and type(value) is dict:
             for key, child in list(value.items()):
                 position = f"[{key}]" if str(key).isdigit() else f".{key}"

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from gradsan.facts.culprit import Culprit, Named
-from gradsan.facts.incident import Donated, Edited, Incident, OpFact, SecondPass, WithoutHistory
+from gradsan.facts.incident import Donated, Edited, Incident, OpFact, Owners, SecondPass, WithoutHistory
 from gradsan.observe.failure.scene import Scene
 from gradsan.observe.naming.carriers import carrier
 from gradsan.observe.naming.cuts import COMPARISON, GRADIENT
@@ -50,6 +50,8 @@ def _carrier(incident: SecondPass | Edited, scene: Scene) -> Named | None:
 
 def _crossing(incident: SecondPass | Edited) -> Crossing | None:
     match incident:
+        case SecondPass(owners=Owners(is_teaching=True), made=created, enters=enters, failing=failing):
+            return Crossing.between(created, enters, failing.stack, None)  # all was read before anything was freed
         case SecondPass(made=created, enters=enters, failing=failing, freeing=freeing):
             return Crossing.between(created, enters, failing.stack, freeing.begin)
         case Edited(made=OpFact() as created, enters=enters, failing=failing):

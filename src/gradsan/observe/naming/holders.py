@@ -28,7 +28,7 @@ from types import (
 from typing import Any, ClassVar
 
 from gradsan.facts.culprit import Holder
-from gradsan.observe.unasked import attributes_of, ids, lineage_of, namespace_of
+from gradsan.observe.unasked import ids, lineage_of, named_attributes, namespace_of
 
 _SECONDS = 0.25
 _OBJECTS = 200_000
@@ -104,13 +104,6 @@ class Search(ABC):
 
         `frames` may be in any order. Of a library's, only objects of the user's classes are of interest.
         """
-        import torch
-
-        # A subclass's `__torch_function__` would otherwise run when its attributes are read.
-        with torch._C.DisableTorchFunction():  # noqa: SLF001
-            return self._run(frames)
-
-    def _run(self, frames: Sequence[FrameType]) -> list[Held]:
         snapshots: list[dict[str, Any]] = []
         until = perf_counter() + _SECONDS
         try:
@@ -280,7 +273,7 @@ class Search(ABC):
                 yield value, inside.to(f"{access.name}.{name}", "attribute", owner)
 
     def _raw(self, each: object) -> Iterator[tuple[str, object]]:
-        yield from list((attributes_of(each) or {}).items())
+        yield from named_attributes(each)
         for held in map(namespace_of, lineage_of(each)):
             if "__slots__" not in held:
                 continue

@@ -7,7 +7,7 @@ from typing import Any
 from gradsan.observe.graph import Node, reach, roots_of, run_towards
 from gradsan.observe.private import NO_NUMBER, private
 
-RETAIN, CREATE, _INPUTS = 1, 2, 3  # the places of the engine's arguments, after the tensors
+RETAIN, CREATE, INPUTS = 1, 2, 3  # the places of the engine's arguments, after the tensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Asked:
 def asked(tensors: Iterable[Any], args: list[Any], named: dict[str, Any]) -> Asked:
     """What the engine is about to do."""
     below = reach(roots_of(tensors))
-    inputs = tuple((args[_INPUTS] if len(args) > _INPUTS else named.get("inputs")) or ())
+    inputs = tuple((args[INPUTS] if len(args) > INPUTS else named.get("inputs")) or ())
     accumulates = bool(named.get("accumulate_grad"))
     return Asked(below, frozenset(run_towards(below, inputs, accumulates=accumulates)), not args[RETAIN], accumulates)
 

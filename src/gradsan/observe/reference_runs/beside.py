@@ -23,6 +23,7 @@ class Beside(Cut):
         self._steps = 0
         self._step_of: dict[int, int] = {}  # id of a parameter → the number of its last step
         self._early: set[int] = set()  # steps that changed what a later pass needs
+        self._piled: set[int] = set()  # ids of parameters whose gradients were stepped with, and are added to
         self._reached_before: set[int] = set()  # ids of the leaves that the pass before came to
 
     @property
@@ -35,6 +36,7 @@ class Beside(Cut):
         early = self._steps_since(pass_)
         self.is_joint = self.is_joint or bool(early and self._adds_to_others(pass_))
         self._early |= early
+        self._piled = {id(each) for each in leaves_of(pass_.below) if early and self._was_used(each)}
         oldest = chosen_below(pass_.below, self._change_of_trained, min)
         self._cut_off(pass_, [node for node in pass_.runs if 0 <= number_of(node) < oldest[node] < _NEVER])
         left = {node: tuple(filter(is_open, pass_.below[node])) for node in not_cut_off(pass_)}
@@ -52,7 +54,8 @@ class Beside(Cut):
         self._ended = op_counter()
 
     def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
-        """What it is there to train may not be a constant."""
+        """What it is there to train may not be a constant, nor may it take again what it has taken already."""
+        self.is_joint = self.is_joint or any(id(each) in self._piled for each in parameters_of(optimizer))
         self.is_stale = self.is_stale or any(id(each) in self._lost for each in parameters_of(optimizer))
         super().before_step(optimizer)
 
@@ -67,6 +70,11 @@ class Beside(Cut):
         used = ((number_of(node), leaf) for node in pass_.runs for leaf in parameters_behind(node, pass_.below))
         old = (id(leaf) for number, leaf in used if 0 <= number < self._changed.get(id(leaf), -1))
         return {self._step_of[each] for each in old}
+
+    def _was_used(self, leaf: Any) -> bool:  # noqa: ANN401 # a tensor
+        """Whether an optimizer has stepped with the gradient that it still has."""
+        is_newer = self._changed.get(id(leaf), -1) >= self._ended
+        return is_newer and leaf.grad is not None and bool(leaf.grad.any())
 
     def _adds_to_others(self, pass_: Asked) -> bool:
         """Whether it adds to what the pass before gave to parameters that have not been trained since."""

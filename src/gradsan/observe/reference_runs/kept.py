@@ -73,6 +73,8 @@ class Kept:
         for each in parameters_of(optimizer):
             if each.grad is not None:
                 self._changed[id(each)] = now
+            if id(each) in self._versions_then:  # this edit is no other's
+                self._versions_then[id(each)] = each._version  # noqa: SLF001 # as above
 
     def _withhold(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
         """Without gradients, an optimizer leaves everything as it is."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
+from gradsan.observe.reference_runs.again import Again
 from gradsan.observe.reference_runs.apart import Apart, Held, Skipped
 from gradsan.observe.reference_runs.beside import Beside
 from gradsan.observe.reference_runs.cut import Constant, Cut, Stored, Term
@@ -10,6 +11,7 @@ from gradsan.observe.reference_runs.kept import Cleared, Copied, Created, Kept, 
 _REFERENCES: dict[str, Callable[[], Kept]] = {
     "same": Same,
     "kept": Kept,
+    "again": Again,
     "cut": Cut,
     "beside": Beside,
     "term": Term,
@@ -22,7 +24,12 @@ _REFERENCES: dict[str, Callable[[], Kept]] = {
 
 
 # Those that go by what another one has noted.
-_INFORMED: dict[str, Callable[[Iterable[int]], Kept]] = {"constant": Constant, "held": Held, "stored": Stored}
+_INFORMED: dict[str, Callable[[Iterable[int]], Kept]] = {
+    "constant": Constant,
+    "held": Held,
+    "stored": Stored,
+    "reread": Again,
+}
 
 
 def reference(name: str, noted: Iterable[int]) -> Kept:

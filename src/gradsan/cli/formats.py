@@ -1,0 +1,59 @@
+"""A report in the formats that other programs read."""
+
+import platform
+import sys
+from collections.abc import Callable, Iterable
+from typing import Literal, get_args
+
+from gradsan.cli.version import version
+from gradsan.report import Diagnosis, Report, Summary
+
+Format = Literal["text", "concise", "json", "sarif", "github", "gitlab"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+def report_of(
+    diagnoses: Iterable[Diagnosis],
+    *,
+    argv: Iterable[str] = (),
+    torch: str | None = None,
+    rank: int | None = None,
+    summary: Summary | None = None,
+) -> Report:
+    """What this gradsan, under this Python, has found."""
+    return Report(
+        gradsan=version(),
+        python=platform.python_version(),
+        torch=torch,
+        argv=tuple(argv),
+        rank=rank,
+        summary=summary,
+        diagnoses=tuple(diagnoses),
+    )
+
+
+def rendered(report: Report, form: Format, docs_url: str | None = None) -> str:
+    """The report in any format but text."""
+    if form == "sarif":
+        from gradsan.show.sarif import sarif
+
+        return sarif(report, docs_url)
+    return _renderer(form)(report)
+
+
+def _renderer(form: Format) -> Callable[[Report], str]:
+    match form:
+        case "json":
+            from gradsan.show.json import write as render
+        case "github":
+            from gradsan.show.github import github as render
+        case "gitlab":
+            from gradsan.show.gitlab import gitlab as render
+        case _:
+            from gradsan.show.concise import concise as render
+    return render
+
+
+def arguments() -> tuple[str, ...]:
+    """Of this process, as a report has them."""
+    return tuple(sys.argv[1:])

@@ -1,0 +1,134 @@
+"""What a pass proves of values that nobody knows, and what may be said of graphs that are only assumed."""
+
+import pytest
+
+from check.rules import Rule, check, codes
+
+RULES = [
+    Rule(
+        "a pass shows that its root has a graph, and so has what that was taken out of",
+        "GS301",
+        found=(
+            """
+            from lib import training_step
+            outputs = []
+            for i, batch in enumerate(x):
+                opt.zero_grad()
+                output = training_step(batch, i)
+                output['loss'].backward()
+                opt.step()
+                outputs.append(output)
+            """,
+            """
+            from lib import compute
+            outputs = []
+            for batch in x:
+                opt.zero_grad()
+                losses = compute(batch)
+                sum(losses.values()).backward()
+                opt.step()
+                outputs.append(losses)
+            """,
+            """
+            from lib import compute
+            total = 0
+            for batch in x:
+                opt.zero_grad()
+                first, second = compute(batch)
+                (first + 0.5 * second).backward()
+                opt.step()
+                total += first
+            """,
+        ),
+        near_miss="""
+        from lib import training_step
+        outputs = []
+        for i, batch in enumerate(x):
+            opt.zero_grad()
+            output = training_step(batch, i)
+            output['loss'].backward()
+            opt.step()
+            outputs.append(output['metrics'])
+        """,
+    ),
+    Rule(
+        "a pass over an unknown graph feeds the optimizer that steps next",
+        "GS303",
+        found=(
+            """
+            from lib import compute
+            for batch in x:
+                compute(batch).backward()
+                opt.step()
+            """,
+            """
+            def train(compute, loader, optimizer):
+                for batch in loader:
+                    loss = compute(batch)
+                    loss.backward()
+                    optimizer.step()
+            """,
+            """
+            from lib import compute
+            for batch in x:
+                losses = compute(batch)
+                losses['a'].backward()
+                opt.step()
+            """,
+        ),
+        near_miss="""
+        def train(compute, clear, loader, optimizer):
+            for batch in loader:
+                clear(optimizer)
+                loss = compute(batch)
+                loss.backward()
+                optimizer.step()
+        """,
+    ),
+    Rule(
+        "a retain of which nothing is known to need it is needless, though the model is only assumed",
+        "GS302",
+        found=(
+            """
+            class Trainer:
+                def __init__(self, model, criterion, optimizer):
+                    self.model, self.criterion, self.optimizer = model, criterion, optimizer
+                def train(self, loader):
+                    for data in loader:
+                        out, other = self.model(data)
+                        loss = self.criterion(out, data) + self.criterion(other, data)
+                        self.optimizer.zero_grad()
+                        loss.backward(retain_graph=True)
+                        self.optimizer.step()
+            """,
+            """
+            def train(net, loader, optimizer):
+                for data, target in loader:
+                    loss = F.mse_loss(net(data), target)
+                    optimizer.zero_grad()
+                    loss.backward(retain_graph=True)
+                    optimizer.step()
+            """,
+        ),
+        near_miss="""
+        def train(net, penalty, loader, optimizer):
+            for data, target in loader:
+                loss = F.mse_loss(net(data), target)
+                optimizer.zero_grad()
+                loss.backward(retain_graph=True)
+                penalty(data).backward()
+                optimizer.step()
+        """,
+    ),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_rule_of_the_unknown(rule: Rule) -> None:
+    """Each rule finds its programs, and lets the one go that only looks like them."""
+    check(rule)
+
+
+def test_what_was_handed_in_may_be_needed_by_whoever_did() -> None:
+    """A graph that comes from outside is kept for reasons that cannot be seen."""
+    assert codes("def back(loss):\n    loss.backward(retain_graph=True)\n") == []
