@@ -28,6 +28,7 @@ from types import (
 from typing import Any, ClassVar
 
 from gradsan.facts.culprit import Holder
+from gradsan.observe.private import override_switch
 from gradsan.observe.unasked import ids, lineage_of, named_attributes, namespace_of
 
 _SECONDS = 0.25
@@ -104,6 +105,10 @@ class Search(ABC):
 
         `frames` may be in any order. Of a library's, only objects of the user's classes are of interest.
         """
+        with override_switch()():  # a subclass's `__torch_function__` would run when its attributes are read
+            return self._run(frames)
+
+    def _run(self, frames: Sequence[FrameType]) -> list[Held]:
         snapshots: list[dict[str, Any]] = []
         until = perf_counter() + _SECONDS
         try:
