@@ -156,6 +156,32 @@ RULES = [
             loss.backward()
         """,
     ),
+    Rule(
+        "a loop whose first iteration asks for no pass is followed for one more",
+        "GS103",
+        found=(
+            """
+            state, previous = torch.zeros(8, 4), None
+            for batch in torch.randn(9, 8, 4):
+                if previous is not None:
+                    state = torch.tanh(model(previous + state))
+                    opt.zero_grad()
+                    state.mean().backward()
+                    opt.step()
+                previous = batch
+            """,
+        ),
+        near_miss="""
+        previous = None
+        for batch in torch.randn(9, 8, 4):
+            if previous is not None:
+                state = torch.tanh(model(previous))
+                opt.zero_grad()
+                state.mean().backward()
+                opt.step()
+            previous = batch
+        """,
+    ),
 ]
 
 

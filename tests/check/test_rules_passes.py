@@ -162,6 +162,36 @@ RULES = [
         """,
     ),
     Rule(
+        "gradients that are cleared before any step came too late",
+        "GS307",
+        found=(
+            """
+            other = nn.Linear(4, 1)
+            opt_other = torch.optim.SGD(other.parameters(), lr=0.1)
+            for _ in range(9):
+                opt.zero_grad()
+                opt_other.zero_grad()
+                model(x).square().mean().backward()
+                opt.step()
+                model(x).abs().mean().backward()
+                other(x).mean().backward()
+                opt_other.step()
+            """,
+        ),
+        near_miss="""
+        from lib import start
+        attack = start(x)
+        ascent = torch.optim.SGD([attack], lr=0.1)
+        for _ in range(9):
+            opt.zero_grad()
+            model(x).square().mean().backward()
+            opt.step()
+            ascent.zero_grad()
+            model(attack).abs().mean().backward()
+            ascent.step()
+        """,
+    ),
+    Rule(
         "a term that was cut off trains nothing, though others train what it is made of",
         "GS306",
         found=(

@@ -143,6 +143,28 @@ RULES = [
         out.mean().backward()
         """,
     ),
+    Rule(
+        "an op that needs an operand for its own gradient saves it, and so does a layer its input",
+        "GS202",
+        found=(
+            """
+            y = model(x) * 1.0
+            y -= torch.logsumexp(y, dim=1, keepdim=True)
+            y.mean().backward()
+            """,
+            """
+            y = torch.zeros(8, 4)
+            for _ in range(3):
+                y += model(y)
+            y.mean().backward()
+            """,
+        ),
+        near_miss="""
+        y = model(x) * 1.0
+        y -= torch.sum(y, dim=1, keepdim=True)
+        y.mean().backward()
+        """,
+    ),
 ]
 
 

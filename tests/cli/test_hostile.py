@@ -382,3 +382,34 @@ def test_fix_gives_up_an_edit_that_takes_too_long(tmp_path: Path, *, verified: b
     assert done.returncode == 1
     assert "no edit is made: it takes longer than" in done.stdout, done.stderr
     assert verified or "+++ b/b.py" in done.stdout
+
+
+def test_file_whose_name_is_no_text_is_checked_as_any_other(here: Here) -> None:
+    """What is found in it is reported; nothing but the name suffers."""
+    Path(os.fsdecode(os.fsencode(here.folder) + b"/\xff.py")).write_text(TWICE, encoding="utf-8")
+
+    for form in ("text", "json", "sarif", "github"):
+        ended = here.check("--format", form)
+        assert (ended.status, ended.err) == (1, "")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_command_needs_no_streams(tmp_path: Path, closed: str) -> None:
+    """The status answers."""
+    fill(tmp_path, {"a.py": TWICE, "b.py": "x.backward("})
+    started = f'"{REAL_PYTHON}" -m gradsan check . {closed}; echo $? > status'
+
+    done = subprocess.run(["/bin/sh", "-c", started], cwd=tmp_path, capture_output=True, check=False, timeout=60)
+
+    assert (tmp_path / "status").read_text(encoding="utf-8") == "1\n", done.stderr
+    assert b"internal" not in done.stderr
+
+
+def test_output_does_not_replace_a_program(here: Here) -> None:
+    """A source that is named in the wrong place is not what a report is to be written to."""
+    fill(here.folder, {"a.py": TWICE})
+
+    with pytest.raises(GradsanError, match="holds a program"):
+        here.check("--output", "a.py")
+
+    assert (here.folder / "a.py").read_text(encoding="utf-8") == TWICE

@@ -18,6 +18,34 @@ CARRIED = cause("GS103").example.program
 GIT = shutil.which("git") or "git"
 
 
+NOTED = CAUGHT.replace("except RuntimeError:\n    pass", "except RuntimeError as error:\n    print(error.__notes__[0])")
+
+
+def test_note_on_an_exception_is_plain_and_narrow(workshop: Workshop) -> None:
+    """Logs, boxes and pytest put something before each line; whoever reads 80 columns still has whole lines."""
+    workshop.write("a_long_name_of_a_training_script.py", NOTED)
+
+    ended = workshop.gradsan("run", "a_long_name_of_a_training_script.py", FORCE_COLOR="1", COLUMNS="120")
+
+    assert "details: gradsan explain GS101" in ended.stdout
+    assert "\x1b" not in ended.stdout
+    assert max(map(len, ended.stdout.splitlines())) <= 68
+
+
+@pytest.mark.parametrize(("color", "is_colored"), [("always", True), ("never", False)])
+def test_note_that_python_prints_fits_the_terminal(workshop: Workshop, color: str, *, is_colored: bool) -> None:
+    """As wide as it is, and in its colours; a hook of the program's own gets the plain one."""
+    workshop.write("train.py", SHARED)
+    workshop.write("hook.py", "import sys\nsys.excepthook = lambda *e: print(e[1].__notes__[0])\n" + SHARED)
+
+    ended = workshop.gradsan("run", "--color", color, "train.py", COLUMNS="120")
+    hooked = workshop.gradsan("run", "--color", color, "hook.py", COLUMNS="120")
+
+    assert ("\x1b[1;31mGS102" in ended.stderr) is is_colored
+    assert "features" in ended.stderr
+    assert "\x1b" not in hooked.stdout
+
+
 def test_error_that_the_program_caught_is_named_at_the_end(workshop: Workshop) -> None:
     """It is not "nothing found"; whoever wants to read about it asks with -v."""
     workshop.write("train.py", CAUGHT)

@@ -34,7 +34,8 @@ def _page(cause: type[Cause], printed: Printed) -> str:
     said, explanation = _said(printed)
     first, *why = cause.explanation()
     parts = [f"# {cause.code} {cause.name}", first, "## The smallest program", _fenced("python", cause.example.program)]
-    parts += ["## What PyTorch says", _fenced("text", said) if said else "Nothing: it runs to its end."]
+    who = "Python" if cause.code.startswith("GS0") else "PyTorch"
+    parts += [f"## What {who} says", _fenced("text", said) if said else "Nothing: it runs to its end."]
     if printed.out:
         parts += ["It prints", _fenced("text", printed.out)]
     parts += ["## What gradsan says", _fenced("text", explanation), "## Why", *why]

@@ -46,7 +46,7 @@ def test_a_failure_in_every_step_is_explained_again_three_times_and_then_told_ag
 
     assert [each.count for each in reported if each] == [1, 2, *[3] * 18]
     assert reported[-1] is not None
-    assert "told again" in reported[-1].notes[-1]
+    assert "of an earlier time" in reported[-1].notes[-1]
 
 
 def test_another_line_is_explained_all_the_same() -> None:

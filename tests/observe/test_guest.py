@@ -146,6 +146,67 @@ def train():
 train()
 """
 
+OVERRIDDEN = """
+import torch
+from torch.overrides import TorchFunctionMode
+asked = []
+class Mode(TorchFunctionMode):
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        asked.append(function)
+        return function(*args, **(kwargs or {{}}))
+class Weight(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        asked.append(function)
+        return super().__torch_function__(function, types, args, kwargs or {{}})
+def train(weight):
+    optimizer, kept = torch.optim.SGD([weight], 0.1), []
+    for i in range(8):
+        loss = (weight * weight).sum()
+        kept.append(loss)
+        loss.backward()
+        optimizer.step()
+    try:
+        loss.backward()
+    except RuntimeError:
+        print(len(asked))
+{call}
+"""
+
+KEYS = """
+import torch
+class Name(str):
+    def __hash__(self): print("its name was hashed"); return str.__hash__(self)
+    def __eq__(self, other): print("its name was compared"); return str.__eq__(self, other)
+class Holder: pass
+def train(holder):
+    vars(holder)[Name("kept")] = kept = []
+    w = torch.ones(1, requires_grad=True)
+    for i in range(8):
+        loss = (w * w).sum()
+        loss.backward()
+        kept.append(loss)
+    try:
+        loss.backward()
+    except RuntimeError:
+        print("fails")
+train(Holder())
+"""
+
+GONE = """
+import os, tempfile, torch
+folder = tempfile.mkdtemp()
+os.chdir(folder)
+os.rmdir(folder)
+w = torch.ones(1, requires_grad=True)
+loss = (w * w).sum()
+loss.backward()
+try:
+    loss.backward()
+except RuntimeError as error:
+    print("GS101" in error.__notes__[0])
+"""
+
 THREADS = """
 import threading, torch
 from torch import nn
@@ -161,6 +222,34 @@ threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
 [each.start() for each in threads]
 [each.join() for each in threads]
 """
+
+
+OF_CLASS = "train(torch.ones(2).as_subclass(Weight).requires_grad_())"
+OF_MODE = "with Mode(): train(torch.ones(2, requires_grad=True))"
+
+
+@pytest.mark.parametrize("call", [OF_CLASS, OF_MODE], ids=["class", "mode"])
+def test_overrides_of_the_program_are_not_asked(call: str, tmp_path: Path) -> None:
+    """Tensors are read past `__torch_function__`: who counts operations, or logs them, sees the program's alone."""
+    script = tmp_path / "program.py"
+    script.write_text(OVERRIDDEN.format(call=call), encoding="utf-8")
+    alone, ended = Warm().run(script), Warm().run(script, "run")
+
+    assert alone.stdout == ended.stdout != ""
+
+
+def test_names_that_the_program_has_made_are_not_compared(tmp_path: Path) -> None:
+    """A key of a class of the program's may do things when it is hashed; it does so once, where it is written."""
+    ended = watched(tmp_path, KEYS)
+
+    assert ended.stdout == "its name was hashed\nfails\n"
+
+
+def test_error_is_explained_where_the_working_directory_is_gone(tmp_path: Path) -> None:
+    """Files are then named by their whole paths."""
+    ended = watched(tmp_path, GONE)
+
+    assert (ended.stdout, ended.stderr.count("not explained")) == ("True\n", 0), ended.stderr
 
 
 def watched(folder: Path, source: str) -> Ended:

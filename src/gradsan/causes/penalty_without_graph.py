@@ -69,7 +69,7 @@ print(f"slope {weight.item():.2f}, penalty {penalty.item():.2f}")
     )
     fix = (
         "Pass `create_graph=True` to the `autograd.grad` whose result enters the loss. The gradients are then part of "
-        "the graph, and the pass goes through them to the parameters. A `retain_graph=True` beside it can go: it is "
+        "the graph, and backward() goes through them to the parameters. A `retain_graph=True` beside it can go: it is "
         "implied. `print(penalty.requires_grad)` shows for any term whether it can train something."
     )
     unless = (

@@ -93,7 +93,7 @@ opt.step()
 """,
         shows="the trunk learns from loss_size: False\n",
         price=(
-            "A `detach()` on the way to the second loss ends the error because that loss no longer reaches the shared "
+            "A `detach()` on the path to the second loss ends the error because that loss no longer reaches the shared "
             "part: the trunk is trained for one task only, and nothing says so. `retain_graph=True` on the first call "
             "is right about the gradients, but keeps all saved values and walks the trunk twice."
         ),

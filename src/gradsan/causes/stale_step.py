@@ -19,7 +19,7 @@ class StaleStep(Cause):
     The error depends on the data, so it looks random. It appears at the end of the first epoch, after a shuffle, or
     after days, and the batch that raises looks harmless. It is taken for carried state (GS103), yet nothing
     was meant to be carried. Silencing it with `detach()` or `retain_graph=True` makes it worse: where that works,
-    the step trains once more on the batch before, and nobody is told.
+    the step trains once more on the batch before, and no message says so.
     """
 
     code = "GS110"

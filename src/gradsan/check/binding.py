@@ -11,6 +11,7 @@ from gradsan.check.slots import index
 from gradsan.check.tables import TARGETS, entered
 from gradsan.check.troubles import Rebinding
 from gradsan.check.values import (
+    NONE,
     Const,
     Instance,
     Layer,
@@ -81,9 +82,10 @@ def _keep_buffers(machine: Machine, owner: Value, value: Value, node: ast.Attrib
 
 @entered(SPECIAL, "grad")
 def _set_gradient(machine: Machine, owner: Value, value: Value, node: ast.Attribute) -> bool:
-    """`p.grad = None`."""
+    """`p.grad = None` clears; any other value is a gradient that somebody has worked out."""
     if isinstance(owner, Tensor) and owner.leaf is not None:
         machine.world.clear([owner.leaf])
+        owner.leaf.reached |= value is not NONE
     return True
 
 

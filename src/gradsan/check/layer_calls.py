@@ -5,7 +5,7 @@ from collections.abc import Sequence as Several
 from dataclasses import replace
 
 from gradsan.check.assumed_modules import call_assumed
-from gradsan.check.graph import Leaf
+from gradsan.check.graph import Leaf, Storage
 from gradsan.check.machine import Call, Given, Machine
 from gradsan.check.module_calls import after_forward, as_compiled, module_method
 from gradsan.check.new_ops import result
@@ -72,9 +72,16 @@ def _output(machine: Machine, layer: Layer, given: Several[Given], node: ast.exp
         saves=row.saves,
         scalar=is_loss(layer.kind),
         leaves=tuple(leaves),
-        storages=tuple(leaf.storage for leaf in leaves) * keeps,
+        storages=(*(leaf.storage for leaf in leaves if keeps), *_inputs(layer, given)),
     )
     return _shaped(layer.kind, created)
+
+
+def _inputs(layer: Layer, given: Several[Given]) -> list[Storage]:
+    """What a layer saves of what it is given: all of it, for the gradient of its weights."""
+    if layer.leaf is None or not layer.leaf.requires:
+        return []
+    return [value.memory for value, _ in given if isinstance(value, Tensor)]
 
 
 def _chain(machine: Machine, layer: Layer, given: Several[Given], node: ast.expr) -> Value:

@@ -8,7 +8,7 @@ from gradsan.check.graph import Cut, LoopRun, redate
 from gradsan.check.items import LONGEST_UNROLLED
 from gradsan.check.machine import Machine
 from gradsan.check.tables import STATEMENTS, entered
-from gradsan.check.values import Context, Instance, Layer, Sequence, Value
+from gradsan.check.values import Context, Instance, Layer, Sequence, Value, is_exact
 
 _FOLLOWED = 2  # iterations of a loop over what is not known
 
@@ -23,24 +23,28 @@ def for_(machine: Machine, node: ast.For | ast.AsyncFor) -> str | None:
 
     def begins(number: int) -> bool:
         _date(machine, iterated, number)
-        machine.assign(node.target, elements[number - 1])
+        machine.assign(node.target, elements[min(number, len(elements)) - 1])
         return True
 
-    return _followed(machine, node, len(elements), begins)
+    return _followed(machine, node, len(elements), begins, exact=is_exact(iterated))
 
 
 @entered(STATEMENTS, ast.While)
 def while_(machine: Machine, node: ast.While) -> str | None:
     """Two iterations, as long as the condition is not known to be false."""
-    return _followed(machine, node, _FOLLOWED, lambda _: known_truth(machine, node.test) is not False)
+    return _followed(machine, node, _FOLLOWED, lambda _: known_truth(machine, node.test) is not False, exact=False)
 
 
 def _followed(
-    machine: Machine, node: ast.For | ast.AsyncFor | ast.While, most: int, begins: Callable[[int], bool]
+    machine: Machine, node: ast.For | ast.AsyncFor | ast.While, most: int, begins: Callable[[int], bool], *, exact: bool
 ) -> str | None:
     """Follow the iterations of a loop, each of which may begin or not, and then what comes after the last."""
     run = LoopRun(machine.site(node))
-    for number in range(1, most + 1):
+    passes: list[int] = []  # how many there were before each iteration
+    number = 0
+    while number < most or (not exact and number == most and _has_just_begun(machine, passes)):
+        number += 1
+        passes.append(len(machine.world.passes))
         with machine.iteration_of(run, number):
             ended = machine.execute(node.body) if begins(number) else "over"
         if ended in _LEADING_OUT:
@@ -48,6 +52,11 @@ def _followed(
         if ended == "over":
             break
     return machine.execute(node.orelse)
+
+
+def _has_just_begun(machine: Machine, passes: list[int]) -> bool:
+    """Whether the last iteration is the first that has asked for a pass: what it leaves behind, the next one shows."""
+    return len(passes) > 1 and passes[0] == passes[-1] < len(machine.world.passes)
 
 
 _LEADING_OUT = {"break": None, "return": "return", "raise": "raise"}  # how the loop ends then

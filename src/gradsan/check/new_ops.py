@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from gradsan.check.graph import SURE, Cut, Edge, Form, Label, Leaf, Moment, Op, Storage
 from gradsan.check.labels import label_of
 from gradsan.check.machine import Given, Machine
-from gradsan.check.values import Instance, Tensor, Value, leaves_of, ops_of, parts
+from gradsan.check.values import Instance, Mapping, Sequence, Tensor, Value, leaves_of, ops_of, parts
 from gradsan.knowledge.tensors import operation
 
 _DEEP = 3  # containers within containers whose tensors an operation takes
@@ -80,9 +80,20 @@ def untyped(created: Tensor) -> Value:
 
 
 def lost_by(machine: Machine, values: Iterable[Value]) -> Cut | None:
-    """The cut that is behind the result of an operation; a gradient is plain data to what is not recorded."""
-    cuts = filter(None, (each.cut for each in values))
-    return next((each for each in cuts if each.gave is None or machine.world.recording), None)
+    """The cut that is behind the result of an operation; a gradient is plain data to what is not recorded.
+
+    Where one is behind it, that is what counts: whoever asks for gradients may have wanted their graph.
+    """
+    contained = (each for value in values for each in (parts(value, _DEEP) if _is_list(value) else [value]))
+    cuts = [each.cut for each in contained if each.cut is not None]
+    gradients = [each for each in cuts if each.gave is not None]
+    if gradients and machine.world.recording:
+        return gradients[0]
+    return next((each for each in cuts if each.gave is None), None)
+
+
+def _is_list(value: Value) -> bool:
+    return isinstance(value, Sequence | Mapping)
 
 
 def cut(machine: Machine, value: Value, how: str, node: ast.AST) -> Tensor:

@@ -10,7 +10,7 @@ from gradsan.check.world import World
 def retained(world: World, kept: frozenset[Op], *, closed: bool) -> Iterator[tuple[Pass, bool]]:
     """The passes that are to keep a graph of which something is known, and whether that is needed."""
     for done in world.passes:
-        if done.keeps and not _is_unknown(done):
+        if done.keeps and not _is_unknown(done) and _is_followed(done, world):
             yield done, _is_walked_after(done, world) or (not closed and _is_held(done, kept))
 
 
@@ -21,6 +21,12 @@ def _is_walked_after(done: Pass, world: World) -> bool:
     handed_over = below([op for number, op in world.handed_over if number > done.number])
     later = (each for each in world.passes if each.number > done.number and each.site.node is not done.site.node)
     return not handed_over.isdisjoint(done.ops) or any(map(_is_unknown, later))
+
+
+def _is_followed(done: Pass, world: World) -> bool:
+    """Whether it was seen what the next pass of the same line comes to, where a loop leads there again."""
+    same = [each for each in world.passes if each.site.node is done.site.node]
+    return not done.moment or len(same) > 1
 
 
 def _is_unknown(done: Pass) -> bool:

@@ -88,11 +88,13 @@ def _shape(name: str, row: Operation, call: Call) -> tuple[bool, bool]:
 
 
 def _saved(row: Operation, inputs: Several[Value]) -> tuple[Storage, ...]:
-    """What an operation keeps of several inputs, where another one has a graph."""
+    """What an operation keeps of its inputs: for their own gradients, or for that of another one."""
     tensors = [each for each in inputs if isinstance(each, Tensor)]
-    kept = [each for place, each in enumerate(tensors) if place in {*row.factors, *row.inputs}]
     with_graph = [each for each in tensors if each.differentiable]
-    return tuple(each.memory for each in kept if [other for other in with_graph if other is not each])
+    own = [each for place, each in enumerate(tensors) if place in row.inputs and with_graph]
+    factors = [each for place, each in enumerate(tensors) if place in row.factors]
+    kept = [*own, *(each for each in factors if [other for other in with_graph if other is not each])]
+    return tuple(each.memory for each in kept)
 
 
 def _all_scalar(value: Value) -> bool:

@@ -125,6 +125,8 @@ class World:
         """An optimizer changes what it owns and what has a gradient. `certain`: on no assumption."""
         optimizer.steps += 1
         now = tick()
+        for done in self.passes[-1:]:  # a step that comes right after a pass is what it was asked for
+            done.used |= not done.wasted
         for leaf in [each for each in self.owned(optimizer) if each.given]:
             self._note_piled(leaf, optimizer, site)
             leaf.storage.edit(site, optimizer.name)
@@ -197,8 +199,10 @@ class World:
         ]
         troubles += [each for op, reason in refused if reason == "edited" for each in _old_values(done, op, found)]
         if troubles:
-            self.troubles.append(min(troubles, key=lambda each: (each.doubt, -each.op.number)))
-            self._heal(found)
+            first = min(troubles, key=lambda each: (each.doubt, -each.op.number))
+            self.troubles.append(first)
+            # Whatever else was freed or changed with it is fixed together with it.
+            self._heal([*found, *(first.freeing.ops if isinstance(first, SecondWalk) else ())])
 
     def _compile(self, done: Pass, found: dict[Op, Reached]) -> None:
         """Whether buffers are donated is settled at the first pass over a compiled function."""
@@ -224,7 +228,7 @@ class World:
                 each.freed = done
                 each.walked.append(done)
 
-    def _heal(self, found: dict[Op, Reached]) -> None:
+    def _heal(self, found: Iterable[Op]) -> None:
         for op in found:
             if op.freed is not None or op.is_edited:
                 op.healed = True

@@ -4,7 +4,8 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 import click
@@ -62,6 +63,29 @@ def main() -> None:
 
 def _obey(arguments: list[str]) -> Callable[[], None] | None:
     """What is left to do when click is done: the program that `gradsan run` was asked to start, or nothing."""
+    with _open_streams():
+        left = _answered(arguments)
+    if isinstance(left, int):  # click answers `--help` and `--version` with a status
+        sys.exit(left)
+    return left if callable(left) else None
+
+
+@contextmanager
+def _open_streams() -> Iterator[None]:
+    """Streams for the command's own use, where it was started without; a program to run is to find none."""
+    missing = [name for name in ("stdin", "stdout", "stderr") if getattr(sys, name) is None]
+    for name in missing:
+        setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: PTH123, SIM115 # closed below
+    try:
+        yield
+    finally:
+        for name in missing:
+            getattr(sys, name).close()
+            setattr(sys, name, None)
+
+
+def _answered(arguments: list[str]) -> object:
+    """What the command answers; whatever goes wrong ends the process with one sentence and its status."""
     try:
         left = every_command.main(arguments, prog_name="gradsan", standalone_mode=False)
         sys.stdout.flush()  # here, where a closed pipe can still be answered
@@ -81,9 +105,7 @@ def _obey(arguments: list[str]) -> Callable[[], None] | None:
     except Exception as error:  # noqa: BLE001 # status 1 means that something was found
         say(sys.stderr, own_fault(error))
         sys.exit(GradsanError.exit_status)
-    if isinstance(left, int):  # click answers `--help` and `--version` with a status
-        sys.exit(left)
-    return left if callable(left) else None
+    return left
 
 
 def _die_of_interrupt() -> NoReturn:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 from typing import TextIO
 
 from gradsan.causes import all_causes
@@ -142,7 +143,7 @@ class Check:
         everything = not (self.wishes.select or settings.select or self.wishes.ignore or settings.ignore)
         known = {name for each in all_causes() for name in (each.code.lower(), each.name)}
         for comment in unused:
-            where = f"{comment.file}:{comment.line}: `{comment.text}`"
+            where = f"{comment.file}:{comment.line}: `{shorten(comment.text, 80, placeholder='…')}`"
             unknown = [code for code in comment.codes if code not in known]
             if unknown:
                 self._say(f"{where}: there is no code {', '.join(each.upper() for each in unknown)}")

@@ -8,6 +8,8 @@ from gradsan.entry.screen import encodable
 from gradsan.errors import GradsanError
 from gradsan.show.harmless import neutral
 
+_SOURCES = (".py", ".ipynb")
+
 
 class UnwritableOutputError(GradsanError):
     """The file given with `--output` cannot be written."""
@@ -23,6 +25,8 @@ def write(text: str, path: Path | None) -> None:
     if path is None:
         sys.stdout.write(encodable(text, sys.stdout))
         return
+    if path.suffix in _SOURCES and path.is_file() and path.stat().st_size:
+        raise UnwritableOutputError(f"{str(path)!r} holds a program", "give another file with --output")
     from gradsan.source.writing import put
 
     try:

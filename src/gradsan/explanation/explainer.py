@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gradsan.facts.live_evidence import LiveEvidence
 
 _OURS = "__gradsan__"  # where an exception keeps its diagnosis
-_ANYWHERE = 76  # columns: logs, test reports, boxes and notebooks have 80, and take some for themselves
+_ANYWHERE = 68  # columns: logs, boxes, notebooks and pytest have 80, and take up to 12 for themselves
 
 
 def diagnosis_on(error: BaseException) -> Diagnosis | None:

@@ -9,7 +9,7 @@ from gradsan.report import Diagnosis
 _AGAIN = 3  # explanations of one failure at one line that are always made
 _SHARE = 0.05  # of the time since the run began, that further ones may take together
 
-_REPORTED_AGAIN = "this line has failed so often that the latest explanation is told again, with the steps it had then"
+_REPORTED_AGAIN = "this line has failed often: this is the explanation of an earlier time, with the steps it had then"
 
 
 @dataclass(slots=True)

@@ -60,11 +60,15 @@ def concluded(course: Course, wants: Callable[[str], bool], complain: Complain, 
 
 def edited(diagnosis: Diagnosis, complain: Complain, began: float, live: LiveEvidence = NOTHING_READ) -> Diagnosis:
     """With the edits that fix it; a fix without one still has its title."""
+    try:
+        root = Path.cwd()
+    except OSError:  # it is gone: no file lies there that could be edited
+        return diagnosis
 
     def act() -> Diagnosis:
         from gradsan.fix.proposing import with_edits
 
-        return with_edits(diagnosis, Path.cwd(), not_after=began, live=live)
+        return with_edits(diagnosis, root, not_after=began, live=live)
 
     return attempt(act, partial(complain, "no edit was made")) or diagnosis
 

@@ -27,5 +27,5 @@ def shown(file: str) -> str:
     """A file as reports name it: relative to the working directory where it lies under it."""
     try:
         return str(Path(file).resolve().relative_to(Path.cwd()))
-    except ValueError:
+    except (ValueError, OSError):  # the working directory may be gone
         return file

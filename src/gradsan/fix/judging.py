@@ -6,7 +6,7 @@ from typing import Literal
 
 from gradsan.causes.meaning import Meaning
 from gradsan.fix.arrangement import UNCHECKED
-from gradsan.fix.given_compared import Difference, Steps, completed, cut_off, difference, starves, trained_once
+from gradsan.fix.given_compared import Difference, Steps, completed, cut_off, difference, sound, starves, trained_once
 from gradsan.fix.trials import Trial, Workshop
 
 # What agreeing with each meaning says, for whoever is to believe it.
@@ -14,18 +14,18 @@ _AGREES: dict[Meaning, str] = {
     "kept": "every optimizer is given the same gradients as with all graphs kept",
     "cut": "every optimizer is given the gradients that it gets when the old graph is cut off",
     "constant": "every optimizer is given the gradients that it gets when what was computed once is a constant",
-    "term": "every optimizer is given the gradients of what was added since the pass before",
+    "term": "every optimizer is given the gradients of what was added since the backward() before",
     "apart": "every optimizer is given the gradients of its own loss",
     "beside": "every optimizer is given the gradients of its own loss",
     "stored": "every optimizer is given the gradients that it gets when what is put away is a constant",
-    "held": "every optimizer is given the same gradients as where the step waits for the later pass",
+    "held": "every optimizer is given the same gradients as when the step comes after the later backward()",
     "again": "every optimizer is given the gradients that it gets when all that is old is computed again",
     "reread": "every optimizer is given the gradients that it gets when all that is old is computed again",
     "begun": "every parameter of the first iteration is trained in later ones too",
     "copied": "every optimizer is given the same gradients as with a copy of each edited value",
     "created": "every optimizer is given the gradients that flow through the gradient itself, too",
     "cleared": "every step is given the gradients of its own iteration alone",
-    "skipped": "every optimizer is given the same gradients as where the stale step is left out",
+    "skipped": "every optimizer is given the same gradients as when the stale step is left out",
     "same": "every optimizer is given the same gradients as before",
     "open": "every parameter that was trained still is",
 }
@@ -35,7 +35,7 @@ _NOTED = 10_000  # numbers; as many as a variable of the environment can hold
 _GOES_BY: dict[Meaning, Meaning] = {"constant": "cut", "stored": "cut", "held": "beside", "reread": "again"}
 _DRAWING_AGAIN = ("again", "begun", "beside", "open")  # what is computed again draws its random numbers again
 _NOT_REPEATED = "the gradients cannot be compared: what is to be computed again cannot be, without an edit"
-_FAILS_OTHERWISE = "there is nothing to compare its gradients with: the program fails in other ways, too"
+_FAILS_OTHERWISE = "there is nothing to compare its gradients with: the program also fails for other reasons"
 _OTHER_DRAWS = "the gradients cannot be compared: random numbers are drawn in another order"
 
 
@@ -95,8 +95,7 @@ def _spoiled(trial: Trial, stage: Stage, meaning: Meaning) -> Verdict | None:
     """
     before = completed(stage.ran.steps) if stage.fails else stage.ran.steps
     is_right = stage.fails and meaning not in _GOES_BY
-    changed = difference(trial.steps, before, trial.names) if is_right else None
-    if changed is not None and not (meaning == "beside" and _is_as_beside(trial, stage)):
+    if is_right and (changed := difference(trial.steps, sound(before), trial.names)) is not None:
         return _differs(changed, "the program before it failed")
     if unused := sorted({name for name, *_ in stage.ran.shaped - trial.shaped}):
         return Verdict("differs", f"what the backward of {_listed(unused)} gives reaches fewer parameters")
@@ -106,16 +105,6 @@ def _spoiled(trial: Trial, stage: Stage, meaning: Meaning) -> Verdict | None:
     if meaning == "constant":
         lost = lost or _untrained_as_constant(trial, stage)
     return Verdict("differs", f"no gradient any more for {_listed(lost)}") if lost else None
-
-
-def _is_as_beside(trial: Trial, stage: Stage) -> bool:
-    """Whether every step is given what it is given where what is computed from old parameters is a constant.
-
-    A graph that was kept over a step was trained through before the error came: those steps were not right.
-    """
-    reference = stage.reference("beside")
-    is_same = reference.status == 0 and difference(trial.steps, reference.steps, trial.names) is None
-    return is_same and len(trial.steps) == len(reference.steps)
 
 
 def _as_meant(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:

@@ -11,25 +11,25 @@ from gradsan.source.placing import code_of
 from gradsan.source.tree import Loop, Statement, same_as
 
 
-def after_the_step(program: Program) -> Draft | None:
-    """Right above the pass, where the network has changed between the two in one block; None: one line leads there."""
+def after_the_step(program: Program) -> Iterator[Draft]:
+    """Several lines lead to the loss: right above the pass, where the network has changed in between, in one block."""
     parted = program.parted(program.diagnosis.made, program.diagnosis.used)
     if parted is None or parted[1].statement not in parted[0].below:
-        return None
+        return
     creating, passing = parted
     between = creating.below[: creating.below.index(passing.statement)]
     if _steps_elsewhere(program, creating, between):  # an earlier iteration did
-        return None
+        return
     again = [creating.statement, *_on_the_path(creating.statement, between, passing.statement)]
     again = _with_all_that_follows(again, between) or again
     if len(again) == 1 or not all(isinstance(each, ast.Assign) for each in again):
-        return None
+        return
     draft = Draft()
     for each in _needed_no_more(again, between):
         draft.remove(creating.tree, each)
     codes = [code_of(creating.tree, each, comments=False) for each in again]
     draft.insert_before(creating.tree, passing.statement, *codes)
-    return draft
+    yield draft
 
 
 def _steps_elsewhere(program: Program, creating: Place, between: Sequence[Statement]) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from gradsan.facts.incident import Incident
 from gradsan.observe.frame_variables import variables_of
 from gradsan.observe.modules import parameter_names
-from gradsan.observe.unasked import attributes_of, ids
+from gradsan.observe.unasked import ids, named_attributes
 
 _DEPTH = 4  # attributes and items between a variable and the object that holds the state
 _OBJECTS = 3_000
@@ -96,7 +96,7 @@ def _is_trained(each: object, lent: set[int], *, alone: bool = False) -> bool:
 
 def inside(each: object) -> Iterator[tuple[str, object]]:
     """Attributes that lie there; a module's parts too."""
-    for name, value in list((attributes_of(each) or {}).items()):
+    for name, value in named_attributes(each):
         if name in {"_modules", "_buffers"} and type(value) is dict:
             yield from list(value.items())
         else:

@@ -1,6 +1,7 @@
 """gradsan's own work inside the program's process: its errors cost the program nothing, and it is not compiled."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TypeVar
 
@@ -19,6 +20,7 @@ class OwnWork:
         self._hear = hear
         self._complaints: set[str] = set()
         self.switch_compiler: Callable[[object], object] = lambda _: None
+        self.without_overrides: Callable[[], AbstractContextManager[object]] = nullcontext
 
     def report(self, line: str) -> None:
         """Say it, if anybody can be reached: stderr may be closed."""
@@ -51,10 +53,14 @@ class OwnWork:
         return self.guarded(otherwise, work)
 
     def apart(self, act: Callable[[], T]) -> T:
-        """Not even what gradsan calls in the standard library is to be compiled with the program."""
+        """Not even what gradsan calls in the standard library is to be compiled with the program.
+
+        Nor is its reading of tensors shown to `__torch_function__` of a class or a mode of the program's.
+        """
         compiler = self.switch_compiler(None)
         try:
-            return act()
+            with self.without_overrides():
+                return act()
         finally:
             self.switch_compiler(compiler)
 

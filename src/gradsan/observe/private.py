@@ -6,7 +6,7 @@ met as an `AttributeError` in the middle of someone's training.
 
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -57,6 +57,14 @@ def compiler_switch() -> Callable[[object], object]:
 
     switch = _dig(torch, "_C._dynamo.eval_frame.set_eval_frame")
     return switch if callable(switch) else lambda _: None
+
+
+def override_switch() -> Callable[[], AbstractContextManager[object]]:
+    """For blocks in which no class and no mode of the program is asked what an operation on tensors is to do."""
+    import torch
+
+    switch = _dig(torch, "_C.DisableTorchFunction")
+    return switch if callable(switch) else nullcontext
 
 
 def is_tracing() -> bool:

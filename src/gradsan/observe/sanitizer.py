@@ -14,7 +14,7 @@ from gradsan.observe.ledger.keeper import Keeper
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.notes import Begun
 from gradsan.observe.own_work import OwnWork
-from gradsan.observe.private import compiler_switch, is_tracing, private
+from gradsan.observe.private import compiler_switch, is_tracing, override_switch, private
 from gradsan.observe.process import Process, noted
 from gradsan.observe.raised import Explain, explain_nothing, raised_elsewhere, raised_in_pass
 from gradsan.observe.watched_engine import Asked, Engine, watched_engine
@@ -83,6 +83,7 @@ class Sanitizer:
             return
         self._undo.callback(stay_out())
         self._work.switch_compiler = compiler_switch()
+        self._work.without_overrides = override_switch()
         self._watch_engine(found.engine_owner, found.engine_name, process)
         self.attention.is_watching = True
         self._work.guarded("steps are not noted", partial(self._watch_optimizers, process))

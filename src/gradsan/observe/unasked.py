@@ -32,6 +32,11 @@ def namespace_of(kind: type) -> Mapping[str, Any]:
     return found
 
 
+def named_attributes(each: object) -> list[tuple[str, Any]]:
+    """Those whose names are plain texts: a key of another class may do things when it is compared."""
+    return [item for item in list((attributes_of(each) or {}).items()) if type(item[0]) is str]
+
+
 def attributes_of(each: object) -> dict[str, Any] | None:
     """The attributes that lie in an object itself; None where it has no such place, or a class has taken it."""
     for kind in lineage_of(each):

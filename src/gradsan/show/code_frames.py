@@ -63,10 +63,11 @@ class _Mark:
 
 
 def _marks(diagnosis: Diagnosis, lines: Lines) -> Iterator[_Mark]:
-    """The spans, numbered in the order of time."""
+    """The spans, numbered in the order of time where there are several."""
     main, places = main_role(diagnosis), list(explanation_places(diagnosis))
     for number, (role, at, words) in enumerate(places, 1):
-        yield _mark(at, f"{number} {words}", lines, main=role == main)
+        meaning = f"{number} {words}" if len(places) > 1 else words
+        yield _mark(at, meaning, lines, main=role == main)
 
 
 def _mark(at: Location, meaning: str, lines: Lines, *, main: bool) -> _Mark:

@@ -107,7 +107,9 @@ def _block(program: str) -> Text:
 
 def _outcome(cause: type[Cause]) -> Text:
     if cause.severity == "error":
-        return Text("\n  PyTorch stops it with\n\n").append_text(_shown(cause.example.shows))
+        return Text(f"\n  {'Python' if cause.code.startswith('GS0') else 'PyTorch'} stops it with\n\n").append_text(
+            _shown(cause.example.shows)
+        )
     if not cause.example.shows:
         return Text("\n  Nothing is raised, and nothing is printed.\n")
     return Text("\n  Nothing is raised. It prints\n\n").append_text(_shown(cause.example.shows))

@@ -12,6 +12,9 @@ from gradsan.report import Diagnosis
 _MAIN: tuple[Role, ...] = ("used", "held", "cut", "made", "changed")
 
 
+NOWHERE = Location("unknown", 1)  # for formats that must name a place
+
+
 def explanation_places(diagnosis: Diagnosis) -> Iterator[tuple[Role, Location, str]]:
     """Each place with its role, and the role's words with the step."""
     roles, names_steps = cause(diagnosis.code).roles, _names_steps(diagnosis)
@@ -80,14 +83,15 @@ def _locations(diagnosis: Diagnosis) -> Iterator[tuple[Role, Location]]:
             yield role, location
 
 
-def main_role(diagnosis: Diagnosis) -> Role:
-    """The role of the place that an editor should jump to."""
-    return next(role for role in _MAIN if getattr(diagnosis, role) is not None)
+def main_role(diagnosis: Diagnosis) -> Role | None:
+    """The role of the place that an editor should jump to; None: no line of the user's is known."""
+    return next((role for role in _MAIN if getattr(diagnosis, role) is not None), None)
 
 
 def main_place(diagnosis: Diagnosis) -> Location:
     """The place that an editor should jump to."""
-    place: Location = getattr(diagnosis, main_role(diagnosis))
+    role = main_role(diagnosis)
+    place: Location = NOWHERE if role is None else getattr(diagnosis, role)
     return place
 
 

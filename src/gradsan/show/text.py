@@ -20,7 +20,7 @@ from gradsan.show.explained import (
     shortened,
 )
 from gradsan.show.harmless import harmless, neutral
-from gradsan.show.places import explanation_places, line_of, main_place
+from gradsan.show.places import NOWHERE, explanation_places, line_of, main_place
 from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, patch_lines, rendered, wrapped
 
 
@@ -46,8 +46,8 @@ def proposal(diagnosis: Diagnosis, diff: str, why: str, *, width: int, color: bo
     """
     width, diagnosis = max(width, NARROWEST), harmless(diagnosis)
     text = headline(diagnosis.code, diagnosis, width, SEVERITY[diagnosis.severity])
-    place = main_place(diagnosis)
-    text.append(f"  {line_of(place)}", "cyan").append(f"  {place.source or ''}\n")
+    if (place := main_place(diagnosis)) is not NOWHERE:
+        text.append(f"  {line_of(place)}", "cyan").append(f"  {place.source or ''}\n")
     for fix in diagnosis.fixes[:1] if diff else diagnosis.fixes:
         text.append_text(fix_sentence("fix" if fix is diagnosis.fixes[0] else "or", fix, width))
         if fix.effects.walked_ops is not None:
@@ -87,7 +87,9 @@ def _places(diagnosis: Diagnosis, width: int) -> Text:
     room = width - 6 - places
     text = Text()
     for number, row in enumerate(rows, 1):
-        text.append(f"  {number} ", QUIET).append(padded(row.place, places), "cyan").append("  ")
+        text.append(f"  {number if len(rows) > 1 else ' '} ", QUIET).append(padded(row.place, places), "cyan").append(
+            "  "
+        )
         if beside:
             text.append(padded(row.source, sources)).append(f"  {row.meaning}\n", "bold")
         elif room < NARROWEST // 2:  # a long name of a file: nothing fits beside it

@@ -98,7 +98,7 @@ def _enclose(plan: Plan, processes: int, ready: int) -> int:
             kernel.become_owner_of_new_user_namespace(user, group)
         kernel.mount("none", "/", flags=kernel.PRIVATE | kernel.RECURSIVE)
     except OSError as error:
-        os.write(ready, str(error).encode())
+        os.write(ready, str(error).encode(errors="replace"))
         return _BROKEN
     first = _forked(lambda: _live(plan, ready, of_user=of_user, sees_own=bool(processes)))
     os.close(ready)
@@ -126,7 +126,7 @@ def _live(plan: Plan, ready: int, *, of_user: bool, sees_own: bool) -> int:
         layers.show(plan.notes)
         layers.enter()
     except Exception as error:  # noqa: BLE001 # whatever it is, another way is tried
-        os.write(ready, (str(error) or repr(error)).encode())
+        os.write(ready, (str(error) or repr(error)).encode(errors="replace"))
         return _BROKEN
     os.close(ready)
     program = _forked(lambda: _start(plan))

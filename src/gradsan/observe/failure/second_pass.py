@@ -13,8 +13,10 @@ from gradsan.observe.failure.scene import Scene, op_fact, pass_fact, path_fact, 
 from gradsan.observe.failure.teaching import path_to_teacher
 from gradsan.observe.failure.trained_again import is_reached_otherwise, is_target, is_term, shaped_by
 from gradsan.observe.graph import (
+    REARRANGING,
     Node,
     about_bytes,
+    cuts_up,
     inputs_of,
     is_operand,
     kind_of,
@@ -50,7 +52,7 @@ def second_pass(scene: Scene) -> SecondPass | None:
         failing=pass_fact(scene.note),
         freeing=_inside(pass_fact(freeing), scene.note.stack),
         path=path_fact(path, graph, freed_by, scene),
-        made=_created(op_fact(path[crossing], graph, freed_by, scene), repetition, scene),
+        made=_created(op_fact(_uncut(path[crossing:], graph, scene), graph, freed_by, scene), repetition, scene),
         enters=op_fact(path[crossing - 1], graph, freed_by, scene) if crossing else None,
         kinship=kinship,
         repetition=repetition[0] if repetition else None,
@@ -119,6 +121,17 @@ def _crossing(
     if start is None:
         return freed
     return next((index for index, node in enumerate(path) if graph.number.get(node, start) < start), freed)
+
+
+def _uncut(old: list[Node], graph: Graph, scene: Scene) -> Node:
+    """The op that created what was carried on, behind those that only cut it up, as the head of a loop does."""
+    first = old[0]
+    if not cuts_up(first):
+        return first
+    here = scene.lines.stack_of(graph.number[first])
+    parts = takewhile(lambda each: kind_of(each) in REARRANGING, old)
+    cutting = list(takewhile(lambda each: scene.lines.stack_of(graph.number[each]) == here, parts))
+    return next((each for each in old[len(cutting) :] if each in graph.number), first)
 
 
 def _given(path: list[Node], meeting: list[Node], scene: Scene) -> int:

@@ -6,7 +6,7 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from gradsan.facts.culprit import Holder
-from gradsan.observe.unasked import attributes_of, ids, is_one
+from gradsan.observe.unasked import ids, is_one, named_attributes
 
 _ITEMS = 32  # of a dict, a tuple or a list; more is no set of losses
 _OBJECTS = 400  # that are looked into
@@ -22,7 +22,7 @@ class LossPath:
     name: str
     holder: Holder
     variable: str  # of the frame
-    key: str | int | None = None  # in the dict, tuple or list that is the variable
+    keys: tuple[str | int, ...] = ()  # each of which reaches it in the dict, tuple or list that is the variable
     attribute: str | None = None  # of whatever object
 
 
@@ -50,7 +50,8 @@ def _within(each: Any, path: LossPath, depth: int, module: type) -> Iterator[tup
         items = list(each.items() if type(each) is dict else enumerate(each)) if len(each) <= _ITEMS else []
         for key, value in items:
             if type(key) is str or type(each) is not dict:
-                yield value, LossPath(f"{path.name}[{_written(key)}]", "item", path.variable, key)
+                keys = (key,) if type(each) is dict else (key, key - len(each))
+                yield value, LossPath(f"{path.name}[{_written(key)}]", "item", path.variable, keys)
     elif depth == 0 or (depth < _DEPTH and is_one(each, module)):
         yield from _attributes(each, path, is_module=is_one(each, module))
 
@@ -60,10 +61,9 @@ def _written(key: str | int) -> str:
 
 
 def _attributes(each: object, path: LossPath, *, is_module: bool) -> Iterator[tuple[object, LossPath]]:
-    held = attributes_of(each)
-    if held is None or id(type(each)) in _NO_OBJECTS or is_one(each, type):
+    if id(type(each)) in _NO_OBJECTS or is_one(each, type):
         return
-    for name, value in list(held.items()):
+    for name, value in named_attributes(each):
         if is_module and name == "_modules" and type(value) is dict:
             for key, child in list(value.items()):
                 position = f"[{key}]" if str(key).isdigit() else f".{key}"

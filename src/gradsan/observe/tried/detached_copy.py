@@ -21,5 +21,7 @@ class DetachedCopy(Belief):
                         continue
                     if not is_read_after(name, execution):
                         where = place(execution, statement.lineno)
-                        sentence = f"`{name}`, detached at {where}, is not used: the pass goes through `{text(target)}`"
+                        sentence = (
+                            f"`{name}`, detached at {where}, is not used: backward() goes through `{text(target)}`"
+                        )
                         yield case.tried("detached-copy", execution, statement.lineno, text(target) or "", sentence)

@@ -9,7 +9,7 @@ from gradsan.source.stores import text
 
 
 class UnusedForward(Belief):
-    """The forward is run again before the later pass, and the pass goes through the first one all the same."""
+    """The forward is run again before the later pass, and backward() goes through the first one all the same."""
 
     @classmethod
     def found(cls, case: Case) -> Iterator[Tried]:
@@ -30,7 +30,7 @@ class UnusedForward(Belief):
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if text(call.func) in before:
                     if not is_read_after(name, execution):
                         sentence = (
-                            f"`{name}`, computed again at {where}, is not used: the pass goes through the old one"
+                            f"`{name}`, computed again at {where}, is not used: backward() goes through the old one"
                         )
                         yield case.tried("unused-forward", execution, statement.lineno, case.culprit or "", sentence)
 
