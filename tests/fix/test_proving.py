@@ -17,7 +17,9 @@ NAMES = {0: ["weight"]}
 
 def steps(*sizes: float, random: int = 0) -> Steps:
     """One parameter is given gradients of these sizes."""
-    return [{"optimizer": 0, "gradients": [[size, size]], "random": random, "last": False} for size in sizes]
+    return [
+        {"optimizer": 0, "gradients": [[size, size]], "random": random, "last": False, "stale": False} for size in sizes
+    ]
 
 
 def ended(status: int, given: Steps, *found: Diagnosis, stale: bool = False) -> Trial:
@@ -123,6 +125,19 @@ def test_step_that_was_completed_before_the_error_must_stay(tmp_path: Path) -> N
     assert (verdict.answer, "3 times" in verdict.why) == ("differs", True)
 
 
+def test_step_that_trained_on_old_values_need_not_stay(tmp_path: Path) -> None:
+    """A retained graph of older parameters led to it: it was wrong already."""
+    first, second = steps(1, 5)
+    stage = Stage(
+        ended(1, [first, {**second, "stale": True}]),
+        {},
+        Acted(tmp_path, lambda _text, _reference: ended(0, steps(1, 2, 3))),
+    )
+
+    assert judge(ended(0, steps(1, 2, 3)), "cut", stage).answer == "agrees"
+    assert judge(ended(0, steps(4, 2, 3)), "cut", stage).answer == "differs"
+
+
 def test_what_is_computed_in_every_iteration_is_compared_with_a_run_that_computes_it_again(tmp_path: Path) -> None:
     """Where not all of it can be, who is trained says too little."""
     trial, before = ended(0, steps(1, 2)), ended(1, steps(1))
@@ -148,7 +163,7 @@ def test_what_begins_again_is_compared_with_kept_graphs_only_while_they_are_fres
 
 def test_what_is_trained_later_is_no_constant(tmp_path: Path) -> None:
     """Its optimizer had not stepped yet when the program failed: with all graphs kept, it is given a gradient."""
-    begun, own = steps(1), [{"optimizer": 1, "gradients": [[2, 2]], "random": 0, "last": False}]
+    begun, own = steps(1), [{"optimizer": 1, "gradients": [[2, 2]], "random": 0, "last": False, "stale": False}]
     without = [{**own[0], "gradients": [None]}]
 
     def act(_text: str, reference: str | None) -> Trial:
@@ -162,7 +177,7 @@ def test_what_is_trained_later_is_no_constant(tmp_path: Path) -> None:
 
 def test_what_was_trained_before_is_a_constant(tmp_path: Path) -> None:
     """A teacher, whose optimizer steps no more."""
-    taught, learned = steps(1), [{"optimizer": 1, "gradients": [[2, 2]], "random": 0, "last": False}]
+    taught, learned = steps(1), [{"optimizer": 1, "gradients": [[2, 2]], "random": 0, "last": False, "stale": False}]
     stage = Stage(ended(1, taught), {}, Acted(tmp_path, lambda _text, _reference: ended(0, [*taught, *learned])))
 
     assert judge(ended(0, [*taught, *learned]), "constant", stage).answer == "agrees"

@@ -122,6 +122,31 @@ for x in data[:2]:
         ("[:, 0]\n    for",),
         ("[:, 0].detach()\n    for",),
     ),
+    "a start that saves nothing": (
+        "cut",
+        """\
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+start = [each.clone() for each in net.parameters()]
+for x in data:
+    near = sum((one - other).square().sum() for one, other in zip(net.parameters(), start))
+    opt.zero_grad(); (net(x).square().mean() + near).backward(); opt.step()
+""",
+        ("each.clone()",),
+        ("each.detach().clone()",),
+    ),
+    "a view, which is never old": (
+        "cut",
+        """\
+net = nn.Linear(3, 3)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+turned = net.weight.t()
+for x in data:
+    opt.zero_grad(); ((net(x).tanh() @ turned) * net.bias).square().mean().backward(); opt.step()
+""",
+        ("turned = net.weight.t()", "@ turned"),
+        ("", "@ net.weight.t()"),
+    ),
     "total of several terms": (
         "term",
         """\
@@ -452,6 +477,19 @@ def test_reference_gives_what_the_repaired_program_gives(name: str, tmp_path: Pa
 
 # What a beginner may well write instead, which ends the error and trains something else.
 WRONG = {
+    "one cache in another": (
+        "            self.outer = self.power().exp()",
+        "            pass\n        self.outer = (self.kernel.softmax(0) @ self.power().detach()).exp()",
+    ),
+    "nodes of a graph, once an epoch": ("nodes[pair]", "(nodes.detach() + table.weight - table.weight.detach())[pair]"),
+    "a start that saves nothing": (
+        "for x in data:\n",
+        "for x in data:\n    start = [each.clone() for each in net.parameters()]\n",
+    ),
+    "a critic that steps before its maker's loss": (
+        "to_critic.step()\n    to_actor.zero_grad(); actor_loss.backward(); ",
+        "to_actor.zero_grad(); actor_loss.backward(); to_critic.step(); ",
+    ),
     "forward that a guard skips": ("if n % 3 != 2:", "if True:"),
     "state of an lstm": ("out, state = net(x[:, None], state)", "out, _ = net(x[:, None], None)"),
     "total of several terms": ("total = total + net(part).square().mean()", "total = net(part).square().mean()"),

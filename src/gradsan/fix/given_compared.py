@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 _CLOSE = 1e-4  # relative; sums are added up in another order
@@ -52,6 +53,11 @@ def _end_apart(number: int, ours: Mapping[str, Any], theirs: Mapping[str, Any]) 
 def completed(steps: Steps) -> Steps:
     """The steps of optimizers, without the note of a program's end that stands for one that has none."""
     return [each for each in steps if not each["last"]]
+
+
+def sound(steps: Steps) -> Steps:
+    """The steps before the first that was given gradients of values computed from older parameters."""
+    return list(takewhile(lambda each: not each["stale"], steps))
 
 
 def cut_off(steps: Steps, before: Steps, names: Names) -> list[str]:

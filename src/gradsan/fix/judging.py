@@ -6,7 +6,7 @@ from typing import Literal
 
 from gradsan.causes.meaning import Meaning
 from gradsan.fix.arrangement import UNCHECKED
-from gradsan.fix.given_compared import Difference, Steps, completed, cut_off, difference, starves, trained_once
+from gradsan.fix.given_compared import Difference, Steps, completed, cut_off, difference, sound, starves, trained_once
 from gradsan.fix.trials import Trial, Workshop
 
 # What agreeing with each meaning says, for whoever is to believe it.
@@ -95,8 +95,7 @@ def _spoiled(trial: Trial, stage: Stage, meaning: Meaning) -> Verdict | None:
     """
     before = completed(stage.ran.steps) if stage.fails else stage.ran.steps
     is_right = stage.fails and meaning not in _GOES_BY
-    changed = difference(trial.steps, before, trial.names) if is_right else None
-    if changed is not None and not (meaning == "beside" and _is_as_beside(trial, stage)):
+    if is_right and (changed := difference(trial.steps, sound(before), trial.names)) is not None:
         return _differs(changed, "the program before it failed")
     if unused := sorted({name for name, *_ in stage.ran.shaped - trial.shaped}):
         return Verdict("differs", f"what the backward of {_listed(unused)} gives reaches fewer parameters")
@@ -106,16 +105,6 @@ def _spoiled(trial: Trial, stage: Stage, meaning: Meaning) -> Verdict | None:
     if meaning == "constant":
         lost = lost or _untrained_as_constant(trial, stage)
     return Verdict("differs", f"no gradient any more for {_listed(lost)}") if lost else None
-
-
-def _is_as_beside(trial: Trial, stage: Stage) -> bool:
-    """Whether every step is given what it is given where what is computed from old parameters is a constant.
-
-    A graph that was kept over a step was trained through before the error came: those steps were not right.
-    """
-    reference = stage.reference("beside")
-    is_same = reference.status == 0 and difference(trial.steps, reference.steps, trial.names) is None
-    return is_same and len(trial.steps) == len(reference.steps)
 
 
 def _as_meant(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:

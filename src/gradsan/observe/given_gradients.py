@@ -40,8 +40,8 @@ class GivenGradients:
         for name, nodes in own_backwards(below).items():
             self._behind.setdefault(name, set()).update(map(id, leaves_of(reach(nodes))))
 
-    def stepping(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
-        """An optimizer is about to step."""
+    def stepping(self, optimizer: Any, *, is_stale: bool = False) -> None:  # noqa: ANN401 # torch's class
+        """An optimizer is about to step; `is_stale`: a pass has walked what was computed from older parameters."""
         if self.is_full:
             return
         parameters = parameters_of(optimizer)[:_PARAMETERS]
@@ -51,6 +51,7 @@ class GivenGradients:
             self.names.append([names.get(id(each), f"parameter {n}") for n, each in enumerate(parameters)])
         number = next(n for n, each in enumerate(self._optimizers) if each is optimizer)
         self._note(number, [_in_numbers(each.grad) for each in parameters])
+        self.steps[-1]["stale"] = is_stale
 
     def shaped(self) -> list[tuple[str, int, int]]:
         """Each backward of the program's own, with an optimizer and the place of a parameter that it leads to."""
@@ -69,7 +70,9 @@ class GivenGradients:
             self.steps[-1]["last"] = True
 
     def _note(self, optimizer: int, given: list[list[float] | None]) -> None:
-        self.steps.append({"optimizer": optimizer, "gradients": given, "random": _random_state(), "last": False})
+        self.steps.append(
+            {"optimizer": optimizer, "gradients": given, "random": _random_state(), "last": False, "stale": False}
+        )
 
 
 def _in_numbers(tensor: Any) -> list[float] | None:  # noqa: ANN401 # a tensor

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from gradsan.observe.graph import Node, adds_up, kind_of, leaves_of, saves_values, walked
+from gradsan.observe.graph import VIEWING, Node, adds_up, kind_of, leaves_of, saves_values, walked
 from gradsan.observe.modules import parameters_of
 from gradsan.observe.private import restore_versions
 from gradsan.observe.reference_runs.asked import Asked, newest_below, number_of, op_counter
@@ -84,12 +84,16 @@ class Cut(Kept):
         return newest_below(pass_.below, lambda node: self._freed_at(node, changed[node]))
 
     def _freed_at(self, node: Node, changed: int) -> int:
-        """When what an op saved was freed, by the op counter; -1: never, or it saved nothing."""
+        """When what an op saved was freed, or its values became old, by the op counter; -1: never.
+
+        What saves nothing cannot be freed, and is old all the same, but for a view: that has the values of the present.
+        """
         marks = node.metadata
-        if not saves_values(node):
+        if saves_values(node):
+            if FREED in marks:
+                return int(marks[FREED])
+        elif kind_of(node) in VIEWING:
             return -1
-        if FREED in marks:
-            return int(marks[FREED])
         walked = int(marks.get(WALKED, -1))
         return walked if 0 <= walked <= changed else -1
 

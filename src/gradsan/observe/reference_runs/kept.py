@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gradsan.observe.graph import Node, leaves_of
+from gradsan.observe.graph import VIEWING, Node, kind_of, leaves_of
 from gradsan.observe.modules import parameters_of
 from gradsan.observe.reference_runs.asked import CREATE, RETAIN, Asked, asked, newest_below, number_of, op_counter
 
@@ -88,9 +88,9 @@ class Kept:
         self._withheld = []
 
     def _walks_old_ops(self, pass_: Asked) -> bool:
-        """Whether an op is older than the last change of a parameter below it."""
+        """Whether an op is older than the last change of a parameter below it; a view has the values of the present."""
         newest = newest_below(pass_.below, self._change_at)
-        return any(0 <= number_of(node) < newest[node] for node in pass_.runs)
+        return any(0 <= number_of(node) < newest[node] and kind_of(node) not in VIEWING for node in pass_.runs)
 
     def _change_at(self, node: Node) -> int:
         return max((self._changed.get(id(leaf), -1) for leaf in leaves_of([node])), default=-1)
@@ -99,12 +99,9 @@ class Kept:
 class Same(Kept):
     """The program itself."""
 
-    def run(self, engine: Any, tensors: Any, args: list[Any], named: dict[str, Any]) -> Any:  # noqa: ANN401 # as above
+    def asks(self, tensors: Any, args: list[Any], pass_: Asked) -> Any:  # noqa: ANN401, ARG002 # as above
         """As it is."""
-        return engine(tensors, *args, **named)
-
-    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
-        """Nothing is noted."""
+        return tensors
 
 
 class Copied(Kept):
@@ -128,12 +125,8 @@ class Created(Kept):
         return super().asks(tensors, args, pass_)
 
 
-class Cleared(Kept):
+class Cleared(Same):
     """Every step is given what passes gave since the one before it."""
-
-    def asks(self, tensors: Any, args: list[Any], pass_: Asked) -> Any:  # noqa: ANN401, ARG002 # as above
-        """Graphs live as long as the program lets them."""
-        return tensors
 
     def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
         """Gradients are given up."""
