@@ -38,13 +38,13 @@ def second_pass(scene: Scene) -> SecondPass | None:
     # The engine runs the newest op first, so that is where it stopped.
     victim = max(victims, key=lambda node: graph.number[node])
     freeing = freed_by[victim]
-    teacher = path_to_teacher(graph, scene.owners, _stepped(freeing, scene), freed_by)
+    stale, fresh = list(leaves_of(graph.beneath(freed_by))), _fresh_leaves(graph, freed_by)
+    owners = _owners(fresh, stale, freeing, scene)
+    teacher = None if owners.apart else path_to_teacher(graph, scene.owners, _stepped(freeing, scene), freed_by)
     path = graph.path(victim) if teacher is None else [*teacher[0], *teacher[1]]
-    stale = list(leaves_of(graph.beneath(freed_by)))
     updated = _updated(freeing, graph, scene)
     repetition = repetition_of(OldPart(graph, path, freeing, _trained(stale, scene), updated), scene)
     crossing = _crossing(path, freed_by, graph, repetition) if teacher is None else _given(path, teacher[0], scene)
-    fresh = _fresh_leaves(graph, freed_by)
     victim_name = victim.name()
     kinship = kinship_of(graph, freed_by, scene, fresh=bool(fresh))
     again = bool(stale) and {id(leaf) for leaf in stale} <= {id(leaf) for leaf in fresh}
@@ -58,7 +58,7 @@ def second_pass(scene: Scene) -> SecondPass | None:
         repetition=repetition[0] if repetition else None,
         updated_between=updated,
         cleared_between=any(leaf.grad is None for leaf in stale),
-        owners=_owners(fresh, stale, freeing, scene, is_teaching=teacher is not None),
+        owners=replace(owners, is_teaching=teacher is not None),
         consumed=frozenset(graph.number[node] for node in freed_by),
         consumed_bytes=sum(about_bytes(node) for node in victims),
         compiled=victim_name.startswith("CompiledFunction"),
@@ -182,7 +182,7 @@ def _stepped(freeing: PassNote, scene: Scene) -> frozenset[int]:
     return frozenset(each.optimizer for each in steps if each.passes == steps[0].passes)
 
 
-def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene, *, is_teaching: bool) -> Owners:
+def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene) -> Owners:
     owners = scene.owners
     stepped = frozenset(map(str, _stepped(freeing, scene)))
 
@@ -190,11 +190,4 @@ def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene,
         return frozenset(str(owner) for leaf in leaves for owner in owners.get(id(leaf), ()))
 
     one_line = scene.note.stack == freeing.stack
-    return Owners(
-        fresh=of(fresh),
-        freed=of(stale),
-        by_optimizer=bool(owners),
-        stepped=stepped,
-        one_line=one_line,
-        is_teaching=is_teaching,
-    )
+    return Owners(of(fresh), of(stale), by_optimizer=bool(owners), stepped=stepped, one_line=one_line)
