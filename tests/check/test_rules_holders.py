@@ -184,6 +184,28 @@ RULES = [
         """,
     ),
     Rule(
+        "what nobody back-propagates is kept, where every iteration computes a graph of its own",
+        "GS301",
+        found=(
+            """
+            model(x).mean().backward()
+            opt.step()
+            total = 0.0
+            for batch in torch.randn(9, 8, 4):
+                total += F.mse_loss(model(batch), batch)
+            print(total)
+            """,
+        ),
+        near_miss="""
+        model(x).mean().backward()
+        opt.step()
+        total = 0.0
+        for row in model(x):
+            total += row.abs().mean()
+        print(total)
+        """,
+    ),
+    Rule(
         "what is not known as a key means the slot that it meant before",
         "GS301",
         found=(

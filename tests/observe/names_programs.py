@@ -1614,4 +1614,219 @@ main()
             ),
         ),
     ),
+    Rule(
+        "An attribute that is reached by a key has the name of the key, or the one that it has in the live program.",
+        under=(
+            _program(
+                "slots of a memory, written by setattr and read by getattr",
+                "self.slot_b",
+                """
+class Bank(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(4, 4)
+        for key in "ab":
+            setattr(self, f"slot_{key}", torch.zeros(4))
+
+    def forward(self, x):
+        for key in "ab":
+            new = torch.tanh(self.mix(x + getattr(self, f"slot_{key}")))  # created
+            setattr(self, f"slot_{key}", new)
+            x = new
+        return x
+
+bank = Bank()
+opt = torch.optim.SGD(bank.parameters(), lr=0.1)
+for _ in range(2):
+    opt.zero_grad()
+    bank(torch.randn(4)).sum().backward()
+    opt.step()
+""",
+            ),
+            _program(
+                "a buffer that a helper writes into the module's table",
+                "self.state",
+                """
+class Reservoir(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rec = nn.Linear(5, 5)
+        self.register_buffer("state", torch.zeros(5))
+
+    def remember(self, name, value):
+        self._buffers[name] = value
+
+    def forward(self, x):
+        value = torch.tanh(x + self.rec(self.state))  # created
+        self.remember("state", value)
+        return value
+
+net = Reservoir()
+for _ in range(2):
+    net(torch.randn(5)).sum().backward()
+""",
+            ),
+            _program(
+                "both states of a cell, put into vars()",
+                "self.hidden",
+                """
+class Agent:
+    def __init__(self):
+        self.rnn = nn.LSTMCell(3, 6)
+        for name in ("hidden", "cell"):
+            vars(self)[name] = torch.zeros(1, 6)
+
+    def act(self, x):
+        states = self.rnn(x, (self.hidden, self.cell))  # created
+        for name, value in zip(("hidden", "cell"), states):
+            vars(self)[name] = value
+        return self.hidden
+
+agent = Agent()
+for _ in range(2):
+    agent.act(torch.randn(1, 3)).sum().backward()
+""",
+            ),
+            _program(
+                "weights that an inner step replaces",
+                "net.weight | net.bias",
+                """
+net = nn.Linear(3, 1)
+rate = nn.Parameter(torch.tensor(0.1))
+for _ in range(2):
+    x = torch.randn(8, 3)
+    keys = list(net._parameters)
+    inner = net(x).tanh().square().mean()
+    grads = torch.autograd.grad(inner, [net._parameters[key] for key in keys], create_graph=True)
+    for key, grad in zip(keys, grads):
+        updated = net._parameters[key] - rate * grad  # created
+        del net._parameters[key]
+        net._parameters[key] = updated
+    net(x).tanh().square().mean().backward()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "what is called is no tensor that was stored under some name",
+                "carry",
+                """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRUCell(2, 3)
+        self.seen = None
+
+    def forward(self, x, carry, key):
+        new = self.cell(x, carry)  # created
+        setattr(self, key, new.detach())
+        return new
+
+net, carry = Net(), torch.zeros(1, 3)
+for _ in range(2):
+    carry = net(torch.randn(1, 2), carry, "seen")
+    carry.sum().backward()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "What a function was given is called as its caller calls it, and was created where it was not yet cut up.",
+        under=(
+            _program(
+                "features, split into batches by what trains on them",
+                "features",
+                """
+encoder, head = nn.Linear(5, 8), nn.Linear(8, 1)
+
+def fit(data, targets):
+    for xb, yb in zip(data.split(4), targets.split(4)):
+        (head(xb).squeeze(1) - yb).square().mean().backward()
+
+features = torch.tanh(encoder(torch.randn(12, 5)))  # created
+fit(features, torch.randn(12))
+""",
+            ),
+            _program(
+                "a loop over the rows of latents",
+                "codes",
+                """
+class Decoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 6)
+
+    def forward(self, z):
+        return self.layer(z).relu()
+
+def refine(decoder, latents, images):
+    for latent, image in zip(latents, images):
+        (decoder(latent) - image).abs().sum().backward()
+
+def main():
+    table = nn.Parameter(torch.randn(4, 3))
+    codes = F.normalize(table, dim=1)  # created
+    refine(Decoder(), codes, torch.randn(4, 6))
+
+main()
+""",
+            ),
+            _program(
+                "slices of embeddings, two calls down",
+                "xs",
+                """
+embed, net = nn.Embedding(20, 4), nn.Linear(4, 1)
+
+def epoch(inputs):
+    for i in range(0, len(inputs), 4):
+        net(inputs[i : i + 4]).square().mean().backward()
+
+def train(table):
+    epoch(table)
+
+xs = embed(torch.arange(16)).sin()  # created
+train(xs)
+""",
+            ),
+            _program(
+                "frames in pairs",
+                "frames",
+                """
+back, classify = nn.Linear(6, 6), nn.Linear(6, 2)
+frames = back(torch.randn(8, 6)).relu()  # created
+for first, second in zip(*frames.chunk(2)):
+    classify(first - second).square().sum().backward()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "a graph that the function created itself",
+                "z",
+                """
+encoder, head, aux = nn.Linear(5, 4), nn.Linear(4, 1), nn.Linear(4, 1)
+
+def step(x):
+    z = torch.tanh(encoder(x))  # created
+    head(z).sum().backward()
+    aux(z).sum().backward()
+
+batch = torch.randn(3, 5)
+step(batch)
+""",
+            ),
+            _program(
+                "a part that is kept, of what is created again in every iteration",
+                "memory",
+                """
+net = nn.Linear(4, 8)
+memory = torch.zeros(3, 4)
+for _ in range(2):
+    both = torch.tanh(net(memory + torch.randn(3, 4)))  # created
+    memory, out = both.chunk(2, dim=1)
+    out.sum().backward()
+""",
+            ),
+        ),
+    ),
 )

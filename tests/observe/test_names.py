@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from observe.failing_programs import diagnosis_of
+from observe.failing_programs import diagnosis_of, line_of, marked
 from observe.names_programs import RULES, Program, Rule
 
 UNDER = [pytest.param(rule.sentence, each, id=each.title) for rule in RULES for each in rule.under]
@@ -13,10 +13,13 @@ BEYOND = [pytest.param(rule.sentence, each, id=each.title) for rule in RULES for
 
 
 def _name(program: Program, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str | None:
+    """Where a comment says which line created the graph, that is the line."""
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.delitem(sys.modules, "parts", raising=False)
     (folder / "parts.py").write_text(program.other, encoding="utf-8")
-    culprit = diagnosis_of(folder, program.main).culprit
+    diagnosis = diagnosis_of(folder, program.main)
+    culprit, created = diagnosis.culprit, marked(program.main, "created")
+    assert created in (None, line_of(diagnosis.made))
     return None if culprit is None else culprit.name
 
 

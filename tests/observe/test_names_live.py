@@ -13,8 +13,9 @@ import pytest
 import torch
 from torch import nn
 
-from gradsan.observe.naming.carriers import Crossing, carrier
+from gradsan.observe.naming.carriers import carrier
 from gradsan.observe.naming.holders import Held
+from gradsan.observe.naming.line_names import Crossing
 from gradsan.observe.naming.living_tensors import held
 from gradsan.observe.ownership import Ownership
 from gradsan.observe.private import creation_number, private

@@ -11,6 +11,7 @@ from gradsan.report import Culprit, FixKind
 
 _TOO_LATE = "its backward() comes after the optimizer's step, and its gradients are cleared before the next one"
 _TOO_EARLY = "its gradients are cleared before the optimizer's step uses them"
+_ALL_BUT_LAST = "before each step, only the last backward() counts, and the gradients of the others are cleared"
 
 
 class LateBackward(Cause):
@@ -111,13 +112,13 @@ print(weight.tolist())
         """Lines whose passes gave their gradients to parameters that no step took them from, but for a few."""
         for line in course.lines:
             gave = line.gave
-            if gave is None or not gave.is_in_vain or not line.is_direct:
+            if gave is None or not (gave.is_in_vain or gave.is_of_last_alone) or not line.is_direct:
                 continue
             loss = f"`{line.loss}`" if line.loss else "a loss"
-            why = _TOO_EARLY if _is_above(line.stack, gave.step) else _TOO_LATE
+            why = f"trains nothing: {_TOO_EARLY if _is_above(line.stack, gave.step) else _TOO_LATE}"
             yield Finding(
-                sentence=f"{loss} trains nothing: {why}",
-                kinds=("reorder", "combine-losses"),
+                sentence=f"{loss} {why if gave.is_in_vain else f'trains too little: {_ALL_BUT_LAST}'}",
+                kinds=("reorder", "combine-losses") if gave.is_in_vain else ("combine-losses",),
                 places={"changed": (gave.step, None), "used": (line.stack, None)},
                 culprit=Culprit(line.loss, line.loss_holder) if line.loss else None,
                 evidence={"passes": line.passes, "followed": gave.wasted},
@@ -140,6 +141,8 @@ def _came_too_late(gave: Gave) -> tuple[str, ...]:
     if gave.wasted is None:
         return ()
     followed = gave.used + gave.wasted
+    if gave.all_but_last:
+        return (f"the gradients of {gave.wasted} of {followed} passes that were followed were cleared",)
     if not gave.used:
         return (f"all {count(followed, 'backward() call')} that were followed came too late",)
     return (f"{gave.wasted} of {followed} backward() calls that were followed came too late",)

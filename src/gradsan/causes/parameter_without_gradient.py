@@ -9,6 +9,7 @@ _CUTS: dict[str, str] = {
     "detach": "`detach()`",
     "data": "`.data`",
     "no-grad": "`torch.no_grad()`",
+    "checkpoint": "a re-entrant checkpoint, none of whose inputs requires a gradient,",
     "number": "turning it into a number",
     "numpy": "the path through numpy",
     "new-tensor": "copying it into a new tensor",

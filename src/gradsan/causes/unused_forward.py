@@ -9,12 +9,13 @@ from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.course import Course, DroppedLoss, LeftOut
 from gradsan.facts.doubt import LIKELY
 from gradsan.facts.incident import Evidence
+from gradsan.knowledge.hints import TERM_WORDS
 from gradsan.lifecycle.amounts import count
 from gradsan.report import Culprit, FixKind
 
 _OF_ONE_STEP: tuple[FixKind, ...] = ("combine-losses", "move-into-loop")
 _SEEN = 2  # steps in which a loss was left out, before it is a habit
-_NAMED = re.compile(r"loss|penalty|(^|_)(reg|kl|kld|bce|mse|nll|ce)($|_)", re.IGNORECASE)  # what people call a loss
+_NAMED = re.compile(rf"{'|'.join(TERM_WORDS)}|(^|_)(reg|kl|kld|bce|mse|nll|ce)($|_)", re.IGNORECASE)
 
 
 class UnusedForward(Cause):
@@ -109,7 +110,8 @@ print(weight.tolist())
                 yield cls._overwritten(each)
         for loss in course.left_out:
             is_dead = not loss.is_read and _is_called_a_loss(loss)
-            if loss.seen >= _SEEN and not loss.is_used and (is_dead or loss.alone):
+            is_meant = is_dead or loss.alone or loss.is_total or loss.is_weighted
+            if loss.seen >= _SEEN and not loss.is_used and is_meant:
                 yield cls._forgotten(loss)
 
     @classmethod
@@ -134,7 +136,7 @@ print(weight.tolist())
 
     @classmethod
     def _forgotten(cls, loss: LeftOut) -> Finding:
-        why = ""
+        why = ", which takes only a part of it" if loss.is_total else ""
         if loss.alone:
             why = f", and nothing else trains {count(len(loss.alone), 'parameter')} that it reaches"
         return Finding(

@@ -52,14 +52,19 @@ def _is_total_over(each: Collecting, kept: frozenset[Op], *, closed: bool) -> bo
     walked = [op for op in _fed(each) if op.walked]
     if walked:
         return all(_is_walked_at_once(op, each) for op in walked)
-    return closed and each.op.scalar and not each.op.users and each.op not in kept
+    return closed and each.op.scalar and not each.op.users and each.op not in kept and _is_new_each_time(each)
 
 
 def _is_list_over(each: Collecting, kept: frozenset[Op], *, closed: bool) -> bool:
     """Whether what a list has gathered is of no use to any pass any more."""
     if any(op.walked for op in each.ops):
         return all(op.walked and _is_walked_at_once(op, each) for op in each.ops)
-    return closed and not any(op.users for op in each.ops)
+    return closed and not any(op.users for op in each.ops) and _is_new_each_time(each)
+
+
+def _is_new_each_time(each: Collecting) -> bool:
+    """Whether every iteration computes a graph of its own from parameters: parts of one graph keep no more of it."""
+    return any(op.leaves and each.run in dict(op.moment) for op in below([each.op]))
 
 
 def _fed(each: Collecting) -> list[Op]:

@@ -20,9 +20,10 @@ _RISES = 3  # snapshots that have found more of them each
 _PILED = 2  # cycles in which gradients piled up, before it is a habit
 _IN_A_ROW = 16  # likewise, where it began late in a long run
 _LATE = 2  # passes that came too late, before it is a habit
+_STEPS_OF_LAST = 3  # that use the last of several passes, before it is a habit
 _MANY_TIMES = 4  # as many as those that a step took after all
 _WITHOUT = 3  # steps that a parameter went without a gradient, before it is a habit
-Cutting = Literal["detach", "data", "no-grad", "number", "numpy", "new-tensor"]
+Cutting = Literal["detach", "data", "no-grad", "number", "numpy", "new-tensor", "checkpoint"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,13 @@ class Gave:
     wasted: int | None = None  # passes that came too late; None: each of them, as the source shows
     reaches_others: bool = False  # it also gives gradients to tensors that no optimizer owns: inputs, say
     may_be_read: bool = False  # the program has code that reads gradients
+    all_but_last: int = 0  # steps before which gradients of several passes were cleared, all but the last
+
+    @property
+    def is_of_last_alone(self) -> bool:
+        """Whether each step uses the latest of several passes, and nobody else needs the others."""
+        is_habit = self.all_but_last >= _STEPS_OF_LAST
+        return is_habit and bool(self.step) and not (self.reaches_others or self.may_be_read)
 
     @property
     def is_in_vain(self) -> bool:
@@ -259,6 +267,8 @@ class LeftOut:
     sibling: Stack  # the pass of the other loss
     holder: HolderKind = "local"
     called: str = ""  # what the line that created it calls it
+    is_total: bool = False  # the loss of the pass is a term of it, and another of its terms is taken by no pass
+    is_weighted: bool = False  # it is multiplied by what is called a weight, and no pass takes what is weighted
 
 
 @dataclass(frozen=True, slots=True)

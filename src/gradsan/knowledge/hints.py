@@ -8,6 +8,13 @@ RESET_WORDS = ("reset", "detach", "repackage", "init_hidden", "clear_state", "ze
 OUTPUT_WORDS = ("loss", "logit", "output", "hidden", "sample", "pred", "score", "feature", "embed")
 # In the name of a callable: it is a loss.
 LOSS_WORDS = ("loss", "criterion", "crit", "bce", "mse", "objective", "cross_entropy", "nll", "kld", "kl_div")
+# In the name of a number that is computed and never read: it was to be a term of the loss.
+TERM_WORDS = (
+    "loss", "penalty", "regular", "balance", "smooth", "consisten", "commit", "entropy", "spars", "diverg", "divers",
+    "ortho", "contrast", "triplet", "adversar", "perceptual", "recon", "objective", "constraint", "residual", "elbo",
+)  # fmt: skip
+# In the name of what a term of the loss is multiplied by.
+WEIGHT_WORDS = ("weight", "coef", "lambda", "lambd", "lam", "beta")
 OPTIMIZER_WORDS = ("opt", "optim", "solver")
 NOT_OPTIMIZER_WORDS = ("sched", "option", "opts", "lr_")
 # `receiver.backward(loss)`: what such receivers are called.

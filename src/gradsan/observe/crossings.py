@@ -15,7 +15,8 @@ from gradsan.observe.failure.creators import creator_iterations
 from gradsan.observe.failure.scene import Scene, moment, op_fact
 from gradsan.observe.graph import Node, leading_to, saves_values
 from gradsan.observe.log.iterations import Iterations
-from gradsan.observe.naming.carriers import Crossing, carrier
+from gradsan.observe.naming.carriers import carrier
+from gradsan.observe.naming.line_names import Crossing
 from gradsan.observe.user_statements import function_at, read_at, statements_at
 from gradsan.source.stores import stores, text
 

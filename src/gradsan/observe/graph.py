@@ -142,6 +142,11 @@ def kind_of(node: Node) -> str:
     return str(node.name()).split("Backward")[0]
 
 
+def cuts_up(node: Node) -> bool:
+    """Whether an op gives its input in several parts: `split`, `chunk`, a loop over a tensor."""
+    return kind_of(node) in REARRANGING and len(getattr(node, "_input_metadata", ())) > 1
+
+
 def is_operand(above: list[Node]) -> bool:
     """Whether what is below is multiplied with something as features and weights are, not compared or weighed by."""
     kinds = (kind_of(node) for node in reversed(above))

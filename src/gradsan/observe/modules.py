@@ -83,8 +83,14 @@ def _named(modules: Sequence[Any]) -> dict[int, tuple[str, str, str]]:
         for own, parameter in vars(module).get("_parameters", {}).items():
             if parameter is not None:
                 found.setdefault(id(parameter), (name, type(module).__name__, own))
-        stack += [(child, f"{name}.{key}" if name else key) for key, child in _children(module).items()]
+        stack += [(child, _inner_name(module, name, key)) for key, child in _children(module).items()]
     return found
+
+
+def _inner_name(module: Any, name: str, key: str) -> str:  # noqa: ANN401 # an nn.Module
+    """The dotted name of a child; a number alone would tell nobody anything."""
+    outer = name or (type(module).__name__ if key.isdigit() else "")
+    return f"{outer}.{key}" if outer else key
 
 
 def _children(module: Any) -> dict[str, Any]:  # noqa: ANN401 # an nn.Module

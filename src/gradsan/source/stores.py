@@ -9,6 +9,7 @@ from typing import Any
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.libraries import ALIASES
 from gradsan.source.file_statements import statements_in
+from gradsan.source.keyed_attributes import as_attribute, keyed
 from gradsan.source.names import given, parameters
 from gradsan.source.scopes import Scope, statements_of
 from gradsan.source.tree import COMPREHENSIONS, SCOPES
@@ -94,7 +95,9 @@ def loads(statement: ast.stmt) -> tuple[ast.expr, ...]:
     pending: list[ast.AST] = list(heads(statement))
     while pending:
         node = pending.pop(0)
-        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+        if isinstance(node, ast.expr) and (attribute := as_attribute(node)):
+            found.append(attribute)
+        elif isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
             found.append(node)
             if isinstance(node, ast.Name):
                 continue
@@ -226,17 +229,17 @@ _BINDINGS: dict[type[ast.AST], Callable[[Any], list[_Binding]]] = {
 def _store(target: ast.expr, value: ast.expr | None, value_path: Path = ()) -> Iterator[Store]:
     for each, path in unpacked(target, value_path):
         name, to = _root(each)
-        replaces = not isinstance(each, ast.Subscript)
+        replaces = not isinstance(each, ast.Subscript) or as_attribute(each) is not None
         yield Store(each, name, to, value, path, replaces=replaces, in_place=not replaces)
 
 
 def _mutations(call: ast.Call, *, is_alone: bool) -> Iterator[Store]:
     """A call that changes its object: `losses.append(loss)`, `buffer.copy_(h)`, `setattr(model, "h", h)`."""
     match call:
-        case ast.Call(func=ast.Attribute(value, "register_buffer"), args=[ast.Constant(key), new, *_]):
-            yield from _store(ast.Attribute(value=value, attr=str(key)), new)
-        case ast.Call(func=ast.Name("setattr"), args=[value, ast.Constant(key), new]):
-            yield from _store(ast.Attribute(value=value, attr=str(key)), new)
+        case ast.Call(func=ast.Attribute(value, "register_buffer"), args=[key, new, *_]):
+            yield from _store(keyed(value, key), new)
+        case ast.Call(func=ast.Name("setattr") | ast.Attribute(attr="__setattr__"), args=[value, key, new]):
+            yield from _store(keyed(value, key), new)
         case ast.Call(func=ast.Attribute(value, method)):
             yield from _mutations_of(value, method, given(call), is_alone=is_alone)
 
@@ -255,7 +258,7 @@ def _mutations_of(value: ast.expr, method: str, put: list[ast.expr], *, is_alone
 
 def _root(node: ast.expr) -> tuple[str | None, Path]:
     path: list[Selector] = []
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
+    while isinstance(node := as_attribute(node) or node, (ast.Attribute, ast.Subscript)):
         path.append(("attr", node.attr) if isinstance(node, ast.Attribute) else selector(node))
         node = node.value
     return (node.id if isinstance(node, ast.Name) else None), tuple(reversed(path))

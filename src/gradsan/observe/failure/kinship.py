@@ -14,7 +14,7 @@ def kinship_of(graph: Graph, freed_by: dict[Node, PassNote], scene: Scene, *, fr
     taken = {
         each.losses[0]
         for each in scene.earlier
-        if each.losses and (each.losses[0] in numbers or not of_terms.isdisjoint(each.losses))
+        if each.losses and not each.retains and (each.losses[0] in numbers or not of_terms.isdisjoint(each.losses))
     }
     if taken:
         return "total" if fresh or len(taken) > 1 else "same"

@@ -13,8 +13,10 @@ from gradsan.observe.failure.scene import Scene, op_fact, pass_fact, path_fact, 
 from gradsan.observe.failure.teaching import path_to_teacher
 from gradsan.observe.failure.trained_again import is_reached_otherwise, is_target, is_term, shaped_by
 from gradsan.observe.graph import (
+    REARRANGING,
     Node,
     about_bytes,
+    cuts_up,
     inputs_of,
     is_operand,
     kind_of,
@@ -36,13 +38,13 @@ def second_pass(scene: Scene) -> SecondPass | None:
     # The engine runs the newest op first, so that is where it stopped.
     victim = max(victims, key=lambda node: graph.number[node])
     freeing = freed_by[victim]
-    teacher = path_to_teacher(graph, scene.owners, _stepped(freeing, scene), freed_by)
+    stale, fresh = list(leaves_of(graph.beneath(freed_by))), _fresh_leaves(graph, freed_by)
+    owners = _owners(fresh, stale, freeing, scene)
+    teacher = None if owners.apart else path_to_teacher(graph, scene.owners, _stepped(freeing, scene), freed_by)
     path = graph.path(victim) if teacher is None else [*teacher[0], *teacher[1]]
-    stale = list(leaves_of(graph.beneath(freed_by)))
     updated = _updated(freeing, graph, scene)
     repetition = repetition_of(OldPart(graph, path, freeing, _trained(stale, scene), updated), scene)
     crossing = _crossing(path, freed_by, graph, repetition) if teacher is None else _given(path, teacher[0], scene)
-    fresh = _fresh_leaves(graph, freed_by)
     victim_name = victim.name()
     kinship = kinship_of(graph, freed_by, scene, fresh=bool(fresh))
     again = bool(stale) and {id(leaf) for leaf in stale} <= {id(leaf) for leaf in fresh}
@@ -50,13 +52,13 @@ def second_pass(scene: Scene) -> SecondPass | None:
         failing=pass_fact(scene.note),
         freeing=_inside(pass_fact(freeing), scene.note.stack),
         path=path_fact(path, graph, freed_by, scene),
-        made=_created(op_fact(path[crossing], graph, freed_by, scene), repetition, scene),
+        made=_created(op_fact(_uncut(path[crossing:], graph, scene), graph, freed_by, scene), repetition, scene),
         enters=op_fact(path[crossing - 1], graph, freed_by, scene) if crossing else None,
         kinship=kinship,
         repetition=repetition[0] if repetition else None,
         updated_between=updated,
         cleared_between=any(leaf.grad is None for leaf in stale),
-        owners=_owners(fresh, stale, freeing, scene, is_teaching=teacher is not None),
+        owners=replace(owners, is_teaching=teacher is not None),
         consumed=frozenset(graph.number[node] for node in freed_by),
         consumed_bytes=sum(about_bytes(node) for node in victims),
         compiled=victim_name.startswith("CompiledFunction"),
@@ -121,6 +123,17 @@ def _crossing(
     return next((index for index, node in enumerate(path) if graph.number.get(node, start) < start), freed)
 
 
+def _uncut(old: list[Node], graph: Graph, scene: Scene) -> Node:
+    """The op that created what was carried on, behind those that only cut it up, as the head of a loop does."""
+    first = old[0]
+    if not cuts_up(first):
+        return first
+    here = scene.lines.stack_of(graph.number[first])
+    parts = takewhile(lambda each: kind_of(each) in REARRANGING, old)
+    cutting = list(takewhile(lambda each: scene.lines.stack_of(graph.number[each]) == here, parts))
+    return next((each for each in old[len(cutting) :] if each in graph.number), first)
+
+
 def _given(path: list[Node], meeting: list[Node], scene: Scene) -> int:
     """Where the line is given it at which a path comes to what a network gives: one call may create several ops."""
     stacks = [scene.lines.stack_of(scene.graph.number.get(node, -1)) for node in path]
@@ -169,7 +182,7 @@ def _stepped(freeing: PassNote, scene: Scene) -> frozenset[int]:
     return frozenset(each.optimizer for each in steps if each.passes == steps[0].passes)
 
 
-def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene, *, is_teaching: bool) -> Owners:
+def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene) -> Owners:
     owners = scene.owners
     stepped = frozenset(map(str, _stepped(freeing, scene)))
 
@@ -177,11 +190,4 @@ def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene,
         return frozenset(str(owner) for leaf in leaves for owner in owners.get(id(leaf), ()))
 
     one_line = scene.note.stack == freeing.stack
-    return Owners(
-        fresh=of(fresh),
-        freed=of(stale),
-        by_optimizer=bool(owners),
-        stepped=stepped,
-        one_line=one_line,
-        is_teaching=is_teaching,
-    )
+    return Owners(of(fresh), of(stale), by_optimizer=bool(owners), stepped=stepped, one_line=one_line)

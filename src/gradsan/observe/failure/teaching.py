@@ -49,7 +49,17 @@ def _owned(graph: Graph, owners: Mapping[int, set[int]]) -> _Owned:
 
 
 def _is_network(graph: Graph, node: Node) -> bool:
-    return len({id(leaf) for leaf in leaves_of(graph.beneath([node]))}) >= _OF_A_NETWORK
+    """Whether several leaves are below it: no more is walked than that takes."""
+    seen: set[Node] = set()
+    leaves: set[int] = set()
+    stack = [node]
+    while stack and len(leaves) < _OF_A_NETWORK:
+        each = stack.pop()
+        if each not in seen:
+            seen.add(each)
+            leaves |= {id(leaf) for leaf in leaves_of([each])}
+            stack += graph.below[each]
+    return len(leaves) >= _OF_A_NETWORK
 
 
 def _path(graph: Graph, node: Node, freed: Container[Node]) -> list[Node] | None:

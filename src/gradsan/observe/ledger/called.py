@@ -11,6 +11,7 @@ from gradsan.observe.frame_variables import variables_of
 from gradsan.observe.ledger.module_runs import Ran, runs_of
 from gradsan.observe.ledger.spans import end_of
 from gradsan.observe.living import instances
+from gradsan.observe.modules import module_names, trained
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.process import Process
 from gradsan.observe.unasked import attributes_of, is_one
@@ -25,7 +26,7 @@ def ran_by_name(wanted: set[int], frames: Sequence[FrameType], process: Process,
 
     modules = instances(nn.Module)
     above = {id(child): (each, key) for each in modules for key, child in each._modules.items() if child is not None}  # noqa: SLF001 # without running the user's code
-    variable_names = _named_modules([each for each in frames if process.owns(each.f_code.co_filename)], nn.Module)
+    variable_names = _named_values([each for each in frames if process.owns(each.f_code.co_filename)], nn.Module)
     trace = Trace(process.lines, since, None, ())
     found = []
     for module in modules:
@@ -35,6 +36,17 @@ def ran_by_name(wanted: set[int], frames: Sequence[FrameType], process: Process,
                 number = each.number if end_of(each, trace) > each.number else None
                 found += runs_of(module, wanted, each.frames(), number)
     return found
+
+
+def bare_parameters(wanted: set[int], frames: Sequence[FrameType], process: Process) -> list[Ran]:
+    """The variables and attributes that are such parameters (by id), of which no module is the owner."""
+    from torch import Tensor
+
+    bare = wanted - module_names(trained().modules).keys()
+    own = [each for each in frames if process.owns(each.f_code.co_filename)] if bare else []
+    named = {identity: names for identity, names in _named_values(own, Tensor).items() if identity in bare}
+    classes = tuple(dict.fromkeys(each.f_code.co_qualname.rpartition(".")[0] for each in own))
+    return [Ran((name,), (each,), (), None, classes, is_bare=True) for each, names in named.items() for name in names]
 
 
 def _names(module: Any, above: dict[int, tuple[Any, str]], variable_names: dict[int, set[str]]) -> Iterator[str]:  # noqa: ANN401 # an nn.Module
@@ -49,8 +61,8 @@ def _names(module: Any, above: dict[int, tuple[Any, str]], variable_names: dict[
                 yield key
 
 
-def _named_modules(frames: Sequence[FrameType], kind: type) -> dict[int, set[str]]:
-    """The variables and attributes that are modules, by the module's id."""
+def _named_values(frames: Sequence[FrameType], kind: type) -> dict[int, set[str]]:
+    """The variables and attributes that are of a kind, by their ids."""
     found: dict[int, set[str]] = {}
     with variables_of(frames) as scopes:
         for frame, variables in zip(frames, scopes, strict=True):

@@ -7,7 +7,8 @@ from typing import Any
 from gradsan.facts.course import Carried
 from gradsan.observe.graph import Node, reach, roots_of
 from gradsan.observe.log.frames import frames_out
-from gradsan.observe.naming.carriers import Crossing, carrier
+from gradsan.observe.naming.carriers import carrier
+from gradsan.observe.naming.line_names import Crossing
 from gradsan.observe.private import NO_NUMBER
 from gradsan.observe.process import Process
 

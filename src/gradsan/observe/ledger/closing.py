@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import groupby
 from typing import Literal
 
 from gradsan.facts.course import Course, DroppedLoss, Gave, LeftOut, OptimizerLine, PassLine
@@ -10,6 +11,7 @@ from gradsan.observe.ledger.accounts import Accounts
 from gradsan.observe.ledger.dropped import dropped_losses
 from gradsan.observe.ledger.gradients import Account, Given
 from gradsan.observe.ledger.passlines import Line, LineKey, stack_of
+from gradsan.observe.ledger.unread_losses import unread_losses
 from gradsan.observe.ledger.wording import (
     asks_to_retain,
     is_part_of_step,
@@ -39,7 +41,7 @@ def course(kept: Accounts) -> Course:
         optimizers=tuple(_optimizer_line(key, each, kept) for key, each in kept.gradients.accounts.items()),
         holdings=kept.holdings.facts(),
         hoards=hoards,
-        left_out=tuple(_left_out(kept)),
+        left_out=(*_left_out(kept), *_unread(kept)),
         constant_terms=kept.terms.facts(),
         cut_off=tuple(kept.unreached.facts(steps.count_of)),
         dropped=tuple(
@@ -72,6 +74,7 @@ def _pass_line(key: LineKey, line: Line, kept: Accounts) -> PassLine:
 
 
 def _gave(given: Iterable[Given], line: Line, kept: Accounts) -> Gave | None:
+    all_but_last = _all_but_last(given)
     given = [each for each in given if each.used or each.wasted]
     wasted = [each for each in given if not each.used]
     if not wasted:
@@ -86,7 +89,21 @@ def _gave(given: Iterable[Given], line: Line, kept: Accounts) -> Gave | None:
         step=next(steps, ()),
         reaches_others=not concerned <= late_for or not line.reached <= set().union(*owned.values()),
         may_be_read=reads_gradients(kept.run.files),
+        all_but_last=all_but_last,
     )
+
+
+def _all_but_last(given: Iterable[Given]) -> int:
+    """From how many steps to the next gradients of one of several passes were cleared, if no step used two of them."""
+    cycles = [list(each) for _, each in groupby(given, key=lambda each: each.steps)]
+    several = [each for each in cycles if len(each) > 1]
+    if 2 * len(several) <= len(cycles) or any(sum(map(_is_used, each)) > 1 for each in several):
+        return 0
+    return sum(any(one.wasted and not one.used for one in each) for each in several)
+
+
+def _is_used(given: Given) -> bool:
+    return given.used > 0
 
 
 def _left_out(kept: Accounts) -> list[LeftOut]:
@@ -94,6 +111,11 @@ def _left_out(kept: Accounts) -> list[LeftOut]:
     reached = {leaf for each in kept.run.lines.lines.values() for leaf in each.reached}
     names = module_names(trained().modules) if owned - reached else {}
     return kept.siblings.facts(owned, reached, lambda leaf: names.get(leaf, "a parameter"))
+
+
+def _unread(kept: Accounts) -> list[LeftOut]:
+    process = kept.run.process
+    return [each for log in process.recorder.threads() for each in unread_losses(process.passes.all(), log)]
 
 
 def _dropped(loss: DroppedLoss) -> DroppedLoss:

@@ -12,7 +12,7 @@ from gradsan.facts.incident import Stack
 from gradsan.observe.ledger.module_runs import Ran
 from gradsan.observe.ledger.spans import end_of, meets
 from gradsan.observe.log.lines import Lines
-from gradsan.observe.naming.contexts import unrecorded
+from gradsan.observe.naming.contexts import checkpoints, unrecorded
 from gradsan.observe.naming.cuts import Cut, cut_at
 from gradsan.observe.naming.spelling import last_part
 from gradsan.observe.naming.trace import Call, Execution, Trace
@@ -37,8 +37,8 @@ def find_cut(ran: Ran, names: set[str], walked: Sequence[int], lines: Lines, sin
     """None where nothing cuts it, or what was cut does not lead to the loss. `names`: how the module may be called."""
     marks = () if ran.number is None else (ran.number,)
     trace = Trace(lines, since, None, marks)
-    if ran.classes:
-        own = _Own(ran.keys[0], ran.classes)
+    if ran.classes or ran.is_bare:
+        own = _Own(ran.keys[0], ran.classes, is_variable=ran.is_bare)
         if not own.is_read_by(trace):  # truly unused
             return None
         forward = _Forward(trace, walked, own)
@@ -54,11 +54,16 @@ def find_cut(ran: Ran, names: set[str], walked: Sequence[int], lines: Lines, sin
 def _switched_off(ran: Ran, trace: Trace, walked: Sequence[int]) -> FoundCut | None:
     at = trace.last_at(ran.stack[-1]) if ran.stack else None
     switch = None if at is None else unrecorded(at)
-    if at is None or switch is None:
+    if switch is None:  # a re-entrant checkpoint records nothing if nothing that it is given needs a gradient
+        at = None if at is None else next((each for each in at.outwards if checkpoints(each)), None)
+    if at is None:
         return None
     name = next((store.name for store in at.stores() if store.name), None)
     forward = _Forward(trace, walked)
-    forward.cut = FoundCut("no-grad", switch.at.frames(switch.line), name)
+    if switch is None:
+        forward.cut = FoundCut("checkpoint", at.frames(), name)
+    else:
+        forward.cut = FoundCut("no-grad", switch.at.frames(switch.line), name)
     forward.taint_results(at, is_cut=True)
     return forward.cut if forward.is_taken_by_callers(at) else forward.follow(at.index + 1)
 
@@ -97,12 +102,15 @@ class _Own:
 
     key: str
     classes: tuple[str, ...]
+    is_variable: bool = False
 
     def read_in(self, nodes: Iterable[ast.expr], call: Call) -> str | None:
         """As it is written there. Another class may call something of its own the same."""
         is_own = call.code.function.rpartition(".")[0] in self.classes
         for each in (part for node in nodes for part in ast.walk(node)):
             match each:
+                case ast.Name(id=self.key, ctx=ast.Load()) if self.is_variable:
+                    return self.key
                 case ast.Attribute(value=ast.Name(id="self"), attr=self.key, ctx=ast.Load()) if not is_own:
                     continue
                 case ast.Attribute(attr=self.key, ctx=ast.Load()):
@@ -184,12 +192,16 @@ class _Forward:
         for names in (self._whole, self._bare):
             if names.are_read(parent.loads, parent.call):
                 names.local[call] |= own
+        if self._own.read_in(parent.loads, parent.call):
+            self._whole.local[call] |= own
 
     def _switched_off(self, statement: ast.stmt, execution: Execution) -> FoundCut | None:
-        """A parameter that is read where nothing is recorded."""
+        """A parameter, or what a function was given of it, that is read where nothing is recorded."""
+        switch = unrecorded(execution) if self._own.key else None
+        if switch is None:
+            return None
         read = self._own.read_in(loads(statement), execution.call)
-        switch = unrecorded(execution) if read else None
-        return None if switch is None else FoundCut("no-grad", switch.at.frames(switch.line), read)
+        return FoundCut("no-grad", switch.at.frames(switch.line), read or self._own.key)
 
     def _is_taken(self, execution: Execution) -> bool:
         stop = end_of(execution, self._trace)
@@ -208,11 +220,11 @@ class _Forward:
     def _cut_of_name(self, statement: ast.stmt, execution: Execution) -> FoundCut | None:
         """`feat = h.data`."""
         for cut in _cuts(statement):
-            if self._whole.are_read(cut.given, execution.call):
-                return _found(statement, cut, execution)
             own = self._own.read_in(cut.given, execution.call)
             if own:
                 return replace(_found(statement, cut, execution), name=own)
+            if self._whole.are_read(cut.given, execution.call):
+                return _found(statement, cut, execution)
         return None
 
 

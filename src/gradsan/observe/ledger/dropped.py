@@ -1,12 +1,12 @@
 """Losses that a line created and no pass took, though the passes take others of the same line: read from the log."""
 
-import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from gradsan.facts.course import DroppedLoss
 from gradsan.facts.incident import Stack
+from gradsan.observe.ledger.loss_loops import loop_left_behind, reads_an_item, waits_for_a_counter
 from gradsan.observe.ledger.noting import uses_of
 from gradsan.observe.ledger.spans import end_of, meets
 from gradsan.observe.log.lines import Lines
@@ -14,8 +14,6 @@ from gradsan.observe.log.source_loops import Loop
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.notes import PassNote
 from gradsan.observe.user_statements import loops_at
-from gradsan.source.file_statements import statements_in
-from gradsan.source.names import called_name
 from gradsan.source.stores import stores
 
 _PASSES = 6  # a line's first passes, of which everything is known
@@ -60,18 +58,23 @@ class _Dropped:
         if creator is None or not creator.statements:
             return None
         wanted = creator.frames()
-        loop = _loop_left_behind(wanted, self._asked[0].stack)
+        loop = loop_left_behind(wanted, self._asked[0].stack)
+        waits = loop is None
+        if waits:
+            loop = self._loop_that_waits(wanted)
         name = next((store.name for store in stores(creator.statements[-1]) if store.name and not store.path), None)
         is_one_line = all(each is not None and each.frames() == wanted for each in self._creators)
         if loop is None or name is None or not is_one_line:
             return None
         place, around = loop
         is_own = place == len(wanted) - 1  # the loop stands around the line itself
-        has_own_targets = is_own and _reads_an_item(creator.statements[-1], wanted[-1].file, around)
+        has_own_targets = is_own and not waits and reads_an_item(creator.statements[-1], wanted[-1].file, around)
         counted = list(self._counted(wanted))
         if not has_own_targets and any(self._leads_on(each, place, around) for each in counted):
             return None
         uses = uses_of(name, wanted[-1].file, wanted[-1].function, creator.line)
+        if waits:
+            uses = uses.but_for(self._asked[0].stack[-1].line)
         return DroppedLoss(
             made=wanted,
             name=name,
@@ -83,6 +86,20 @@ class _Dropped:
             taken=self._asked[0].stack,
             is_chosen=is_own and uses.is_used_in(around),
         )
+
+    def _loop_that_waits(self, wanted: Stack) -> tuple[int, Loop] | None:
+        """The loop around the making line and the pass, if that has to wait for a counter, and nothing runs meanwhile.
+
+        As where gradients were to be accumulated: `if step % 4 == 0: loss.backward()`.
+        """
+        asking = self._asked[0].stack
+        if (wanted[-1].file, wanted[-1].function) != (asking[-1].file, asking[-1].function):
+            return None
+        loops = [each for each in loops_at(wanted[-1]) if each.holds(asking[-1].line)]
+        is_other = any(each.line != self._asked[0].line for each in self._notes[: self._notes.index(self._asked[-1])])
+        if not loops or is_other or not waits_for_a_counter(asking[-1], wanted[-1].line):
+            return None
+        return len(wanted) - 1, loops[-1]
 
     def _counted(self, wanted: Stack) -> Iterator[_Counted]:
         """For each pass, what the line created since the one before."""
@@ -120,37 +137,3 @@ class _Dropped:
             if each in counted.left and any(map(self._is_taken, within)):
                 return True
         return False
-
-
-def _loop_left_behind(created: Stack, asked: Stack) -> tuple[int, Loop] | None:
-    """The innermost loop around the making line, or a caller of it, that the pass stands outside of."""
-    shared = 0
-    while shared < min(len(created), len(asked)) and created[shared].function == asked[shared].function:
-        shared += 1
-        if created[shared - 1].line != asked[shared - 1].line:
-            break
-    for place in reversed(range(len(created))):
-        frame = created[place]
-        for loop in reversed(loops_at(frame)):
-            if place >= shared or not loop.holds(asked[place].line):
-                return place, loop
-    return None
-
-
-def _reads_an_item(statement: ast.stmt, file: str, loop: Loop) -> bool:
-    """Whether each iteration has a loss of its own, as for the tokens of a sentence: `criterion(out, target[t])`.
-
-    Where all have the same target, each iteration refines what the one before has created, and the last loss counts.
-    """
-    here = (each for each in statements_in(file) if each.lineno == loop.header)
-    headers = [each for each in here if isinstance(each, ast.For)]
-    names = {node.id for each in headers for node in ast.walk(each.target) if isinstance(node, ast.Name)}
-    counts = any(isinstance(each.iter, ast.Call) and called_name(each.iter) == "range" for each in headers)
-    for node in ast.walk(statement):
-        match node:
-            case ast.Subscript(slice=ast.Name(id=name)) if name in names:
-                return True
-            case ast.Call(args=given) if not counts:
-                if any(isinstance(each, ast.Name) and each.id in names for each in given):
-                    return True
-    return False

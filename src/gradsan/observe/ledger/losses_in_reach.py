@@ -22,7 +22,7 @@ class LossPath:
     name: str
     holder: Holder
     variable: str  # of the frame
-    key: str | int | None = None  # in the dict, tuple or list that is the variable
+    keys: tuple[str | int, ...] = ()  # each of which reaches it in the dict, tuple or list that is the variable
     attribute: str | None = None  # of whatever object
 
 
@@ -50,7 +50,8 @@ def _within(each: Any, path: LossPath, depth: int, module: type) -> Iterator[tup
         items = list(each.items() if type(each) is dict else enumerate(each)) if len(each) <= _ITEMS else []
         for key, value in items:
             if type(key) is str or type(each) is not dict:
-                yield value, LossPath(f"{path.name}[{_written(key)}]", "item", path.variable, key)
+                keys = (key,) if type(each) is dict else (key, key - len(each))
+                yield value, LossPath(f"{path.name}[{_written(key)}]", "item", path.variable, keys)
     elif depth == 0 or (depth < _DEPTH and is_one(each, module)):
         yield from _attributes(each, path, is_module=is_one(each, module))
 

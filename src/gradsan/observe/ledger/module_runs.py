@@ -22,6 +22,7 @@ class Ran:
     stack: Stack  # the user's calls that led there
     number: int | None  # of the op that created its output; None: nothing was recorded
     classes: tuple[str, ...] = ()  # the user's own, whose methods read its parameters by name
+    is_bare: bool = False  # no module has the parameter: a variable is it, or an attribute of another object
 
 
 class Listening:

@@ -1,7 +1,7 @@
 """What a function does with a variable: whether it only notes its value, or does something with it."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,6 +10,7 @@ from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
 from gradsan.observe.log.source_loops import Loop
 from gradsan.source.disk import tree_as_run
+from gradsan.source.stores import selector
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -30,6 +31,10 @@ class Uses:
         """Whether something is done with it."""
         return any(not noted for _, noted in self.read)
 
+    def but_for(self, line: int) -> "Uses":
+        """Without what is read on one line."""
+        return Uses(tuple(each for each in self.read if each[0] != line))
+
     def is_used_in(self, loop: Loop) -> bool:
         """Whether something is done with it inside a loop."""
         return any(not noted and loop.holds(line) for line, noted in self.read)
@@ -46,16 +51,21 @@ def uses_of(name: str, file: str, function: str, line: int) -> Uses:
     return Uses(tuple(_reads(name, scope, line, noted=False)))
 
 
-def uses_of_item(variable: str, key: str | int, asking: Frame, created: int) -> Uses:
-    """Everything that a function does with one item of a variable, or with all of it; but for the line `created`."""
+def uses_of_item(variable: str, keys: Container[str | int], asking: Frame, created: int) -> Uses:
+    """Everything that a function does with one item of a variable, or with all of it; but for the line `created`.
+
+    `keys`: by which the item can be reached, as `0` and `-3` in a list of three. To put something in reads nothing.
+    """
     scope = _scope(asking.file, asking.function.rpartition(".")[2], asking.line)
     if scope is None:
         return _UNKNOWN
-    others = {
-        id(node.value)
-        for node in ast.walk(scope)
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value != key
-    }
+    others = set()
+    for node in ast.walk(scope):
+        match node:
+            case ast.Subscript(value=value) if (key := selector(node)[1]) is not None and key not in keys:
+                others.add(id(value))
+            case ast.Call(func=ast.Attribute(value=value, attr=method)) if does(method, "stores"):
+                others.add(id(value))
     return Uses(tuple(_reads(variable, scope, created, noted=False, apart=others)))
 
 
@@ -84,11 +94,25 @@ def _reads(
 ) -> Iterator[tuple[int, bool]]:
     """Where a variable is read, but for a line and for the nodes in `apart` (by id)."""
     for child in ast.iter_child_nodes(node):
+        if isinstance(child, _FUNCTIONS) and _has_its_own(child, name):
+            continue
         if isinstance(child, ast.Name) and child.id == name and isinstance(child.ctx, ast.Load):
             if child.lineno != line and id(child) not in apart:
                 yield child.lineno, noted
         else:
             yield from _reads(name, child, line, noted=noted or _notes(child), apart=apart)
+
+
+def _has_its_own(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    """Whether a variable of that name inside a function is another one."""
+    own = False
+    for each in ast.walk(function):
+        match each:
+            case ast.Global(names=shared) | ast.Nonlocal(names=shared) if name in shared:
+                return False
+            case ast.Name(id=bound, ctx=ast.Store()) | ast.arg(arg=bound) if bound == name:
+                own = True
+    return own
 
 
 def _notes(node: ast.AST) -> bool:

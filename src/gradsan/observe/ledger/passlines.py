@@ -4,8 +4,8 @@ import time
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
+from itertools import islice, pairwise
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,12 @@ from gradsan.facts.course import Carried, Walk
 from gradsan.facts.incident import Stack
 from gradsan.facts.location import Frame
 from gradsan.observe.callers import Calls
-from gradsan.observe.graph import about_bytes, reach, roots_of, saves_values
+from gradsan.observe.graph import about_bytes, leaves_of, reach, roots_of, saves_values
 from gradsan.observe.graph_snapshot import Snapshot
 from gradsan.observe.log.frames import frames_out
 from gradsan.observe.notes import Begun, Site
 from gradsan.observe.steps import Steps
+from gradsan.observe.unasked import ids
 
 if TYPE_CHECKING:
     from array import array
@@ -27,6 +28,7 @@ LineKey = tuple[int, int]
 _REMEMBERED = 16  # retained passes whose graphs later passes are compared with
 _WALKS_FIRST, _WALKS_LAST = 8, 24
 _GAPS = 6  # passes whose distances tell what is usual
+_SMALL, _COMPARED = 10_000, 8  # elements of a leaf whose values are compared, and so many leaves
 _WEIGHED = (1, 3)  # passes of a line whose saved bytes are added up
 
 # What stands between the user's line and the engine where the user asked for the pass.
@@ -62,6 +64,7 @@ class Line:
     walks: list[Walk] = field(default_factory=list)
     latest: "deque[Walk]" = field(default_factory=lambda: deque(maxlen=_WALKS_LAST))
     versions: dict[int, int] = field(default_factory=dict)  # of the leaves that its first pass reached
+    values: dict[int, float] = field(default_factory=dict)  # sums of the leaves that its latest pass reached, if asked
     reached: set[int] = field(default_factory=set)  # ids of leaves
     nearest: int = 0  # the id of a leaf that is near to the loss
     carried: Carried | None = None
@@ -207,6 +210,8 @@ class PassLines:
             line.saved_bytes = sum(about_bytes(node) for node in reach(roots_of(tensors)) if saves_values(node))
             line.weighed = ops
         walk = self._walk(snapshot, line, ops)
+        if note.retains and walk.back and not walk.updates and _is_changed(line, tensors):
+            walk = replace(walk, updates=walk.back)  # by hand, on `.data`
         (line.walks if len(line.walks) < _WALKS_FIRST else line.latest).append(walk)
 
     def _walk(self, snapshot: Snapshot, line: Line, ops: int) -> Walk:
@@ -218,6 +223,17 @@ class PassLines:
         elif not updates and any(line.versions.get(leaf, now) != now for leaf, now in snapshot.leaves.items()):
             updates = back  # by hand
         return Walk(line.passes, ops, max(back, 0), updates)
+
+
+def _is_changed(line: Line, tensors: Sequence[Any]) -> bool:
+    """Whether a leaf has other values than when the pass before was asked for, though no version says so."""
+    import torch
+
+    plain = ids(torch.Tensor, torch.nn.Parameter)
+    leaves = (each for each in leaves_of(reach(roots_of(tensors))) if id(type(each)) in plain)
+    small = (each for each in leaves if each.numel() <= _SMALL and each.device.type == "cpu")
+    before, line.values = line.values, {id(each): float(each.detach().sum()) for each in islice(small, _COMPARED)}
+    return any(before.get(leaf, now) != now for leaf, now in line.values.items())
 
 
 def stack_of(calls: Calls) -> Stack:

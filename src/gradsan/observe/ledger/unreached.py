@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradsan.facts.course import CutOff
 from gradsan.observe.graph import ranges_of, reach, roots_of
-from gradsan.observe.ledger.called import ran_by_name
+from gradsan.observe.ledger.called import bare_parameters, ran_by_name
 from gradsan.observe.ledger.cutting import find_cut
 from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.module_runs import Listening, Ran
@@ -71,6 +71,7 @@ class Unreached:
         self._run = run
         self._listening = Listening(run.owns, fail)
         self._unheard: set[int] = set()  # parameters whose modules must not be listened to, but looked for
+        self._listened: set[int] = set()  # those whose modules are listened to
         self._waiting: dict[int, _Waiting] = {}  # by the id of the optimizer
         self._cuts: list[_Cut] = []
 
@@ -93,7 +94,8 @@ class Unreached:
         if has_compiled():
             self._unheard = self._wanted
         else:
-            self._listening.to(self._wanted)
+            self._listened = self._wanted
+            self._listening.to(self._listened)
 
     @property
     def _wanted(self) -> set[int]:
@@ -107,8 +109,12 @@ class Unreached:
         """See where what was heard is cut off from the loss of a pass."""
         ran = self.heard()
         wanted, self._unheard = self._unheard, set()
+        silent, self._listened = self._listened - {key for each in ran for key in each.identities}, set()
         if wanted:
             ran = self._run.budget.spend(lambda: self._ran_by_name(wanted, asked)) or []
+        if silent:
+            process, frames = self._run.process, frames_out(asked.frame)
+            ran += self._run.budget.spend(lambda: bare_parameters(silent, frames, process)) or []
         if ran and asked.note.accumulates:
             with self._run.budget:
                 self._find_cuts(ran, asked)
@@ -150,7 +156,8 @@ class Unreached:
                 continue
             known = found.get(each.fact.cut, each.fact)
             names = dict.fromkeys((*known.parameters, *each.fact.parameters))
-            found[known.cut] = replace(each.fact, parameters=tuple(names), steps=steps_of(each.optimizer))
+            name, steps = known.name or each.fact.name, steps_of(each.optimizer)
+            found[known.cut] = replace(each.fact, parameters=tuple(names), steps=steps, name=name)
         return list(found.values())
 
 

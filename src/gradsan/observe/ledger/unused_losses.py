@@ -1,5 +1,6 @@
 """Losses that stand beside the one that a pass takes, and are taken by none: looked for in a line's first passes."""
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -11,12 +12,12 @@ from gradsan.facts.course import LeftOut
 from gradsan.facts.incident import Stack
 from gradsan.facts.location import Frame
 from gradsan.observe.frame_variables import variables_of
-from gradsan.observe.graph import leaves_of, reach
+from gradsan.observe.graph import adds_up, leaves_of, loss_chain, reach
 from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.losses_in_reach import LossPath, losses_beside
 from gradsan.observe.ledger.noting import Uses, uses_of, uses_of_attribute, uses_of_item
 from gradsan.observe.ledger.passlines import Asked
-from gradsan.observe.ledger.wording import stored_at
+from gradsan.observe.ledger.wording import is_weighted_at, stored_at
 from gradsan.observe.log.frames import frames_out
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _SEARCHED_PASSES = frozenset({2, 3, 4})  # passes of a line
 _RECENT = 16  # passes that may have taken a loss already
+_ALIKE = 256  # runs of a line, first and last ones, of which it is asked whether a pass took what they created
 
 
 @dataclass(slots=True)
@@ -38,6 +40,8 @@ class _Sibling:
     leaves: set[int] = field(default_factory=set)
     taken: bool = False
     others_taken: bool = True  # of the same dict, tuple or list, always
+    is_total: bool = True  # the loss of the pass was a term of it, always
+    terms: set[int] = field(default_factory=set)  # the ops behind it that are numbers, and that no pass had walked
 
 
 class Siblings:
@@ -79,9 +83,30 @@ class Siblings:
                     is_used=any(each.is_used for each in uses) and not each.others_taken,
                     alone=tuple(map(name_of, (each.leaves & owned) - reached)),
                     sibling=each.sibling,
+                    is_total=each.is_total and self._has_untaken_terms(each),
+                    is_weighted=is_weighted_at(each.created[-1]) and self._has_untaken_terms(each),
                 )
             )
         return found
+
+    def _has_untaken_terms(self, sibling: _Sibling) -> bool:
+        """Whether no pass at all walks what is created as its other terms are: not late, nor in turns."""
+        notes = self._run.process.passes.all()
+        begins = [each.begin for each in notes]
+        alike = [number for each in sibling.terms for number in self._created_alike(each)]
+        following = ((each, bisect_right(begins, each)) for each in alike)
+        return bool(alike) and not any(
+            note.walks(each) for each, first in following for note in notes[first : first + _RECENT]
+        )
+
+    def _created_alike(self, number: int) -> list[int]:
+        """The ops that the same line created in the same place among its others, whenever it ran: the ends of these."""
+        process = self._run.process
+        stack = process.stack_of(number)
+        spans = process.lines.created_by(stack[-1].file, stack[-1].line) if stack else ()
+        own = [(start, stop - start) for start, stop in spans if start <= number < stop]
+        found = [start + number - begin for begin, size in own for start, stop in spans if stop - start == size]
+        return found if len(found) <= 2 * _ALIKE else found[:_ALIKE] + found[-_ALIKE:]
 
     def _search(self, asked: Asked, frame: FrameType) -> None:
         note = asked.note
@@ -93,14 +118,17 @@ class Siblings:
                 if not note.since <= number < note.begin:
                     continue
                 if any(each.walks(number) for each in self._recent):
-                    taken.update([path.variable] if path.key is not None else [])
+                    taken.update([path.variable] if path.keys else [])
                 else:
                     left.setdefault(number, ([], tensor.grad_fn))[0].append(path)
         for number, (paths, node) in left.items():
             self._note(asked, number, paths, self._run.process.stack_of(number))
             known = self._found[_key(asked, paths)]
             known.leaves.update(id(leaf) for leaf in leaves_of(reach([node])))
-            known.others_taken &= all(path.key is not None and path.variable in taken for path in paths)
+            terms = [each._sequence_nr() for each in loss_chain([node]) if not adds_up(each)]  # noqa: SLF001 # as above
+            known.is_total &= any(map(self._recent[-1].walks, terms))
+            known.terms.update(each for each in terms if not any(one.walks(each) for one in self._recent))
+            known.others_taken &= all(path.keys and path.variable in taken for path in paths)
 
     def _note(self, asked: Asked, number: int, paths: list[LossPath], created: Stack) -> None:
         stack = asked.note.caller.stack
@@ -120,6 +148,6 @@ def _uses(path: LossPath, sibling: _Sibling, files: Iterable[str]) -> Uses:
     # The innermost: whoever calls this function may be called as it is.
     calls = [each.line for each in sibling.created if (each.file, each.function) == (asking.file, asking.function)]
     created = calls[-1] if calls else 0
-    if path.key is not None:
-        return uses_of_item(path.variable, path.key, asking, created)
+    if path.keys:
+        return uses_of_item(path.variable, path.keys, asking, created)
     return uses_of(path.variable, asking.file, asking.function, created or asking.line)

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from gradsan.knowledge.effects import does
 from gradsan.observe.naming.trace import Execution
+from gradsan.source.names import called_name
 from gradsan.source.scopes import Scope, statements_of
 from gradsan.source.stores import text
 
@@ -27,6 +28,11 @@ def unrecorded(execution: Execution) -> Unrecorded | None:
     around = ((switch, each) for each in execution.outwards for switch in _switches(each.call.scope, each.line))
     (is_off, node), at = next(around, ((False, _NO_SWITCH), execution))
     return Unrecorded(ast.unparse(node), at, node.lineno) if is_off else None
+
+
+def checkpoints(execution: Execution) -> bool:
+    """Whether a statement has something run that will run again in the backward pass."""
+    return any(does(called_name(call), "checkpoints") for call in execution.calls)
 
 
 def _switches(scope: Scope | None, line: int) -> Iterator[tuple[bool, ast.expr]]:

@@ -5,10 +5,11 @@ from dataclasses import replace
 from gradsan.facts.culprit import Culprit, Named
 from gradsan.facts.incident import Donated, Edited, Incident, OpFact, Owners, SecondPass, WithoutHistory
 from gradsan.observe.failure.scene import Scene
-from gradsan.observe.naming.carriers import Crossing, carrier
+from gradsan.observe.naming.carriers import carrier
 from gradsan.observe.naming.cuts import COMPARISON, GRADIENT
 from gradsan.observe.naming.found_edits import edit_behind
 from gradsan.observe.naming.inplace_layers import layer_behind
+from gradsan.observe.naming.line_names import Crossing
 from gradsan.observe.naming.losing import loss_of_graph
 from gradsan.observe.naming.subject import Subject, holder_of, subject_of
 from gradsan.observe.user_statements import scope_at

@@ -16,6 +16,7 @@ from gradsan.observe.naming.origins import Origins, Step
 from gradsan.observe.naming.selection import HOP, inputs, sources
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution
+from gradsan.source.keyed_attributes import as_attribute
 from gradsan.source.unpacking import Path
 
 _DEMANDS_AT_MOST = 20_000
@@ -73,7 +74,7 @@ class Follower(ABC):
 
     def _resolve(self, demand: Demand) -> None:
         """Ask where a value came from, by the kind of its expression."""
-        match demand.node:
+        match as_attribute(demand.node) or demand.node:
             case ast.Name() as node:
                 self._take(demand, self._origins.of_name(demand, node))
             case ast.Attribute() as node:

@@ -25,7 +25,7 @@ from types import (
     MethodType,
     ModuleType,
 )
-from typing import Any
+from typing import Any, ClassVar
 
 from gradsan.facts.culprit import Holder
 from gradsan.observe.private import override_switch
@@ -82,6 +82,8 @@ class _Access:
 
 class Search(ABC):
     """Looks through everything within reach of some frames; which tensors are looked for is a subclass's to say."""
+
+    opens_libraries: ClassVar[bool] = False  # what is in a library's object has a name of its own
 
     def __init__(self, owns: Callable[[str], bool]) -> None:
         import torch
@@ -262,7 +264,7 @@ class Search(ABC):
         if self._is_users(type.__dict__["__module__"].__get__(kind)):
             inside = access = access.opened(owner)
         else:
-            inside = access.sealed()
+            inside = access if self.opens_libraries else access.sealed()
         for name, value in self._raw(each):
             if is_module and name in {"_buffers", "_modules"} and type(value) is dict:
                 holder: Holder = "buffer" if name == "_buffers" else "attribute"

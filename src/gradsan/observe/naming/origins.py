@@ -16,6 +16,7 @@ from gradsan.observe.naming.selection import HOP
 from gradsan.observe.naming.stored import Stored, Stores
 from gradsan.observe.naming.trace import Call, Execution
 from gradsan.observe.user_statements import parameters_in
+from gradsan.source.keyed_attributes import COMPUTED
 from gradsan.source.scopes import MODULE, Scope
 from gradsan.source.stores import Store, assigned, comprehended, text
 from gradsan.source.unpacking import Path
@@ -150,10 +151,13 @@ class Origins:
             if call.scope is not None and call.scope.name == node.attr:
                 yield from self.returned(demand, call, demand.path, HOP)
         stored = self._newest(self._stores.attribute(node.attr, demand.at))
+        if any(each.func is node for each in demand.at.calls):  # what is called is none of the tensors
+            stored = [each for each in stored if each[1].attribute == node.attr]
         matching = [each for each in stored if _rest(each[1].attribute_path, demand.path) is not None]
         for age, each in enumerate(matching):
             doubt = HOP + _OLDER * min(age, _STORES_AT_MOST)
-            yield from self._through(demand, text(node), each, each[1].attribute_path, "attribute", doubt)
+            name = text(_named_by(node, each[1]))
+            yield from self._through(demand, name, each, each[1].attribute_path, "attribute", doubt)
         if row.attribute and row.rearranges:
             yield Step(node.value, demand.path, HOP, demand.at)
         elif text(node.value) != "self":
@@ -174,6 +178,13 @@ class Origins:
         elif call.now is not None:
             for value in call.now.returned:
                 yield Step(value, path, doubt, call.now, binding)
+
+
+def _named_by(node: ast.Attribute, store: Store) -> ast.Attribute:
+    """An attribute that is read by a computed name, under the name by which it was stored."""
+    if node.attr != COMPUTED or store.attribute is None:
+        return node
+    return ast.Attribute(value=node.value, attr=store.attribute)
 
 
 def _entry(header: Execution) -> Execution:

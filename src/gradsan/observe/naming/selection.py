@@ -79,8 +79,6 @@ def _called(node: ast.Call, path: Path) -> list[Source] | None:  # noqa: PLR0911
             return [] if position == 0 else [(first, one, HOP)]
         case "items", [] if receiver is not None:
             return [] if position == 0 else [(receiver, one, HOP)]
-        case "getattr", [value, ast.Constant(value=str() as key), *_]:
-            return [(ast.Attribute(value=value, attr=key), path, HOP)]
         case "next", [first, *_]:
             return [(first, (SOME_ITEM, *path), HOP)]
     return [(each, path, HOP) for each in inputs(node)] if does(name, "collects") else None

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from gradsan.observe.naming.calling import Matched, asks_for_pass, match
 from gradsan.observe.naming.trace import Call, Execution, Trace
 from gradsan.observe.user_statements import parameters_in
+from gradsan.source.keyed_attributes import COMPUTED
 from gradsan.source.scopes import Scope
 from gradsan.source.stores import Store, assigned
 
@@ -39,8 +40,12 @@ class Stores:
                     self._shared[store.name].append((execution, store))
 
     def attribute(self, name: str, before: Execution) -> Stored:
-        """What was stored to attributes of that name, whatever the object."""
-        return _until(self._attributes.get(name, []), before)
+        """What was stored to attributes of that name, or of one that may be it, whatever the object."""
+        if name == COMPUTED:
+            found = [each for stored in self._attributes.values() for each in stored]
+        else:
+            found = [*self._attributes.get(name, ()), *self._attributes.get(COMPUTED, ())]
+        return _until(sorted(found, key=lambda each: each[0].index), before)
 
     def shared(self, name: str, before: Execution) -> Stored:
         """What functions of the same file stored to a variable that is not theirs."""

@@ -1,5 +1,7 @@
 """Of all variables on the path that a value took, the one through which it outlived the pass that freed its graph."""
 
+from itertools import dropwhile
+
 from gradsan.observe.naming.calling import asks_for_pass
 from gradsan.observe.naming.dataflow import Flow
 from gradsan.observe.naming.demands import Binding
@@ -11,14 +13,22 @@ def survivor(path: Flow, freed: int) -> Binding | None:
 
     `freed`: when that was, as an index of executions. Where the variable holds the value inside an object, the one in
     there is named, if it still has it. Where no variable spans the moment, because both sides of the crossing were
-    there before, the one that was kept longest.
+    there before, the one that was kept longest. What a function was given is called as its caller calls it.
     """
     spanning = [each for each in path.bindings if each.written.index < freed <= each.read.index or _went_on(each, path)]
     if not spanning:
-        return max(path.bindings, key=lambda each: each.read.index - each.written.index, default=None)
+        kept = max(path.bindings, key=lambda each: each.read.index - each.written.index, default=None)
+        return None if kept is None else _as_given(kept, path)
     inside = (each for each in path.bindings if each.by_object)
     nearest = _kept_since(path, spanning[0], freed) or spanning[0]
-    return next((each for each in inside if _is_alive(each, path)), nearest)
+    return _as_given(next((each for each in inside if _is_alive(each, path)), nearest), path)
+
+
+def _as_given(binding: Binding, path: Flow) -> Binding:
+    """The variable that a function was given, where the graph is older than the call."""
+    outwards = path.bindings[path.bindings.index(binding) :]
+    given = dropwhile(lambda each: each.kind == "argument" and path.creators[-1].index < each.written.index, outwards)
+    return next(given, binding)
 
 
 def boundary(trace: Trace, path: Flow, freed: int | None) -> int:
@@ -27,7 +37,7 @@ def boundary(trace: Trace, path: Flow, freed: int | None) -> int:
     The last pass that the user's statements asked for by then; where a library asks, the last statement before it.
     """
     first, last = path.creators[-1].index, path.entering[-1].index
-    executions = trace.executions[first:last]
+    executions = [each for each in trace.executions[first:last] if each not in path.entering]  # these still run
     if freed is not None:
         executions = [each for each in executions if each.number < freed or (each.number == freed and _is_pass(each))]
         return executions[-1].index if executions else last + 1

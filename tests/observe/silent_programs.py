@@ -1,0 +1,967 @@
+"""Programs that never raise, by the rule that finds what is wrong with them: some under it, and near misses."""
+
+from dataclasses import dataclass
+
+_BEGIN = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program, with the code and the name of what is found; no code: nothing is."""
+
+    title: str
+    text: str
+    code: str = ""
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule in a sentence, programs in which it finds something, and near misses, which it must leave alone."""
+
+    sentence: str
+    under: tuple[Program, ...]
+    beyond: tuple[Program, ...]
+
+
+def _found(title: str, code: str, name: str | None, text: str) -> Program:
+    return Program(title, _BEGIN + text, code, name)
+
+
+def _clean(title: str, text: str) -> Program:
+    return Program(title, _BEGIN + text)
+
+
+RULES = (
+    Rule(
+        "A number that is called as a term of a loss is, has a graph, and is never read was to be trained on.",
+        under=(
+            _found(
+                "a divergence in a function that returns the other loss",
+                "GS304",
+                "kl_loss",
+                """
+enc, dec = nn.Linear(6, 4), nn.Linear(2, 6)
+opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()])
+
+def objective(x):
+    mu, logvar = enc(x).chunk(2, 1)
+    rec_loss = F.mse_loss(dec(mu + torch.randn_like(mu) * (logvar / 2).exp()), x)
+    kl_loss = -0.5 * (1 + logvar - mu.square() - logvar.exp()).sum(1).mean()
+    return rec_loss
+
+for _ in range(8):
+    loss = objective(torch.randn(8, 6))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a term beside the sum",
+                "GS304",
+                "smoothness",
+                """
+net = nn.Linear(3, 1)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    x = torch.randn(10, 3)
+    y = net(x)
+    data = (y - x.sum(1, keepdim=True)).square().mean()
+    smoothness = (y[1:] - y[:-1]).abs().mean()
+    loss = data + 1e-4 * sum(p.abs().sum() for p in net.parameters())
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a module that keeps it for nobody",
+                "GS304",
+                "net.balance",
+                """
+class Mixture(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.expert = nn.Linear(4, 4), nn.Linear(4, 4)
+        self.balance = None
+
+    def forward(self, x):
+        p = self.gate(x).softmax(-1)
+        self.balance = p.mean(0).square().sum()
+        return p * self.expert(x)
+
+net = Mixture()
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    x = torch.randn(8, 4)
+    loss = (net(x) - x).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "all losses of a list but the last",
+                "GS304",
+                "losses[0]",
+                """
+stages = nn.ModuleList(nn.Linear(4, 4) for _ in range(2))
+opt = torch.optim.SGD(stages.parameters(), lr=0.05)
+
+def supervised(x, y):
+    losses = []
+    for stage in stages:
+        x = stage(x).tanh()
+        losses.append((x - y).square().mean())
+    return losses
+
+for _ in range(8):
+    losses = supervised(torch.randn(6, 4), torch.randn(6, 4))
+    opt.zero_grad()
+    losses[-1].backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "metrics that are logged",
+                """
+net = nn.Linear(4, 1)
+opt = torch.optim.Adam(net.parameters())
+log = []
+for _ in range(8):
+    pred, y = net(torch.randn(8, 4)), torch.randn(8, 1)
+    loss = (pred - y).square().mean()
+    mae_loss, perplexity = (pred - y).abs().mean(), loss.exp()
+    log.append((mae_loss.item(), perplexity.item()))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "all losses of a list",
+                """
+stages = nn.ModuleList(nn.Linear(4, 4) for _ in range(2))
+opt = torch.optim.SGD(stages.parameters(), lr=0.05)
+for _ in range(8):
+    x, y, losses = torch.randn(6, 4), torch.randn(6, 4), []
+    for stage in stages:
+        x = stage(x).tanh()
+        losses.append((x - y).square().mean())
+    last = losses[-1].item()
+    opt.zero_grad()
+    sum(losses).backward()
+    opt.step()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A total that is only logged, of which a pass takes one term and none the other, was to be trained on.",
+        under=(
+            _found(
+                "the total of a dict of losses",
+                "GS304",
+                "total",
+                """
+net, head = nn.Linear(4, 4), nn.Linear(4, 1)
+opt = torch.optim.Adam([*net.parameters(), *head.parameters()])
+log = []
+for _ in range(8):
+    h = net(torch.randn(8, 4))
+    terms = {"fit": (head(h) - 1).square().mean(), "size": h.square().mean()}
+    total = terms["fit"] + 0.1 * terms["size"]
+    opt.zero_grad()
+    terms["fit"].backward()
+    opt.step()
+    log.append(total.item())
+""",
+            ),
+            _found(
+                "a total with a penalty",
+                "GS304",
+                "objective",
+                """
+net = nn.Linear(4, 1)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    fit = (net(torch.randn(8, 4)) - 1).square().mean()
+    objective = fit + 0.01 * net.weight.abs().sum()
+    opt.zero_grad()
+    fit.backward()
+    opt.step()
+    print(objective.item())
+""",
+            ),
+            _found(
+                "a sum that was computed in a method",
+                "GS304",
+                "total",
+                """
+class Trainer:
+    def __init__(self):
+        self.net = nn.Linear(4, 2)
+        self.opt = torch.optim.Adam(self.net.parameters())
+
+    def losses(self, x):
+        y = self.net(x)
+        task, spread = y.square().mean(), y.std(0).mean()
+        return task, task - spread
+
+    def step(self, x):
+        task, total = self.losses(x)
+        self.opt.zero_grad()
+        task.backward()
+        self.opt.step()
+        return total.item()
+
+trainer = Trainer()
+for _ in range(8):
+    trainer.step(torch.randn(8, 4))
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "the other term joins later",
+                """
+net, head = nn.Linear(4, 4), nn.Linear(4, 1)
+opt = torch.optim.Adam([*net.parameters(), *head.parameters()])
+log = []
+for epoch in range(20):
+    h = net(torch.randn(8, 4))
+    fit = (head(h) - 1).square().mean()
+    total = fit + 0.1 * h.square().mean()
+    opt.zero_grad()
+    if epoch < 12:
+        fit.backward()
+    else:
+        total.backward()
+    opt.step()
+    log.append(total.item())
+""",
+            ),
+            _clean(
+                "the terms are trained on in turns",
+                """
+net = nn.Linear(4, 4)
+opt = torch.optim.Adam(net.parameters())
+log = []
+for n in range(20):
+    h = net(torch.randn(8, 4))
+    one = (h - 1).square().mean()
+    other = h.abs().mean()
+    total = one + other
+    opt.zero_grad()
+    if n % 2:
+        one.backward()
+    else:
+        other.backward()
+    opt.step()
+    log.append(total.item())
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A number that is multiplied by a weight and only logged was to be a term of the loss.",
+        under=(
+            _found(
+                "a balance that the model returns",
+                "GS304",
+                "evenness",
+                """
+class Router(nn.Module):
+    def __init__(self, weight):
+        super().__init__()
+        self.layer, self.balance_weight = nn.Linear(4, 4), weight
+
+    def forward(self, x):
+        p = self.layer(x).softmax(1)
+        return p @ x.T, self.balance_weight * p.mean(0).square().sum()
+
+net = Router(0.05)
+opt = torch.optim.Adam(net.parameters())
+log = []
+for _ in range(8):
+    out, evenness = net(torch.randn(8, 4))
+    loss = out.square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    log.append(evenness.item())
+""",
+            ),
+            _found(
+                "a divergence with its coefficient",
+                "GS304",
+                "kl",
+                """
+net, kl_coef = nn.Linear(4, 4), 0.1
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    y = net(torch.randn(8, 4))
+    fit = (y - 1).square().mean()
+    kl = kl_coef * (y.exp() - y - 1).mean()
+    opt.zero_grad()
+    fit.backward()
+    opt.step()
+    print(f"{fit.item():.2f} {kl.item():.2f}")
+""",
+            ),
+            _found(
+                "an attribute that is printed",
+                "GS304",
+                "net.spread",
+                """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.lambda_spread = nn.Linear(4, 4), 0.2
+
+    def forward(self, x):
+        y = self.layer(x)
+        self.spread = self.lambda_spread * y.std(0).mean()
+        return y
+
+net = Net()
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    loss = net(torch.randn(8, 4)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(net.spread.item())
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "what is weighted is in the loss, and the product is computed again for the log",
+                """
+net, beta = nn.Linear(4, 4), 0.1
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    y = net(torch.randn(8, 4))
+    kl = (y.exp() - y - 1).mean()
+    weighted = beta * kl
+    loss = (y - 1).square().mean() + beta * kl
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(weighted.item())
+""",
+            ),
+            _clean(
+                "it is trained on once in a while",
+                """
+net, weight = nn.Linear(4, 4), 0.01
+opt = torch.optim.Adam(net.parameters())
+for n in range(24):
+    y = net(torch.randn(8, 4))
+    task = y.square().mean()
+    balance = weight * y.softmax(1).mean(0).square().sum()
+    opt.zero_grad()
+    task.backward(retain_graph=True)
+    if n % 8 == 7:
+        balance.backward()
+    opt.step()
+    print(balance.item())
+""",
+            ),
+            _clean(
+                "a metric in other units",
+                """
+net = nn.Linear(4, 1)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    pred, y = net(torch.randn(8, 4)), torch.randn(8, 1)
+    loss = (pred - y).square().mean()
+    millimetres = 1000 * (pred - y).abs().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(millimetres.item())
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "Where gradients are cleared between the passes of one step, only the last of them trains.",
+        under=(
+            _found(
+                "tasks in a loop, cleared in each iteration",
+                "GS307",
+                "loss",
+                """
+shared, heads = nn.Linear(4, 8), nn.ModuleList(nn.Linear(8, 1) for _ in range(3))
+opt = torch.optim.SGD([*shared.parameters(), *heads.parameters()], lr=0.1)
+for _ in range(24):
+    for head in heads:
+        loss = (head(shared(torch.randn(5, 4)).relu()) - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "accumulation that begins again with each batch",
+                "GS307",
+                "loss",
+                """
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for n in range(40):
+    opt.zero_grad()
+    loss = (net(torch.randn(8, 4)) - 1).square().mean() / 4
+    loss.backward()
+    if n % 4 == 3:
+        opt.step()
+""",
+            ),
+            _found(
+                "views of one batch, by a model that clears itself",
+                "GS307",
+                "gap",
+                """
+net = nn.Linear(4, 2)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(12):
+    x = torch.randn(6, 4)
+    for noise in (0.1, 0.2):
+        net.zero_grad()
+        gap = (net(x) - net(x + noise).detach() - 1).square().mean()
+        gap.backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "a batch is skipped now and then",
+                """
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for n in range(40):
+    loss = (net(torch.randn(8, 4)) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    if n % 5 == 3:
+        opt.zero_grad()
+        continue
+    opt.step()
+""",
+            ),
+            _clean(
+                "gradients of several passes add up",
+                """
+shared, heads = nn.Linear(4, 8), nn.ModuleList(nn.Linear(8, 1) for _ in range(3))
+opt = torch.optim.SGD([*shared.parameters(), *heads.parameters()], lr=0.1)
+for _ in range(24):
+    opt.zero_grad()
+    for head in heads:
+        loss = (head(shared(torch.randn(5, 4)).relu()) - 1).square().mean()
+        loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A pass that waits for a counter takes the last loss alone, if nothing else runs meanwhile.",
+        under=(
+            _found(
+                "a loss that is divided for accumulation",
+                "GS304",
+                "loss",
+                """
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for n in range(32):
+    loss = (net(torch.randn(8, 4)) - 1).square().mean()
+    loss = loss / 4
+    if (n + 1) % 4 == 0:
+        loss.backward()
+        opt.step()
+        opt.zero_grad()
+""",
+            ),
+            _found(
+                "in a function, with a log",
+                "GS304",
+                "loss",
+                """
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+def train(every):
+    total = 0.0
+    for n in range(24):
+        loss = F.mse_loss(net(torch.randn(8, 4)), torch.ones(8, 1)) / every
+        total += loss.item()
+        if n % every == every - 1:
+            loss.backward()
+            opt.step()
+            opt.zero_grad()
+    return total
+
+train(3)
+""",
+            ),
+            _found(
+                "in a method, by a counter of its own",
+                "GS304",
+                "cost",
+                """
+class Learner:
+    def __init__(self):
+        self.net, self.seen = nn.Linear(4, 1), 0
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+
+    def fit(self, batches):
+        for x in batches:
+            cost = self.net(x).square().mean()
+            self.seen += 1
+            if self.seen % 5 == 0:
+                self.opt.zero_grad()
+                cost.backward()
+                self.opt.step()
+
+Learner().fit(torch.randn(40, 8, 4))
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "a state leads on from iteration to iteration",
+                """
+cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
+opt = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.1)
+state = torch.zeros(1, 4)
+for t in range(40):
+    state = cell(torch.randn(1, 3), state)
+    loss = head(state).square().mean()
+    if (t + 1) % 5 == 0:
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        state = state.detach()
+""",
+            ),
+            _clean(
+                "the other network is trained meanwhile",
+                """
+gen, disc = nn.Linear(2, 4), nn.Linear(4, 1)
+og, od = torch.optim.Adam(gen.parameters()), torch.optim.Adam(disc.parameters())
+for n in range(40):
+    real, fake = torch.randn(8, 4), gen(torch.randn(8, 2))
+    od.zero_grad()
+    (disc(fake.detach()).mean() - disc(real).mean()).backward()
+    od.step()
+    loss = -disc(fake).mean()
+    if n % 5 == 0:
+        og.zero_grad()
+        loss.backward()
+        og.step()
+""",
+            ),
+            _clean(
+                "the program chooses by the loss",
+                """
+net = nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for n in range(40):
+    loss = net(torch.randn(8, 4)).square().mean()
+    if n % 2 and loss > 0.1:
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A graph grows, though no optimizer steps, if the values of a parameter change from pass to pass.",
+        under=(
+            _found(
+                "gradients that are asked for",
+                "GS305",
+                "h",
+                """
+w, h = torch.randn(4, 4, requires_grad=True), torch.zeros(4)
+for _ in range(24):
+    h = torch.tanh(w @ h + torch.randn(4))
+    grad, = torch.autograd.grad(h.square().sum(), w, retain_graph=True)
+    w.data -= 0.01 * grad
+""",
+            ),
+            _found(
+                "an update in place, through data",
+                "GS305",
+                "h",
+                """
+w, h = torch.randn(4, 4, requires_grad=True), torch.zeros(4)
+for _ in range(24):
+    h = torch.tanh(w @ h + torch.randn(4))
+    h.square().sum().backward(retain_graph=True)
+    w.data.sub_(0.01 * w.grad)
+    w.grad = None
+""",
+            ),
+            _found(
+                "a module whose data is replaced",
+                "GS305",
+                "state",
+                """
+cell, state = nn.RNNCell(3, 3), torch.zeros(1, 3)
+for _ in range(24):
+    state = cell(torch.randn(1, 3), state)
+    cell.zero_grad()
+    state.abs().sum().backward(retain_graph=True)
+    for p in cell.parameters():
+        p.data = p.data - 0.01 * p.grad
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "several passes before each update",
+                """
+w = torch.randn(4, 4, requires_grad=True)
+for _ in range(8):
+    h = torch.zeros(4)
+    for t in range(6):
+        h = torch.tanh(w @ h + torch.randn(4))
+        h.square().sum().backward(retain_graph=t < 5)
+    w.data -= 0.01 * w.grad
+    w.grad.zero_()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A re-entrant checkpoint that is given nothing with a gradient cuts off what it runs.",
+        under=(
+            _found(
+                "a stem",
+                "GS306",
+                "h",
+                """
+from torch.utils.checkpoint import checkpoint
+
+stem, head = nn.Linear(4, 4), nn.Linear(4, 2)
+opt = torch.optim.SGD([*stem.parameters(), *head.parameters()], lr=0.1)
+for _ in range(10):
+    h = checkpoint(stem, torch.randn(5, 4), use_reentrant=True)
+    loss = head(h).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a function",
+                "GS306",
+                "h",
+                """
+from torch.utils.checkpoint import checkpoint
+
+stem, head = nn.Linear(4, 4), nn.Linear(4, 2)
+opt = torch.optim.SGD([*stem.parameters(), *head.parameters()], lr=0.1)
+
+def run(x):
+    return torch.tanh(stem(x))
+
+for _ in range(10):
+    h = checkpoint(run, torch.randn(5, 4), use_reentrant=True)
+    loss = head(h).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "blocks of a network",
+                "GS306",
+                "x",
+                """
+from torch.utils import checkpoint
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return x + self.layer(x).relu()
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks, self.out = nn.ModuleList([Block(), Block()]), nn.Linear(4, 1)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = checkpoint.checkpoint(block, x, use_reentrant=True)
+        return self.out(x)
+
+net = Net()
+opt = torch.optim.Adam(net.parameters())
+for _ in range(10):
+    loss = net(torch.randn(5, 4)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "something that it is given has a gradient",
+                """
+from torch.utils.checkpoint import checkpoint
+
+embed, stem, head = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 2)
+opt = torch.optim.SGD([*embed.parameters(), *stem.parameters(), *head.parameters()], lr=0.1)
+for _ in range(10):
+    h = checkpoint(stem, embed(torch.randn(5, 4)), use_reentrant=True)
+    loss = head(h).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "what it runs is only looked at",
+                """
+from torch.utils.checkpoint import checkpoint
+
+net, probe = nn.Linear(4, 2), nn.Linear(4, 2)
+opt = torch.optim.SGD([*net.parameters(), *probe.parameters()], lr=0.1)
+for _ in range(10):
+    x = torch.randn(5, 4)
+    shown = checkpoint(probe, x, use_reentrant=True)
+    loss = net(x).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(shown.mean().item())
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A parameter that no module has is cut off like any other.",
+        under=(
+            _found(
+                "a penalty that is computed without recording",
+                "GS306",
+                "log_sigma",
+                """
+net, log_sigma = nn.Linear(6, 3), nn.Parameter(torch.zeros(3))
+opt = torch.optim.Adam([*net.parameters(), log_sigma])
+for _ in range(10):
+    fit = net(torch.randn(8, 6)).square().mean()
+    with torch.no_grad():
+        penalty = (log_sigma.exp() - 1).square().sum()
+    loss = fit + 0.1 * penalty
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a helper that does not record",
+                "GS306",
+                "alpha",
+                """
+@torch.no_grad()
+def constraint(weights):
+    return (weights.sum() - 1).clamp(min=0) ** 2
+
+def main():
+    net, alpha = nn.Linear(4, 1), torch.ones(3, requires_grad=True)
+    opt = torch.optim.SGD([*net.parameters(), alpha], lr=0.1)
+    for _ in range(10):
+        loss = net(torch.randn(5, 4)).square().mean() + constraint(alpha)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+main()
+""",
+            ),
+            _found(
+                "an attribute of a trainer",
+                "GS306",
+                "self.log_alpha",
+                """
+class Trainer:
+    def __init__(self):
+        self.net, self.log_alpha = nn.Linear(4, 1), torch.zeros(1, requires_grad=True)
+        self.opt = torch.optim.Adam([*self.net.parameters(), self.log_alpha])
+
+    def step(self):
+        weight = self.log_alpha.exp().item()
+        loss = weight * self.net(torch.randn(5, 4)).square().mean()
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
+
+trainer = Trainer()
+for _ in range(10):
+    trainer.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "nothing is done with it",
+                """
+net, spare = nn.Linear(4, 1), nn.Parameter(torch.zeros(3))
+opt = torch.optim.Adam([*net.parameters(), spare])
+for _ in range(10):
+    loss = net(torch.randn(5, 4)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(spare.detach().sum())
+""",
+            ),
+            _clean(
+                "it is frozen at first",
+                """
+net, scale = nn.Linear(4, 1), nn.Parameter(torch.ones(1))
+opt = torch.optim.Adam([*net.parameters(), scale])
+for n in range(20):
+    factor = scale.detach() if n < 10 else scale
+    loss = (factor * net(torch.randn(5, 4)) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "it is updated by hand",
+                """
+net, centre = nn.Linear(4, 3), nn.Parameter(torch.zeros(3))
+opt = torch.optim.Adam([*net.parameters(), centre])
+for _ in range(20):
+    out = net(torch.randn(5, 4))
+    with torch.no_grad():
+        centre.copy_(0.9 * centre + 0.1 * out.mean(0))
+        target = centre.clone()
+    loss = (out - target - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A sum that a statement computes and drops was to be the loss.",
+        under=(
+            _found(
+                "a divergence that is not assigned",
+                "GS304",
+                "kl",
+                """
+net, beta = nn.Linear(4, 4), 0.1
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    y = net(torch.randn(8, 4))
+    kl = (y.exp() - y - 1).mean()
+    loss = (y - 1).square().mean()
+    loss + beta * kl
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "an entropy in a method",
+                "GS304",
+                "self.spread",
+                """
+class Agent:
+    def __init__(self):
+        self.net, self.spread = nn.Linear(4, 4), None
+        self.opt = torch.optim.Adam(self.net.parameters())
+
+    def loss(self, x):
+        y = self.net(x)
+        self.spread = y.std(0).mean()
+        loss = y.square().mean()
+        loss - 0.1 * self.spread
+        return loss
+
+    def step(self, x):
+        loss = self.loss(x)
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
+
+agent = Agent()
+for _ in range(8):
+    agent.step(torch.randn(8, 4))
+""",
+            ),
+            _found(
+                "a term of a list",
+                "GS304",
+                "terms[1]",
+                """
+net = nn.Linear(4, 4)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    y = net(torch.randn(8, 4))
+    terms = [(y - 1).square().mean(), y.abs().mean()]
+    terms[0] + terms[1]
+    opt.zero_grad()
+    terms[0].backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "the sum is assigned",
+                """
+net, beta = nn.Linear(4, 4), 0.1
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    y = net(torch.randn(8, 4))
+    kl = (y.exp() - y - 1).mean()
+    loss = (y - 1).square().mean()
+    loss = loss + beta * kl
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "a sum without a graph",
+                """
+net, seen = nn.Linear(4, 4), torch.zeros(())
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    loss = net(torch.randn(8, 4)).square().mean()
+    seen + loss.detach()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+    ),
+)
