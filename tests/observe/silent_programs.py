@@ -868,4 +868,100 @@ for _ in range(20):
             ),
         ),
     ),
+    Rule(
+        "A sum that a statement computes and drops was to be the loss.",
+        under=(
+            _found(
+                "a divergence that is not assigned",
+                "GS304",
+                "kl",
+                """
+net, beta = nn.Linear(4, 4), 0.1
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    y = net(torch.randn(8, 4))
+    kl = (y.exp() - y - 1).mean()
+    loss = (y - 1).square().mean()
+    loss + beta * kl
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "an entropy in a method",
+                "GS304",
+                "self.spread",
+                """
+class Agent:
+    def __init__(self):
+        self.net, self.spread = nn.Linear(4, 4), None
+        self.opt = torch.optim.Adam(self.net.parameters())
+
+    def loss(self, x):
+        y = self.net(x)
+        self.spread = y.std(0).mean()
+        loss = y.square().mean()
+        loss - 0.1 * self.spread
+        return loss
+
+    def step(self, x):
+        loss = self.loss(x)
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
+
+agent = Agent()
+for _ in range(8):
+    agent.step(torch.randn(8, 4))
+""",
+            ),
+            _found(
+                "a term of a list",
+                "GS304",
+                "terms[1]",
+                """
+net = nn.Linear(4, 4)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    y = net(torch.randn(8, 4))
+    terms = [(y - 1).square().mean(), y.abs().mean()]
+    terms[0] + terms[1]
+    opt.zero_grad()
+    terms[0].backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "the sum is assigned",
+                """
+net, beta = nn.Linear(4, 4), 0.1
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    y = net(torch.randn(8, 4))
+    kl = (y.exp() - y - 1).mean()
+    loss = (y - 1).square().mean()
+    loss = loss + beta * kl
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "a sum without a graph",
+                """
+net, seen = nn.Linear(4, 4), torch.zeros(())
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    loss = net(torch.randn(8, 4)).square().mean()
+    seen + loss.detach()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+    ),
 )
