@@ -203,6 +203,27 @@ def test_losses_of_one_block_are_added_up(tmp_path: Path) -> None:
     assert "first.backward" not in fixed
 
 
+@pytest.mark.parametrize(
+    ("asking", "combined"),
+    [
+        ("[loss.backward() for loss in losses]", "sum(losses).backward()"),
+        ("[loss.backward() for loss in losses if loss > 0]", "sum(loss for loss in losses if loss > 0).backward()"),
+        (
+            "[accelerator.backward(w * x) for w, x in losses]",
+            "accelerator.backward(sum(w * x for w, x in losses))",
+        ),
+    ],
+)
+def test_comprehension_of_passes_becomes_one_pass(tmp_path: Path, asking: str, combined: str) -> None:
+    """The loop around it is not counted: each of its iterations has passes of its own."""
+    case = Case(tmp_path, f"def main():\n    for rows in batches:\n        {asking}\n        optimizer.step()\n")
+    place = case.at("backward")
+    found = case.diagnosis("GS102", "out", freed=place, used=place)
+
+    assert case.fixed("combine-losses", found) == "\n".join(case.lines).replace(asking, combined) + "\n"
+    assert "enumerate" not in (case.fixed("retain-graph", found) or "")
+
+
 @pytest.mark.parametrize("between", ["opt.step()", "scaler.unscale_(opt)"])
 def test_losses_are_not_added_up_over_a_step(tmp_path: Path, between: str) -> None:
     """The first update would be lost."""

@@ -61,6 +61,22 @@ def search(folder: Path, act: Callable[[str, str | None], Trial]) -> tuple[Prove
     return prover, diagnosis, prover.prove(diagnosis)
 
 
+def test_error_that_comes_later_with_a_fix_is_not_gone(tmp_path: Path) -> None:
+    """The same cause, name and function, at a rewritten line and in a later step: a part of it is left."""
+    case = Case(tmp_path, SOURCE)
+    later = replace(case.at("second"), source="second.backward(retain_graph=number < 3)", step=3)
+
+    def act(text: str, _reference: str | None) -> Trial:
+        if text == SOURCE:
+            return ended(1, [], two_losses(tmp_path))
+        return replace(ended(1, steps(1.0, 1.0), replace(two_losses(tmp_path), used=later)), passes=9)
+
+    prover, _, proof = search(tmp_path, act)
+
+    assert proof is None
+    assert prover.otherwise == []
+
+
 def test_fix_that_trains_as_meant_is_taken(tmp_path: Path) -> None:
     """Every optimizer is given what it would be given with all graphs kept."""
     _, _, proof = search(tmp_path, lambda _text, _reference: ended(0, steps(1, 2)))

@@ -42,6 +42,7 @@ class Proving:
                 self.progress.say(f"{_titled(diagnosis)}: the program was run again, and does not have this problem")
             else:
                 self._prove_what_is_left(diagnosis)
+        self._report_what_came_back()
         return self.outcomes
 
     def _report_nothing(self) -> None:
@@ -65,6 +66,13 @@ class Proving:
             outcome = self._prove(left)
             note = "" if kind_of(left) in first else " (hidden behind another problem until now)"
             self.outcomes.append(replace(outcome, why=outcome.why + note))
+
+    def _report_what_came_back(self) -> None:
+        """Nothing counts as fixed that the program shows again once other problems are fixed."""
+        fixed = [kind_of(each.diagnosis) for each in self.outcomes if each.changed is not None]
+        for each in self.stage.ran.diagnoses:
+            if kind_of(each) in fixed:
+                self.outcomes.append(Outcome(each, None, None, "the program shows it again with the fixes made"))
 
     def _next(self) -> Diagnosis | None:
         return next((each for each in self.stage.ran.diagnoses if kind_of(each) not in self._tried), None)

@@ -130,8 +130,8 @@ class Prover:
                 "beside",
             )  # else what is found may well come from the edit
             return trial.status == before.status and is_gone and (is_compared or not attempt.new)
-        if any(_same(each, diagnosis) for each in attempt.new):
-            return False
+        if any(_same(each, diagnosis) or kind_of(each) == kind_of(diagnosis) for each in attempt.new):
+            return False  # later, or at another line: what is left of it needs an edit too
         if trial.status == 0:
             return True
         came_further = len(completed(trial.steps)) > len(completed(before.steps)) or trial.passes > before.passes

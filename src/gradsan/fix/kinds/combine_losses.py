@@ -83,6 +83,36 @@ def _after_the_loop(program: Program) -> Iterator[Draft]:
     yield draft
 
 
+def _of_a_comprehension(program: Program) -> Iterator[Draft]:
+    """`[loss.backward() for loss in losses]`: one pass over the sum of what it goes through."""
+    freed, used = program.diagnosis.freed, program.diagnosis.used
+    if freed is None or used is None or frames(freed) != frames(used):
+        return
+    place = program.places(used)[-1]
+    match place, place and place.statement:
+        case Place(), ast.Expr(value=ast.ListComp(elt=ast.Call() as call) as listing):
+            loss = _loss(call)
+            if loss is not None:
+                draft = Draft()
+                draft.replace(place.tree, listing, _with_loss(place.tree, call, _sum_over(place, listing, loss)))
+                yield draft
+
+
+def _sum_over(place: Place, listing: ast.ListComp, loss: ast.expr) -> str:
+    """The losses that a comprehension asks of, added up."""
+    match listing.generators:
+        case [ast.comprehension(target=ast.Name(id=name), iter=losses, ifs=[])] if place.text(loss) == name:
+            return f"sum({place.text(losses)})"
+    inside = place.text(listing)[1:-1].strip()
+    return f"sum({place.text(loss)}{inside.removeprefix(place.text(listing.elt))})"
+
+
+def _of_each(program: Program) -> Iterator[Draft]:
+    """One line asks for all passes, in a loop or in a comprehension."""
+    yield from _after_the_loop(program)
+    yield from _of_a_comprehension(program)
+
+
 def _only_asks_of_each(loop: For, place: Place, loss: ast.expr) -> bool:
     """`for loss in losses: loss.backward()`."""
     is_alone = loop.body == [place.statement] and not loop.orelse
@@ -163,7 +193,7 @@ def _steps(statement: ast.AST) -> bool:
 
 PLACES: Places = {
     "block": _in_one_block,
-    "losses": _after_the_loop,
+    "losses": _of_each,
     "total": _below,
     "loop": _keep_every_term,
 }

@@ -9,8 +9,8 @@ from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program, frames
 from gradsan.fix.retaining import stop_retaining
 from gradsan.source.arguments import with_argument
-from gradsan.source.names import argument
-from gradsan.source.tree import For
+from gradsan.source.names import argument, nodes
+from gradsan.source.tree import COMPREHENSIONS, For
 
 
 def _retaining(program: Program) -> Iterator[Draft]:
@@ -44,7 +44,7 @@ def _always(place: Place, call: ast.Call) -> Draft:
 def _but_the_last(place: Place, call: ast.Call) -> Draft | None:
     """One line asks for all passes, over the items of something that can be counted: the last one frees."""
     loops = place.loops
-    loop = loops[0] if loops else None
+    loop = loops[0] if loops and not _is_in_comprehension(place, call) else None
     if not isinstance(loop, For) or not isinstance(loop.target, ast.Name):
         return None
     if not isinstance(loop.iter, ast.Name | ast.Attribute):  # anything else may be used up by counting it
@@ -54,6 +54,11 @@ def _but_the_last(place: Place, call: ast.Call) -> Draft | None:
     draft.replace(tree, loop.iter, f"enumerate({losses}, start=1)")
     draft.replace(tree, call, with_argument(tree.text(call), "retain_graph", f"number < len({losses})"))
     return draft
+
+
+def _is_in_comprehension(place: Place, call: ast.Call) -> bool:
+    """Whether a comprehension of the statement asks for the passes, and not the loop around it."""
+    return any(call in nodes(each) for each in nodes(place.statement) if isinstance(each, COMPREHENSIONS))
 
 
 PLACES: Places = {"earlier pass": _retaining}
