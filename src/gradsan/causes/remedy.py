@@ -62,6 +62,7 @@ Where = Literal[
     "optimized part",  # below that statement: what an optimizer is given of the model
     "guard",  # the branch that computes it
     "later pass",
+    "later step",  # the last step below that pass, for which it is asked
     "earlier pass",
     "clearing",  # the statement that clears gradients between a pass and its step
     "own pass",  # of the loss that an optimizer steps for
