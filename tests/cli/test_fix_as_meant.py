@@ -295,6 +295,45 @@ for step in range(4):
 {stepping}
 """
 STEP = "    opt.step()\n"
+INNER = """
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+opt = torch.optim.SGD(net.parameters(), 0.1)
+
+
+class Smooth(nn.Module):
+    def forward(self, x, said):
+        {leaf}
+        {compared}
+        return {again} + said.mean()
+
+
+for x in torch.randn(4, 5, 3):
+    said = net(x).tanh()
+    loss = said.square().mean() + Smooth()(x, said)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+DISTURBED = INNER.format(
+    leaf="target = said.softmax(1)\n        d = torch.randn_like(x).requires_grad_()",
+    compared="F.kl_div(net(x + d).log_softmax(1), target).backward()",
+    again="F.kl_div(net(x + d.grad).log_softmax(1), target)",
+)
+MOVED = INNER.format(
+    leaf="d = torch.randn_like(x)\n        d.requires_grad_()\n        aim = said.exp()",
+    compared="off = (net(x + d) - aim).square().sum()\n        off.backward()",
+    again="(net(x + d.grad.sign()) - aim).abs().mean()",
+)
+SCALED = INNER.format(
+    leaf="scale = torch.ones(3, requires_grad=True)\n        goal = said.sigmoid()",
+    compared="F.mse_loss(net(x * scale), goal).backward()",
+    again="F.mse_loss(net(x * (1 + scale.grad)), goal)",
+)
+ENERGY = INNER.format(
+    leaf="x = x.clone().requires_grad_()\n        energy = net(x).square().sum()",
+    compared="energy.backward()\n        print(x.grad.norm())",
+    again="energy.exp()",
+)
 UNRECORDED = "    with torch.no_grad():\n        target = 0.5 + 0.9 * net(x).max()\n"
 
 # The program, and a part of what it says when it is fixed.
@@ -404,6 +443,7 @@ FIXED = {
         PROJECTED.format(edited="copy", edit="each.clamp_(min=0.0)", stepping=STEP),
         "    loss.backward()\n    project(copy)\n" + STEP,
     ),
+    "an inner pass for a leaf that the loss is computed from": (ENERGY, "energy.backward(retain_graph=True)"),
     "a loss that is read below its closure is what the step gives back": (
         LBFGS.format(more="", returned="loss", call="opt.step(closure)", below="print(loss.item())"),
         INSIDE + "            return loss\n\n        loss = opt.step(closure)\n",
@@ -460,6 +500,9 @@ REFUSED = {
         ),
         "no line was found in which",
     ),
+    "an inner pass for a disturbance": (DISTURBED, "only its author knows whether the later loss is to train what"),
+    "an inner pass for a move": (MOVED, "only its author knows whether the later loss is to train what"),
+    "an inner pass for a scale": (SCALED, "only its author knows whether the later loss is to train what"),
     "features that two losses share, with an optimizer each": (PROBE, "only its author knows whether the later loss"),
 }
 

@@ -74,6 +74,7 @@ Sign = Literal[
     "it can be written",
     "a gradient enters the loss",  # what the earlier call returned is used on the path to the later pass
     "no gradient enters the loss",
+    "the gradient is of a leaf beside it",  # which the earlier pass is asked for, and which it is not computed from
     "the program resets it elsewhere",  # or others beside it: it was forgotten, and means nothing to the next iteration
     "it is filled for one pass",  # with others that go along, and never emptied
     "several terms are added",  # in a loop of their own, below which the total is back-propagated
