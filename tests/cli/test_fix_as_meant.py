@@ -253,6 +253,87 @@ for step in range(8):
     loss.backward()
     opt.step()
 """
+REPLAYED = """
+import random
+
+net, memory = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)), []
+opt = torch.optim.SGD(net.parameters(), 0.1)
+
+
+def observe(x):
+    answer = net(x)
+    loss = answer.square().mean()
+    if memory:
+        old, said = random.choice(memory)
+        loss = loss + F.mse_loss(net(old), said)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    memory.append((x, answer))
+    return loss.item()
+
+
+random.seed(0)
+{training}
+"""
+PROJECTED = """
+net, copy, small = nn.Linear(3, 4), nn.Linear(4, 4), nn.Linear(4, 2)
+opt, other = torch.optim.SGD([*net.parameters(), *small.parameters()], 0.1), torch.optim.SGD([torch.ones(1)], 0.1)
+
+
+@torch.no_grad()
+def project(one):
+    for each in one.parameters():
+        {edit}
+
+
+for step in range(4):
+    loss = small(copy(net(torch.randn(5, 3)).tanh()).tanh()).square().mean()
+    project({edited})
+    opt.zero_grad()
+    loss.backward()
+{stepping}
+"""
+STEP = "    opt.step()\n"
+INNER = """
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+opt = torch.optim.SGD(net.parameters(), 0.1)
+
+
+class Smooth(nn.Module):
+    def forward(self, x, said):
+        {leaf}
+        {compared}
+        return {again} + said.mean()
+
+
+for x in torch.randn(4, 5, 3):
+    said = net(x).tanh()
+    loss = said.square().mean() + Smooth()(x, said)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+DISTURBED = INNER.format(
+    leaf="target = said.softmax(1)\n        d = torch.randn_like(x).requires_grad_()",
+    compared="F.kl_div(net(x + d).log_softmax(1), target).backward()",
+    again="F.kl_div(net(x + d.grad).log_softmax(1), target)",
+)
+MOVED = INNER.format(
+    leaf="d = torch.randn_like(x)\n        d.requires_grad_()\n        aim = said.exp()",
+    compared="off = (net(x + d) - aim).square().sum()\n        off.backward()",
+    again="(net(x + d.grad.sign()) - aim).abs().mean()",
+)
+SCALED = INNER.format(
+    leaf="scale = torch.ones(3, requires_grad=True)\n        goal = said.sigmoid()",
+    compared="F.mse_loss(net(x * scale), goal).backward()",
+    again="F.mse_loss(net(x * (1 + scale.grad)), goal)",
+)
+ENERGY = INNER.format(
+    leaf="x = x.clone().requires_grad_()\n        energy = net(x).square().sum()",
+    compared="energy.backward()\n        print(x.grad.norm())",
+    again="energy.exp()",
+)
 UNRECORDED = "    with torch.no_grad():\n        target = 0.5 + 0.9 * net(x).max()\n"
 
 # The program, and a part of what it says when it is fixed.
@@ -332,6 +413,37 @@ FIXED = {
         AIMED_AT.format(memory="[]", loss="0.5 * F.huber_loss(values, torch.stack(targets)) + 0.1 * values.norm()"),
         UNRECORDED,
     ),
+    "a memory of answers, whose step gives a number": (
+        REPLAYED.format(training="losses = [observe(x) for x in torch.randn(6, 4, 3)]\nprint(sum(losses))"),
+        ".detach()",
+    ),
+    "a memory of answers, whose numbers are listed": (
+        REPLAYED.format(
+            training="losses = []\nfor x in torch.randn(6, 4, 3):\n    loss = observe(x)\n    losses.append(loss)"
+        ),
+        ".detach()",
+    ),
+    "a memory of answers, whose step is printed": (
+        REPLAYED.format(training="for x in torch.randn(6, 4, 3):\n    loss = observe(x)\n    print(loss)"),
+        ".detach()",
+    ),
+    "weights that are projected come below their step": (
+        PROJECTED.format(edited="small", edit="each.clamp_(min=0.0)", stepping=STEP),
+        STEP + "    project(small)\n",
+    ),
+    "weights that are scaled come below the last step": (
+        PROJECTED.format(edited="small", edit="each.div_(each.norm())", stepping="    other.step()\n" + STEP),
+        STEP + "    project(small)\n",
+    ),
+    "weights that decay come below a step that is not always made": (
+        PROJECTED.format(edited="small", edit="each *= 0.9", stepping="    if step % 2:\n    " + STEP),
+        STEP + "    project(small)\n",
+    ),
+    "weights that no optimizer trains are changed below the pass": (
+        PROJECTED.format(edited="copy", edit="each.clamp_(min=0.0)", stepping=STEP),
+        "    loss.backward()\n    project(copy)\n" + STEP,
+    ),
+    "an inner pass for a leaf that the loss is computed from": (ENERGY, "energy.backward(retain_graph=True)"),
     "a loss that is read below its closure is what the step gives back": (
         LBFGS.format(more="", returned="loss", call="opt.step(closure)", below="print(loss.item())"),
         INSIDE + "            return loss\n\n        loss = opt.step(closure)\n",
@@ -382,6 +494,15 @@ REFUSED = {
         FROZEN.format(freezing=BY_ONE, trained="net.parameters()"),
         "cannot simply be left out",
     ),
+    "weights that are projected, and no step is seen below": (
+        PROJECTED.format(edited="small", edit="each.clamp_(min=0.0)", stepping="    update()\n").replace(
+            "for step", "def update():\n    opt.step()\n\n\nfor step"
+        ),
+        "no line was found in which",
+    ),
+    "an inner pass for a disturbance": (DISTURBED, "only its author knows whether the later loss is to train what"),
+    "an inner pass for a move": (MOVED, "only its author knows whether the later loss is to train what"),
+    "an inner pass for a scale": (SCALED, "only its author knows whether the later loss is to train what"),
     "features that two losses share, with an optimizer each": (PROBE, "only its author knows whether the later loss"),
 }
 

@@ -199,4 +199,4 @@ main()
     assert diagnosis.culprit is not None
     assert diagnosis.culprit.name == "value"
     assert line_of(diagnosis.changed) == marked(program, "step")
-    assert any(f"main.py:{marked(program, 'kept')} bought" in note for note in diagnosis.notes)
+    assert any(f"main.py:{marked(program, 'kept')} leads to this error" in note for note in diagnosis.notes)

@@ -1,10 +1,11 @@
 """What an object is and holds, read without running anything of the program's."""
 
-from typing import Any
+from collections import OrderedDict, deque
+from typing import Any, NoReturn
 
 import pytest
 
-from gradsan.observe.unasked import attributes_of, is_one
+from gradsan.observe.unasked import attributes_of, ends_of, is_one
 
 
 class Proxy:
@@ -46,3 +47,36 @@ def test_attributes_are_those_of_the_object_itself() -> None:
     assert attributes_of(pytest) is vars(pytest)
     assert attributes_of(Slotted()) is attributes_of(3) is None
     assert is_one(derived, Plain)
+
+
+class Counted(list[int]):
+    """Its class says how long it is and what is in it."""
+
+    def _fail(self, *_: object) -> NoReturn:
+        pytest.fail("asked for what is in it")
+
+    __len__ = __iter__ = __getitem__ = _fail
+
+
+@pytest.mark.parametrize("container", [list, tuple, deque, Counted])
+def test_ends_of_a_sequence_have_their_positions(container: type) -> None:
+    """All of a short one, and of a long one both ends."""
+    assert ends_of(container("abcd"), 4) == [(0, "a"), (1, "b"), (2, "c"), (3, "d")]
+    assert ends_of(container("abcdefg"), 4) == [(0, "a"), (1, "b"), (5, "f"), (6, "g")]
+
+
+@pytest.mark.parametrize("container", [dict, OrderedDict])
+def test_ends_of_a_dict_have_their_keys(container: type) -> None:
+    """In the order in which they were put there."""
+    pairs = [(letter, letter.upper()) for letter in "abcdefg"]
+
+    assert ends_of(container(pairs[:4]), 4) == pairs[:4]
+    assert ends_of(container(pairs), 4) == [*pairs[:2], *pairs[-2:]]
+
+
+@pytest.mark.parametrize("container", [set, frozenset])
+def test_members_of_a_set_have_no_place(container: type) -> None:
+    """Some of a long one; and what is no container has none."""
+    assert sorted(ends_of(container("ab"), 4)) == [(None, "a"), (None, "b")]
+    assert len(ends_of(container("abcdefg"), 4)) == 4
+    assert ends_of(3, 4) == ends_of("abc", 4) == []

@@ -191,8 +191,11 @@ def _path_op(op: OpFact, entry: EntryPoint) -> PathOp:
 
 
 def _evidence(incident: Incident) -> dict[str, int | float | str | None]:
+    if isinstance(incident, Edited):
+        is_trained = any(each.is_trained for each in incident.suspects)
+        return {"own_backward": incident.shaped_by, "edited": "what an optimizer trains" if is_trained else None}
     if not isinstance(incident, SecondPass):
-        return {"own_backward": incident.shaped_by if isinstance(incident, Edited) else None}
+        return {}
     found: dict[str, int | float | str | None] = {
         "freed_ops": None if incident.consumed_bytes is None else len(incident.consumed),
         "saved_bytes": incident.consumed_bytes,

@@ -26,12 +26,20 @@ class GradFreedGraph(Cause):
     severity = "error"
     summary = "`autograd.grad`, an inner backward or a hook freed what a later backward needs"
     own_remedies = table(
+        Remedy(
+            "detach",
+            where=("earlier loss",),
+            first_if="the gradient is of a leaf beside it",
+            only_if_shown=True,
+            trusted=False,
+        ),
         Remedy("create-graph", target="earlier pass", where=("earlier pass",), first_if="a gradient enters the loss"),
         Remedy("retain-graph", target="earlier pass", where=("earlier pass",), first_if="no gradient enters the loss"),
     )
     # Without a graph of its own, a gradient that enters the loss would be a constant there.
-    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"retain-graph": "created"}
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"retain-graph": "created", "detach": "aimed"}
     titles: ClassVar[dict[FixKind, str]] = {
+        "detach": "detach {it} before {earlier}, which is to give another tensor its gradient",
         "recompute": "compute {it} again after {earlier}",
     }
     asked = 10

@@ -1,10 +1,11 @@
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.meaning import Meaning
 from gradsan.causes.remedy import Remedy, table
-from gradsan.facts.incident import Edited, Incident
+from gradsan.facts.incident import Edited, Evidence, Incident
 from gradsan.report import FixKind
 
 
@@ -110,6 +111,22 @@ gates.sum().backward()
         return () if layer is None else (f"`inplace=True` of `{layer[0]}` ({layer[1]}) makes this change",)
 
     @classmethod
+    def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:
+        """What an optimizer trains is changed below its step, which is to change the values that the gradient is of.
+
+        A change of a copy would be lost to the network.
+        """
+        usual = super().remedy(kind, evidence)
+        if not _is_trained(evidence):
+            return usual
+        return replace(usual, where=("later step",) if kind == "reorder" else ())
+
+    @classmethod
+    def meaning(cls, kind: FixKind, evidence: Evidence) -> Meaning:
+        """Below the step, it is the same change of other values."""
+        return "open" if kind == "reorder" and _is_trained(evidence) else super().meaning(kind, evidence)
+
+    @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
         if not isinstance(incident, Edited) or incident.value is None:
@@ -117,3 +134,7 @@ gates.sum().backward()
         if any(each.is_leafs for each in incident.suspects):  # it has to change for good, where everybody sees it
             return ("reorder", "clone")
         return ("clone", "reorder") if incident.value.op is None else ("clone",)
+
+
+def _is_trained(evidence: Evidence) -> bool:
+    return evidence.get("edited") == "what an optimizer trains"

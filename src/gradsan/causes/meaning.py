@@ -21,6 +21,8 @@ from gradsan.report import FixKind
 # cleared: each step is given what came since the one before it.
 # skipped: as if a pass into what an earlier one freed were not made, nor the steps before the next pass.
 # same: as in the program as it is.
+# aimed: as in the program, but for what a pass walked that was asked for the gradient of a leaf beside it; the program
+#     does not say whether later passes train that.
 # open: the program does not say; only what it did before it failed must stay.
 Meaning = Literal[
     "kept",
@@ -39,6 +41,7 @@ Meaning = Literal[
     "cleared",
     "skipped",
     "same",
+    "aimed",
     "open",
 ]
 

@@ -62,6 +62,7 @@ Where = Literal[
     "optimized part",  # below that statement: what an optimizer is given of the model
     "guard",  # the branch that computes it
     "later pass",
+    "later step",  # the last step below that pass, for which it is asked
     "earlier pass",
     "clearing",  # the statement that clears gradients between a pass and its step
     "own pass",  # of the loss that an optimizer steps for
@@ -73,6 +74,7 @@ Sign = Literal[
     "it can be written",
     "a gradient enters the loss",  # what the earlier call returned is used on the path to the later pass
     "no gradient enters the loss",
+    "the gradient is of a leaf beside it",  # which the earlier pass is asked for, and which it is not computed from
     "the program resets it elsewhere",  # or others beside it: it was forgotten, and means nothing to the next iteration
     "it is filled for one pass",  # with others that go along, and never emptied
     "several terms are added",  # in a loop of their own, below which the total is back-propagated

@@ -157,6 +157,7 @@ class Suspect:
     edit: OpFact | None = None  # the op that the edit made, where the graph has it
     takers: tuple[OpFact, ...] = ()  # ops of the same size that were made of that result: an edit may be among them
     is_leafs: bool = False  # it saved a parameter that was edited as often as PyTorch says, or a layer's statistics
+    is_trained: bool = False  # that parameter is an optimizer's
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,9 @@ def asking_for_a_cache(place: Place, trees: Iterable[Tree]) -> tuple[str, list[t
 
 
 def _switches(place: Place) -> Iterator[str]:
-    """The attributes without which a statement runs every time: `if not self.on or …` around it."""
-    for each in place.tree.above(place.statement):
+    """The attributes without which a statement runs every time: `not self.on` around it, `self.on and …` above it."""
+    tree, statement = place.tree, place.statement
+    for each in tree.above(statement):
         if isinstance(each, Function):
             break
         match each:
@@ -39,6 +40,11 @@ def _switches(place: Place) -> Iterator[str]:
                     one.operand for one in values if isinstance(one, ast.UnaryOp) and isinstance(one.op, ast.Not)
                 )
                 yield from (name for value in negated for name in _own_attribute(value))
+    block = tree.block(statement)
+    for each in block[: block.index(statement)]:
+        match each:
+            case ast.If(test=ast.BoolOp(op=ast.And(), values=values), body=[*_, ast.Return()]):
+                yield from (name for value in values for name in _own_attribute(value))
 
 
 def _own_attribute(value: ast.expr) -> Iterator[str]:

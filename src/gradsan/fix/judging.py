@@ -52,6 +52,14 @@ class Verdict:
         return self.answer == "agrees"
 
 
+_UNCOMPARED: dict[Meaning, Verdict] = {
+    "open": Verdict("agrees", _AGREES["open"]),
+    "aimed": Verdict(
+        "undecided", "only its author knows whether the later loss is to train what the earlier one only compares with"
+    ),
+}
+
+
 @dataclass
 class Stage:
     """A program on the way to a clean one: as it is, or with some fixes made. Each reference is run once."""
@@ -108,8 +116,8 @@ def _spoiled(trial: Trial, stage: Stage, meaning: Meaning) -> Verdict | None:
 
 
 def _as_meant(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
-    if meaning == "open":
-        return Verdict("agrees", _AGREES[meaning])
+    if meaning in _UNCOMPARED:
+        return _UNCOMPARED[meaning]
     if meaning == "begun" or (meaning == "cut" and starves(stage.reference("cut").steps)):
         return _begun(trial, stage)
     if meaning == "beside":

@@ -1,7 +1,7 @@
 """What the source shows about which remedy is meant: the answers to what a cause asks where the run does not say."""
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from gradsan.causes import choosing
@@ -14,7 +14,7 @@ from gradsan.fix.own_reset import is_reset_elsewhere
 from gradsan.fix.program import Place, Program
 from gradsan.fix.tried import built_on
 from gradsan.report import Fix, FixKind
-from gradsan.source.names import assigned_names, loaded_names
+from gradsan.source.names import Code, argument, assigned_names, called_name, loaded_names, nodes
 from gradsan.source.tree import is_simple
 
 
@@ -81,6 +81,52 @@ def _gradient_enters_the_loss(program: Program) -> bool:
     return passing.statement in dependents(taking.statement, following)
 
 
+def _is_beside_a_leaf(program: Program) -> bool:
+    """Whether the function of the earlier pass asks it for the gradient of a leaf of its own, beside what is named.
+
+    `d.requires_grad_()` above it and `d.grad` below it say so. What is computed from `d` is what the pass is for.
+    """
+    place = program.innermost(program.diagnosis.freed)
+    if place is None:
+        return False
+    tree = place.tree
+    own = sorted(
+        (each for each in tree.statements if tree.scope(each) is place.scope and is_simple(each)), key=tree.line
+    )
+    above = [each for each in own if tree.line(each) <= place.line]
+    below = [each for each in own if tree.line(each) > place.line]
+    computed = {name for each in nodes(above) for name in _made_leaves(each)} & set(_with_gradient(below))
+    if not computed or program.name not in loaded_names(above):
+        return False
+    for each in above:
+        computed |= assigned_names(each) if loaded_names(each) & computed else set()
+    return program.name not in computed
+
+
+def _made_leaves(node: ast.AST) -> Iterator[str]:
+    """`d` of `d.requires_grad_()`, and of an assignment of such a value."""
+    match node:
+        case ast.Assign(value=ast.Call() as call) if called_name(call) == "requires_grad_" or _is_true(call):
+            yield from assigned_names(node)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="requires_grad_")):
+            yield name
+
+
+def _is_true(call: ast.Call) -> bool:
+    match argument(call, "requires_grad"):
+        case ast.Constant(value=True):
+            return True
+    return False
+
+
+def _with_gradient(code: Code) -> Iterator[str]:
+    """The names whose `.grad` it reads."""
+    for each in nodes(code):
+        match each:
+            case ast.Attribute(value=ast.Name(id=name), attr="grad", ctx=ast.Load()):
+                yield name
+
+
 def _leads_out(place: Place) -> bool:
     """Whether what a statement computes may leave its function: it is returned, or kept in an object."""
     tree = place.tree
@@ -117,6 +163,7 @@ SIGNS: Mapping[Sign, Callable[[Program], bool]] = {
     "it can be written": _is_writable,
     "a gradient enters the loss": _gradient_enters_the_loss,
     "no gradient enters the loss": lambda program: not _gradient_enters_the_loss(program),
+    "the gradient is of a leaf beside it": _is_beside_a_leaf,
     "the program resets it elsewhere": lambda program: (
         emptied_beside(program) is not None or is_reset_elsewhere(program) or _is_filled_by_hooks(program)
     ),

@@ -5,7 +5,9 @@ mocks, lazy modules) that answer by doing things. And a metaclass may say what `
 are: to find one among others, they are distinguished by their ids.
 """
 
+from collections import deque
 from collections.abc import Mapping
+from itertools import islice
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
@@ -46,3 +48,28 @@ def attributes_of(each: object) -> dict[str, Any] | None:
             found = place.__get__(each) if is_plain else None
             return found if type(found) is dict else None
     return None
+
+
+def ends_of(each: Any, most: int) -> list[tuple[Any, Any]]:  # noqa: ANN401 # whatever the program holds
+    """The items of a plain container with their keys or positions, `most` at most, from both ends.
+
+    The rest is not even counted through: a program may hold millions.
+    """
+    half = most // 2
+    if is_one(each, dict):
+        pairs = dict.items(each)
+        if len(pairs) > most:
+            return [*islice(pairs, half), *list(islice(reversed(pairs), half))[::-1]]
+        return list(pairs)
+    if is_one(each, set) or is_one(each, frozenset):
+        members = (set if is_one(each, set) else frozenset).__iter__(each)
+        return [(None, member) for member in islice(members, most)]
+    kind: Any = next((kind for kind in (list, tuple, deque) if is_one(each, kind)), None)
+    if kind is None:
+        return []
+    size = kind.__len__(each)
+    if size <= most:
+        return list(enumerate(kind.__iter__(each)))
+    first, last = islice(kind.__iter__(each), half), slice(size - half, size)
+    latter = list(islice(deque.__reversed__(each), half))[::-1] if kind is deque else kind.__getitem__(each, last)
+    return [*enumerate(first), *enumerate(latter, size - half)]

@@ -23,9 +23,13 @@ def _around_what_creates_it(program: Program) -> Iterator[Draft]:
 
 
 def _around_what_is_put_away(program: Program) -> Iterator[Draft]:
-    """The statement that computes it, where its function hands it to a container and does nothing else with it."""
-    storing = [each for each in program.inward(program.diagnosis.made) if isinstance(each.statement, ast.Assign)]
-    for place in filter(_only_stored, storing):
+    """The statement that computes it, where its function hands it to a container and does nothing else with it.
+
+    What also asks for the pass trains: it is a whole step, of which a number is put away.
+    """
+    passing = [each.statement for each in program.known(program.diagnosis.freed)]
+    creating = [each for each in program.inward(program.diagnosis.made) if each.statement not in passing]
+    for place in filter(_only_stored, creating):
         word = no_grad(place.tree.source)
         if word is not None:
             yield _around(place.tree, place.statement, word)
@@ -33,7 +37,9 @@ def _around_what_is_put_away(program: Program) -> Iterator[Draft]:
 
 
 def _only_stored(place: Place) -> bool:
-    """Whether all that is made of it ends in calls whose results nobody takes."""
+    """Whether it is assigned, and all that is made of it ends in calls whose results nobody takes."""
+    if not isinstance(place.statement, ast.Assign):
+        return False
     tree = place.tree
     following = [each for each in tree.statements if tree.scope(each) is place.scope and tree.line(each) > place.line]
     using = dependents(place.statement, sorted(filter(is_simple, following), key=tree.line))[1:]

@@ -5,6 +5,7 @@ A step never moves past a pass whose gradients it was not to take: it would trai
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 
 from gradsan.facts.location import Location
 from gradsan.fix.asking_calls import pass_call
@@ -98,6 +99,24 @@ def _step_moved(stepping: Place, passing: Place, *, guards_gradients: bool) -> I
     yield draft
 
 
+def _below_the_later_step(program: Program) -> Iterator[Draft]:
+    """What changes what is trained: below the pass that needs the old values, and below the steps that it is for.
+
+    Between them, the step would change other values than those that its gradient is of.
+    """
+    pair = _side_by_side(program, program.diagnosis.changed, program.diagnosis.used)
+    if pair is None or pair[1].statement not in pair[0].below:
+        return
+    editing, passing = pair
+    below = list(takewhile(lambda each: pass_call(each) is None, passing.below))
+    steps = [each for each in below if any(does(called_name(call), "steps") for call in calls(each))]
+    if steps:
+        draft = Draft()
+        draft.remove(editing.tree, editing.statement)
+        draft.insert_after(editing.tree, steps[-1], code_of(editing.tree, editing.statement, blanks=True))
+        yield draft
+
+
 def _clearing_above_the_pass(program: Program) -> Iterator[Draft]:
     """What clears the gradients of a pass before the step below has taken them: above the pass."""
     pair = _side_by_side(program, program.diagnosis.changed, program.diagnosis.used)
@@ -149,6 +168,7 @@ def _side_by_side(program: Program, one: Location | None, other: Location | None
 PLACES: Places = {
     "earlier pass": _above_the_earlier_pass,
     "later pass": _below_the_later_pass,
+    "later step": _below_the_later_step,
     "clearing": _clearing_above_the_pass,
     "guard": _under_the_guard,
 }

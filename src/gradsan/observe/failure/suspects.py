@@ -24,6 +24,7 @@ class _Candidate:
     source: Node | None = None  # the op whose result it saved, where the graph has it
     edit: Node | None = None  # the op that the edit created, likewise
     is_leafs: bool = False  # it saved a leaf
+    is_trained: bool = False  # which an optimizer owns
 
 
 def suspects_in(graph: Graph, value: SavedValue, scene: Scene) -> tuple[Suspect, ...]:
@@ -38,6 +39,7 @@ def suspects_in(graph: Graph, value: SavedValue, scene: Scene) -> tuple[Suspect,
                 edit=None if each.edit is None else op_fact(each.edit, graph, {}, scene),
                 takers=tuple(op_fact(taker, graph, {}, scene) for taker in candidates.takers_of(each.source)),
                 is_leafs=each.is_leafs,
+                is_trained=each.is_trained,
             )
     return tuple(found.values())
 
@@ -80,8 +82,10 @@ class _Candidates:
         """A parameter that no optimizer has changed."""
         for node in filter(saves_values, self._newest):
             leaves = parameters_behind(node, self._graph.below)
-            if any(is_seen_through(leaf, self._value) for leaf in leaves):
-                yield _Candidate(node, is_leafs=True)
+            edited = [leaf for leaf in leaves if is_seen_through(leaf, self._value)]
+            if edited:
+                is_trained = any(id(leaf) in self._scene.owners for leaf in edited)
+                yield _Candidate(node, is_leafs=True, is_trained=is_trained)
 
     def _of_data(self) -> Iterator[_Candidate]:
         """What needs no gradient, a buffer say, leaves a gap among an op's inputs, or is saved beside them."""

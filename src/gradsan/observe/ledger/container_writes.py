@@ -10,8 +10,9 @@ from gradsan.facts.location import Frame
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
 from gradsan.source.disk import tree_as_run
-from gradsan.source.names import called_name
-from gradsan.source.stores import Store, calls, loads, stores, text
+from gradsan.source.names import called_name, given
+from gradsan.source.scopes import scope_of
+from gradsan.source.stores import Store, assigned, calls, loads, stores, text
 
 _SUBSCRIPT = re.compile(r"\[[^]]*\]")
 _SOME_CLOSURE = "<a function within another>"
@@ -24,6 +25,7 @@ class Feed:
     place: Frame
     name: str  # the holder as it is written there
     collects: bool  # it adds to what is there, and does not replace it
+    is_direct: bool  # the name is the holder's own variable there, and is not only handed to a function
     is_guarded: bool  # only where a comparison with what is there says so
 
 
@@ -36,7 +38,11 @@ class _Placed:
 
 
 def feed_of(name: str, function: str, created: Frame | None, files: Iterable[str]) -> Feed | None:
-    """What feeds a holder of that name. `created` is the line that created the newest tensor in it."""
+    """What feeds a holder of that name. `created` is the line that created the newest tensor in it.
+
+    A function may call the holder so because it was given it, `train(losses)`, or have a variable of that name for
+    something else: its lines count only where the holder's own variable is fed by none.
+    """
     files = list(files)
     found = [feed for file in files for feed in _feeds(name, function, file)]
     if not found:  # a function that was created elsewhere has it, and is a variable here
@@ -46,7 +52,7 @@ def feed_of(name: str, function: str, created: Frame | None, files: Iterable[str
         for each in found
         if created is not None and (each.place.file, each.place.line) == (created.file, created.line)
     ]
-    ranked = sorted(own or found, key=lambda each: (not each.collects, not each.is_guarded))
+    ranked = sorted(own or found, key=lambda each: (not each.collects, not each.is_direct, not each.is_guarded))
     return ranked[0] if ranked else None
 
 
@@ -66,6 +72,7 @@ def _feeds(name: str, function: str, file: str) -> Iterator[Feed]:
                     Frame(file, placed.statement.lineno, placed.function),
                     written,
                     collects=not store.replaces or _builds_on_itself(placed, written, file),
+                    is_direct=is_attribute or _is_direct(placed, store, function, file),
                     is_guarded=_is_guarded(placed, written),
                 )
 
@@ -75,6 +82,17 @@ def _sees(function: str, holding: str) -> bool:
     if holding == _SOME_CLOSURE:
         return ".<locals>." in function
     return holding in {"<module>", function} or function.startswith(f"{holding}.<locals>.")
+
+
+def _is_direct(placed: _Placed, store: Store, holding: str, file: str) -> bool:
+    """Not so in a function with such a variable of its own, nor where the holder comes back from a call it went to."""
+    scope = scope_of(file, placed.function, placed.statement.lineno)
+    while scope is not None and scope.name != holding.rpartition(".")[2]:
+        if store.name in assigned(scope):
+            return False
+        scope = scope.outer
+    handed = (text(each) for call in calls(placed.statement) for each in given(call))
+    return not (store.replaces and store.name in handed)
 
 
 def _brings_something(store: Store) -> bool:

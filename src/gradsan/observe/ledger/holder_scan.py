@@ -1,12 +1,12 @@
 """A scan of who holds graphs: every tensor with a graph within reach of the user's frames, by the name that holds it.
 
 What was created since the last step of the optimizer that owns its parameters is work in progress. What is older, and
-is not walked by the present pass, is held.
+is not walked by the latest pass, is held.
 """
 
 import re
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -58,6 +58,18 @@ class Timeline:
         return min(passes, key=len, default=array("Q")), False
 
 
+@dataclass(frozen=True, slots=True)
+class LatestPass:
+    """The pass that is about to run; when the program is over, the last one that ran."""
+
+    walks: Callable[[int], bool]  # an op of that number
+    begin: int | None = None  # the op counter then; None: it is about to run
+
+    def steps_before(self, steps: "array[int]") -> "array[int]":
+        """Those of some steps that were done before it."""
+        return steps if self.begin is None else steps[: bisect_left(steps, self.begin)]
+
+
 class HeldGraphs(Search):
     """Tensors that have a graph."""
 
@@ -105,23 +117,22 @@ class HeldGraphs(Search):
         return name[: next((each for each in places if name[:each] not in self._modules), len(name))]
 
 
-def sightings(search: HeldGraphs, timeline: Timeline, is_walked: Callable[[int], bool]) -> list[Sighting]:
-    """Everything that is held now. `is_walked` says of an op whether the present pass walks it."""
-    seen = (_sighting(held, search, timeline, is_walked) for held in search.groups.values())
+def sightings(search: HeldGraphs, timeline: Timeline, latest: LatestPass) -> list[Sighting]:
+    """Everything that is held now."""
+    seen = (_sighting(held, search, timeline, latest) for held in search.groups.values())
     return [each for each in seen if each is not None]
 
 
-def _sighting(
-    held: list[Held], search: HeldGraphs, timeline: Timeline, is_walked: Callable[[int], bool]
-) -> Sighting | None:
+def _sighting(held: list[Held], search: HeldGraphs, timeline: Timeline, latest: LatestPass) -> Sighting | None:
     numbers = sorted({each.number for each in held})
     sample = numbers if len(numbers) <= _SAMPLED else numbers[:: len(numbers) // _SAMPLED]
     graph = Graph([search.nodes[number] for number in sample])
     steps, by_optimizer = timeline.of(graph.leaves)
     now = len(steps)
-    walked = [number for number in numbers if is_walked(number)]
-    if not now or any(_leads_before(search.nodes[number], steps) for number in walked[:1] + walked[-1:]):
-        return None  # the present pass goes there: it is carried, and not only held
+    walked = [number for number in numbers if latest.walks(number)]
+    before = latest.steps_before(steps)
+    if not now or any(_leads_before(search.nodes[number], before) for number in walked[:1] + walked[-1:]):
+        return None  # the latest pass goes there: it is carried, and not only held
     created = sorted({bisect_right(steps, number) for number in {*numbers, *graph.numbers}})
     old = [each for each in created if each < now]
     if not old:
@@ -146,7 +157,7 @@ def _sighting(
 
 
 def _leads_before(node: Node, steps: "array[int]") -> bool:
-    return any(number < steps[-1] for number in Graph([node]).numbers)
+    return any(number < last for last in steps[-1:] for number in Graph([node]).numbers)
 
 
 class Graph:

@@ -1,6 +1,6 @@
 """Follows what names hold from scan to scan: which go on collecting, and which keep one graph for good."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import cast
@@ -10,7 +10,7 @@ from gradsan.facts.incident import Stack
 from gradsan.observe.ledger.container_writes import Feed, feed_of
 from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.gradients import Gradients
-from gradsan.observe.ledger.holder_scan import Sighting, Timeline, sightings
+from gradsan.observe.ledger.holder_scan import LatestPass, Sighting, Timeline, sightings
 from gradsan.observe.ledger.passlines import Asked, Line
 from gradsan.observe.ledger.trimming import is_trimmed
 
@@ -52,22 +52,22 @@ class Holdings:
         if note.seen is None:  # what the present pass walks must be known: have the next one walked
             note.site.due = min(note.site.due, note.site.passes)
         else:
-            self._run.budget.spend(lambda: self._scan(asked.frame, passes.note(note).walks))
+            self._run.budget.spend(lambda: self._scan(asked.frame, LatestPass(passes.note(note).walks)))
 
     def close(self) -> None:
         """The last time, when all is over and nobody waits for it."""
-        if self._run.lines.lines:
+        for last in self._run.process.passes.all()[-1:]:
             with self._run.budget:
-                self._scan(None, lambda _: False)
+                self._scan(None, LatestPass(last.walks, last.begin))
 
-    def _scan(self, frame: FrameType | None, is_walked: Callable[[int], bool]) -> None:
+    def _scan(self, frame: FrameType | None, latest: LatestPass) -> None:
         accounts, steps, count = self._gradients.accounts, self._run.process.steps, self._run.process.passes.count
         passing = (each for each in self._run.lines.lines.values() if each.kind == "backward")
         timeline = Timeline(
             owned=[(each.owned, steps.numbers_of(key)) for key, each in accounts.items()],
             reached=[(each.reached, each.site.begins) for each in passing],
         )
-        seen = sightings(self._run.held(frame), timeline, is_walked)
+        seen = sightings(self._run.held(frame), timeline, latest)
         files = list(self._run.files) if seen else []
         for sighting in seen:
             created = self._run.process.stack_of(sighting.newest)

@@ -11,7 +11,12 @@ from gradsan.source.names import called_name
 
 
 def loop_left_behind(created: Stack, asked: Stack) -> tuple[int, Loop] | None:
-    """The innermost loop around the making line, or a caller of it, that the pass stands outside of."""
+    """The innermost loop around the making line, or a caller of it, that the pass stands outside of.
+
+    Where watching began within the program, only the stack of the pass has the calls that were running already.
+    """
+    began = [n for n, each in enumerate(asked) if (each.file, each.function) == (created[0].file, created[0].function)]
+    asked = asked[began[0] if began else 0 :]
     shared = 0
     while shared < min(len(created), len(asked)) and created[shared].function == asked[shared].function:
         shared += 1

@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 
 from gradsan.facts.culprit import Holder
 from gradsan.observe.private import override_switch
-from gradsan.observe.unasked import ids, lineage_of, named_attributes, namespace_of
+from gradsan.observe.unasked import ends_of, ids, lineage_of, named_attributes, namespace_of
 
 _SECONDS = 0.25
 _OBJECTS = 200_000
@@ -238,22 +238,12 @@ class Search(ABC):
                 )
 
     def _items(self, each: Any, kind: type, access: _Access) -> Iterator[tuple[object, _Access]]:  # noqa: ANN401
-        if issubclass(kind, dict):
-            for key, value in _ends(list(dict.items(each))):
-                yield value, access.to(_keyed(access.name, key), "item")
-        elif issubclass(kind, tuple):
+        fields: Any = ()
+        if issubclass(kind, tuple):
             fields = next((held["_fields"] for held in map(namespace_of, lineage_of(each)) if "_fields" in held), ())
-            for index, value in _ends(list(enumerate(tuple.__iter__(each)))):
-                named = type(fields) is tuple and index < len(fields)
-                yield value, access.to(f"{access.name}.{fields[index]}" if named else f"{access.name}[{index}]", "item")
-        elif issubclass(kind, list | deque):
-            taken = list.__iter__(each) if issubclass(kind, list) else deque.__iter__(each)
-            for index, value in _ends(list(enumerate(taken))):
-                yield value, access.to(f"{access.name}[{index}]", "item")
-        elif issubclass(kind, set | frozenset):
-            members = set.__iter__(each) if issubclass(kind, set) else frozenset.__iter__(each)
-            for value in _ends(list(members)):
-                yield value, access.to(access.name, "item")
+        for key, value in ends_of(each, _ITEMS):
+            is_field = type(fields) is tuple and type(key) is int and key < len(fields)
+            yield value, access.to(f"{access.name}.{fields[key]}" if is_field else _keyed(access.name, key), "item")
 
     def _attributes(self, each: object, kind: type, access: _Access) -> Iterator[tuple[object, _Access]]:
         if kind is self._tensor:
@@ -313,11 +303,6 @@ def variables(frame: FrameType, snapshots: list[dict[str, Any]]) -> list[tuple[s
     if type(found) is dict and sys.getrefcount(found) <= _UNHELD:
         snapshots.append(found)
     return list(found.items())
-
-
-def _ends(items: list[Any]) -> list[Any]:
-    half = _ITEMS // 2
-    return items if len(items) <= _ITEMS else items[:half] + items[-half:]
 
 
 def _keyed(name: str, key: object) -> str:
