@@ -26,7 +26,7 @@ class Stage(nn.Module):
 PROGRAMS = {
     "in an attribute that a library made": (
         "self.gate[2]",
-        "`self.gate[2]` (Hardtanh, inplace=True) edited what it was given",
+        "`self.gate[2]` (Hardtanh, inplace=True) changed its input in place",
         """
 from library import gate
 
@@ -112,4 +112,4 @@ net(torch.ones(2, 3)).backward()
 
     assert diagnosis.culprit is not None
     assert diagnosis.culprit.name == "h"
-    assert "the edit is what `inplace=True` of `self.head[0]` (ReLU) asks for" in diagnosis.notes
+    assert "`inplace=True` of `self.head[0]` (ReLU) makes this change" in diagnosis.notes

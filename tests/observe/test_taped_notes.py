@@ -193,7 +193,7 @@ def test_error_of_a_pass_on_the_tape_is_explained() -> None:
                 try:
                     train()
                 except RuntimeError as error:
-                    raised.append("\n".join(error.__notes__))  # noqa: B023 # called at once
+                    raised.append(" ".join("\n".join(error.__notes__).split()))  # noqa: B023 # called at once
 
             thread = threading.Thread(target=attempt)
             thread.start()

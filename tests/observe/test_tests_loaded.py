@@ -34,7 +34,7 @@ def test_failing_test_is_reported_with_the_line_that_created_the_graph(tmp_path:
         check=False,
     )
 
-    assert "test_model.py:6  loss = layer(torch.ones(2, 3)).square().mean()  made" in done.stdout
+    assert "1 test_model.py:6  loss = layer(torch.ones(2, 3)).square().mean()\n" in done.stdout
     assert "not recorded" not in done.stdout
     assert done.returncode == 1
 
