@@ -94,6 +94,52 @@ for epoch in range(2):
         opt.step()
 """,
     ),
+    "cache of a network, read in another order in the second epoch": (
+        "GS109",
+        "self.cache",
+        "recompute",
+        """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale, self.out = nn.Parameter(torch.ones(3)), nn.Linear(3, 1)
+        self.cache = {}
+
+    def weights(self, key):
+        if key not in self.cache:
+            self.cache[key] = self.scale.exp() / (key + 1)
+        return self.cache[key]
+
+    def forward(self, x, key):
+        return self.out(x * self.weights(key))
+
+net = Net()
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for keys in ((0, 1, 2, 3), (2, 0, 3, 1)):
+    for key in keys:
+        loss = net(torch.ones(2, 3), key).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+""",
+    ),
+    "state that is created below the pass of an inner loop": (
+        "GS103",
+        "state",
+        "detach",
+        """
+cell, out = nn.GRUCell(3, 3), nn.Linear(3, 1)
+opt = torch.optim.SGD([*cell.parameters(), *out.parameters()], 0.1)
+state = torch.zeros(2, 3)
+for epoch in range(3):
+    for x in torch.ones(1, 2, 3):
+        loss = out(cell(x, state)).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        state = cell(x, state)
+""",
+    ),
     "prototypes that queries are compared with by the network": (
         "GS104",
         "prototypes",

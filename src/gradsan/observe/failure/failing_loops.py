@@ -146,9 +146,9 @@ class RunningLoop(StepLoop):
         carried = next((number for number in self._old.numbers if start is not None and number < start), None)
         if carried is None or loop.iteration_of(carried) != loop.now - 1:
             return False
-        earlier, line = self._scene.earlier, self._scene.note.line
-        begun = [each.begin for each in earlier if each.line == line and each.begin <= carried]
-        return any(iteration_before(each, loop) == loop.now - 1 for each in begun)
+        passes = [each.begin for each in self._scene.earlier if each.line == self._scene.note.line]
+        last = max((each for each in passes if iteration_before(each, loop) == loop.now - 1), default=None)
+        return last is not None and last <= carried
 
 
 def iteration_before(begin: int, loop: Iterations) -> int | None:
