@@ -57,7 +57,7 @@ def smooth(x):
         ("x = torch.zeros(3, requires_grad=False)", False),
     ],
 )
-def test_creation_is_distinguished_from_use(code: str, creates: bool) -> None:  # noqa: FBT001
+def test_creation_is_distinguished_from_use(code: str, creates: bool) -> None:  # noqa: FBT001 # a parameter of the test
     """Layers, parameters, optimizers, loaders, leaves: also where a function or class of the file makes them."""
     source = parsed("train.py", FILE.encode())
     assert source is not None

@@ -19,7 +19,7 @@ LOOP = "def f(n):\n    {above}\n    for i in {over}:\n        {inside}\n        
         ("range(n)", "pass", True),  # nobody reads it below
     ],
 )
-def test_name_of_a_loop_that_may_not_run_is_not_needed_below_it(over: str, below: str, holds: bool) -> None:  # noqa: FBT001
+def test_name_of_a_loop_that_may_not_run_is_not_needed_below_it(over: str, below: str, holds: bool) -> None:  # noqa: FBT001 # a parameter of the test
     """Moved into the loop, its only assignment may never be made."""
     old = LOOP.format(above="a = 1", over=over, inside="pass", below=below)
     new = LOOP.format(above="pass", over=over, inside="a = 1", below=below)
@@ -46,7 +46,7 @@ def test_name_of_a_loop_that_may_not_run_is_not_needed_below_it(over: str, below
         "a global again",
     ],
 )
-def test_global_does_not_become_a_local_that_has_no_value(old: str, new: str, holds: bool) -> None:  # noqa: FBT001
+def test_global_does_not_become_a_local_that_has_no_value(old: str, new: str, holds: bool) -> None:  # noqa: FBT001 # a parameter of the test
     """What a function assigns is its own, in all of its lines."""
     assert keeps_every_path(old, new) is holds
 
