@@ -83,6 +83,11 @@ from gradsan.observe.guarding import attempt, is_ours
     show_default=True,
     help="Colours: on a terminal, always, or never.",
 )
+@click.option(
+    "--details",
+    is_flag=True,
+    help="Also record what a page shows: source, graph, timeline. For JSON; a page always has them.",
+)
 @click.argument("named", metavar="(SCRIPT | -m MODULE)")
 @click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
 def command(  # noqa: PLR0913 # one for each option
@@ -98,6 +103,7 @@ def command(  # noqa: PLR0913 # one for each option
     quiet: bool,
     verbose: bool,
     color: ColorChoice,
+    details: bool,
     named: str,
     arguments: tuple[str, ...],
 ) -> Callable[[], None]:
@@ -119,6 +125,7 @@ def command(  # noqa: PLR0913 # one for each option
             quiet=quiet,
             style=Style(color, verbose),
             fail_on=fail_on,
+            details=details,
         )
         watching = Watching(reporting, include=include, exclude=exclude, wants=wants, quiet=quiet)
         return functools.partial(run_program, program, prepare=watching.marked_main, around=watching)

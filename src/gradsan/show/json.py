@@ -15,6 +15,10 @@ from gradsan.report import SCHEMA, Report
 from gradsan.show.harmless import decodable, in_json
 from gradsan.source.bounded import content_of
 
+# A list of numbers, which is a column of a graph: one line for each would be a file of its own. No string has a break.
+_NUMBERS = re.compile(r"\[\n\s+-?\d+(?:,\n\s+-?\d+)*\n\s*\]")
+_BREAK = re.compile(r"\n\s*")
+
 # Patterns and limits that Python's types cannot say.
 _LIMITS: dict[str, dict[str, dict[str, Any]]] = {
     "Diagnosis": {"code": {"pattern": "^GS[0-9]{3}$"}, "count": {"minimum": 1}, "path": {"maxItems": LONGEST_PATH}},
@@ -25,7 +29,8 @@ _LIMITS: dict[str, dict[str, dict[str, Any]]] = {
 
 def write(report: Report) -> str:
     """The report as indented JSON, one line feed at the end."""
-    return in_json(msgspec.json.format(_encoded(report), indent=2).decode()) + "\n"
+    indented = msgspec.json.format(_encoded(report), indent=2).decode()
+    return in_json(_NUMBERS.sub(lambda found: _BREAK.sub(" ", found[0]), indented)) + "\n"
 
 
 def _encoded(report: Report) -> bytes:

@@ -2,20 +2,26 @@
 
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
+from gradsan.observe.details.sampling import Sampling
 from gradsan.observe.ledger.constant_terms import ConstantTerms
 from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.growth import Growth
 from gradsan.observe.ledger.hoards import Hoards
 from gradsan.observe.ledger.holdings import Holdings
+from gradsan.observe.ledger.passlines import Asked
 from gradsan.observe.ledger.staleness import Staleness
 from gradsan.observe.ledger.unreached import Unreached
 from gradsan.observe.ledger.unused_losses import Siblings
 from gradsan.observe.ledger.weighing import Weighing
 from gradsan.observe.notes import Begun
 from gradsan.observe.process import Process
+
+
+class _OfLines(Protocol):
+    def pass_begins(self, asked: Asked) -> None: ...
 
 
 class Accounts:
@@ -40,7 +46,8 @@ class Accounts:
         self.unreached = Unreached(run, fail)  # parameters
         self.holdings = Holdings(run, self.gradients)  # of graphs
         self.terms = ConstantTerms(run)  # of losses
-        self._of_lines = (
+        self.sampling = Sampling(run) if process.is_detailed else None  # for a page
+        of_lines: list[_OfLines] = [
             self.siblings,
             self.staleness,
             self.terms,
@@ -48,7 +55,8 @@ class Accounts:
             Weighing(run),
             self.holdings,
             Growth(run),
-        )
+        ]
+        self._of_lines = of_lines if self.sampling is None else [*of_lines, self.sampling]
 
     def pass_begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> None:
         """A pass is about to run."""
