@@ -51,6 +51,8 @@ def _renderer(form: Format) -> Callable[[Report], str]:
             from gradsan.show.github import github as render
         case "gitlab":
             from gradsan.show.gitlab import gitlab as render
+        case "html":
+            from gradsan.show.html import html as render
         case _:
             from gradsan.show.concise import concise as render
     return render

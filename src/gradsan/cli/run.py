@@ -11,6 +11,7 @@ import click
 
 from gradsan.cli.codes import completed_codes, selection
 from gradsan.cli.formats import FORMATS, Format
+from gradsan.cli.output import UnwritableOutputError
 from gradsan.cli.watching import FAIL_ON, FailOn, Reporting, Watching
 from gradsan.entry.as_python import (
     Module,
@@ -114,6 +115,8 @@ def command(  # noqa: PLR0913 # one for each option
     when the program ends.
     """
     wants = selection(select, ignore)
+    if form == "html" and output is None:
+        raise UnwritableOutputError("a page is a file of its own", "name it with --output report.html")
 
     def arranged() -> Callable[[], None]:
         program = Module(named, arguments) if as_module else find_script(named, arguments)

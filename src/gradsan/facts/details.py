@@ -80,6 +80,7 @@ class TimelineEvent:
     line: int  # a place in `lines`
     nth: int  # from 1: the n-th time that this line did so; for `zero_grad`, of those that are known
     step: int  # how many optimizer steps were done before
+    number: int | None = None  # from 0: which pass of the run; None: no pass, or not known
     created: int = 0  # ops that were created since the event before: the forward
     ops: int | None = None  # that the pass walked, as far as is known
     retains: bool = False

@@ -69,13 +69,17 @@ def _within_limits(report: Report) -> Report:
 def _fields(value: object) -> Iterator[tuple[str, str, Any]]:
     """Every field of every value in it, with the name of the class that it belongs to."""
     if isinstance(value, tuple):
-        for each in value:
+        for each in value if not _is_column(value) else ():
             yield from _fields(each)
     elif is_dataclass(value):
         for each in fields(value):
             held = getattr(value, each.name)
             yield type(value).__name__, each.name, held
             yield from _fields(held)
+
+
+def _is_column(value: tuple[object, ...]) -> bool:
+    return bool(value) and isinstance(value[0], int)
 
 
 def schema() -> dict[str, Any]:

@@ -7,19 +7,15 @@ from dataclasses import dataclass, replace
 from gradsan.facts.culprit import shown
 from gradsan.facts.details import MOST_EVENTS, EventKind, EventLine, RunTimeline, TimelineEvent
 from gradsan.facts.location import Frame
-from gradsan.knowledge.effects import does
+from gradsan.observe.details.cleared import cleared_at, lines_of
 from gradsan.observe.details.sampling import Sampling
 from gradsan.observe.ledger.wording import loss_at, optimizer_at
-from gradsan.observe.log.lines import Lines
-from gradsan.observe.log.sites import Kind
 from gradsan.observe.notes import PassNote
 from gradsan.observe.process import Process
-from gradsan.observe.user_statements import calls_at
-from gradsan.source.names import called_name
-from gradsan.source.stores import text
 
-_BLOCKS = 112  # of the log: all that it keeps
 _FIRST = MOST_EVENTS // 4  # of too many events, so many of the first are kept, and the others of the last
+
+_PASS, _AFTER_PASS, _STEP, _AFTER_STEP = range(4)  # what had happened since the latest pass began
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +23,7 @@ class _Moment:
     """An event, and when it was: after how many passes had begun, and what had followed the last of them."""
 
     passes: int
-    phase: int  # 0: the pass itself; 1: after it; 2: a step; 3: after a step
+    phase: int
     number: int  # the op counter
     kind: EventKind
     line: EventLine
@@ -62,7 +58,8 @@ def _events(moments: Sequence[_Moment], lines: dict[EventLine, int]) -> list[Tim
         line = lines.setdefault(each.line, len(lines))
         nth = times[each.kind, line] = times.get((each.kind, line), 0) + 1
         note, created = each.note, max(each.number - number, 0)
-        event = TimelineEvent(each.kind, line, nth, steps, created)
+        number_of_pass = each.passes - 1 if each.phase == _PASS else None
+        event = TimelineEvent(each.kind, line, nth, steps, number_of_pass, created)
         if note is not None:
             event = replace(event, ops=_ops(note), retains=note.retains, failed=note.failed)
         events.append(event)
@@ -78,14 +75,14 @@ def _passes(process: Process) -> Iterator[_Moment]:
         order, stack = order + 1 if note is None else note.index, latest.stack
         loss = loss_at(stack[-1], is_direct=True) if stack else None
         kind: EventKind = "backward" if latest.accumulates else "grad"
-        yield _Moment(order + 1, 0, begin, kind, EventLine(stack[-1] if stack else None, loss or ""), note)
+        yield _Moment(order + 1, _PASS, begin, kind, EventLine(stack[-1] if stack else None, loss or ""), note)
 
 
 def _steps(process: Process) -> Iterator[_Moment]:
     for each in process.steps.since(0):
         stack = each.stack
         name = optimizer_at(stack[-1]) if stack else None
-        yield _Moment(each.passes, 2, each.number, "step", EventLine(stack[-1] if stack else None, name or ""))
+        yield _Moment(each.passes, _STEP, each.number, "step", EventLine(stack[-1] if stack else None, name or ""))
 
 
 def _cleared(process: Process, passes: Sequence[_Moment]) -> Iterator[_Moment]:
@@ -94,33 +91,14 @@ def _cleared(process: Process, passes: Sequence[_Moment]) -> Iterator[_Moment]:
     asking = {each.line.place for each in passes}
     stepping = {step.line.place for step in _steps(process)}
     for log in process.recorder.threads():
-        begun, phase = 0, 0
-        for place, number in _lines_of(log):
+        begun, phase = 0, _PASS
+        for place, number in lines_of(log):
             if place in asking:
-                begun, phase = passes[min(bisect_left(begins, number), len(begins) - 1)].passes, 1
+                begun, phase = passes[min(bisect_left(begins, number), len(begins) - 1)].passes, _AFTER_PASS
             elif place in stepping:
-                phase = 3
-            elif (receiver := _clears(place)) is not None:
+                phase = _AFTER_STEP
+            elif (receiver := cleared_at(place)) is not None:
                 yield _Moment(begun, phase, number, "zero_grad", EventLine(place, receiver))
-
-
-def _lines_of(log: Lines) -> Iterator[tuple[Frame, int]]:
-    frames: dict[tuple[int, int], Frame] = {}
-    for stretch in log.replay(0, None, blocks=_BLOCKS):
-        for (kind, code, line), number, _ in stretch.events:
-            if kind == Kind.LINE:
-                key = (code.index, line)
-                if key not in frames:
-                    frames[key] = Frame(code.file, line, code.function)
-                yield frames[key], number
-
-
-def _clears(place: Frame) -> str | None:
-    """What a line clears, as it is written; None: it clears nothing."""
-    for call in calls_at(place):
-        if does(called_name(call), "clears"):
-            return text(getattr(call.func, "value", call.func)) or ""
-    return None
 
 
 def _ops(note: PassNote) -> int | None:

@@ -2,26 +2,20 @@
 
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
-from gradsan.observe.details.sampling import Sampling
 from gradsan.observe.ledger.constant_terms import ConstantTerms
 from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.growth import Growth
 from gradsan.observe.ledger.hoards import Hoards
 from gradsan.observe.ledger.holdings import Holdings
-from gradsan.observe.ledger.passlines import Asked
 from gradsan.observe.ledger.staleness import Staleness
 from gradsan.observe.ledger.unreached import Unreached
 from gradsan.observe.ledger.unused_losses import Siblings
 from gradsan.observe.ledger.weighing import Weighing
 from gradsan.observe.notes import Begun
 from gradsan.observe.process import Process
-
-
-class _OfLines(Protocol):
-    def pass_begins(self, asked: Asked) -> None: ...
 
 
 class Accounts:
@@ -46,17 +40,16 @@ class Accounts:
         self.unreached = Unreached(run, fail)  # parameters
         self.holdings = Holdings(run, self.gradients)  # of graphs
         self.terms = ConstantTerms(run)  # of losses
-        self.sampling = Sampling(run) if process.is_detailed else None  # for a page
-        of_lines: list[_OfLines] = [
+        self.weighing = Weighing(run)  # of what is alive
+        self._of_lines = (
             self.siblings,
             self.staleness,
             self.terms,
             self.unreached,
-            Weighing(run),
+            self.weighing,
             self.holdings,
             Growth(run),
-        ]
-        self._of_lines = of_lines if self.sampling is None else [*of_lines, self.sampling]
+        )
 
     def pass_begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> None:
         """A pass is about to run."""

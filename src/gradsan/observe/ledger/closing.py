@@ -29,7 +29,7 @@ def course(kept: Accounts) -> Course:
     kept.holdings.close()
     run, process = kept.run, kept.run.process
     lines, passes, steps = list(run.lines.lines.values()), process.passes, process.steps
-    hoards, sampling = kept.hoards.facts(), kept.sampling
+    hoards, sampling = kept.hoards.facts(), kept.weighing.sampling
     return Course(
         passes=passes.count,
         steps=steps.count,
