@@ -51,7 +51,7 @@ def test_command_without_arguments_lists_the_commands(workshop: Workshop) -> Non
     ended = workshop.gradsan("--help")
 
     listed = [line.split()[0] for line in ended.stdout.partition("Commands:\n")[2].splitlines()]
-    assert listed == ["run", "check", "fix", "explain", "completion", "version"]
+    assert listed == ["run", "check", "fix", "explain", "report", "completion", "version"]
     assert ended.status == 0
 
 
@@ -67,7 +67,7 @@ def test_version_is_reported(workshop: Workshop) -> None:
     ("command", "hint"),
     [
         ("rule GS103", "did you mean `gradsan explain GS103`?"),
-        ("report a.json", "did you mean `gradsan explain a.json`?"),
+        ("show a.json", "did you mean `gradsan explain a.json`?"),
         ("chek src", "did you mean `gradsan check src`?"),
         ("train.py", "`gradsan run train.py` runs a program"),
         ("nonsense", "`gradsan --help` lists the commands"),

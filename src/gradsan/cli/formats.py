@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Literal, get_args
 
 from gradsan.cli.version import version
-from gradsan.report import Diagnosis, Report, Summary
+from gradsan.report import Details, Diagnosis, Report, Summary
 
-Format = Literal["text", "concise", "json", "sarif", "github", "gitlab"]
+Format = Literal["text", "concise", "json", "sarif", "github", "gitlab", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 
@@ -19,6 +19,7 @@ def report_of(
     torch: str | None = None,
     rank: int | None = None,
     summary: Summary | None = None,
+    details: Details | None = None,
 ) -> Report:
     """What this gradsan, under this Python, has found."""
     return Report(
@@ -29,6 +30,7 @@ def report_of(
         rank=rank,
         summary=summary,
         diagnoses=tuple(diagnoses),
+        details=details,
     )
 
 
@@ -49,6 +51,8 @@ def _renderer(form: Format) -> Callable[[Report], str]:
             from gradsan.show.github import github as render
         case "gitlab":
             from gradsan.show.gitlab import gitlab as render
+        case "html":
+            from gradsan.show.html import html as render
         case _:
             from gradsan.show.concise import concise as render
     return render

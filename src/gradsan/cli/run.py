@@ -11,6 +11,7 @@ import click
 
 from gradsan.cli.codes import completed_codes, selection
 from gradsan.cli.formats import FORMATS, Format
+from gradsan.cli.output import UnwritableOutputError
 from gradsan.cli.watching import FAIL_ON, FailOn, Reporting, Watching
 from gradsan.entry.as_python import (
     Module,
@@ -83,6 +84,11 @@ from gradsan.observe.guarding import attempt, is_ours
     show_default=True,
     help="Colours: on a terminal, always, or never.",
 )
+@click.option(
+    "--details",
+    is_flag=True,
+    help="Also record what a page shows: source, graph, timeline. For JSON; a page always has them.",
+)
 @click.argument("named", metavar="(SCRIPT | -m MODULE)")
 @click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
 def command(  # noqa: PLR0913 # one for each option
@@ -98,6 +104,7 @@ def command(  # noqa: PLR0913 # one for each option
     quiet: bool,
     verbose: bool,
     color: ColorChoice,
+    details: bool,
     named: str,
     arguments: tuple[str, ...],
 ) -> Callable[[], None]:
@@ -108,6 +115,8 @@ def command(  # noqa: PLR0913 # one for each option
     when the program ends.
     """
     wants = selection(select, ignore)
+    if form == "html" and output is None:
+        raise UnwritableOutputError("a page is a file of its own", "name it with --output report.html")
 
     def arranged() -> Callable[[], None]:
         program = Module(named, arguments) if as_module else find_script(named, arguments)
@@ -119,6 +128,7 @@ def command(  # noqa: PLR0913 # one for each option
             quiet=quiet,
             style=Style(color, verbose),
             fail_on=fail_on,
+            details=details,
         )
         watching = Watching(reporting, include=include, exclude=exclude, wants=wants, quiet=quiet)
         return functools.partial(run_program, program, prepare=watching.marked_main, around=watching)

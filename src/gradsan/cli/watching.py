@@ -16,7 +16,7 @@ from gradsan.entry.session import Session, take_over, uninstall
 from gradsan.entry.speaking import speak
 from gradsan.explanation.findings import Conclusion
 from gradsan.observe.guarding import attempt, say, shown
-from gradsan.report import Diagnosis, Summary
+from gradsan.report import Details, Diagnosis
 
 FailOn = Literal["never", "warning", "error"]
 FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
@@ -34,6 +34,7 @@ class Reporting:
         quiet: bool,
         style: Style,
         fail_on: FailOn,
+        details: bool = False,
     ) -> None:
         self._argv = argv
         self._form = form
@@ -41,6 +42,7 @@ class Reporting:
         self._quiet = quiet
         self.style = style
         self._fail_on = fail_on
+        self.is_detailed = details or form == "html"
 
     @property
     def is_brief(self) -> bool:
@@ -59,7 +61,8 @@ class Reporting:
         known = {each.fingerprint for each in found}
         caught = [each for each in session.explainer.diagnoses if each.fingerprint not in known]
         if not self.is_brief:
-            self._put(self._rendered([*found, *(caught if self.style.verbose else ())], concluded.summary))
+            shown = [*found, *(caught if self.style.verbose else ())]
+            self._put(self._rendered(shown, concluded, self._details(shown, session, concluded)))
         elif not errors:
             self._put(self._text(concluded, caught, has_failed=has_failed))
         return int(_is_grave(found, self._fail_on))
@@ -80,8 +83,21 @@ class Reporting:
         else:
             speak(text)
 
-    def _rendered(self, found: Iterable[Diagnosis], summary: Summary | None) -> str:
-        report = report_of(found, argv=self._argv, torch=_torch_version(), rank=_rank(), summary=summary)
+    def _details(self, found: Sequence[Diagnosis], session: Session, concluded: Conclusion) -> Details | None:
+        """What a page shows besides; a report does without."""
+        if not self.is_detailed:
+            return None
+        from gradsan.explanation.detailing import details
+
+        return attempt(
+            lambda: details(found, session.explainer.graphs, concluded),
+            lambda error: say(f"details are not reported: {shown(error)}"),
+        )
+
+    def _rendered(self, found: Iterable[Diagnosis], concluded: Conclusion, details: Details | None) -> str:
+        report = report_of(
+            found, argv=self._argv, torch=_torch_version(), rank=_rank(), summary=concluded.summary, details=details
+        )
         if self._form != "text":
             return rendered(report, self._form)
         from gradsan.show.text import terminal
@@ -138,6 +154,7 @@ class Watching:
             own_hooks=False,
             keeps_ledger=True,
             style=reporting.style,
+            details=reporting.is_detailed,
         )
         self._went_well = self._interrupted = self._has_failed = False
 

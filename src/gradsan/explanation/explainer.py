@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gradsan.explanation.expected_errors import is_expected
 from gradsan.explanation.explanation_budget import Patience
 from gradsan.explanation.findings import Conclusion, Findings
+from gradsan.facts.details import MOST_GRAPHS, OpGraph
 from gradsan.observe.raised import Complain, Raised
 from gradsan.report import Diagnosis
 
@@ -35,6 +36,7 @@ class Explainer:
         self._verbose = verbose  # also the path through the graph, and memory
         self._found = Findings()
         self.live: dict[str, LiveEvidence] = {}  # what was read from the live program, by the fingerprint of its error
+        self.graphs: dict[str, OpGraph] = {}  # likewise, for a page
         self.listeners = [self._found]  # each is given every diagnosis
         self._patience = Patience()
         self._began = time.time()
@@ -82,6 +84,8 @@ class Explainer:
 
         diagnosis, live = diagnosed(observed, raised.complain, self._began)
         self.live.setdefault(diagnosis.fingerprint, live)
+        if observed.graph is not None and len(self.graphs) < MOST_GRAPHS:
+            self.graphs.setdefault(diagnosis.fingerprint, observed.graph)
         return diagnosis
 
     def _attach(self, error: RuntimeError, diagnosis: Diagnosis) -> None:
