@@ -283,7 +283,7 @@ def _with_edits(diagnosis: Diagnosis) -> Diagnosis:
     from gradsan.fix.proposing import with_edits
 
     try:
-        return with_edits(diagnosis, Path.cwd())
+        return with_edits(diagnosis, Path.cwd(), anywhere=True)
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001 # an edit is an offer
