@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from gradsan.knowledge.effects import accumulates, named
 from gradsan.report import Diagnosis
 from gradsan.source.bounded import content_of, digest_of
-from gradsan.source.disk import locate_import
-from gradsan.source.file import Source, UnreadableSourceError, parse
+from gradsan.source.disk import locate_import, read
+from gradsan.source.file import Source, UnreadableSourceError
 
 _ASKING = "|".join(sorted(named("walks")))
 _ACCUMULATING = "|".join(sorted(filter(accumulates, named("walks"))))
@@ -87,7 +87,7 @@ def _content(path: str) -> bytes:
 def check_content(path: str, content: bytes) -> Checked:
     """Read a file; whatever it holds, the answer is what was found or why it could not be read."""
     try:
-        source = _parsed(path, content)
+        source = read(path, content)
     except UnreadableSourceError as error:
         return Checked(path, problem=error.reason, line=error.line)
     try:
@@ -96,14 +96,6 @@ def check_content(path: str, content: bytes) -> Checked:
         raise
     except Exception as error:  # noqa: BLE001 # one odd file must not end the run
         return Checked(path, problem=f"internal error ({type(error).__name__}: {error})", internal=True)
-
-
-def _parsed(path: str, content: bytes) -> Source:
-    if path.endswith(".ipynb"):
-        from gradsan.source.notebooks import parse_notebook
-
-        return parse_notebook(path, content)
-    return parse(path, content)
 
 
 def _checked(source: Source) -> Checked:
