@@ -50,7 +50,7 @@ class Ownership:
     def _is_users(self, path: str) -> bool:
         if path.startswith("<"):
             return _is_written(path)
-        return _LIBRARY_FOLDERS.isdisjoint(Path(path).parts) and not path.startswith(self._libraries)
+        return not path.startswith(self._libraries) and _LIBRARY_FOLDERS.isdisjoint(path.split(os.sep))
 
 
 def _is_written(filename: str) -> bool:
@@ -89,4 +89,5 @@ def _library_prefixes() -> tuple[str, ...]:
     torch = _torch_file()
     if torch:  # built from a checkout, it is outside site-packages
         found.add(os.path.dirname(torch))  # noqa: PTH120
-    return tuple(path.rstrip(os.sep) + os.sep for path in found | {os.path.realpath(path) for path in found})
+    folders = (path.rstrip(os.sep) + os.sep for path in found | {os.path.realpath(path) for path in found})
+    return (*folders, _OWN_PACKAGE)
