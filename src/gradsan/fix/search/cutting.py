@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from gradsan.facts.held import TENSOR
 from gradsan.fix.carried_between import cut_below
 from gradsan.fix.drafting import Draft
 from gradsan.fix.program import Place, Program
@@ -25,7 +26,7 @@ def where_it_passes(program: Program) -> Iterator[Draft]:
         draft = Draft()
         if isinstance(node, ast.stmt):
             yield from _below(program, tree, node)
-        elif cut_value(program, tree, node, draft):
+        elif cut_value(program, tree, node, draft, like=TENSOR):  # where nothing shows what it is, the trial will
             yield draft
 
 
