@@ -40,6 +40,11 @@ class Ownership:
             decided = self._decided[filename] = self._decide(filename)
         return decided
 
+    @property
+    def seen(self) -> list[str]:
+        """The user's files of which code was seen so far."""
+        return sorted(filename for filename, is_users in self._decided.items() if is_users)
+
     def _decide(self, filename: str) -> bool:
         path = filename if filename.startswith("<") else os.path.abspath(filename)  # noqa: PTH100 # no link resolved
         if _matches(path, self._exclude):
