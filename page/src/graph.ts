@@ -12,7 +12,7 @@ import { conditionOf, treeOf, type Group, type Tree } from "./graph_tree";
 import { chain, openedAtFirst, visible, type Visible } from "./graph_visible";
 import { count, size } from "./words";
 
-const ROOMS = [44, 32, 24, 16, 10]; // nodes that are shown at first: so many, or fewer if they would be too small
+const ROOMS = [24, 10]; // nodes that are shown at first: so many, or fewer if they would be too small
 const READABLE = 0.7; // of their size
 const [WIDTH, HEIGHT] = [1240, 520]; // that is about what there is
 const MOST = 240; // nodes that "open more" goes up to
@@ -51,14 +51,14 @@ function described(group: Group): string {
 class View {
   readonly element: HTMLElement;
   private readonly tree: Tree;
-  private opened: Set<string>;
+  private opened = new Set<string>();
   private readonly svg = svg("svg", { class: "graph-drawing" });
   private readonly canvas = svg("g", {});
   private readonly panel = h("aside", { class: "card panel", "aria-live": "polite", "aria-label": "what is known of it" });
   private readonly tally = h("span", { class: "quiet tally", "aria-live": "polite" });
   private readonly zoom;
-  private shown: Visible;
-  private drawn: Layout;
+  private shown!: Visible; // by `arrange`
+  private drawn!: Layout;
   private chosen: string | null = null;
   private matches: readonly number[] = [];
   private match = -1;
@@ -70,9 +70,6 @@ class View {
     private readonly sources: readonly SourceText[],
   ) {
     this.tree = treeOf(graph);
-    this.opened = new Set();
-    this.shown = visible(graph, this.tree, this.opened);
-    this.drawn = layout(this.shown, caption);
     for (const room of ROOMS) {
       this.arrange(openedAtFirst(graph, this.tree, room));
       if (Math.min(WIDTH / this.drawn.width, HEIGHT / this.drawn.height) >= READABLE) break;
