@@ -9,7 +9,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from gradsan.entry.prompt import at_prompt
-from gradsan.entry.screen import USUAL, Style, screen_of
+from gradsan.entry.screen import USUAL, Style, encodable, screen_of
 from gradsan.entry.speaking import speak
 from gradsan.entry.uncaught import without_ours
 from gradsan.errors import TorchMissingError
@@ -93,7 +93,8 @@ class Session:
             self.uncaught.add(diagnosis)
             if is_printed:
                 screen = screen_of(sys.stderr, self._style.color)
-                self.explainer.fit(each, width=screen.width, color=screen.color)
+                letters = partial(encodable, stream=sys.stderr)
+                self.explainer.fit(each, width=screen.width, color=screen.color, letters=letters)
 
     def conclude(self) -> Conclusion:
         """What the run did, and what was wrong with it that never raised. The ledger is closed by that."""

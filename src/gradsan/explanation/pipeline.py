@@ -69,7 +69,7 @@ def edited(diagnosis: Diagnosis, complain: Complain, began: float, live: LiveEvi
     def act() -> Diagnosis:
         from gradsan.fix.proposing import with_edits
 
-        return with_edits(diagnosis, root, not_after=began, live=live)
+        return with_edits(diagnosis, root, not_after=began, live=live, anywhere=True)
 
     return attempt(act, partial(complain, "no edit was made")) or diagnosis
 
