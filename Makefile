@@ -4,6 +4,8 @@
 # make explore other random programs for the line log; CI always takes the same
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, fixed, trained, in a few minutes
 # make test-frameworks  rows of `knowledge/` about accelerate, lightning, transformers, tensorboard …, run against them
+# make page    rebuild the page of reports from page/, with node; what it gives ships in the package
+# make test-page  its own tests, a rebuild compared with what ships, and what a browser takes to open and move it
 # make bench   what watching costs, as ratios; what explaining costs as a graph grows; how fast source is checked
 # make test-all  the suite on every Python found, and on the oldest torch
 # make golden  rewrite the golden files, the JSON Schema and what the documents show, to be read in review
@@ -24,7 +26,7 @@ FAULTS ?= 10000
 SIGNALS ?= 1000
 MUTANTS ?= 5000
 
-.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks bench test-all golden clean
+.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks page test-page bench test-all golden clean
 
 run: .venv/run.stamp
 	@echo '$$ gradsan run examples/own_cell/broken.py'
@@ -34,10 +36,11 @@ test:
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync check $(LATER:%=test-%)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --dist worksteal
 
-# One that is not found is named and left out.
+# One that is not found is named and left out. In one process each: they run side by side, beside mypy, and a second
+# process would take as long to load all tests as to run its half of them.
 $(LATER:%=test-%): test-3.%:
 	@if [ -n "$(call later,$*)" ]; then $(MAKE) --no-print-directory .venv-3.$*/stamp && \
-		.venv-3.$*/bin/python -m pytest --quiet --without-torch -m "not cold" --numprocesses logical --dist worksteal $(PURE); \
+		.venv-3.$*/bin/python -m pytest --quiet --without-torch -m "not cold" $(PURE); \
 	else echo 'Python 3.$* is not found: what needs no torch is not tested with it'; fi
 
 .venv-3.%/stamp: requirements/run.txt requirements/test.txt pyproject.toml
@@ -71,6 +74,19 @@ lightgcn: .venv/run.stamp .venv-pyg/stamp .venv-dgl/stamp
 test-frameworks: .venv-frameworks/stamp
 	OMP_NUM_THREADS=1 .venv-frameworks/bin/python -m pytest tests/knowledge/test_calls.py
 
+page: page/node_modules/stamp .venv/test.stamp
+	cd page && npm run --silent build
+	cd tests && ../$(BIN)/python -m show.bundle_sources
+
+test-page: page/node_modules/stamp .venv/test.stamp
+	cd page && npm run --silent test
+	cd page && npm run --silent build -- --outDir node_modules/.again
+	diff page/node_modules/.again/page.js src/gradsan/show/bundle/page.js
+	diff page/node_modules/.again/page.css src/gradsan/show/bundle/page.css
+	command -v chromium > /dev/null || apt-get install --yes --no-install-recommends chromium
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/show/test_page_in_browser.py
+	cd tests && ../$(BIN)/python -m show.page_speed
+
 bench: .venv/run.stamp
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/explaining.py
@@ -85,13 +101,17 @@ golden: .venv/test.stamp
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --update-golden
 
 clean:
-	rm -rf .venv .venv-* .nox .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* page/node_modules .nox .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/run.stamp: requirements/run.txt pyproject.toml
 	@echo 'installing into .venv (once)'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(PIP) install -r requirements/run.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+page/node_modules/stamp: page/package.json page/package-lock.json
+	cd page && npm ci --silent --no-audit --no-fund
 	@touch $@
 
 .venv/test.stamp: .venv/run.stamp requirements/test.txt

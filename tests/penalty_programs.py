@@ -62,6 +62,24 @@ loss = boundary + residual.pow(2).mean()
 loss.backward()
 """),
     ),
+    "one_of_several_terms": (
+        "slope",
+        _steps(
+            """
+parts = terms(net, x, y)
+loss = parts["fit"] + 0.1 * parts["slope"]
+loss.backward()
+""",
+            """\
+def terms(field, x, y):
+    x = x.clone().requires_grad_()
+    (slope,) = autograd.grad(field(x).sum(), x)
+    return {"fit": F.mse_loss(field(x), y), "slope": (slope.norm(dim=1) - 1).square().mean()}
+
+
+""",
+        ),
+    ),
     "added_by_a_method": (
         "slope",
         _steps(
@@ -195,6 +213,23 @@ loss.backward()
         """\
 def run(x, weights):
     return F.linear(torch.tanh(F.linear(x, weights[0], weights[1])), weights[2], weights[3])
+
+
+""",
+    ),
+    "a_number_and_one_of_several_values": _steps(
+        """
+parts = terms(net, x, y)
+offset = 0.5
+loss = offset + parts["fit"]
+loss.backward()
+print(parts["slope"].norm().item())
+""",
+        """\
+def terms(field, x, y):
+    x = x.clone().requires_grad_()
+    (slope,) = autograd.grad(field(x).sum(), x)
+    return {"fit": F.mse_loss(field(x + 0.1 * slope), y), "slope": slope}
 
 
 """,

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from gradsan.facts.culprit import Culprit, Holder
+from gradsan.facts.details import Details
 from gradsan.facts.location import Location
 
 __all__ = [
     "Confidence",
     "Culprit",
+    "Details",
     "Diagnosis",
     "Edit",
     "Effects",
@@ -98,6 +100,7 @@ class Effects:
     kept_bytes: int | None = None  # still kept when the pass is over: what every step adds
     walked_ops: int | None = None  # by the pass
     parameters_changed: tuple[str, ...] | None = None  # they would receive another gradient; None: not to be known
+    ends_error: bool | None = None  # None: not to be known
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +176,7 @@ class Report:
     rank: int | None = None
     summary: Summary | None = None
     diagnoses: tuple[Diagnosis, ...] = ()
+    details: Details | None = None  # what a page shows besides; None: nobody asked for it
 
     def __str__(self) -> str:
         shown: str = _text().terminal(self, width=_COLUMNS, color=False)

@@ -336,6 +336,41 @@ ENERGY = INNER.format(
 )
 UNRECORDED = "    with torch.no_grad():\n        target = 0.5 + 0.9 * net(x).max()\n"
 
+STRAIGHT_THROUGH = """
+encoder, decoder = nn.Linear(4, 3), nn.Linear(3, 4)
+table = nn.Parameter(torch.randn(3))
+opt = torch.optim.Adam([*encoder.parameters(), *decoder.parameters(), table])
+
+def quantized(z):
+    code = {code}
+    return code, F.mse_loss(table.expand(5, 3), z.detach())
+
+for _ in range(8):
+    x = torch.randn(5, 4)
+    code, shift = quantized(encoder(x))
+    loss = F.mse_loss(decoder(code), x) + shift
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+# What the run does not show, for it is not added in a statement of its own, and the source does.
+SUMMED_PENALTY = """
+def terms(field, x):
+    x = x.clone().requires_grad_()
+    (slope,) = torch.autograd.grad(field(x).sum(), x{asked})
+    return [field(x).square().mean(), (slope.norm(dim=1) - 1).square().mean()]
+
+
+net = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for x in torch.randn(6, 8, 3):
+    loss = torch.stack(terms(net, x)).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
 # The program, and a part of what it says when it is fixed.
 FIXED = {
     "a step waits for a pass through a reversal": (REVERSAL, HELD),
@@ -444,6 +479,22 @@ FIXED = {
         "    loss.backward()\n    project(copy)\n" + STEP,
     ),
     "an inner pass for a leaf that the loss is computed from": (ENERGY, "energy.backward(retain_graph=True)"),
+    "a penalty that the source shows, and the run does not": (
+        SUMMED_PENALTY.format(asked=""),
+        "torch.autograd.grad(field(x).sum(), x, create_graph=True)",
+    ),
+    "a straight-through estimator is cut around the difference": (
+        STRAIGHT_THROUGH.format(code="(z + (table - z)).detach()"),
+        "    code = z + (table - z).detach()\n",
+    ),
+    "a straight-through estimator, written the other way": (
+        STRAIGHT_THROUGH.format(code="((table - z) + z).detach()"),
+        "    code = z + (table - z).detach()\n",
+    ),
+    "a sum of two tensors that is cut is no straight-through estimator": (
+        STRAIGHT_THROUGH.format(code="(z + table).detach()"),
+        "    code = (z + table)\n",
+    ),
     "a loss that is read below its closure is what the step gives back": (
         LBFGS.format(more="", returned="loss", call="opt.step(closure)", below="print(loss.item())"),
         INSIDE + "            return loss\n\n        loss = opt.step(closure)\n",
@@ -530,3 +581,25 @@ def test_refusal_says_why(name: str, tmp_path: Path) -> None:
 
     assert file.read_text(encoding="utf-8") == HEAD + program, done.stderr
     assert reason in " ".join(done.stdout.split()), done.stdout
+
+
+def test_what_only_the_source_shows_says_where_it_comes_from(tmp_path: Path) -> None:
+    """That a run shows nothing is no proof of a fix: the source must show the problem no more."""
+    (tmp_path / "train.py").write_text(HEAD + SUMMED_PENALTY.format(asked=""), encoding="utf-8")
+
+    done = fix(tmp_path, "--verify", "python train.py")
+
+    assert "(the source shows it; the run did not)" in done.stderr
+    assert "verified: the source shows this problem no more" in " ".join(done.stdout.split())
+
+
+def test_right_program_is_left_alone(tmp_path: Path) -> None:
+    """Neither its run nor its source shows a problem."""
+    program = HEAD + SUMMED_PENALTY.format(asked=", create_graph=True")
+    file = tmp_path / "train.py"
+    file.write_text(program, encoding="utf-8")
+
+    done = fix(tmp_path, "--write", "--verify", "python train.py")
+
+    assert file.read_text(encoding="utf-8") == program
+    assert "nothing to fix" in done.stderr

@@ -186,7 +186,8 @@ def test_json_without_a_file_goes_to_stderr(workshop: Workshop) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ("--format html", "invalid value for '--format'"),
+        ("--format pdf", "invalid value for '--format'"),
+        ("--format html", "a page is a file of its own"),
         ("--select GS103,GS9", "there is no code 'GS9'"),
         ("--ignore nonsense", "there is no code 'nonsense'"),
         ("--output missing/report.json", "cannot write 'missing/report.json' (No such file or directory)"),

@@ -139,3 +139,15 @@ def test_file_that_may_not_be_written_is_refused_with_that_reason(workshop: Work
     assert other.read_text() == CARRIED
     assert outside.status == 1
     assert "lies outside the working directory" in " ".join(outside.stdout.split())
+
+
+@pytest.mark.parametrize("command", [("check", "--no-cache"), ("run",)], ids=lambda each: each[0])
+def test_edit_is_shown_wherever_the_file_lies(workshop: Workshop, tmp_path: Path, command: tuple[str, ...]) -> None:
+    """Only what writes is held to the working directory."""
+    other = tmp_path / "elsewhere.py"
+    other.write_text(CARRIED)
+
+    done = workshop.gradsan(*command, str(other))
+
+    assert ".detach()" in done.stdout + done.stderr
+    assert other.read_text() == CARRIED

@@ -5,9 +5,12 @@ import ctypes
 import gc
 import sys
 import warnings
+import weakref
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
+
+_CLEARED_LAST = ("sys", "builtins", "__main__")  # by the interpreter, whatever else there is
 
 
 class Shelf:
@@ -22,14 +25,17 @@ class Shelf:
             for name, module in sys.modules.items()
             if name not in before.modules and not _is_of_python(name)
         }
-        self._all = dict(self._modules)
+        self._all = {name: module for name, module in sys.modules.items() if name not in _CLEARED_LAST}
         self._filters = [each for each in warnings.filters if each not in before.filters]
 
     def keep_to_the_end(self) -> None:
         """Leave them to the operating system when a program ends: tearing them down takes longer than most programs.
 
-        Nor does the collector look through them: what it looks at in a copy has to be copied.
+        Nor does the collector look through them: what it looks at in a copy has to be copied. And what torch registers
+        when it is imported need not be taken back, which takes longer still.
         """
+        for each in list(weakref.finalize._registry):  # type: ignore[attr-defined]  # noqa: SLF001 # there is no other list
+            each.atexit = False
         gc.collect()
         gc.freeze()
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._all))
@@ -43,7 +49,7 @@ class Shelf:
                 del sys.modules[name]
 
     def put_away(self) -> None:
-        """Have the program find them only where it looks for them."""
+        """Have programs find them only where they look for them; the server has no use for them either."""
         for name in self._modules:
             sys.modules.pop(name, None)
         warnings.filters[:] = [each for each in warnings.filters if each not in self._filters]  # type: ignore[index]

@@ -25,8 +25,6 @@ from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
-from forking.modules import Shelf
-
 _PYTHON = ctypes.pythonapi
 _STANDARD = [each for each in sys.path if each.startswith(sys.base_prefix) and "site-packages" not in each]
 _MODULE = "__import__('runpy')._run_module_as_main({!r}, {})"
@@ -40,13 +38,12 @@ class Starting:
 
     def __init__(
         self,
-        shelf: Shelf,
         real: str,
         arguments: Sequence[str],
         variables: Mapping[bytes, bytes],
         files: Sequence[int],
     ) -> None:
-        self._shelf, self._real = shelf, real
+        self._real = real
         self._arguments, self._variables, self._files = list(arguments), variables, files
         self._has_begun = False
         self._runs: list[Run] = []
@@ -76,7 +73,6 @@ class Starting:
         os.setsid()
         os.environ.clear()
         os.environb.update(self._variables)
-        self._shelf.put_away()
         sys.orig_argv[:] = [sys.executable, *self._arguments]
         self._follow_options()
         self._runs.append(self._prepared())

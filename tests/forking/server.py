@@ -31,12 +31,12 @@ def main(listening: str, python: str) -> None:
     listener = socket.socket(fileno=int(listening))
     if sys.stdin in select.select([listener, sys.stdin], [], [])[0]:  # before anybody needed it
         return
-    shelf = _imported()
+    _import_all()
     while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
         link, _ = listener.accept()
         if os.fork() == 0:
             listener.close()
-            _attend(link, shelf, real)
+            _attend(link, real)
             os._exit(0)
         link.close()
         with suppress(ChildProcessError):  # so that their time counts as the tests'
@@ -44,7 +44,7 @@ def main(listening: str, python: str) -> None:
                 pass
 
 
-def _imported() -> Shelf:
+def _import_all() -> None:
     before = Moment()
     with suppress(ImportError):  # a Python without torch has other programs to run
         for name in LIBRARIES:
@@ -58,10 +58,10 @@ def _imported() -> Shelf:
     tempfile.tempdir = None  # which somebody has asked for, and TMPDIR decides
     shelf = Shelf(before)
     shelf.keep_to_the_end()
-    return shelf
+    shelf.put_away()
 
 
-def _attend(link: socket.socket, shelf: Shelf, real: str) -> None:
+def _attend(link: socket.socket, real: str) -> None:
     """Start the program that is asked for, pass on signals, say how it ended; end it if nobody wants to know."""
     head, received, _, _ = socket.recv_fds(link, 4, 253)
     link = socket.socket(fileno=fcntl.fcntl(link.detach(), fcntl.F_DUPFD_CLOEXEC, _OUT_OF_THE_WAY))
@@ -80,7 +80,7 @@ def _attend(link: socket.socket, shelf: Shelf, real: str) -> None:
         os.chroot(".")
     os.fchdir(here)
     os.umask(mask)
-    program = Starting(shelf, real, arguments, variables, files).fork(first)
+    program = Starting(real, arguments, variables, files).fork(first)
     for number in files:
         os.close(number)
     for each in opened:

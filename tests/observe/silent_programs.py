@@ -869,6 +869,220 @@ for _ in range(20):
         ),
     ),
     Rule(
+        "What a method gives back cut off, and its caller makes the loss of, is a cut.",
+        under=(
+            _found(
+                "weights as a list",
+                "GS306",
+                "self.scores",
+                """
+class Mix(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scores, self.scale = nn.Parameter(torch.zeros(3)), nn.Parameter(torch.ones(()))
+
+    def weights(self):
+        return self.scores.softmax(0).tolist()
+
+    def forward(self, states):
+        return self.scale * sum(weight * state for weight, state in zip(self.weights(), states))
+
+mix, head = Mix(), nn.Linear(4, 2)
+opt = torch.optim.Adam([*mix.parameters(), *head.parameters()])
+for _ in range(10):
+    loss = head(mix(torch.randn(3, 5, 4))).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a radius from a helper",
+                "GS306",
+                "net.radius",
+                """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.radius = nn.Linear(4, 3), nn.Parameter(torch.ones(()))
+
+    def forward(self, x):
+        return self.layer(x)
+
+def limit(net):
+    return float(net.radius)
+
+def main():
+    net = Net()
+    opt = torch.optim.Adam(net.parameters())
+    for _ in range(10):
+        loss = F.relu(net(torch.randn(5, 4)).norm(dim=1) - limit(net)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+main()
+""",
+            ),
+            _found(
+                "a temperature through a property",
+                "GS306",
+                "bounded",
+                """
+class Scores(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.log_t = nn.Linear(4, 3), nn.Parameter(torch.zeros(()))
+
+    @property
+    def temperature(self):
+        bounded = self.log_t.clamp(-2, 2).exp()
+        return bounded.item()
+
+    def forward(self, x):
+        return self.layer(x) / self.temperature
+
+net = Scores()
+opt = torch.optim.Adam(net.parameters())
+for _ in range(10):
+    loss = F.cross_entropy(net(torch.randn(5, 4)), torch.randint(3, (5,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "weights that are only printed",
+                """
+class Mix(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scores, self.spare = nn.Parameter(torch.zeros(3)), nn.Parameter(torch.zeros(3))
+
+    def weights(self):
+        return self.spare.softmax(0).tolist()
+
+    def forward(self, states):
+        return (self.scores.softmax(0)[:, None, None] * states).sum(0)
+
+mix, head = Mix(), nn.Linear(4, 2)
+opt = torch.optim.Adam([*mix.parameters(), *head.parameters()])
+for _ in range(10):
+    out = head(mix(torch.randn(3, 5, 4)))
+    print(mix.weights())
+    loss = out.square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "What a statement hands from one call to another has no name there, and is followed all the same.",
+        under=(
+            _found(
+                "codes that are looked up",
+                "GS306",
+                "code",
+                """
+class Nearest(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(6, 3)
+
+    def forward(self, z):
+        index = torch.cdist(z, self.table.weight).argmin(1)
+        found = self.table(index)
+        code = z + (found - z)
+        return code.detach(), F.mse_loss(found, z.detach())
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder, self.nearest, self.decoder = nn.Linear(4, 3), Nearest(), nn.Linear(3, 4)
+
+    def forward(self, x):
+        code, loss = self.nearest(self.encoder(x))
+        return self.decoder(code), loss
+
+net = Net()
+opt = torch.optim.Adam(net.parameters())
+for _ in range(10):
+    x = torch.randn(5, 4)
+    out, code_loss = net(x)
+    loss = F.mse_loss(out, x) + code_loss
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a stop-gradient beside it is a target",
+                "GS306",
+                "code",
+                """
+encoder, decoder = nn.Linear(4, 3), nn.Linear(3, 4)
+table = nn.Parameter(torch.randn(3))
+opt = torch.optim.Adam([*encoder.parameters(), *decoder.parameters(), table])
+
+def parts(z):
+    shift = F.mse_loss(table.expand(5, 3), z.detach())
+    code = (z + (table - z)).detach()
+    return code, shift
+
+for _ in range(10):
+    x = torch.randn(5, 4)
+    code, shift = parts(encoder(x))
+    loss = F.mse_loss(decoder(code), x) + shift
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a function of features",
+                "GS306",
+                "features",
+                """
+encoder, head = nn.Linear(4, 3), nn.Linear(3, 2)
+opt = torch.optim.Adam([*encoder.parameters(), *head.parameters()])
+
+def classified(features):
+    return head(features.data.relu())
+
+for _ in range(10):
+    loss = classified(encoder(torch.randn(5, 4))).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "another call of the statement cuts what is its own",
+                """
+encoder, head, spare = nn.Linear(4, 3), nn.Linear(3, 2), nn.Linear(4, 3)
+opt = torch.optim.Adam([*encoder.parameters(), *head.parameters(), *spare.parameters()])
+
+def shifted(target):
+    return target.detach() + 1
+
+for _ in range(10):
+    x = torch.randn(5, 4)
+    print(spare(x).mean().item())
+    loss = F.mse_loss(head(encoder(x)), shifted(torch.zeros(5, 2)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+    ),
+    Rule(
         "A sum that a statement computes and drops was to be the loss.",
         under=(
             _found(

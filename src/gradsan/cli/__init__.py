@@ -15,7 +15,7 @@ from gradsan.cli.output import say
 from gradsan.errors import GradsanError, own_fault
 from gradsan.observe.hidden_frames import hidden
 
-_COMMANDS = ("run", "check", "fix", "explain", "completion", "version")  # in the order of the help page
+_COMMANDS = ("run", "check", "fix", "explain", "report", "completion", "version")  # in the order of the help page
 _BROKEN_PIPE = 1  # click's own status for it, and the one Python's documentation advises
 
 

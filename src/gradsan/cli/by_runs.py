@@ -11,7 +11,13 @@ from gradsan.fix.judging import Stage
 from gradsan.fix.proving import Proof, Prover, kind_of
 from gradsan.fix.refusing import no_edit
 from gradsan.fix.trials import Workshop
-from gradsan.report import Diagnosis, Fix
+from gradsan.report import Diagnosis, Fix, Origin
+
+# Where a problem shows no more, by where it was found.
+_GONE_FROM: dict[Origin, str] = {
+    "run": "the program ran without this problem",
+    "check": "the source shows this problem no more, the program ran to its end",
+}
 
 
 @dataclass
@@ -80,7 +86,8 @@ class Proving:
     def _prove(self, diagnosis: Diagnosis) -> Outcome:
         """What becomes of one problem; the program then is the next stage."""
         self._tried.append(kind_of(diagnosis))
-        self.progress.say(f"{_titled(diagnosis)}: {diagnosis.message}")
+        besides = " (the source shows it; the run did not)" if diagnosis.origin == "check" else ""
+        self.progress.say(f"{_titled(diagnosis)}: {diagnosis.message}{besides}")
         persists = self.rechecker.persists
         prover = Prover(self.workshop, self.stage, lambda line: self.progress.say(f"  {line}"), persists)
         chosen = self._chosen(diagnosis, prover)
@@ -96,7 +103,7 @@ class Proving:
         """The fix to be made, and how sure it is; None: there is none."""
         verified = prover.prove(diagnosis)
         if verified is not None:
-            return verified, f"verified: the program ran without this problem, and {verified.verdict.why}"
+            return verified, f"verified: {_GONE_FROM[diagnosis.origin]}, and {verified.verdict.why}"
         certain = self._certain(diagnosis, prover)
         if certain is not None:
             return certain, f"{CERTAIN}; the command does not reach these lines"

@@ -8,12 +8,22 @@ from gradsan.cli.formats import Format, arguments, rendered, report_of
 from gradsan.entry.screen import Screen
 from gradsan.facts.location import Location
 from gradsan.lifecycle.amounts import count
-from gradsan.report import Diagnosis
+from gradsan.report import Details, Diagnosis
 
 
 def as_report(found: Sequence[Diagnosis], form: Format, docs_url: str | None) -> str:
-    """For another program."""
-    return rendered(report_of(found, argv=arguments()), form, docs_url)
+    """For another program, or as a page."""
+    return rendered(report_of(found, argv=arguments(), details=_details(found, form)), form, docs_url)
+
+
+def _details(found: Sequence[Diagnosis], form: Format) -> Details | None:
+    """A page shows the source."""
+    if form != "html":
+        return None
+    from gradsan.explanation.detailing import details
+    from gradsan.explanation.findings import Conclusion
+
+    return details(found, {}, Conclusion())
 
 
 def as_text(found: Sequence[Diagnosis], screen: Screen) -> str:

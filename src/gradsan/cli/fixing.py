@@ -26,8 +26,10 @@ from gradsan.fix.applying import unwritten
 from gradsan.fix.judging import Stage
 from gradsan.fix.proofs import keep, kept, name_of
 from gradsan.fix.snapshot import Snapshot
+from gradsan.fix.trials import Trial
 from gradsan.report import Diagnosis, Report
 from gradsan.show.harmless import neutral
+from gradsan.show.places import line_of, main_place
 from gradsan.show.typography import patch_lines
 from gradsan.source.disk import forget_what_was_read
 from gradsan.source.writing import write as write_files
@@ -60,7 +62,7 @@ class Fixing:
         """Find, prove, show, write; the status says whether something is left."""
         report = self._report()
         if report is None:
-            known = self._checked()
+            known = self._checked(self._wishes.paths or (() if self._wishes.verify else (Path(),)))
             rechecker = Rechecker(self._root, known)
         else:
             known = list(report.diagnoses)
@@ -85,6 +87,8 @@ class Fixing:
         self._write(changed)
         if self._wishes.form == "json":
             self._print_json(outcomes)
+        if self._wishes.form == "quiet":
+            self._say_what_is_left(outcomes)
         self._progress.say(verdict(outcomes, left, written=self._wishes.write))
         return changed, left
 
@@ -96,14 +100,13 @@ class Fixing:
 
         return read(paths[0])
 
-    def _checked(self) -> list[Diagnosis]:
+    def _checked(self, paths: Sequence[Path]) -> list[Diagnosis]:
         """What the source alone shows. Only what is likely at least: an edit needs a reason."""
         from gradsan.check.diagnoses import merged
         from gradsan.check.files import find
         from gradsan.check.running import check_files
         from gradsan.check.suppressions import silenced
 
-        paths = self._wishes.paths or (() if self._wishes.verify else (Path(),))
         outcome = check_files(list(find(paths, left_out=self._left_out)), None, jobs=1)
         for each in outcome.checked:
             if each.problem is not None:
@@ -126,10 +129,22 @@ class Fixing:
             return proof.outcomes
         workshop = workshop_for(self._root, command, wishes, self._wants, self._progress)
         before = first_run(workshop, command, wishes.timeout, known, self._progress)
+        if report is None and not wishes.paths:
+            known = self._shown_by_source(before)
+            rechecker = Rechecker(self._root, known)
         proving = Proving(workshop, Stage(before, {}, workshop), rechecker, self._progress, wishes.unsafe)
         outcomes = proving.prove_all(known, by_report=report is not None)
         self._keep(name, outcomes)
         return outcomes
+
+    def _shown_by_source(self, ran: Trial) -> list[Diagnosis]:
+        """What never raises and is certain in the files that the program ran, whether the run has shown it or not.
+
+        An error that the source shows has not come, or is explained by the run.
+        """
+        files = [Path(each) for each in ran.files if ran.status == 0 and (self._root / each).exists()]
+        found = (each for each in self._checked(files) if each.severity != "error" and each.confidence == "certain")
+        return [each for each in found if self._wants(each.code)]
 
     def _keep(self, name: str, outcomes: list[Outcome]) -> None:
         """Keep what was proved, where sources alone are changed: whoever then asks to write need not wait again."""
@@ -170,7 +185,7 @@ class Fixing:
         if self._wishes.form == "text":
             own = "" if outcome.fix is None else outcome.fix.diff
             screen = screen_of(sys.stdout, self._wishes.color)
-            write(outcome.shown(diff or own, screen, is_made=bool(diff)), None)
+            write(outcome.shown(diff or own, screen, is_made=bool(diff), verbose=self._wishes.verbose), None)
         elif self._wishes.form == "diff":
             write("".join(f"{line}\n" for line in patch_lines(diff)), None)
 
@@ -180,6 +195,13 @@ class Fixing:
             self._snapshot.demand_unchanged(changed)
             write_files(changes)
             self._progress.say("written: " + ", ".join(sorted(changed)))
+
+    def _say_what_is_left(self, outcomes: Sequence[Outcome]) -> None:
+        """Why an edit is not made, where the outcomes themselves are not shown."""
+        for each in outcomes:
+            if each.changed is None:
+                place = line_of(main_place(each.diagnosis))
+                self._progress.say(f"{place}: {each.diagnosis.code} is left: {each.why}")
 
     @staticmethod
     def _print_json(outcomes: Sequence[Outcome]) -> None:

@@ -3,12 +3,13 @@
 import platform
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Literal, get_args
 
 from gradsan.cli.version import version
-from gradsan.report import Diagnosis, Report, Summary
+from gradsan.report import Details, Diagnosis, Report, Summary
 
-Format = Literal["text", "concise", "json", "sarif", "github", "gitlab"]
+Format = Literal["text", "concise", "json", "sarif", "github", "gitlab", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 
@@ -19,6 +20,7 @@ def report_of(
     torch: str | None = None,
     rank: int | None = None,
     summary: Summary | None = None,
+    details: Details | None = None,
 ) -> Report:
     """What this gradsan, under this Python, has found."""
     return Report(
@@ -29,11 +31,12 @@ def report_of(
         rank=rank,
         summary=summary,
         diagnoses=tuple(diagnoses),
+        details=details,
     )
 
 
-def rendered(report: Report, form: Format, docs_url: str | None = None) -> str:
-    """The report in any format but text."""
+def rendered(report: Report, form: Format, docs_url: str | None) -> str:
+    """The report in any format but text. `docs_url`: where the pages of the codes can be read; None: nowhere."""
     if form == "sarif":
         from gradsan.show.sarif import sarif
 
@@ -49,9 +52,18 @@ def _renderer(form: Format) -> Callable[[Report], str]:
             from gradsan.show.github import github as render
         case "gitlab":
             from gradsan.show.gitlab import gitlab as render
+        case "html":
+            from gradsan.show.html import html as render
         case _:
             from gradsan.show.concise import concise as render
     return render
+
+
+def docs_url_here() -> str | None:
+    """Where the project of this directory says that the pages of the codes can be read."""
+    from gradsan.check.settings import find_settings
+
+    return find_settings(Path.cwd(), lambda *_: None).docs_url
 
 
 def arguments() -> tuple[str, ...]:

@@ -14,7 +14,6 @@ _MEANT = {
     "rules": "explain",
     "codes": "explain",
     "show": "explain",
-    "report": "explain",
     "lint": "check",
     "scan": "check",
     "analyze": "check",

@@ -24,12 +24,14 @@ class Outcome:
     changed: Changed | None  # what the files say with it, and with all before it; None: it is not to be written
     why: str  # how sure it is, or why it is not written
 
-    def shown(self, diff: str, screen: Screen, *, is_made: bool) -> str:
+    def shown(self, diff: str, screen: Screen, *, is_made: bool, verbose: bool) -> str:
         """For the terminal."""
         from gradsan.show.text import proposal
 
         diagnosis = self.diagnosis if self.fix is None else replace(self.diagnosis, fixes=(self.fix,))
-        return proposal(diagnosis, diff, self.why, width=screen.width, color=screen.color, is_made=is_made)
+        return proposal(
+            diagnosis, diff, self.why, width=screen.width, color=screen.color, is_made=is_made, verbose=verbose
+        )
 
 
 def difference(root: Path, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:

@@ -9,21 +9,21 @@ from pathlib import Path
 from types import CodeType, TracebackType
 from typing import Literal, Self, get_args
 
-from gradsan.cli.formats import Format, rendered, report_of
+from gradsan.cli.formats import Format, docs_url_here, rendered, report_of
 from gradsan.cli.output import UnwritableOutputError, write
 from gradsan.entry.screen import Screen, Style, screen_of
 from gradsan.entry.session import Session, take_over, uninstall
 from gradsan.entry.speaking import speak
 from gradsan.explanation.findings import Conclusion
 from gradsan.observe.guarding import attempt, say, shown
-from gradsan.report import Diagnosis, Summary
+from gradsan.report import Details, Diagnosis
 
 FailOn = Literal["never", "warning", "error"]
 FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
 
 
 class Reporting:
-    """How a run is reported. In text, errors are told in their tracebacks; here is said what those do not show."""
+    """How a run is reported. In text, errors are explained in their tracebacks; this adds what those do not show."""
 
     def __init__(
         self,
@@ -34,13 +34,16 @@ class Reporting:
         quiet: bool,
         style: Style,
         fail_on: FailOn,
+        details: bool = False,
     ) -> None:
         self._argv = argv
         self._form = form
         self._output = None if output is None else _writable(output)
+        self._docs_url = docs_url_here() if form == "sarif" else None  # now: the program may go elsewhere
         self._quiet = quiet
         self.style = style
         self._fail_on = fail_on
+        self.is_detailed = details or form == "html"
 
     @property
     def is_brief(self) -> bool:
@@ -59,7 +62,8 @@ class Reporting:
         known = {each.fingerprint for each in found}
         caught = [each for each in session.explainer.diagnoses if each.fingerprint not in known]
         if not self.is_brief:
-            self._put(self._rendered([*found, *(caught if self.style.verbose else ())], concluded.summary))
+            shown = [*found, *(caught if self.style.verbose else ())]
+            self._put(self._rendered(shown, concluded, self._details(shown, session, concluded)))
         elif not errors:
             self._put(self._text(concluded, caught, has_failed=has_failed))
         return int(_is_grave(found, self._fail_on))
@@ -80,10 +84,23 @@ class Reporting:
         else:
             speak(text)
 
-    def _rendered(self, found: Iterable[Diagnosis], summary: Summary | None) -> str:
-        report = report_of(found, argv=self._argv, torch=_torch_version(), rank=_rank(), summary=summary)
+    def _details(self, found: Sequence[Diagnosis], session: Session, concluded: Conclusion) -> Details | None:
+        """What a page shows besides; a report does without."""
+        if not self.is_detailed:
+            return None
+        from gradsan.explanation.detailing import details
+
+        return attempt(
+            lambda: details(found, session.explainer.graphs, concluded),
+            lambda error: say(f"details are not reported: {shown(error)}"),
+        )
+
+    def _rendered(self, found: Iterable[Diagnosis], concluded: Conclusion, details: Details | None) -> str:
+        report = report_of(
+            found, argv=self._argv, torch=_torch_version(), rank=_rank(), summary=concluded.summary, details=details
+        )
         if self._form != "text":
-            return rendered(report, self._form)
+            return rendered(report, self._form, self._docs_url)
         from gradsan.show.text import terminal
 
         screen = self._screen()
@@ -138,6 +155,7 @@ class Watching:
             own_hooks=False,
             keeps_ledger=True,
             style=reporting.style,
+            details=reporting.is_detailed,
         )
         self._went_well = self._interrupted = self._has_failed = False
 

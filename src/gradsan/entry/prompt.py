@@ -72,7 +72,7 @@ def _prompt(shell: Any, code: CodeType) -> str | None:  # noqa: ANN401 # as belo
 
 
 def _overlooked(error: BaseException) -> None:
-    say(f"a statement is overlooked: {shown(error)}")
+    say(f"a statement is not recorded: {shown(error)}")
 
 
 def _shell() -> Any:  # noqa: ANN401 # IPython has no types

@@ -9,7 +9,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from gradsan.entry.prompt import at_prompt
-from gradsan.entry.screen import USUAL, Style, screen_of
+from gradsan.entry.screen import USUAL, Style, encodable, screen_of
 from gradsan.entry.speaking import speak
 from gradsan.entry.uncaught import without_ours
 from gradsan.errors import TorchMissingError
@@ -28,10 +28,11 @@ class Session:
     """The sanitizer with what it needs around it. It waits for torch if that is not imported yet.
 
     `own_hooks` says whether errors that nobody catches reach it through `sys.excepthook`; whoever runs the program
-    can hand them to `ended_by` instead. `keeps_ledger` says whether silent problems are looked for too.
+    can hand them to `ended_by` instead. `keeps_ledger` says whether silent problems are looked for too, `details`
+    whether what a page shows is recorded.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 # one for each wish
         self,
         *,
         include: Iterable[str] = (),
@@ -41,6 +42,7 @@ class Session:
         own_hooks: bool = True,
         style: Style = USUAL,
         keeps_ledger: bool = False,
+        details: bool = False,
         lines: bool = True,
         arriving: Callable[[], None] | None = None,
     ) -> None:
@@ -48,7 +50,12 @@ class Session:
         self.explainer = Explainer(wants, verbose=style.verbose)
         self._style = style
         self.sanitizer = Sanitizer(
-            include=include, exclude=exclude, explain=self.explainer.explain, report=report, lines=lines
+            include=include,
+            exclude=exclude,
+            explain=self.explainer.explain,
+            report=report,
+            lines=lines,
+            details=details,
         )
         self.uncaught = Findings()  # of errors that ended the program or a thread
         self._own_hooks = own_hooks
@@ -86,7 +93,8 @@ class Session:
             self.uncaught.add(diagnosis)
             if is_printed:
                 screen = screen_of(sys.stderr, self._style.color)
-                self.explainer.fit(each, width=screen.width, color=screen.color)
+                letters = partial(encodable, stream=sys.stderr)
+                self.explainer.fit(each, width=screen.width, color=screen.color, letters=letters)
 
     def conclude(self) -> Conclusion:
         """What the run did, and what was wrong with it that never raised. The ledger is closed by that."""

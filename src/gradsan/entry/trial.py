@@ -134,6 +134,7 @@ class Trial:
             "made": self._ending.steps,
             "passes": self._ending.passes,
             "ended_early": self._ending.came,
+            "files": self.session.sanitizer.recorder.ownership.seen,
         }
         self._file("steps").write_text(json.dumps(record), encoding="utf-8")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gradsan.explanation.expected_errors import is_expected
 from gradsan.explanation.explanation_budget import Patience
 from gradsan.explanation.findings import Conclusion, Findings
+from gradsan.facts.details import MOST_GRAPHS, OpGraph
 from gradsan.observe.raised import Complain, Raised
 from gradsan.report import Diagnosis
 
@@ -35,6 +36,7 @@ class Explainer:
         self._verbose = verbose  # also the path through the graph, and memory
         self._found = Findings()
         self.live: dict[str, LiveEvidence] = {}  # what was read from the live program, by the fingerprint of its error
+        self.graphs: dict[str, OpGraph] = {}  # likewise, for a page
         self.listeners = [self._found]  # each is given every diagnosis
         self._patience = Patience()
         self._began = time.time()
@@ -60,16 +62,17 @@ class Explainer:
 
         return concluded(course, self._wants, complain, self._began)
 
-    def fit(self, error: BaseException, *, width: int, color: bool) -> None:
-        """Let the note on an error fit the screen that it is about to be printed on."""
+    def fit(self, error: BaseException, *, width: int, color: bool, letters: Callable[[str], str]) -> None:
+        """Let the note on an error fit the screen that it is about to be printed on; `letters`: those it can show."""
         diagnosis, notes = diagnosis_on(error), getattr(error, "__notes__", None)
         if diagnosis is None or type(notes) is not list:
             return
-        plain = self._note(diagnosis, _ANYWHERE, color=False)
+        plain = self.note(diagnosis)
         if plain in notes:
-            notes[notes.index(plain)] = self._note(diagnosis, width, color=color)
+            notes[notes.index(plain)] = letters(self.note(diagnosis, width, color=color))
 
-    def _note(self, diagnosis: Diagnosis, width: int, *, color: bool) -> str:
+    def note(self, diagnosis: Diagnosis, width: int = _ANYWHERE, *, color: bool = False) -> str:
+        """What is put on an exception: readable wherever it is printed, unless a width is given."""
         from gradsan.show.text import explanation
 
         return "\n" + explanation(diagnosis, width=width, color=color, verbose=self._verbose).rstrip()
@@ -82,11 +85,13 @@ class Explainer:
 
         diagnosis, live = diagnosed(observed, raised.complain, self._began)
         self.live.setdefault(diagnosis.fingerprint, live)
+        if observed.graph is not None and len(self.graphs) < MOST_GRAPHS:
+            self.graphs.setdefault(diagnosis.fingerprint, observed.graph)
         return diagnosis
 
     def _attach(self, error: RuntimeError, diagnosis: Diagnosis) -> None:
         if not is_expected(error):
-            error.add_note(self._note(diagnosis, _ANYWHERE, color=False))
+            error.add_note(self.note(diagnosis))
         setattr(error, _OURS, diagnosis)
         for each in self.listeners:
             each.add(diagnosis)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from gradsan.facts.details import OpGraph, RunTimeline
 from gradsan.report import Diagnosis, Summary
 
 
@@ -12,6 +13,8 @@ class Conclusion:
 
     summary: Summary | None = None  # None: nothing was looked at
     silent: tuple[Diagnosis, ...] = ()  # the costliest first
+    timeline: RunTimeline | None = None  # for a page
+    graph: OpGraph | None = None
 
 
 class Findings:

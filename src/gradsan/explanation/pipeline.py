@@ -55,7 +55,8 @@ def concluded(course: Course, wants: Callable[[str], bool], complain: Complain, 
     files = {frame.file for each in found for frame in places_of(each)}
     comments = {file: comments_in(file, "".join(linecache.getlines(file))) for file in files}
     reported = silenced(found, comments).reported
-    return Conclusion(summary, tuple(edited(each, complain, began) for each in reported))
+    silent = tuple(edited(each, complain, began) for each in reported)
+    return Conclusion(summary, silent, course.timeline, course.graph)
 
 
 def edited(diagnosis: Diagnosis, complain: Complain, began: float, live: LiveEvidence = NOTHING_READ) -> Diagnosis:
@@ -68,7 +69,7 @@ def edited(diagnosis: Diagnosis, complain: Complain, began: float, live: LiveEvi
     def act() -> Diagnosis:
         from gradsan.fix.proposing import with_edits
 
-        return with_edits(diagnosis, root, not_after=began, live=live)
+        return with_edits(diagnosis, root, not_after=began, live=live, anywhere=True)
 
     return attempt(act, partial(complain, "no edit was made")) or diagnosis
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from gradsan.facts.details import OpGraph, RunTimeline
 from gradsan.facts.doubt import SURE
 from gradsan.facts.incident import Stack
 
@@ -320,3 +321,5 @@ class Course:
     left_out: tuple[LeftOut, ...] = ()
     cut_off: tuple[CutOff, ...] = ()
     constant_terms: tuple[ConstantTerm, ...] = ()
+    timeline: RunTimeline | None = None  # what a page shows, where that is recorded
+    graph: OpGraph | None = None

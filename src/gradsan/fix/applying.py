@@ -27,7 +27,7 @@ def edited_files(edits: Iterable[Edit], root: Path, changed: Mapping[str, bytes]
             raise ChangedFileError(f"{file!r} cannot be read any more", "run the program again for a new report")
         if source.content != (result[file] if file in result else content_of(path)):
             raise ChangedFileError(
-                f"{file!r} would change beyond the edit", "its encoding does not lead back to its bytes"
+                f"{file!r} cannot be written back in its encoding without other changes", "edit it by hand"
             )
         result[file] = "".join(edited(source.lines, its_edits)).encode(source.encoding)
     return result

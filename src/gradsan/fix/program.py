@@ -97,8 +97,9 @@ class Place:
 class Program:
     """Reads the files that a diagnosis names, and never runs them.
 
-    Files outside `root` are left alone. `not_after`, a time, is when the program was started: what changed later is not
-    what ran. `changed` has files that read otherwise than on disk; `live`, what was read of it when it failed.
+    Files outside `root` are left alone, unless edits are made `anywhere`: to be shown, and not to be written.
+    `not_after`, a time, is when the program was started: what changed later is not what ran. `changed` has files that
+    read otherwise than on disk; `live`, what was read of it when it failed.
     """
 
     def __init__(
@@ -108,9 +109,12 @@ class Program:
         not_after: float | None = None,
         changed: Mapping[str, bytes] | None = None,
         live: LiveEvidence = NOTHING_READ,
+        *,
+        anywhere: bool = False,
     ) -> None:
         self.diagnosis = diagnosis
         self.live = live
+        self._anywhere = anywhere
         self.remedy = USUAL["advice"]  # what is to be written down: nothing, until it is asked for a kind of fix
         self._changed = changed or {}
         self._root = root.resolve()
@@ -268,18 +272,19 @@ class Program:
         return None if tree is None or not crowd else Place(tree, chosen(tree, crowd), frame)
 
     def _read(self, file: str) -> Source | None:
-        path = inside(self._root, file)
-        if path is None or not self._may_be_edited(file, path):
+        path = self._path(file)
+        if path is None or "site-packages" in path.parts:
             return None
         source = parsed(str(path), self._changed[file]) if file in self._changed else load(str(path))
         return source if source is not None and self._is_what_ran(file, path, source) else None
 
-    @staticmethod
-    def _may_be_edited(file: str, path: Path) -> bool:
-        """Whether it is the user's own: an edit names a file under the working directory."""
+    def _path(self, file: str) -> Path | None:
+        """Where it lies. An edit that is written names a file under the working directory."""
+        if self._anywhere and Path(file).is_absolute():
+            return Path(file).resolve()
         if Path(file).is_absolute() or ".." in Path(file).parts:
-            return False
-        return "site-packages" not in path.parts
+            return None
+        return inside(self._root, file)
 
     def _is_what_ran(self, file: str, path: Path, source: Source) -> bool:
         """Whether a file has not changed since the start, and says at each line what the diagnosis quotes."""

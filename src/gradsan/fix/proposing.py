@@ -32,13 +32,19 @@ class Proposal:
 
 
 def with_edits(
-    diagnosis: Diagnosis, root: Path, not_after: float | None = None, live: LiveEvidence = NOTHING_READ
+    diagnosis: Diagnosis,
+    root: Path,
+    not_after: float | None = None,
+    live: LiveEvidence = NOTHING_READ,
+    *,
+    anywhere: bool = False,
 ) -> Diagnosis:
     """The diagnosis, each of its fixes with the edit that makes it, where there is one.
 
-    What treats some holders only comes behind what treats all. `live`: what was read of it when it failed.
+    What treats some holders only comes behind what treats all. `live`: what was read of it when it failed. `anywhere`:
+    also in files outside `root`, for a reader.
     """
-    program = Program(diagnosis, root, not_after, live=live)
+    program = Program(diagnosis, root, not_after, live=live, anywhere=anywhere)
     filled = [_filled(fix, program) for fix in ranked(diagnosis.fixes, program)]
     partly = {fix.kind for fix, is_whole in filled if fix.edits and not is_whole}
     some_are_whole = any(fix.edits and is_whole for fix, is_whole in filled)

@@ -48,6 +48,7 @@ class Trial:
     ended_early: bool = False  # at the limit of its steps
     outside: tuple[str, ...] = ()  # files that it wrote outside of the copy it ran in
     live: Mapping[str, LiveEvidence] = field(default_factory=dict)  # by the fingerprint of the error
+    files: tuple[str, ...] = ()  # of the user's that ran, as they are named from the working directory
 
 
 class Workshop:
@@ -124,7 +125,7 @@ def _read(arranged: Arrangement, ended: Ended, wants: Callable[[str], bool]) -> 
     found = _diagnoses(reports, arranged)
     if ended.status != 0 and all(each.severity != "error" for each in found):
         found = (*_diagnoses(caught, arranged), *found)  # a test runner or a launcher lives on, and says that it failed
-    records = _records(arranged.notes)
+    records = _records(arranged)
     training = [each for each in records if each["steps"]]
     return Trial(
         ended.status,
@@ -145,6 +146,7 @@ def _read(arranged: Arrangement, ended: Ended, wants: Callable[[str], bool]) -> 
         ended_early=any(each["ended_early"] for each in records),
         outside=_outside(arranged.notes),
         live=_live(arranged),
+        files=tuple(sorted({file for each in records for file in each["files"]})),
     )
 
 
@@ -178,9 +180,10 @@ def _at_home(text: str, arranged: Arrangement) -> str:
     return text
 
 
-def _records(notes: Path) -> list[dict[str, Any]]:
+def _records(arranged: Arrangement) -> list[dict[str, Any]]:
     """What the processes noted, one after the other: in the order of their ranks, or in which they were started."""
-    records = [json.loads(file.read_bytes()) for file in notes.glob("steps-*.json") if _is_whole(file)]
+    whole = filter(_is_whole, arranged.notes.glob("steps-*.json"))
+    records = [json.loads(_at_home(file.read_text(encoding="utf-8"), arranged)) for file in whole]
     return sorted(records, key=_place)
 
 

@@ -78,9 +78,12 @@ def _consequences(kind: FixKind, recording: Recording) -> Consequences | None:
 
 
 def _with_effects(fix: Fix, predicted: Consequences | None, starved: tuple[str, ...]) -> Fix:
-    if predicted is None or predicted.failure is not None:
+    if predicted is None:
         return fix
+    if predicted.failure is not None:
+        return replace(fix, effects=Effects(ends_error=False)) if _fails(predicted) else fix
     effects = Effects(
+        ends_error=True,
         saved_bytes=predicted.peak_saved_bytes,
         parameters_cut_off=tuple(dict.fromkeys((*predicted.lost, *starved))),
         kept_bytes=predicted.left_saved_bytes,

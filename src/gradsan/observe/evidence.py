@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from gradsan.facts.culprit import Culprit
+from gradsan.facts.details import OpGraph
 from gradsan.facts.incident import Incident
 from gradsan.facts.live_evidence import NOTHING_READ, LiveEvidence, Tried
 from gradsan.lifecycle.recording import Recording
+from gradsan.observe.details.failing_graph import failing_graph
 from gradsan.observe.failure.scene import Scene
 from gradsan.observe.guarding import attempt
 from gradsan.observe.live_evidence import live_evidence
@@ -36,3 +38,8 @@ class Evidence:
     def recording(self) -> Recording | None:
         """What can be replayed with one thing changed; None: nothing can."""
         return attempt(partial(recorded, self.incident, self.scene), partial(self.complain, "no fix was rehearsed"))
+
+    def graph(self, culprit: Culprit | None) -> OpGraph | None:
+        """The graph of the failing pass, as a page shows it."""
+        read = partial(failing_graph, self.incident, culprit, self.scene)
+        return attempt(read, partial(self.complain, "the graph is not shown"))

@@ -44,6 +44,7 @@ def examined_pass(
         tried=beliefs,
         recording=evidence.recording(),
         unrecorded=unrecorded,
+        graph=evidence.graph(culprit) if process.is_detailed else None,
         live_of=evidence.live,
     )
     return observed if unrecorded is not None else replace(observed, live=evidence.live(culprit))

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gradsan.facts.culprit import Culprit, Named
+from gradsan.facts.details import OpGraph
 from gradsan.facts.incident import Incident
 from gradsan.facts.live_evidence import NOTHING_READ, LiveEvidence, Tried
 from gradsan.lifecycle.recording import Recording
@@ -28,5 +29,6 @@ class Observed:
     live: LiveEvidence = NOTHING_READ
     recording: Recording | None = None  # to be replayed with one thing changed; None: it cannot be
     unrecorded: Unrecorded | None = None
+    graph: OpGraph | None = None  # for a page; None: nobody asked for it
     # Where lines were not recorded, the name comes from the source, and the live program can be asked for it then.
     live_of: Callable[[Culprit | None], LiveEvidence] = lambda _: NOTHING_READ

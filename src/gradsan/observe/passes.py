@@ -1,6 +1,7 @@
 """Notes of every pass: who asked for it, from where, and which ops it walked, within a budget of time and memory."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import count
 from threading import get_ident
@@ -152,6 +153,23 @@ class Passes:
         self.tape.take_in()
         kept = [each for site in list(self._sites.values()) for each in (*site.first, *site.last)]
         return [self.note(each) for each in sorted(kept, key=lambda each: each.order)]
+
+    def course(self) -> list[tuple[int, PassNote | None, PassNote]]:
+        """Where each pass of the thread that asked for most began, those inside of others left out.
+
+        With what is still known of it, and of the latest of its line.
+        """
+        notes = self.all()
+        of_thread = Counter(each.thread for each in notes).most_common(1)
+        known = {(each.thread, each.line, each.begin): each for each in notes if each.outer is None}
+        latest = {(each.thread, each.line): each for each in notes}
+        found = [
+            (begin, known.get((thread, line, begin)), latest[thread, line])
+            for (line, thread), site in list(self._sites.items())
+            for begin in list(site.begins)
+            if of_thread and thread == of_thread[0][0]
+        ]
+        return sorted(found, key=lambda each: (each[0], each[2].index if each[1] is None else each[1].index))
 
     def before(self, note: PassNote) -> list[PassNote]:
         """What is still known of its thread's passes before this one, oldest first."""

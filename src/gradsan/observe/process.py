@@ -24,6 +24,7 @@ class Process:
     recorder: LineRecorder
     passes: Passes
     steps: Steps
+    is_detailed: bool = False  # what a page shows is recorded too
 
     @property
     def owns(self) -> Callable[[str], bool]:
@@ -40,7 +41,9 @@ class Process:
         return self.lines.stack_of(number) or ()
 
 
-def noted(recorder: LineRecorder, found: Private, attention: Attention, apart: Apart) -> Process | None:
+def noted(
+    recorder: LineRecorder, found: Private, attention: Attention, apart: Apart, *, is_detailed: bool = False
+) -> Process | None:
     """Begin to note what goes by; None where this torch does not show all of it."""
     counter, running_pass = found.op_counter, found.running_pass
     if counter is None or running_pass is None or not found.can_be_watched:
@@ -48,4 +51,4 @@ def noted(recorder: LineRecorder, found: Private, attention: Attention, apart: A
     recorder.start()
     callers = Callers(recorder, apart)
     passes = Passes(callers, counter, running_pass, attention.tape, recorder.pen.threads, apart)
-    return Process(recorder, passes, Steps(callers, passes, attention, apart))
+    return Process(recorder, passes, Steps(callers, passes, attention, apart), is_detailed)

@@ -31,7 +31,8 @@ _NOT_PUT_BACK = "not everything was put back"
 class Sanitizer:
     """One in a process. `report` receives what there is to say about gradsan itself: one line each time.
 
-    `explain` is given every error of a pass; `lines` says whether the lines that run are recorded.
+    `explain` is given every error of a pass; `lines` says whether the lines that run are recorded, and `details`
+    whether what a page shows is.
     """
 
     def __init__(
@@ -42,8 +43,10 @@ class Sanitizer:
         explain: Explain = explain_nothing,
         report: Callable[[str], None] = say,
         lines: bool = True,
+        details: bool = False,
     ) -> None:
         self._explain = explain
+        self._is_detailed = details
         self._work = OwnWork(report)
         self.complain = self._work.complain
         self.recorder = LineRecorder(include=include, exclude=exclude, report=self._work.report, wanted=lines)
@@ -77,7 +80,9 @@ class Sanitizer:
     def _start(self) -> None:
         found = private()
         self._undo.callback(self.recorder.stop)
-        process = self.process = noted(self.recorder, found, self.attention, self._work.apart)
+        process = self.process = noted(
+            self.recorder, found, self.attention, self._work.apart, is_detailed=self._is_detailed
+        )
         if process is None:
             self._work.report("errors are not explained: " + "; ".join(found.missing))
             return

@@ -7,7 +7,7 @@ from itertools import groupby
 from rich.cells import cell_len
 from rich.text import Text
 
-from gradsan.lifecycle.amounts import size
+from gradsan.lifecycle.amounts import count, size
 from gradsan.report import Diagnosis, Edit, Effects, Fix, PathOp
 from gradsan.show.typography import DIFF, changed_lines, with_inline_code, wrapped
 
@@ -101,10 +101,10 @@ def _edit(edit: Edit) -> Text:
 def _notes(diagnosis: Diagnosis) -> Iterator[str]:
     yield from diagnosis.notes
     if diagnosis.confidence != "certain":
-        why = "a branch or a name that the source alone does not settle"
+        why = "it depends on a branch or a name that the source alone does not decide"
         if diagnosis.origin == "run":
-            why = "something that was not recorded, and was worked out"
-        yield f"this is {diagnosis.confidence}, not certain: it depends on {why}"
+            why = "a part of it was not recorded, and had to be inferred"
+        yield f"this is {diagnosis.confidence}, not certain: {why}"
 
 
 def _costs(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
@@ -115,7 +115,7 @@ def _costs(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
         yield "memory", memory
     effects = diagnosis.fixes[0].effects if diagnosis.fixes else Effects()
     if effects.saved_bytes is not None:
-        yield "with the fix", foretold(effects)
+        yield "with the fix", foretold(effects, verbose=True)
 
 
 def _path(diagnosis: Diagnosis) -> str:
@@ -142,12 +142,13 @@ def _memory(diagnosis: Diagnosis) -> str:
     return ", ".join(parts)
 
 
-def foretold(effects: Effects) -> str:
-    """What a replay of the recorded graph shows of a fix."""
+def foretold(effects: Effects, *, verbose: bool) -> str:
+    """What a replay of the recorded graph shows of a fix; `verbose`: also how much is walked and kept."""
     parts = ["the error ends"]
-    if effects.walked_ops is not None:
-        parts.append(f"this backward() goes through {effects.walked_ops:,} op{'' if effects.walked_ops == 1 else 's'}")
-    parts.append(f"at most about {size(effects.saved_bytes or 0)} of saved values are kept")
+    if verbose and effects.walked_ops is not None:
+        parts.append(f"this backward() goes through {count(effects.walked_ops, 'op')}")
+    if verbose:
+        parts.append(f"at most about {size(effects.saved_bytes or 0)} of saved values are kept")
     if not effects.parameters_cut_off:
         parts.append("every parameter still gets its gradient")
     if effects.parameters_changed:

@@ -58,6 +58,8 @@ def _with_texts(value: Any, name: str, change: Callable[[str, str], str]) -> Any
     match value:
         case str():
             return change(name, value)
+        case (int(), *_):  # a column of numbers may have many
+            return value
         case tuple():
             return tuple(_with_texts(each, name, change) for each in value)
         case Mapping():

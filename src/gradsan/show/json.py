@@ -15,6 +15,10 @@ from gradsan.report import SCHEMA, Report
 from gradsan.show.harmless import decodable, in_json
 from gradsan.source.bounded import content_of
 
+# A list of numbers, which is a column of a graph: one line for each would be a file of its own. No string has a break.
+_NUMBERS = re.compile(r"\[\n\s+-?\d+(?:,\n\s+-?\d+)*\n\s*\]")
+_BREAK = re.compile(r"\n\s*")
+
 # Patterns and limits that Python's types cannot say.
 _LIMITS: dict[str, dict[str, dict[str, Any]]] = {
     "Diagnosis": {"code": {"pattern": "^GS[0-9]{3}$"}, "count": {"minimum": 1}, "path": {"maxItems": LONGEST_PATH}},
@@ -25,7 +29,8 @@ _LIMITS: dict[str, dict[str, dict[str, Any]]] = {
 
 def write(report: Report) -> str:
     """The report as indented JSON, one line feed at the end."""
-    return in_json(msgspec.json.format(_encoded(report), indent=2).decode()) + "\n"
+    indented = msgspec.json.format(_encoded(report), indent=2).decode()
+    return in_json(_NUMBERS.sub(lambda found: _BREAK.sub(" ", found[0]), indented)) + "\n"
 
 
 def _encoded(report: Report) -> bytes:
@@ -64,13 +69,17 @@ def _within_limits(report: Report) -> Report:
 def _fields(value: object) -> Iterator[tuple[str, str, Any]]:
     """Every field of every value in it, with the name of the class that it belongs to."""
     if isinstance(value, tuple):
-        for each in value:
+        for each in value if not _is_column(value) else ():
             yield from _fields(each)
     elif is_dataclass(value):
         for each in fields(value):
             held = getattr(value, each.name)
             yield type(value).__name__, each.name, held
             yield from _fields(held)
+
+
+def _is_column(value: tuple[object, ...]) -> bool:
+    return bool(value) and isinstance(value[0], int)
 
 
 def schema() -> dict[str, Any]:

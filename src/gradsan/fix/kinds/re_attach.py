@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.fix.drafting import Draft
+from gradsan.fix.expression_text import method
 from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program
 from gradsan.knowledge.effects import does
@@ -12,7 +13,7 @@ from gradsan.source.arguments import without
 from gradsan.source.changes import Changes
 from gradsan.source.names import called_name, nodes, targets
 from gradsan.source.placing import code_of, nested
-from gradsan.source.tree import Tree
+from gradsan.source.tree import Tree, same
 
 
 def _where_it_is_cut(program: Program) -> Iterator[Draft]:
@@ -24,6 +25,7 @@ def _where_it_is_cut(program: Program) -> Iterator[Draft]:
         drafts = [
             *_for_a_block(place),
             *_rebuilt(place, found),
+            *_straight_through(place, found),
             *_joined_up(place, found),
             *_unwrapped(place, found),
             *_recorded(place),
@@ -31,6 +33,23 @@ def _where_it_is_cut(program: Program) -> Iterator[Draft]:
         if drafts:
             yield from drafts
             return
+
+
+def _straight_through(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
+    """`(z + (code - z)).detach()` has the value of `code`: cut around the difference alone, it trains `z`."""
+    for node in found:
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.BinOp(op=ast.Add()) as total, attr="detach"), args=[]):
+                for kept, difference in ((total.left, total.right), (total.right, total.left)):
+                    if isinstance(difference, ast.BinOp) and _takes_away(difference, kept):
+                        draft, text = Draft(), place.tree.text
+                        draft.replace(place.tree, node, f"{text(kept)} + {method(text(difference), 'detach')}")
+                        yield draft
+                        return
+
+
+def _takes_away(difference: ast.BinOp, kept: ast.expr) -> bool:
+    return isinstance(difference.op, ast.Sub) and same(difference.right, kept)
 
 
 def _joined_up(place: Place, found: list[ast.AST]) -> Iterator[Draft]:

@@ -40,12 +40,13 @@ class Accounts:
         self.unreached = Unreached(run, fail)  # parameters
         self.holdings = Holdings(run, self.gradients)  # of graphs
         self.terms = ConstantTerms(run)  # of losses
+        self.weighing = Weighing(run)  # of what is alive
         self._of_lines = (
             self.siblings,
             self.staleness,
             self.terms,
             self.unreached,
-            Weighing(run),
+            self.weighing,
             self.holdings,
             Growth(run),
         )

@@ -6,7 +6,6 @@ from typing import Self, TypeVar
 
 T = TypeVar("T")
 
-_SHARE = 0.005  # of the time since the run began
 _ALWAYS = 16  # searches that are never refused: what is found must not hang on the speed of a machine
 
 
@@ -14,6 +13,7 @@ class Budget:
     """Enter it around a search that must be; `spend` it on one that may be left out."""
 
     grant = 0.1  # seconds, for the first searches: short programs end before a share is worth anything
+    share = 0.005  # of the time since the run began
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
@@ -23,7 +23,7 @@ class Budget:
 
     def spend(self, search: Callable[[], T]) -> T | None:
         """What it returns, if there is time left for it."""
-        granted = self.grant + _SHARE * (time.perf_counter() - self._began)
+        granted = self.grant + self.share * (time.perf_counter() - self._began)
         if self._searches >= _ALWAYS and self._spent >= granted:
             return None
         with self:

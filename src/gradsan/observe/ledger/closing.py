@@ -7,6 +7,7 @@ from typing import Literal
 
 from gradsan.facts.course import Course, DroppedLoss, Gave, LeftOut, OptimizerLine, PassLine
 from gradsan.facts.incident import Stack
+from gradsan.observe.details.events import timeline
 from gradsan.observe.ledger.accounts import Accounts
 from gradsan.observe.ledger.dropped import dropped_losses
 from gradsan.observe.ledger.gradients import Account, Given
@@ -28,7 +29,7 @@ def course(kept: Accounts) -> Course:
     kept.holdings.close()
     run, process = kept.run, kept.run.process
     lines, passes, steps = list(run.lines.lines.values()), process.passes, process.steps
-    hoards = kept.hoards.facts()
+    hoards, sampling = kept.hoards.facts(), kept.weighing.sampling
     return Course(
         passes=passes.count,
         steps=steps.count,
@@ -47,6 +48,8 @@ def course(kept: Accounts) -> Course:
         dropped=tuple(
             _dropped(each) for log in process.recorder.threads() for each in dropped_losses(passes.all(), log)
         ),
+        timeline=None if sampling is None else timeline(process, sampling),
+        graph=None if sampling is None else sampling.graph,
     )
 
 

@@ -109,8 +109,9 @@ def _constants(node: ast.expr | None, op: Node, start: int) -> Iterator[ast.expr
 def _is_number(left: ast.expr, op: Node, start: int) -> bool:
     """Whether a number is on the left, which torch adds to the other side: that is then its first operand.
 
-    What a name holds was made before the statement; so what the statement has made itself is the other side.
+    A constant is one. What a name holds was made before the statement; so what the statement has made itself is the
+    other side.
     """
     first = op.next_functions[0][0]
-    is_held = isinstance(left, ast.Name | ast.Attribute | ast.Subscript | ast.Constant)
-    return is_held and first is not None and bool(first._sequence_nr() >= start)  # noqa: SLF001 # as in graph.py
+    is_held = isinstance(left, ast.Name | ast.Attribute | ast.Subscript)
+    return isinstance(left, ast.Constant) or (is_held and first is not None and bool(first._sequence_nr() >= start))  # noqa: SLF001 # as in graph.py

@@ -2,35 +2,21 @@
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise, takewhile
 
-from gradsan.facts.course import Cutting
-from gradsan.facts.incident import Stack
+from gradsan.observe.ledger.cut_statements import FoundCut, calls_in, cuts_in, found_at, hands_on, is_target
 from gradsan.observe.ledger.module_runs import Ran
 from gradsan.observe.ledger.spans import end_of, meets
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import checkpoints, unrecorded
-from gradsan.observe.naming.cuts import Cut, cut_at
 from gradsan.observe.naming.spelling import last_part
 from gradsan.observe.naming.trace import Call, Execution, Trace
 from gradsan.observe.user_statements import parameters_in
 from gradsan.source.names import called_name
-from gradsan.source.stores import Store, loads, parts, stores, text
-
-# Of several cuts in one statement, the first of these is reported.
-_ORDER: tuple[Cutting, ...] = ("numpy", "detach", "data", "number", "new-tensor")
-
-
-@dataclass(frozen=True, slots=True)
-class FoundCut:
-    """Where, how, and what was cut."""
-
-    how: Cutting
-    at: Stack
-    name: str | None
+from gradsan.source.stores import Store, loads, parts, text
 
 
 def find_cut(ran: Ran, names: set[str], walked: Sequence[int], lines: Lines, since: int) -> FoundCut | None:
@@ -134,6 +120,7 @@ class _Forward:
         self._own = own
         self._whole = _Names()
         self._bare = _Names()  # what was cut
+        self._handed: set[Execution] = set()  # statements that give what one call returned to another one
         self.cut: FoundCut | None = None
         self.is_returned = False  # whole, to whoever called for it
 
@@ -142,21 +129,26 @@ class _Forward:
             found = self._cut_around_call(at, names)
             self.cut = found or self.cut
             self.taint_results(at, is_cut=found is not None)
+            self._handed |= {at} if hands_on(at, names) else set()
             if found is not None or not at.returns:
                 break
             names = {last_part(at.call.code.function)}
         return self.follow(creator.index + 1)
 
     def follow(self, start: int) -> FoundCut | None:
+        """The first cut of which a pass takes what came of it; of a target only where there is no other."""
+        target: FoundCut | None = None
         for execution in self._trace.executions[start:]:
             self._enter(execution)
             for statement in execution.statements:
                 is_cut = self._is_cut(statement, execution)
-                if is_cut and self._is_taken(execution):
-                    return self.cut
-                if is_cut is not None:
+                if is_cut and (self._is_taken(execution) or self.is_taken_by_callers(execution)):
+                    if not is_target(statement):
+                        return self.cut
+                    target = target or self.cut
+                elif is_cut is not None:
                     self.taint_results(execution, is_cut=is_cut)
-        return None
+        return target
 
     def _is_cut(self, statement: ast.stmt, execution: Execution) -> bool | None:
         """Whether what a statement computes is cut off; None: it reads nothing that is followed."""
@@ -179,9 +171,13 @@ class _Forward:
             self.taint_results(parent, is_cut=is_cut)
 
     def is_taken_by_callers(self, execution: Execution) -> bool:
-        """Whether what a function returns goes into the loss in the line that called it, or in one around that."""
+        """Whether what a function returns goes into the loss in the line that called it, or in one around that.
+
+        What such a line computed before the call is not made of it.
+        """
         returned = takewhile(lambda pair: pair[0].returns, pairwise(execution.outwards))
-        return any(self._is_taken(caller) for _, caller in returned)
+        begin = end_of(execution, self._trace)
+        return any(meets(self._walked, begin, end_of(caller, self._trace)) for _, caller in returned)
 
     def _enter(self, execution: Execution) -> None:
         """A function that was given the value knows it by its own names."""
@@ -192,7 +188,7 @@ class _Forward:
         for names in (self._whole, self._bare):
             if names.are_read(parent.loads, parent.call):
                 names.local[call] |= own
-        if self._own.read_in(parent.loads, parent.call):
+        if self._own.read_in(parent.loads, parent.call) or parent in self._handed:
             self._whole.local[call] |= own
 
     def _switched_off(self, statement: ast.stmt, execution: Execution) -> FoundCut | None:
@@ -210,36 +206,19 @@ class _Forward:
     def _cut_around_call(self, execution: Execution, names: set[str]) -> FoundCut | None:
         """`code = self.encoder(x).detach()`."""
         for statement in execution.statements:
-            own = [call for call in _calls(parts(statement)) if called_name(call) in names]
-            for cut in _cuts(statement):
-                inside = [each for given in cut.given for each in _calls(ast.walk(given))]
+            own = [call for call in calls_in(parts(statement)) if called_name(call) in names]
+            for cut in cuts_in(statement):
+                inside = [each for given in cut.given for each in calls_in(ast.walk(given))]
                 if any(each in own for each in inside) or (inside and not own):
-                    return _found(statement, cut, execution)
+                    return found_at(statement, cut, execution)
         return None
 
     def _cut_of_name(self, statement: ast.stmt, execution: Execution) -> FoundCut | None:
         """`feat = h.data`."""
-        for cut in _cuts(statement):
+        for cut in cuts_in(statement):
             own = self._own.read_in(cut.given, execution.call)
             if own:
-                return replace(_found(statement, cut, execution), name=own)
+                return replace(found_at(statement, cut, execution), name=own)
             if self._whole.are_read(cut.given, execution.call):
-                return _found(statement, cut, execution)
+                return found_at(statement, cut, execution)
         return None
-
-
-def _found(statement: ast.stmt, cut: Cut, execution: Execution) -> FoundCut:
-    found = list(_cuts(statement))
-    how = next(each for each in _ORDER if each in {one.how for one in found})
-    given = (each.id for one in found for each in one.given if isinstance(each, ast.Name))
-    stored = (store.name for store in stores(statement))
-    return FoundCut(how, execution.frames(cut.line), next(filter(None, (*given, *stored)), None))
-
-
-def _cuts(statement: ast.stmt) -> Iterator[Cut]:
-    found = (cut_at(node) for node in parts(statement) if isinstance(node, ast.expr))
-    return (each for each in found if each is not None and each.how is not None)
-
-
-def _calls(nodes: Iterable[ast.AST]) -> list[ast.Call]:
-    return [node for node in nodes if isinstance(node, ast.Call)]

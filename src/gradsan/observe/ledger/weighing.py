@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from gradsan.observe.details.sampling import Sampling
 from gradsan.observe.graph import Node, about_bytes, reach, saves_values
 from gradsan.observe.graph_snapshot import Snapshot
 from gradsan.observe.ledger.followed_run import Run
@@ -17,9 +18,12 @@ class Weighing:
 
     def __init__(self, run: Run) -> None:
         self._run = run
+        self.sampling = Sampling(run) if run.process.is_detailed else None
 
     def pass_begins(self, asked: Asked) -> None:
-        """Add up what is alive when a line's third pass begins."""
+        """Add up what is alive when a line's third pass begins; for a page, when any does."""
+        if self.sampling is not None:
+            self.sampling.pass_begins(asked)
         if asked.line.passes == _WEIGHED and asked.note.seen:
             self._run.budget.spend(lambda: self._weigh(asked))
 

@@ -122,8 +122,22 @@ class _Gradients(Follower):
 
     def _operation(self, demand: Demand, given: Iterable[ast.expr]) -> None:
         creates_ops = demand.at in self._created_ops and demand.at is not self._start
-        for each in () if creates_ops or unrecorded(demand.at) is not None else given:
+        has_graph = creates_ops and not any(map(_computes_several, demand.at.statements))
+        for each in () if has_graph or unrecorded(demand.at) is not None else given:
             self._follow(demand, each, (), _OPERATED)
+
+
+def _computes_several(statement: ast.stmt) -> bool:
+    """Whether it computes values side by side, so that an op of it need not belong to each: `return {"a": …, "b": …}`.
+
+    Whoever asks has followed one of them to here, which has no graph.
+    """
+    match getattr(statement, "value", None):
+        case ast.Dict() | ast.Tuple() | ast.List():
+            return True
+        case ast.Call() as call:
+            return called_name(call) == "dict" or called_name(call)[:1].isupper()
+    return False
 
 
 class _Wrapping(Follower):

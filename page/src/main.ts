@@ -1,0 +1,89 @@
+// The page: what was found on the left where there is more than one, and the views of it.
+
+import "./style.css";
+import { unpacked, type Finding, type Run } from "./data";
+import { button, h, prose } from "./dom";
+import { explanation } from "./explanation";
+import { folded, type Found } from "./findings";
+import { count, size } from "./words";
+
+function themeButton(): HTMLElement {
+  const root = document.documentElement;
+  const isDark = (): boolean =>
+    root.dataset["theme"] ? root.dataset["theme"] === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  return button("◐", { class: "theme", "aria-label": "switch between dark and light" }, () => {
+    root.dataset["theme"] = isDark() ? "light" : "dark";
+  });
+}
+
+function numbers(run: Run): string {
+  const summary = run.summary;
+  if (!summary) return run.versions;
+  const parts = [count(summary.passes, "backward pass", "backward passes"), count(summary.steps, "step")];
+  if (summary.peak_saved_bytes) parts.push(`at most ${size(summary.peak_saved_bytes)} of saved values`);
+  return [...parts, run.versions].join(" · ");
+}
+
+function nothing(): HTMLElement {
+  return h("header", { class: "headline nothing" }, h("h1", {}, "✓ Nothing found"));
+}
+
+function views(run: Run, finding: Finding | null): HTMLElement {
+  const details = run.details;
+  const sources = details?.sources ?? [];
+  return finding ? explanation(finding, sources) : nothing();
+}
+
+function runName(run: Run, place: number): string {
+  return run.rank === null ? `report ${place + 1}` : `rank ${run.rank}`;
+}
+
+function page(runs: readonly Run[]): HTMLElement {
+  const found = folded(runs);
+  const main = h("main", {});
+  const show = (each: Found | null): void => {
+    const run = runs[each?.runs[0] ?? 0];
+    if (run) main.replaceChildren(views(run, each?.finding ?? null));
+    items.forEach((item, at) => item.setAttribute("aria-current", String(found[at] === each)));
+  };
+  const items = found.map((each) => {
+    const seen = each.runs.map((at) => (runs[at] ? runName(runs[at], at) : "")).join(", ");
+    return button(
+      h(
+        "span",
+        { class: each.finding.severity },
+        h("span", { class: "chip key" }, each.finding.code),
+        h("span", {}, prose(each.finding.message)),
+        runs.length > 1 && h("span", { class: "where" }, seen),
+      ),
+      { class: "item" },
+      () => show(each),
+    );
+  });
+  const first = runs[0];
+  const bar = h(
+    "div",
+    { class: "bar" },
+    h("span", { class: "brand" }, "gradsan"),
+    h("span", { class: "run", title: first?.title ?? "" }, runs.length > 1 ? count(runs.length, "report") : (first?.title ?? "")),
+    h("span", { class: "numbers" }, first && runs.length === 1 ? numbers(first) : ""),
+    themeButton(),
+  );
+  const list = found.length > 1 && h("nav", { "aria-label": "what was found" }, ...items);
+  show(found[0] ?? null);
+  return h("div", { class: list ? "page listed" : "page" }, bar, list, main);
+}
+
+async function start(): Promise<void> {
+  const data = document.getElementById("data")?.textContent ?? "";
+  try {
+    document.body.append(page(await unpacked(data)));
+  } catch (error) {
+    document.body.append(h("p", { class: "broken" }, `This report cannot be shown: ${String(error)}`));
+    throw error;
+  }
+  document.documentElement.dataset["ready"] = "yes";
+}
+
+
+void start();

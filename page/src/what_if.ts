@@ -1,0 +1,76 @@
+// What each fix would do, beside one another.
+
+import type { Effects, Fix } from "./data";
+import { h, prose } from "./dom";
+import { size } from "./words";
+
+const UNKNOWN = "not known";
+
+function answer(known: boolean | null, yes: string, no: string): { text: string; sign: string } {
+  if (known === null) return { text: UNKNOWN, sign: "" };
+  return known ? { text: yes, sign: "good" } : { text: no, sign: "bad" };
+}
+
+function cell({ text, sign }: { text: string; sign: string }): HTMLElement {
+  const mark = sign === "good" ? "✓ " : sign === "bad" ? "✗ " : "";
+  return h("td", { class: sign || "unknown" }, mark + text);
+}
+
+function amount(bytes: number | null): HTMLElement {
+  if (bytes === null) return h("td", { class: "unknown" }, UNKNOWN);
+  return h("td", {}, bytes ? `about ${size(bytes)}` : "nothing");
+}
+
+function names(parameters: readonly string[] | null, isKnown: boolean): HTMLElement {
+  if (parameters === null || !isKnown) return h("td", { class: "unknown" }, UNKNOWN);
+  if (!parameters.length) return h("td", { class: "good" }, "none");
+  const listed = parameters.flatMap((each, at) => [...(at ? [", "] : []), h("code", {}, each)]);
+  return h("td", { class: "bad" }, ...listed);
+}
+
+function row({ fix }: Fix): HTMLElement {
+  const effects: Effects = fix.effects;
+  const isRehearsed = effects.saved_bytes !== null;
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, prose(fix.title)),
+    cell(answer(fix.verified ?? effects.ends_error, "yes", "no")),
+    amount(effects.saved_bytes),
+    amount(effects.kept_bytes),
+    names(effects.parameters_cut_off, isRehearsed),
+    names(effects.parameters_changed, isRehearsed),
+    cell(
+      fix.verified === null
+        ? { text: "not tried", sign: "" }
+        : answer(fix.verified, "by running it", "tried: it does not help"),
+    ),
+  );
+}
+
+export function whatIf(fixes: readonly Fix[]): HTMLElement {
+  const head = [
+    "Fix",
+    "Does the error end?",
+    "Saved values at the peak",
+    "Every step adds",
+    "Lose their gradient",
+    "Get another gradient",
+    "Verified",
+  ];
+  return h(
+    "div",
+    { class: "card what-if" },
+    h("h2", {}, "What if"),
+    h(
+      "div",
+      { class: "scroll", tabindex: 0, role: "group", "aria-label": "what each fix would do" },
+      h(
+        "table",
+        {},
+        h("thead", {}, h("tr", {}, ...head.map((each) => h("th", { scope: "col" }, each)))),
+        h("tbody", {}, ...fixes.map(row)),
+      ),
+    ),
+  );
+}
