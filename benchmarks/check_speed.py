@@ -1,7 +1,8 @@
-"""How fast source is checked, beside bare `ast.parse` of the same files and TorchFix, in CPU seconds of one core; and how much memory it takes.
+"""How fast source is checked, in CPU seconds of one core, beside bare `ast.parse` of the same files and TorchFix.
 
-`python benchmarks/check_speed.py [FOLDER]`; without a folder, torch's own source. TorchFix is measured on a sample, as
-it takes minutes for all. It pins an older LibCST, so it is installed into a folder of its own, named in TORCHFIX.
+`python benchmarks/check_speed.py [FOLDER]`; without a folder, torch's own source. The memory of the largest process is
+printed, too. TorchFix is measured on a sample, as it takes minutes for all. It pins an older LibCST, so it is installed
+into a folder of its own, named in TORCHFIX.
 """
 
 import ast
