@@ -10,7 +10,6 @@ from gradsan.causes import cause
 from gradsan.causes.meaning import Meaning
 from gradsan.causes.silence import places_of
 from gradsan.facts.live_evidence import NOTHING_READ
-from gradsan.facts.location import in_cell
 from gradsan.fix.applying import edited_files
 from gradsan.fix.given_compared import completed
 from gradsan.fix.in_time import InTime, made_in_time, ranked_in_time, searched_in_time
@@ -179,7 +178,7 @@ class Prover:
 
     def _try(self, fix: Fix, files: dict[str, bytes], diagnosis: Diagnosis) -> _Attempt | None:
         """How the program runs with it; None where the source still shows the problem, and need not be run."""
-        places = ", ".join(f"{in_cell(edit.file, edit.cell)}:{edit.line}" for edit in fix.edits)
+        places = ", ".join(f"{edit.file}:{edit.line}" for edit in fix.edits)
         if self.persists(diagnosis, files):
             self._stays.add(fix.kind)
             self._fail(f"{fix.kind} at {places}: the source still has the problem")
