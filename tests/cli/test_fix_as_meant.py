@@ -336,6 +336,20 @@ ENERGY = INNER.format(
 )
 UNRECORDED = "    with torch.no_grad():\n        target = 0.5 + 0.9 * net(x).max()\n"
 
+TOTAL = """
+net = nn.Linear(4, 4)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    out = net(torch.randn(8, 4))
+    task = (out - 1).square().mean()
+    spread = out.var(0).mean()
+    loss = {total}
+    opt.zero_grad()
+    {asking}
+    opt.step()
+    print(loss.item())
+"""
+
 STRAIGHT_THROUGH = """
 encoder, decoder = nn.Linear(4, 3), nn.Linear(3, 4)
 table = nn.Parameter(torch.randn(3))
@@ -479,6 +493,18 @@ FIXED = {
         "    loss.backward()\n    project(copy)\n" + STEP,
     ),
     "an inner pass for a leaf that the loss is computed from": (ENERGY, "energy.backward(retain_graph=True)"),
+    "a pass that is asked of a term, and not of the total": (
+        TOTAL.format(total="task + 0.1 * spread", asking="task.backward()"),
+        "    loss.backward()\n",
+    ),
+    "a pass that is asked of a term through another call": (
+        TOTAL.format(total="task + 0.1 * spread", asking="(task / 2).backward()"),
+        "    (loss / 2).backward()\n",
+    ),
+    "a pass of what is no term of the total by its name": (
+        TOTAL.format(total="0.1 * spread + task", asking="shown = task\n    shown.backward()"),
+        "    shown.backward()\n",
+    ),
     "a penalty that the source shows, and the run does not": (
         SUMMED_PENALTY.format(asked=""),
         "torch.autograd.grad(field(x).sum(), x, create_graph=True)",
