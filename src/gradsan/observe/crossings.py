@@ -3,23 +3,19 @@
 An explanation is about one of them. A fix has to treat them all: each half of a state, each cache that was filled once.
 """
 
-import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
 from gradsan.facts.culprit import Culprit
 from gradsan.facts.incident import OpFact, SecondPass, Stack
 from gradsan.facts.live_evidence import Crossed
-from gradsan.facts.location import Frame
 from gradsan.observe.failure.creators import creator_iterations
 from gradsan.observe.failure.scene import Scene, moment, op_fact
 from gradsan.observe.graph import Node, leading_to, saves_values
 from gradsan.observe.log.iterations import Iterations
+from gradsan.observe.naming.assigned_together import assigned_together
 from gradsan.observe.naming.carriers import carrier
-from gradsan.observe.naming.detaching import detached_by
 from gradsan.observe.naming.line_names import Crossing
-from gradsan.observe.user_statements import function_at, read_at, statements_at
-from gradsan.source.stores import spelled, stores, text
 
 _MOST = 8  # beside the one that the explanation is about
 _ALIKE = 3  # that stand at the same lines, and are named: each is followed through the log by itself
@@ -62,31 +58,6 @@ def _of_one_statement(incident: SecondPass, culprit: Culprit) -> Iterator[Crosse
     if incident.enters is not None:
         for each in assigned_together(culprit, incident.made.stack, incident.enters.stack):
             yield Crossed(incident.made, incident.enters, each, is_alike=True)
-
-
-def assigned_together(culprit: Culprit, created: Stack, enters: Stack) -> list[Culprit]:
-    """What the statement that created the culprit gives a value too, where the later forward reads it beside it.
-
-    `h, c = cell(x, (h, c))`: the lines do not say which of the two an op of the cell has become. What the function
-    detaches already is none of them, nor is anything where each name has a value of its own: `a, b = one(x), two(x)`.
-    """
-    for frame in reversed(created):
-        unpacking = [each for each in statements_at(frame) if not _assigns_several(each)]
-        together = [text(each.target) for one in unpacking for each in stores(one) if each.value_path]
-        if culprit.name in together:
-            read = {name for each in enters if each.function == frame.function for name in read_at(each)}
-            others = read - _detached_in(frame) - {culprit.name} if culprit.name in read else ()
-            return [Culprit(each, culprit.holder) for each in map(str, together) if each in others]
-    return []
-
-
-def _assigns_several(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Tuple)
-
-
-def _detached_in(frame: Frame) -> set[str]:
-    """What a function gives a detached value of its own: `h = h.detach()`."""
-    return {spelled(target) for statement in function_at(frame) for target, _ in detached_by(statement)}
 
 
 def _loop_of(incident: SecondPass, scene: Scene) -> Iterations | None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from gradsan.facts.culprit import Culprit
 from gradsan.facts.live_evidence import Tried
-from gradsan.observe.crossings import assigned_together
+from gradsan.observe.naming.assigned_together import assigned_together
 from gradsan.observe.naming.detaching import detached, detached_by
 from gradsan.observe.naming.trace import Execution
 from gradsan.observe.tried.belief import Belief, Case, place
