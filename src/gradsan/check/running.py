@@ -4,7 +4,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from gradsan.check.cache import Cache
-from gradsan.check.reading import Checked, Sifting, check_content, depends_on_others
+from gradsan.check.reading import Checked, check_content
+from gradsan.check.sifting import Sifting, depends_on_others
 from gradsan.source.bounded import content_of, digest_of
 from gradsan.source.comments import Comment, comments_in
 

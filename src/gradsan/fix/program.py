@@ -223,6 +223,12 @@ class Program:
         """The same, innermost first."""
         return self.known(location)[::-1]
 
+    def apart_from_the_pass(self, location: Location | None) -> list[Place]:
+        """The same, but for the outer calls that the failing pass has in common with it."""
+        used = self.diagnosis.used
+        shared = 0 if location is None or used is None else common_frames(location, used)
+        return list(filter(None, self.places(location)[shared:]))[::-1]
+
     def innermost(self, location: Location | None) -> Place | None:
         """The first of those."""
         return next(iter(self.inward(location)), None)

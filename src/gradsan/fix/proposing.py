@@ -62,7 +62,7 @@ def proposals(kind: FixKind, program: Program) -> Iterator[Proposal]:
     partly: list[Proposal] = []
     for draft, treats_all in _drafts(kind, program):
         edits = draft.edits()
-        if not edits or edits in seen or not _is_sound(edits, program):
+        if not edits or edits in seen or not is_sound(edits, program):
             continue
         seen.add(edits)
         is_whole = treats_all and not draft.is_partial and not _reaches_some(edits, program.live)
@@ -132,7 +132,7 @@ def _is_what_was_predicted(kind: FixKind, live: LiveEvidence) -> bool:
     return live.crossings is not None if kind in _OF_AN_EDGE else live.freeing_places == 1
 
 
-def _is_sound(edits: Edits, program: Program) -> bool:
+def is_sound(edits: Edits, program: Program) -> bool:
     """Whether the edited files parse, and every path through them that worked still works."""
     texts = [("".join(old), "".join(new)) for _, old, new in _edited(edits, program)]
     return all(compiles(new) and keeps_every_path(old, new) for old, new in texts)
