@@ -46,7 +46,9 @@ def course(kept: Accounts) -> Course:
         constant_terms=kept.terms.facts(),
         cut_off=tuple(kept.unreached.facts(steps.count_of)),
         dropped=tuple(
-            _dropped(each) for log in process.recorder.threads() for each in dropped_losses(passes.all(), log)
+            _dropped(each)
+            for log in process.recorder.threads()
+            for each in dropped_losses(passes.all(), log, process.since(log.thread))
         ),
         timeline=None if sampling is None else timeline(process, sampling),
         graph=None if sampling is None else sampling.graph,
