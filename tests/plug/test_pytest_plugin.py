@@ -117,7 +117,7 @@ def outcomes(result: pytest.RunResult) -> dict[str, str]:
     return {each[2]: f"{each[1]} {each[3] or ''}".strip() for each in lines if each}
 
 
-@pytest.mark.parametrize("way", [(), ("-n", "2"), ("--forked",)], ids=["plain", "xdist", "forked"])
+@pytest.mark.parametrize("way", [(), ("-n", "2")], ids=["plain", "xdist"])
 def test_each_test_answers_for_itself(pytester: pytest.Pytester, way: tuple[str, ...]) -> None:
     """Whichever process runs it: errors are explained, silent problems fail the test that has them, and no other."""
     pytester.makepyfile(test_suite=SUITE)
@@ -148,13 +148,48 @@ def test_each_test_answers_for_itself(pytester: pytest.Pytester, way: tuple[str,
             "*@pytest.mark.gradsan: *GS999*",
         ]
     )
-    if "--forked" in way:  # each test has a graph of its own
-        assert found["test_second_of_two"] == "PASSED"
-    else:  # and the one that used it up is named
-        assert found["test_second_of_two"].startswith("FAILED GS101 same-loss-twice: ")
-        result.stdout.fnmatch_lines(
-            ["*GS101 same-loss-twice: `shared`*", "*1 test_suite.py:22 *", "*2 test_suite.py:78 *"]
-        )
+    assert found["test_second_of_two"].startswith("FAILED GS101 same-loss-twice: ")
+    result.stdout.fnmatch_lines(["*GS101 same-loss-twice: `shared`*", "*1 test_suite.py:22 *", "*2 test_suite.py:78 *"])
+
+
+# What `pytest --forked` does. pytest-forked itself cannot send the reports of pytest 9.2, with or without gradsan.
+FORKED = """
+import json
+import os
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+def pytest_runtest_protocol(item, nextitem):
+    read, write = os.pipe()
+    if not os.fork():
+        reports = [vars(each) | {"_id": None, "longrepr": each.longrepr and str(each.longrepr)}
+                   for each in runtestprotocol(item, log=False)]
+        os.write(write, json.dumps(reports).encode())
+        os._exit(0)
+    os.close(write)
+    with open(read, encoding="utf-8") as sent:
+        reports = json.load(sent)
+    os.wait()
+    for each in reports:
+        each = each | {"nodeid": item.nodeid, "location": tuple(each["location"])}
+        each.pop("_id")
+        item.ihook.pytest_runtest_logreport(report=pytest.TestReport(**each))
+    return True
+"""
+
+
+def test_each_test_in_a_process_of_its_own(pytester: pytest.Pytester) -> None:
+    """Its report comes as text, and has the code in its line all the same."""
+    pytester.makepyfile(test_suite=SUITE)
+    pytester.makeconftest(FORKED)
+    tests = "test_retains or test_clean_after_it or test_second_of_two or test_is_noted"
+    result = pytester.runpytest_subprocess("--gradsan", "-rA", "-k", tests)
+    found = outcomes(result)
+
+    assert found.pop("test_retains").startswith("FAILED GS302 needless-retain: ")
+    assert found == dict.fromkeys(("test_clean_after_it", "test_second_of_two", "test_is_noted"), "PASSED")
+    result.stdout.fnmatch_lines(["fix: remove `retain_graph=True`*", "test_suite.py::test_is_noted: GS302 *"])
 
 
 SMALL = """
@@ -168,7 +203,7 @@ def test_retains():
 
 
 def test_project_decides_in_its_files(pytester: pytest.Pytester) -> None:
-    """`gradsan = true` for everybody; what `[tool.gradsan]` ignores fails no test; the command line has the last word."""
+    """`gradsan = true` for everybody; what `[tool.gradsan]` ignores fails no test; the command line decides."""
     pytester.makepyfile(test_small=SMALL)
     on = "[tool.pytest.ini_options]\ngradsan = true\n"
 

@@ -73,7 +73,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def gradsan_watch() -> "Callable[[], AbstractContextManager[Watch]]":
-    """What collects all that is found in a block: after `with gradsan_watch() as watched:`, see `watched.diagnoses`.
+    """To be called around a block, which it watches as `gradsan.watch()` does: see its `diagnoses` afterwards.
 
     A test that asks for this fixture judges by itself: `--gradsan` explains its errors, and fails it for nothing else.
     """

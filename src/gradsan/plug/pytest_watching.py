@@ -97,15 +97,15 @@ class Watching:
         """Put the code into the line of the short summary."""
         report = yield
         if call.when == "call":  # plain texts: reports are sent from process to process
-            report.gradsan_noted = item.stash.get(_NOTED, [])
+            vars(report)["gradsan_noted"] = item.stash.get(_NOTED, [])
         error = None if call.excinfo is None else call.excinfo.value
         if error is None or not report.failed:
             return report
         if isinstance(error, SilentProblemError):
-            report.gradsan_headline = _headline(error.found[0])
+            vars(report)["gradsan_headline"] = _headline(error.found[0])
             report.longrepr = _shown(str(error), report)
         elif (explained := explain(error)) is not None:
-            report.gradsan_headline = _headline(explained)
+            vars(report)["gradsan_headline"] = _headline(explained)
             crash = getattr(report.longrepr, "reprcrash", None)
             if crash is not None:
                 crash.message = _headline(explained)
