@@ -36,10 +36,11 @@ test:
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync check $(LATER:%=test-%)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --dist worksteal
 
-# One that is not found is named and left out.
+# One that is not found is named and left out. In one process each: they run side by side, beside mypy, and a second
+# process would take as long to load all tests as to run its half of them.
 $(LATER:%=test-%): test-3.%:
 	@if [ -n "$(call later,$*)" ]; then $(MAKE) --no-print-directory .venv-3.$*/stamp && \
-		.venv-3.$*/bin/python -m pytest --quiet --without-torch -m "not cold" --numprocesses logical --dist worksteal $(PURE); \
+		.venv-3.$*/bin/python -m pytest --quiet --without-torch -m "not cold" $(PURE); \
 	else echo 'Python 3.$* is not found: what needs no torch is not tested with it'; fi
 
 .venv-3.%/stamp: requirements/run.txt requirements/test.txt pyproject.toml

@@ -1,7 +1,8 @@
-"""How fast source is checked, beside bare `ast.parse` of the same files and TorchFix, in CPU seconds of one core.
+"""How fast source is checked, in CPU seconds of one core, beside bare `ast.parse` of the same files and TorchFix.
 
-`python benchmarks/check_speed.py [FOLDER]`; without a folder, torch's own source. TorchFix is measured on a sample, as
-it takes minutes for all. It pins an older LibCST, so it is installed into a folder of its own, named in TORCHFIX.
+`python benchmarks/check_speed.py [FOLDER]`; without a folder, torch's own source. The memory of the largest process is
+printed, too. TorchFix is measured on a sample, as it takes minutes for all. It pins an older LibCST, so it is installed
+into a folder of its own, named in TORCHFIX.
 """
 
 import ast
@@ -31,7 +32,7 @@ def main(folder: Path) -> None:
     tell("ast.parse", lines, floor, floor)
     tell("gradsan check, cold, one core", lines, cold, floor)
     tell("gradsan check, warm cache", lines, warm, floor)
-    print(f"warm is {cold / warm:.1f}x as fast as cold")
+    print(f"warm is {cold / warm:.1f}x as fast as cold; the largest process had {largest_child():,.0f} MB")
     compare_torchfix(files, lines / cold)
 
 
@@ -93,6 +94,12 @@ def of_children(work: Callable[[], None]) -> float:
     work()
     end = resource.getrusage(resource.RUSAGE_CHILDREN)
     return end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
+
+
+def largest_child() -> float:
+    """The most memory, in MB, that a process has had which was started from here."""
+    kilobytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return kilobytes / 1024 if sys.platform == "linux" else kilobytes / 1024**2
 
 
 def tell(what: str, lines: int, seconds: float, floor: float) -> None:

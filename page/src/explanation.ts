@@ -114,7 +114,6 @@ export function explanation(finding: Finding, sources: readonly SourceText[]): H
   return h(
     "article",
     { class: "explanation" },
-    headline(finding),
     h("div", { class: "columns" }, left, right),
     finding.fixes.length ? whatIf(finding.fixes) : null,
     h(

@@ -2,10 +2,17 @@
 
 import "./style.css";
 import { unpacked, type Finding, type Run } from "./data";
-import { button, h, prose } from "./dom";
-import { explanation } from "./explanation";
+import { button, h, prose, tabs } from "./dom";
+import { explanation, headline } from "./explanation";
 import { folded, type Found } from "./findings";
+import { graphView } from "./graph";
+import { timelineView } from "./timeline";
 import { count, size } from "./words";
+
+interface View {
+  readonly name: string;
+  readonly make: () => HTMLElement;
+}
 
 function themeButton(): HTMLElement {
   const root = document.documentElement;
@@ -25,13 +32,22 @@ function numbers(run: Run): string {
 }
 
 function nothing(): HTMLElement {
-  return h("header", { class: "headline nothing" }, h("h1", {}, "✓ Nothing found"));
+  return h("header", { class: "headline nothing" }, h("span", { class: "chip" }, "✓ nothing found"));
 }
 
+/** Of what was recorded; a problem that raises nothing is seen best along the run. */
 function views(run: Run, finding: Finding | null): HTMLElement {
   const details = run.details;
-  const sources = details?.sources ?? [];
-  return finding ? explanation(finding, sources) : nothing();
+  const timeline = details?.timeline;
+  const made: View[] = [];
+  if (finding) made.push({ name: "Explanation", make: () => explanation(finding, details?.sources ?? []) });
+  const graph = details?.graphs.find((each) => each.diagnosis === finding?.fingerprint) ?? details?.graphs[0];
+  if (graph) made.push({ name: "Graph", make: () => graphView(graph, details?.sources ?? []) });
+  if (timeline?.events.length) made.push({ name: "Timeline", make: () => timelineView(timeline) });
+  if (!made.length) return nothing();
+  const shown = tabs("Views", made, { class: "views" });
+  shown.show(finding?.severity === "error" || !timeline?.events.length ? 0 : made.length - 1);
+  return h("div", {}, finding ? headline(finding) : nothing(), shown.bar, shown.body);
 }
 
 function runName(run: Run, place: number): string {

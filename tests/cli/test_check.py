@@ -174,7 +174,7 @@ def test_comment_that_silences_nothing_is_reported(here: Here) -> None:
 
     ended = here.check()
 
-    assert "silences nothing that is found" in ended.stderr
+    assert "silences nothing, and can be removed" in ended.stderr
     assert "silences" not in here.check("--select", "GS1").stderr
 
 
@@ -257,7 +257,7 @@ def test_notebook_is_checked_cell_by_cell(here: Here) -> None:
 
     ended = here.check("--format", "concise")
 
-    assert ended.stdout.startswith("train.ipynb[3]:")
+    assert ended.stdout.startswith("train.ipynb:In[3]:")
 
 
 def test_statistics_count_by_code(carried: Here) -> None:
@@ -351,6 +351,6 @@ def test_what_was_not_followed_to_the_end_is_counted_and_named(here: Here) -> No
     counted = here.check("--no-cache")
     named = here.check("--no-cache", "-v")
 
-    assert counted.stderr == "gradsan: 1 file not followed to the end, where more may be found; -v names them\n"
+    assert counted.stderr == "gradsan: 1 file not followed to the end, and may contain more; -v names them\n"
     assert named.stderr == "gradsan: long.py was not followed to the end: there may be more in it\n"
     assert here.check("--no-cache", "--quiet").stderr == ""

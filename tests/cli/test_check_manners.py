@@ -38,6 +38,28 @@ def test_file_that_cannot_be_read_is_a_finding(here: Here, content: bytes, said:
     assert here.codes("--ignore", "GS001") == []
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_file_without_a_pass_is_read_if_it_is_named_by_itself(here: Here, named: bool) -> None:  # noqa: FBT001 # a parameter
+    """In a folder there is nothing to find in it; whoever names it wants to know of this one."""
+    here.write("settings.py", "def load(:\n")
+
+    assert here.codes(*(["settings.py"] if named else [])) == (["GS001"] if named else [])
+    assert here.codes("settings.py") == ["GS001"]
+
+
+def test_what_is_not_fixed_is_named_with_the_reason(here: Here, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Another folder's file is not written."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "train.py"
+    elsewhere.write_text(CARRIED, encoding="utf-8")
+
+    ended = here.check("--fix", str(elsewhere))
+
+    assert ended.status == 1
+    assert "GS103 is left: nothing was tried: " in ended.stderr
+    assert "lies outside the working directory" in ended.stderr
+    assert elsewhere.read_text(encoding="utf-8") == CARRIED
+
+
 def test_folder_without_files_is_named(here: Here) -> None:
     """Mostly it is a slip: another folder was meant."""
     (here.folder / "empty").mkdir()

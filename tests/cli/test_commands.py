@@ -92,23 +92,6 @@ def test_help_and_version_are_commands_too(workshop: Workshop) -> None:
     assert workshop.gradsan("version").stdout == workshop.gradsan("--version").stdout
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_shell_completes_commands_options_and_codes(shell: str, workshop: Workshop) -> None:
-    """The script asks gradsan itself, as the shell then does."""
-    script = workshop.gradsan("completion", shell)
-
-    def offered(*words: str) -> str:
-        asked = {"COMP_WORDS": " ".join(words), "COMP_CWORD": words[-1] if shell == "fish" else str(len(words) - 1)}
-        return workshop.gradsan(_GRADSAN_COMPLETE=f"{shell}_complete", **asked).stdout
-
-    assert (script.status, script.stderr) == (0, "")
-    assert f"_GRADSAN_COMPLETE={shell}_complete" in script.stdout
-    assert "check" in offered("gradsan", "ch")
-    assert "--select" in offered("gradsan", "check", "--sel")
-    assert "GS103" in offered("gradsan", "explain", "GS10")
-    assert "GS301,GS103" in offered("gradsan", "check", "--select", "GS301,GS10")
-
-
 @pytest.mark.parametrize("command", ["nonsense", "run", "run --nonsense a.py", "explain --color sometimes"])
 def test_bad_usage_is_reported_with_status_2(command: str, workshop: Workshop) -> None:
     """On stderr, with the way to the help page, and without a traceback."""

@@ -264,11 +264,11 @@ def iterations_throughout(source: str, file: Path) -> list[tuple[Iterations, ...
     recorder.pen._head_blocks, recorder.pen._tail_blocks = 1, 2  # noqa: SLF001 # as few as there can be
 
     def probe(value: object) -> object:
-        made = ops.probe(value)
-        lines = recorder.lines()
-        if lines is not None and len(ops.stacks) % 7 == 0:
+        ops.stacks.append(())  # its stack is not asked for
+        lines = recorder.lines() if len(ops.stacks) % 31 == 0 else None  # counts add up: what is wrong stays wrong
+        if lines is not None:
             found.append(lines.iterations(sys._getframe(1)))  # noqa: SLF001 # the program's
-        return made
+        return value
 
     try:
         with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):

@@ -120,6 +120,106 @@ SHARED = Diagnosis(
     ),
 )
 
+# A value is changed after an op has saved it: three places, and an edit that adds a line.
+EDITED = Diagnosis(
+    code="GS202",
+    name="inplace-edit",
+    severity="error",
+    origin="run",
+    confidence="certain",
+    message="`out` was changed in place after an op had saved it for backward()",
+    made=at("train.py", 6, "out = net(batch)"),
+    changed=at("train.py", 7, "out[out < 0.5] = 0"),
+    used=at("train.py", 11, "loss.backward()"),
+    fixes=(
+        Fix(
+            kind="clone",
+            title="do not change `out` in place: create a new tensor, or change a copy (`.clone()`)",
+            safety="same-gradients",
+            edits=(Edit("train.py", 7, 7, "    out[out < 0.5] = 0", "    out = out.clone()\n    out[out < 0.5] = 0"),),
+        ),
+    ),
+)
+
+# A loss without a graph, from source, in two files.
+LOST = Diagnosis(
+    code="GS203",
+    name="lost-graph",
+    severity="error",
+    origin="check",
+    confidence="likely",
+    message="`losses` has no graph: `.item()` cut it off from the parameters",
+    cut=at("metrics.py", 7, "losses.append(criterion(net(x), y).item())"),
+    used=at("train.py", 112, "torch.stack(losses).mean().backward()"),
+    fixes=(
+        Fix(
+            kind="re-attach",
+            title="remove or replace what cuts the graph: `losses.append(criterion(net(x), y).item())` (metrics.py:7)",
+            safety="changes-gradients",
+            edits=(
+                Edit(
+                    "metrics.py",
+                    7,
+                    7,
+                    "losses.append(criterion(net(x), y).item())",
+                    "losses.append(criterion(net(x), y))",
+                ),
+            ),
+        ),
+        Fix("advice", "compute `losses` with torch operations, from tensors that require a gradient", "same-gradients"),
+    ),
+)
+
+# A silent problem that costs memory, with a fix in two files.
+LEAK = Diagnosis(
+    code="GS301",
+    name="graph-leak",
+    severity="warning",
+    origin="run",
+    confidence="certain",
+    message="`history` keeps the graphs of 1,200 steps, and more with every step",
+    made=at("train.py", 9, "loss = net(x).square().mean()"),
+    held=at("log.py", 14, "history.append(value)"),
+    evidence={"ops": 8400, "saved_bytes": 91_000_000},
+    fixes=(
+        Fix(
+            kind="item",
+            title="put only the number into `history`: `.item()`",
+            safety="same-gradients",
+            edits=(
+                Edit("log.py", 14, 14, "    history.append(value)", "    history.append(float(value))"),
+                Edit("train.py", 15, 15, "    log(loss)", "    log(loss.item())"),
+            ),
+        ),
+        Fix("detach", "detach what is put into `history`: its values stay, its graph is dropped", "same-gradients"),
+        Fix("no-grad", "compute what is put into `history` under `torch.no_grad()`", "same-gradients"),
+    ),
+)
+
+# A silent problem that trains something else; its places stand in an order of their own.
+PILED = Diagnosis(
+    code="GS303",
+    name="missing-zero-grad",
+    severity="warning",
+    origin="run",
+    confidence="likely",
+    message="Every step of `opt` also uses the gradients of the steps before: nothing clears them",
+    changed=at("train.py", 8, "opt.step()"),
+    used=at("train.py", 7, "loss.backward()"),
+    fixes=(Fix("zero-grad", "call `opt.zero_grad()` in every step, before backward()", "changes-gradients"),),
+)
+
+# What is no program: one place, and nothing to write.
+UNREADABLE = Diagnosis(
+    code="GS001",
+    name="unreadable",
+    severity="error",
+    origin="check",
+    confidence="certain",
+    message="this file was not checked: it is not Python that this version reads: '(' was never closed",
+    used=at("old/train.py", 3, "print(loss"),
+)
+
 # Letters that take two columns, and that a C locale does not have.
 FOREIGN = replace(
     CARRIED,

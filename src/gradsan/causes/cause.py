@@ -13,7 +13,7 @@ from gradsan.facts.doubt import SURE
 from gradsan.facts.incident import Evidence, Incident, Stack
 from gradsan.report import Culprit, FixKind, Severity
 
-Role = Literal["made", "held", "cut", "freed", "changed", "enters", "used"]  # in the order of an explanation
+Role = Literal["made", "held", "cut", "freed", "changed", "enters", "used"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class Cause:
     fix: ClassVar[str]  # what ends it
     unless: ClassVar[str]  # when that is the wrong thing to do, and what to do then
     tempting: ClassVar[Tempting]
-    # What the places of a diagnosis are to the explanation. A cause may say it in better words of its own. `{call}` is
-    # what the line calls: `backward()` where it says so.
+    # What the places of a diagnosis are to the explanation, in the order of time. A cause may say it in better words,
+    # or in another order. `{call}` is what the line calls: `backward()` where it says so.
     roles: ClassVar[dict[Role, str]] = {
         "made": "created here",
         "held": "kept here",

@@ -14,10 +14,10 @@ class CompiledRetain(Cause):
     nothing left to walk a second time. So a call with `retain_graph=True` or `create_graph=True` cannot be served,
     and PyTorch refuses it.
 
-    Whether buffers are donated is settled when the backward is compiled, at its first pass. If that one was
+    Whether buffers are donated is decided when the backward is compiled, at its first pass. If that one was
     ordinary, they are, and a later retained pass raises; if the first pass was itself retained, they are not. So
     the error shows up in the second phase of a program: a benchmark after its warm-up, a second loss that is
-    switched on later. The cache that the default backend keeps on disk can settle it too, and then the very first
+    switched on later. The cache that the default backend keeps on disk can decide it too, and then the very first
     retained pass raises.
     """
 

@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import ClassVar
 
-from gradsan.causes.cause import Cause, Example, Finding, Tempting
+from gradsan.causes.cause import Cause, Example, Finding, Role, Tempting
 from gradsan.causes.meaning import Meaning
 from gradsan.causes.remedy import Remedy
 from gradsan.facts.course import Course, OptimizerLine
@@ -28,10 +29,10 @@ class MissingZeroGrad(Cause):
     name = "missing-zero-grad"
     severity = "warning"
     summary = "gradients pile up over optimizer steps because they are never cleared"
-    roles = Cause.roles | {
-        "changed": "this step uses all gradients so far",
-        "enters": "this {call} is of its own loss",
+    roles: ClassVar[dict[Role, str]] = {
         "used": "this {call} adds to the old gradients",
+        "enters": "this {call} is of its own loss",
+        "changed": "this step uses all gradients so far",
     }
     example = Example(
         program="""\

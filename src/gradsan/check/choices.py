@@ -6,6 +6,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from gradsan.check.graph import Moment
+from gradsan.knowledge.effects import may_ask_for_pass, touches_gradients
+from gradsan.knowledge.hints import CUTTING_WORDS, RESET_WORDS
+from gradsan.knowledge.tensors import operation
+from gradsan.source.names import called_name, calls
 
 _MOST_FORCED = 6  # branches that are followed one by one
 _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -32,7 +36,8 @@ Decided = dict[ast.AST, set[bool]]  # unknown conditions, and how they were deci
 def policies(taken: Decided, varying: set[ast.AST]) -> Iterator[Policy]:
     """The paths to follow: the usual one, the unusual one, one that turns, and branches left out so far.
 
-    What was met on a path is added to the arguments before the next one is asked for.
+    What was met on a path is added to the arguments before the next one is asked for. A branch is worth a path of its
+    own only where a graph's life depends on it: most decide what is printed, loaded or saved.
     """
     yield Policy()
     if taken:
@@ -41,11 +46,26 @@ def policies(taken: Decided, varying: set[ast.AST]) -> Iterator[Policy]:
         yield Policy(turns=True)
     left = _MOST_FORCED
     while left and (
-        one_sided := [(node, True not in outcomes) for node, outcomes in taken.items() if len(outcomes) == 1][:left]
+        one_sided := [(node, True not in how) for node, how in taken.items() if _is_open(node, how)][:left]
     ):
         left -= len(one_sided)
         taken |= {node: {True, False} for node, _ in one_sided}
         yield from (Policy(forced=(each,)) for each in one_sided)
+
+
+def _is_open(branch: ast.AST, outcomes: set[bool]) -> bool:
+    return len(outcomes) == 1 and _concerns_graphs(branch)
+
+
+@lru_cache(maxsize=1024)
+def _concerns_graphs(branch: ast.AST) -> bool:
+    """Whether one of its sides asks for a pass, steps, clears, cuts or resets."""
+    return any(_changes_lives(called_name(each).lower()) for each in calls(branch))
+
+
+def _changes_lives(name: str) -> bool:
+    is_known = may_ask_for_pass(name) or touches_gradients(name) or operation(name).cuts
+    return is_known or any(word in name for word in (*CUTTING_WORDS, *RESET_WORDS))
 
 
 @dataclass(slots=True)

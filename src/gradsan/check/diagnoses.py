@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from gradsan.causes.diagnosing import EntryPoint, diagnose
 from gradsan.causes.silence import silent_diagnoses
-from gradsan.check.followed_paths import Shown
 from gradsan.check.graph import Label
+from gradsan.check.shown import Shown
 from gradsan.check.spots import Spot
 from gradsan.facts.culprit import Named, shown
 from gradsan.facts.incident import Stack

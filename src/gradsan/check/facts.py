@@ -66,7 +66,7 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
         repetition=None if loop is None else loop.repetition,
         updated_between=world.changed_between(trouble.freeing, trouble.failing),
         cleared_between=world.cleared_between(trouble.freeing, trouble.failing),
-        owners=_owners(old, world),
+        owners=_owners(old, trouble, world),
         consumed=frozenset(),
         consumed_bytes=None,
         compiled=trouble.op.compiled is not None,
@@ -116,10 +116,17 @@ def _kinship(trouble: SecondWalk) -> Kinship:
     return "total" if mine & earlier & trouble.freed else "none"
 
 
-def _owners(old: OldPart, world: World) -> Owners:
-    """Whose parameters lie inside and outside the freed part."""
+def _owners(old: OldPart, trouble: SecondWalk, world: World) -> Owners:
+    """Whose parameters lie inside and outside the freed part, and whom the earlier pass was for."""
     fresh, freed = leaves_in(old.beside), leaves_in(old.ops)
-    owners = Owners(_optimizers(fresh, world), _optimizers(freed, world), by_optimizer=True)
+    names = {id(each): f"{each.name}#{at}" for at, each in enumerate(world.optimizers)}
+    owners = Owners(
+        _optimizers(fresh, world),
+        _optimizers(freed, world),
+        by_optimizer=True,
+        stepped=frozenset(names[id(each)] for each in world.stepped_after(trouble.freeing)),
+        one_line=stack_of(trouble.failing.site) == stack_of(trouble.freeing.site),
+    )
     return owners if owners.fresh or owners.freed else Owners(_modules(fresh), _modules(freed), by_optimizer=False)
 
 

@@ -2,42 +2,25 @@
 
 import ast
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from gradsan.check.agreement import Agreement
 from gradsan.check.certainty import weighed_by_callers
 from gradsan.check.choices import Decided, Policy, policies
 from gradsan.check.machine import Machine, OutOfPatienceError
+from gradsan.check.project import Project
+from gradsan.check.shown import Shown
 from gradsan.check.starts import WHOLE_FILE, Start, definitions, follow, has_pass, kept
 from gradsan.check.suspicions import Suspicions, suspicions
-from gradsan.check.troubles import Misfit
 from gradsan.check.world import World
-from gradsan.facts.held import NOTHING, Held, any_of
+from gradsan.facts.held import any_of
 from gradsan.source.file import Source
-
-if TYPE_CHECKING:
-    from gradsan.check.stopped import Stopped
-    from gradsan.facts.course import Course
 
 _PATIENCE_FOR_A_FILE = 15_000  # expressions
 _PATIENCE_FOR_A_LINE = 25  # expressions more
 _MOST_PATIENCE = 120_000
 
 
-@dataclass(slots=True)
-class Shown:
-    """Everything that the paths through a file showed."""
-
-    stopped: "list[Stopped]" = field(default_factory=list)
-    courses: "list[Course]" = field(default_factory=list)  # for each start of which there is something to say
-    drawn_in: set[str] = field(default_factory=set)  # files that were read on the path
-    revealed: Held = NOTHING  # what the expressions may be that somebody asked about
-    misfits: set[Misfit] = field(default_factory=set)
-    trained: set[str] = field(default_factory=set)  # the parameters that some pass gave a gradient
-    complete: bool = True
-
-
-@dataclass(slots=True)
+@dataclass
 class Reader:
     """Follows the paths through one file."""
 
@@ -46,7 +29,9 @@ class Reader:
     left: int = 0
     most: int = _MOST_PATIENCE
     entered: set[ast.AST] = field(default_factory=set)
-    sources: dict[str, Source | None] = field(default_factory=dict)  # of all paths
+
+    def __post_init__(self) -> None:
+        self.project = Project(self.source.path)
 
     def read(self) -> Shown:
         """Follow the file as a program; then every function with a pass that this did not reach."""
@@ -68,7 +53,8 @@ class Reader:
             if machine is None:
                 break
             self._note(machine.world)
-            shown.add(suspicions(machine.world, closed=start == WHOLE_FILE, kept=kept(machine, start)))
+            closed = start == WHOLE_FILE and machine.patience >= 0  # what was not followed may use all that is there
+            shown.add(suspicions(machine.world, closed=closed, kept=kept(machine, start)))
             agreement.add(machine.world)
             entered |= machine.entered
             varying |= machine.choices.varying
@@ -92,7 +78,7 @@ class Reader:
         if self.left <= 0:
             self.shown.complete = False
             return None
-        machine = Machine(policy, self.sources)
+        machine = Machine(policy, self.project)
         before = machine.patience = min(machine.patience, self.left)
         try:
             follow(machine, self.source, start)

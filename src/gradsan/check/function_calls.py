@@ -6,7 +6,7 @@ from itertools import pairwise
 from gradsan.check.call_frames import Frame
 from gradsan.check.definitions import is_abstract, yields
 from gradsan.check.graph import DOUBTFUL, Code, Cut
-from gradsan.check.machine import Call, Machine
+from gradsan.check.machine import Call, GivenUpError, Machine, Watched
 from gradsan.check.new_ops import result
 from gradsan.check.tables import CALLEES, RECEIVERS, entered
 from gradsan.check.unfollowed import unknown_call
@@ -30,6 +30,7 @@ from gradsan.source.file import Source
 
 _DEEPEST_CALL = 24  # calls within calls that are followed
 _DEEPEST_STATE = 24  # modules within modules
+_LONG_ENOUGH = 250  # expressions in which nothing of a graph happens
 _AGAIN = 2  # how often a function may call itself before it is taken as unknown
 
 
@@ -40,11 +41,29 @@ def enter(machine: Machine, function: Function, call: Call, receiver: Value | No
     if source is None or not _is_followed(machine, function):
         return unknown_call(machine, _name(function), call)
     if function.remembered is None:
-        return _entered(machine, function, source, call, receiver)
+        return _patiently(machine, function, source, call, receiver)
     key = tuple(map(key_of, call.values))
     if key not in function.remembered:
-        function.remembered[key] = _entered(machine, function, source, call, receiver)
+        function.remembered[key] = _patiently(machine, function, source, call, receiver)
     return function.remembered[key]
+
+
+def _patiently(machine: Machine, function: Function, source: Source, call: Call, receiver: Value | None) -> Value:
+    """Follow it to its end; or give it up, where it is far from any pass and nothing of a graph happens in it."""
+    given = call.values if receiver is None else [receiver, *call.values]
+    if source.path == machine.project.home or machine.project.leads_to_pass(source, given):
+        return _entered(machine, function, source, call, receiver)
+    watched = Watched(machine.patience - _LONG_ENOUGH, given)
+    if function.node in machine.project.given_up and watched.is_apart():
+        return unknown_call(machine, _name(function), call)
+    try:
+        with machine.watching(watched):
+            return _entered(machine, function, source, call, receiver)
+    except GivenUpError as error:
+        if error.call is not watched:
+            raise
+    machine.project.given_up.add(function.node)
+    return unknown_call(machine, _name(function), call)
 
 
 @entered(RECEIVERS, Function)

@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Literal
 
 from gradsan.facts import doubt as doubts
@@ -14,12 +13,20 @@ SURE, LIKELY, DOUBTFUL = doubts.SURE, doubts.LIKELY, doubts.DOUBTFUL
 
 UNKNOWN = "unknown"  # the name of an op of which only a pass shows that it is there
 
-_numbers = count(1)
+
+class _Clock:
+    now = 0
 
 
 def tick() -> int:
-    """A number that rises with everything that happens: it parts before from after."""
-    return next(_numbers)
+    """A number that rises with everything that happens to graphs: it parts before from after."""
+    _Clock.now += 1
+    return _Clock.now
+
+
+def latest() -> int:
+    """The number of what happened last."""
+    return _Clock.now
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,7 @@ class Leaf:
     given: list["Contribution"] = field(default_factory=list)  # gradients since they were last cleared
     reached: bool = False  # some pass has led here
     gradient_read: bool = False
+    number: int = field(default_factory=tick)
 
     def use_gradients(self, site: Site | None = None) -> None:
         """A step takes its gradients, or somebody who cannot be seen."""

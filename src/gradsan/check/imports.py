@@ -99,7 +99,7 @@ def _imported(machine: Machine, path: str) -> Frame | None:
     """The names of another file of the user's, none of them read yet."""
     if path in machine.modules:
         return machine.modules[path]
-    source = machine.load(path) if len(machine.modules) < _MOST_MODULES else None
+    source = machine.project.load(path) if len(machine.modules) < _MOST_MODULES else None
     if source is None:
         return None
     machine.patience -= len(source.lines) // _LINES_FOR_AN_EXPRESSION

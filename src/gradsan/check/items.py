@@ -8,7 +8,7 @@ from gradsan.check.expressions import known_truth
 from gradsan.check.graph import LoopRun
 from gradsan.check.machine import NOWHERE, Call, Machine
 from gradsan.check.tables import EXPRESSIONS, entered
-from gradsan.check.values import Const, Mapping, Sequence, Value, is_exact, key_of, whole_number
+from gradsan.check.values import Const, Mapping, Sequence, Value, is_exact, key_of, ops_of, whole_number
 
 LONGEST_UNROLLED = 4  # elements of a known list that are gone through one by one
 _KINDS: dict[type[ast.expr], str] = {ast.ListComp: "list", ast.SetComp: "set", ast.GeneratorExp: "generator"}
@@ -46,7 +46,14 @@ def _slice(machine: Machine, value: Sequence, index: ast.Slice) -> Value:
 def _entry(machine: Machine, value: Mapping, key: Value) -> Value:
     if key_of(key) not in value.entries and value.missing is not None:
         value.entries[key_of(key)] = machine.call(value.missing, Call(NOWHERE))
-    return value.entry(key) or Value()
+    return value.entry(key) or _any_of(value)
+
+
+def _any_of(value: Mapping) -> Value:
+    """What stands under a key that nobody was seen to write: it may be any of what is there, which has a user so."""
+    for op in ops_of(value):
+        op.users += 1
+    return Value()
 
 
 @entered(EXPRESSIONS, ast.DictComp)

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from gradsan.check.call_frames import Frame
 from gradsan.check.choices import Choices, Policy
-from gradsan.check.graph import Code, LoopRun, Site
+from gradsan.check.graph import Code, LoopRun, Site, latest
+from gradsan.check.project import Project
 from gradsan.check.tables import CALLEES, EXPRESSIONS, ITERABLES, OWNERS, RECEIVERS, STATEMENTS, TARGETS, WHOLES
-from gradsan.check.values import NONE, Value
+from gradsan.check.values import NONE, Value, ops_of
 from gradsan.check.world import World
-from gradsan.source.disk import load
 from gradsan.source.file import Source
 
 Given = tuple[Value, ast.expr | None]  # a value, and the expression that it came from
@@ -23,6 +23,27 @@ PATIENCE = 12_000  # expressions of one path
 
 class OutOfPatienceError(Exception):
     """A path has become too long to be followed to its end."""
+
+
+@dataclass(slots=True, eq=False)
+class Watched:
+    """A call that is followed only for some time if nothing of a graph happens in it."""
+
+    until: int  # the patience that must be left
+    given: Sequence[Value]  # what it was called with, and on
+    since: int = field(default_factory=latest)
+
+    def is_apart(self) -> bool:
+        """Whether nothing has happened since to any graph, and it has none in its hands."""
+        return latest() == self.since and not any(map(ops_of, self.given))
+
+
+class GivenUpError(Exception):
+    """A call is not worth following."""
+
+    def __init__(self, call: Watched) -> None:
+        super().__init__()
+        self.call = call
 
 
 class Call(NamedTuple):
@@ -80,11 +101,13 @@ class Machine:
     """The state of one path, which leads every question to its handler."""
 
     policy: Policy = field(default_factory=Policy)
-    sources: dict[str, Source | None] = field(default_factory=dict)  # that were read, on this path or before it
+    project: Project = field(default_factory=Project)
     world: World = field(default_factory=World)
     modules: dict[str, Frame] = field(default_factory=dict)  # by file
     entered: set[ast.AST] = field(default_factory=set)  # the nodes of functions that were followed
     patience: int = PATIENCE
+    alert: int = 0  # the patience below which it is asked whether to go on
+    watched: list[Watched] = field(default_factory=list)  # calls under way of which that is asked, outermost first
 
     def __post_init__(self) -> None:
         self.choices = Choices(self.policy)
@@ -93,10 +116,30 @@ class Machine:
     def evaluate(self, node: ast.expr) -> Value:
         """The value of an expression."""
         self.patience -= 1
-        if self.patience < 0:
-            raise OutOfPatienceError
+        if self.patience < self.alert:
+            self._ask_whether_to_go_on()
         handler = EXPRESSIONS.get(type(node))
         return Value(created=self.site(node)) if handler is None else handler(self, node)
+
+    def _ask_whether_to_go_on(self) -> None:
+        """No, where the path has become too long, or where nothing of a graph happens in a call."""
+        if self.patience < 0:
+            raise OutOfPatienceError
+        for each in self.watched:
+            if self.patience < each.until and each.is_apart():
+                raise GivenUpError(each)
+        self.watched = [each for each in self.watched if self.patience >= each.until]
+        self.alert = max((each.until for each in self.watched), default=0)
+
+    @contextmanager
+    def watching(self, call: Watched) -> Iterator[None]:
+        """A call is under way that is given up where nothing of a graph happens in it."""
+        before, alert = self.watched, self.alert
+        self.watched, self.alert = [*before, call], max(alert, call.until)
+        try:
+            yield
+        finally:
+            self.watched, self.alert = before, alert
 
     def optional(self, node: ast.expr | None) -> Value:
         """The value of an expression that may be left out; None, where it is."""
@@ -148,12 +191,6 @@ class Machine:
         """Which branch to take where a condition is not known; `unlikely`: it leads out of the ordinary."""
         code = (self.frame.code, self.frame.depth)
         return self.choices.choose(node, test, unlikely=unlikely, moment=self.world.moment, code=code)
-
-    def load(self, path: str) -> Source | None:
-        """Another file. It is read once for all paths, so that its nodes live as long as what is noted of them."""
-        if path not in self.sources:
-            self.sources[path] = load(path)
-        return self.sources[path]
 
     @property
     def is_certain(self) -> bool:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradsan.check.builtin_calls import REVEALING
-from gradsan.check.followed_paths import Reader, Shown
+from gradsan.check.followed_paths import Reader
 from gradsan.check.interpreter import deep_recursion
+from gradsan.check.shown import Shown
 from gradsan.check.troubles import Misfit
 from gradsan.facts.held import NOTHING, Held
 from gradsan.report import Diagnosis

@@ -1,10 +1,11 @@
 """A whole check: files in, diagnoses out; over all cores, and past whatever cannot be read."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from gradsan.check.cache import Cache
-from gradsan.check.reading import Checked, Sifting, check_content, depends_on_others
+from gradsan.check.reading import Checked, check_content
+from gradsan.check.sifting import Sifting, depends_on_others
 from gradsan.source.bounded import content_of, digest_of
 from gradsan.source.comments import Comment, comments_in
 
@@ -30,14 +31,23 @@ class Outcome:
 
 
 def check_files(
-    paths: Sequence[str], cache: Cache | None, *, jobs: int, progress: Callable[[], None] = lambda: None
+    paths: Sequence[str],
+    cache: Cache | None,
+    *,
+    jobs: int,
+    named: Collection[str] = (),
+    progress: Callable[[], None] = lambda: None,
 ) -> Outcome:
-    """Check all files. `progress` is called for each that is done."""
+    """Check all files. `progress` is called for each that is done.
+
+    A file in which there can be nothing to find is not even parsed, unless it is `named` by itself: then the user
+    wants to know of that one whether it can be.
+    """
     outcome = Outcome(files=len(paths))
     sifting = Sifting()
     waiting: dict[str, int] = {}  # with their sizes
     for path in paths:
-        size = _sifted(path, sifting, cache, outcome)
+        size = _sifted(path, sifting, cache, outcome, is_named=path in named)
         if size is None:
             progress()
         else:
@@ -64,10 +74,10 @@ def _within_budget(work: Callable[[str], Checked], paths: Iterable[str], *, jobs
         yield Checked(path, problem=answer.why, internal=True) if isinstance(answer, Exceeded) else answer
 
 
-def _sifted(path: str, sifting: Sifting, cache: Cache | None, outcome: Outcome) -> int | None:
+def _sifted(path: str, sifting: Sifting, cache: Cache | None, outcome: Outcome, *, is_named: bool) -> int | None:
     """The size of a file that has to be followed; None where a first look was enough."""
     entry = None if cache is None else cache.get(path)
-    if entry is not None:
+    if entry is not None and not (is_named and entry.checked is None):
         outcome.checked += [] if entry.checked is None else [entry.checked]
         if entry.comments:
             _note_comments(path, outcome)
@@ -77,7 +87,7 @@ def _sifted(path: str, sifting: Sifting, cache: Cache | None, outcome: Outcome) 
     except OSError as error:
         outcome.checked.append(Checked(path, problem=error.strerror or "it cannot be read"))
         return None
-    if sifting.is_worth_reading(path, content):
+    if is_named or sifting.is_worth_reading(path, content):
         return len(content)
     comments = _has_comments(content)
     if comments:

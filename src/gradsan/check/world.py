@@ -58,6 +58,7 @@ class World:
     regrown: list[Regrown] = field(default_factory=list)
     created_at: dict[int, list[Moment]] = field(default_factory=dict)  # by the node that makes it
     updates: list[int] = field(default_factory=list)  # when parameters were changed
+    steps: list[tuple[int, Optimizer]] = field(default_factory=list)  # those changes that optimizers made
     clearings: list[int] = field(default_factory=list)
     rebindings: list[Rebinding] = field(default_factory=list)
     collecting: dict[tuple[int, int], Collecting] = field(default_factory=dict)
@@ -136,6 +137,7 @@ class World:
             self._note_piled(leaf, optimizer, site)
             leaf.use_gradients(site)
         self.updates.append(now)
+        self.steps.append((now, optimizer))
 
     def _note_piled(self, leaf: Leaf, optimizer: Optimizer, site: Site) -> None:
         """Note that a step uses new gradients on top of those that it has used before."""
@@ -186,6 +188,12 @@ class World:
     def changed_between(self, earlier: Pass, later: Pass) -> bool:
         """Whether parameters were changed from one pass to the other."""
         return any(earlier.number < each < later.number for each in self.updates)
+
+    def stepped_after(self, earlier: Pass) -> list[Optimizer]:
+        """The optimizers whose steps come first after a pass, before any other pass."""
+        steps = [each for each in self.steps if each[0] > earlier.number]
+        other = min((each.number for each in self.passes if steps and each.number > steps[0][0]), default=None)
+        return [optimizer for when, optimizer in steps if other is None or when < other]
 
     def cleared_between(self, earlier: Pass, later: Pass) -> bool:
         """Whether gradients were cleared from one pass to the other."""

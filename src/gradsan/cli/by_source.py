@@ -73,4 +73,5 @@ class Proposing:
         if self.unsafe:
             return Outcome(diagnosis, fix, changed, GUESS)
         reason = "" if obstacle is None else f" ({obstacle.why})"
-        return Outcome(diagnosis, fix, None, f"not certain{reason}: prove it with --verify, or take it with --unsafe")
+        why = f"not certain{reason}: prove it with `gradsan fix --verify`, or take it with --unsafe"
+        return Outcome(diagnosis, fix, None, why)

@@ -148,7 +148,7 @@ class Check:
             if unknown:
                 self._say(f"{where}: there is no code {', '.join(each.upper() for each in unknown)}")
             elif everything:  # what was not looked for could not be silenced
-                self._say(f"{where} silences nothing that is found")
+                self._say(f"{where} silences nothing, and can be removed")
 
     def _say_unfinished(self, paths: list[str]) -> None:
         """What was not followed to the end may hold more than was found."""
@@ -156,7 +156,7 @@ class Check:
             for path in paths:
                 self._say(neutral(f"{path} was not followed to the end: there may be more in it"))
         elif paths:
-            self._say(f"{count(len(paths), 'file')} not followed to the end, where more may be found; -v names them")
+            self._say(f"{count(len(paths), 'file')} not followed to the end, and may contain more; -v names them")
 
     def _outcome(self, settings: Settings) -> Outcome:
         if self.wishes.stdin_filename is not None:
@@ -164,7 +164,8 @@ class Check:
         paths = self.files(settings)
         cache = Cache.read(Path.cwd()) if self.wishes.cached and settings.cache else None
         with self._progress(len(paths)) as advance:
-            return check_files(paths, cache, jobs=self.wishes.jobs, progress=advance)
+            named = {str(path) for path in self.wishes.paths}
+            return check_files(paths, cache, jobs=self.wishes.jobs, named=named, progress=advance)
 
     def _stdin(self, name: str) -> Outcome:
         content = sys.stdin.buffer.read(MOST + 1)
@@ -251,7 +252,7 @@ class Check:
 
 
 def _edited(reported: list[Diagnosis]) -> list[Diagnosis]:
-    """Each with its edits, as far as they can be made in time: what is found is told without them too."""
+    """Each with its edits, as far as they can be made in time: what is found is reported without them too."""
     if not reported:
         return reported
     from gradsan.check.workers import Exceeded, answers
@@ -273,11 +274,11 @@ def _timed(make: Callable[[Diagnosis], Diagnosis], diagnosis: Diagnosis) -> tupl
 
 
 def _with_edits(diagnosis: Diagnosis) -> Diagnosis:
-    """With the edits that fix it, where it lies in plain files; what is found is told, whatever becomes of them."""
+    """With the edits that fix it, where it lies in plain files; what is found is reported, whatever becomes of them."""
     from gradsan.show.places import main_place
 
     place = main_place(diagnosis)
-    if place.cell is not None or not Path(place.file).is_file():
+    if not Path(place.file).is_file():
         return diagnosis
     from gradsan.fix.proposing import with_edits
 

@@ -26,6 +26,11 @@ def completed_codes(_ctx: click.Context, _param: click.Parameter, incomplete: st
     ]
 
 
+def completed_files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """What a shell offers where a file is to be named: its own completion of paths."""
+    return [CompletionItem(incomplete, type="file")]
+
+
 def _codes(texts: Iterable[str]) -> frozenset[str]:
     asked = [each.strip() for text in texts for each in text.split(",") if each.strip()]
     return frozenset(code for each in asked for code in _meant(each))

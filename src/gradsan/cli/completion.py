@@ -22,4 +22,6 @@ def command(ctx: click.Context, shell: str) -> None:
     found = get_completion_class(shell)
     assert found is not None  # noqa: S101 # click has these three
     script = found(ctx.find_root().command, {}, "gradsan", "_GRADSAN_COMPLETE")
-    write(script.source_template % script.source_vars(), None)
+    # click's script for fish would cut a list of codes, and a description, at its first comma.
+    template = script.source_template.replace('string split ","', 'string split --max 1 ","')
+    write(template % script.source_vars(), None)

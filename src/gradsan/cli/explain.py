@@ -4,9 +4,10 @@ import sys
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
-from gradsan.cli.codes import completed_codes
-from gradsan.cli.formats import FORMATS, Format, rendered
+from gradsan.cli.codes import completed_codes, completed_files
+from gradsan.cli.formats import FORMATS, Format, docs_url_here, rendered
 from gradsan.cli.output import write
 from gradsan.entry.screen import COLOR_CHOICES, ColorChoice, Screen, screen_of
 from gradsan.errors import GradsanError
@@ -16,8 +17,13 @@ class NoSuchFormatError(GradsanError):
     """A format that pages do not have."""
 
 
+def _completed(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Codes, and files where no code begins so."""
+    return completed_codes(ctx, param, incomplete) or completed_files(ctx, param, incomplete)
+
+
 @click.command("explain")
-@click.argument("subject", metavar="[CODE | FILE.json]", required=False, shell_complete=completed_codes)
+@click.argument("subject", metavar="[CODE | FILE.json]", required=False, shell_complete=_completed)
 @click.option(
     "--format",
     "form",
@@ -69,5 +75,5 @@ def _report(path: Path, form: Format, screen: Screen, *, verbose: bool) -> str:
 
     report = read(path)
     if form != "text":
-        return rendered(report, form)
+        return rendered(report, form, docs_url_here())
     return terminal(report, width=screen.width, color=screen.color, verbose=verbose)

@@ -37,7 +37,7 @@ def _warn_of_copy(root: Path) -> None:
     warnings.say(_NO_LAYERS)
     left_out = listed(root).left_out
     if left_out:
-        warnings.say(f"{len(left_out)} files are too much to copy, and missing there, as {left_out[-1]}")
+        warnings.say(f"too large to be copied whole: {len(left_out)} files are missing there, as {left_out[-1]}")
 
 
 def first_run(

@@ -50,6 +50,7 @@ _DEFAULT = "\0"  # `--verify` without a command
     help="Text for people, or a format for other programs.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Do not print what is being tried.")
+@click.option("-v", "--verbose", is_flag=True, help="Also print how large the graph is with the fix, and its memory.")
 @click.option(
     "--color",
     type=click.Choice(COLOR_CHOICES),
@@ -71,6 +72,7 @@ def command(  # noqa: PLR0913 # one for each option
     max_steps: int | None,
     form: str,
     quiet: bool,
+    verbose: bool,
     color: ColorChoice,
 ) -> int:
     """Print, prove and write the edits that fix a program.
@@ -99,6 +101,7 @@ def command(  # noqa: PLR0913 # one for each option
         timeout=timeout,
         max_steps=max_steps,
         form=form,
+        verbose=verbose,
         color=color,
     )
     with ended_by_signals():

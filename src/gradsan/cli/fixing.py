@@ -29,6 +29,7 @@ from gradsan.fix.snapshot import Snapshot
 from gradsan.fix.trials import Trial
 from gradsan.report import Diagnosis, Report
 from gradsan.show.harmless import neutral
+from gradsan.show.places import line_of, main_place
 from gradsan.show.typography import patch_lines
 from gradsan.source.disk import forget_what_was_read
 from gradsan.source.writing import write as write_files
@@ -86,6 +87,8 @@ class Fixing:
         self._write(changed)
         if self._wishes.form == "json":
             self._print_json(outcomes)
+        if self._wishes.form == "quiet":
+            self._say_what_is_left(outcomes)
         self._progress.say(verdict(outcomes, left, written=self._wishes.write))
         return changed, left
 
@@ -182,7 +185,7 @@ class Fixing:
         if self._wishes.form == "text":
             own = "" if outcome.fix is None else outcome.fix.diff
             screen = screen_of(sys.stdout, self._wishes.color)
-            write(outcome.shown(diff or own, screen, is_made=bool(diff)), None)
+            write(outcome.shown(diff or own, screen, is_made=bool(diff), verbose=self._wishes.verbose), None)
         elif self._wishes.form == "diff":
             write("".join(f"{line}\n" for line in patch_lines(diff)), None)
 
@@ -192,6 +195,13 @@ class Fixing:
             self._snapshot.demand_unchanged(changed)
             write_files(changes)
             self._progress.say("written: " + ", ".join(sorted(changed)))
+
+    def _say_what_is_left(self, outcomes: Sequence[Outcome]) -> None:
+        """Why an edit is not made, where the outcomes themselves are not shown."""
+        for each in outcomes:
+            if each.changed is None:
+                place = line_of(main_place(each.diagnosis))
+                self._progress.say(f"{place}: {each.diagnosis.code} is left: {each.why}")
 
     @staticmethod
     def _print_json(outcomes: Sequence[Outcome]) -> None:

@@ -3,6 +3,7 @@
 import platform
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Literal, get_args
 
 from gradsan.cli.version import version
@@ -34,8 +35,8 @@ def report_of(
     )
 
 
-def rendered(report: Report, form: Format, docs_url: str | None = None) -> str:
-    """The report in any format but text."""
+def rendered(report: Report, form: Format, docs_url: str | None) -> str:
+    """The report in any format but text. `docs_url`: where the pages of the codes can be read; None: nowhere."""
     if form == "sarif":
         from gradsan.show.sarif import sarif
 
@@ -56,6 +57,13 @@ def _renderer(form: Format) -> Callable[[Report], str]:
         case _:
             from gradsan.show.concise import concise as render
     return render
+
+
+def docs_url_here() -> str | None:
+    """Where the project of this directory says that the pages of the codes can be read."""
+    from gradsan.check.settings import find_settings
+
+    return find_settings(Path.cwd(), lambda *_: None).docs_url
 
 
 def arguments() -> tuple[str, ...]:

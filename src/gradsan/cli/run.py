@@ -8,8 +8,9 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
-from gradsan.cli.codes import completed_codes, selection
+from gradsan.cli.codes import completed_codes, completed_files, selection
 from gradsan.cli.formats import FORMATS, Format
 from gradsan.cli.output import UnwritableOutputError
 from gradsan.cli.watching import FAIL_ON, FailOn, Reporting, Watching
@@ -27,7 +28,15 @@ from gradsan.errors import GradsanError, TorchMissingError
 from gradsan.observe.guarding import attempt, is_ours
 
 
-@click.command("run", context_settings={"allow_interspersed_args": False})
+class _Run(click.Command):
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What a shell offers; behind the program, everything is the program's own."""
+        if ctx.params.get("named"):
+            return [CompletionItem(incomplete, type="file")]
+        return super().shell_complete(ctx, incomplete)
+
+
+@click.command("run", cls=_Run, context_settings={"allow_interspersed_args": False})
 @click.option("-m", "as_module", is_flag=True, help="Run a module by its name, as `python -m` does.")
 @click.option(
     "--format",
@@ -89,8 +98,8 @@ from gradsan.observe.guarding import attempt, is_ours
     is_flag=True,
     help="Also record what a page shows: source, graph, timeline. For JSON; a page always has them.",
 )
-@click.argument("named", metavar="(SCRIPT | -m MODULE)")
-@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@click.argument("named", metavar="(SCRIPT | -m MODULE)", shell_complete=completed_files)
+@click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED, shell_complete=completed_files)
 def command(  # noqa: PLR0913 # one for each option
     *,
     as_module: bool,

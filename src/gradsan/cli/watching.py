@@ -9,7 +9,7 @@ from pathlib import Path
 from types import CodeType, TracebackType
 from typing import Literal, Self, get_args
 
-from gradsan.cli.formats import Format, rendered, report_of
+from gradsan.cli.formats import Format, docs_url_here, rendered, report_of
 from gradsan.cli.output import UnwritableOutputError, write
 from gradsan.entry.screen import Screen, Style, screen_of
 from gradsan.entry.session import Session, take_over, uninstall
@@ -23,7 +23,7 @@ FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
 
 
 class Reporting:
-    """How a run is reported. In text, errors are told in their tracebacks; here is said what those do not show."""
+    """How a run is reported. In text, errors are explained in their tracebacks; this adds what those do not show."""
 
     def __init__(
         self,
@@ -39,6 +39,7 @@ class Reporting:
         self._argv = argv
         self._form = form
         self._output = None if output is None else _writable(output)
+        self._docs_url = docs_url_here() if form == "sarif" else None  # now: the program may go elsewhere
         self._quiet = quiet
         self.style = style
         self._fail_on = fail_on
@@ -99,7 +100,7 @@ class Reporting:
             found, argv=self._argv, torch=_torch_version(), rank=_rank(), summary=concluded.summary, details=details
         )
         if self._form != "text":
-            return rendered(report, self._form)
+            return rendered(report, self._form, self._docs_url)
         from gradsan.show.text import terminal
 
         screen = self._screen()

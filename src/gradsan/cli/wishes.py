@@ -21,4 +21,5 @@ class Wishes:
     ignore: tuple[str, ...] = ()
     timeout: float = 600.0
     max_steps: int | None = None
+    verbose: bool = False
     color: ColorChoice = "auto"

@@ -62,16 +62,17 @@ class Explainer:
 
         return concluded(course, self._wants, complain, self._began)
 
-    def fit(self, error: BaseException, *, width: int, color: bool) -> None:
-        """Let the note on an error fit the screen that it is about to be printed on."""
+    def fit(self, error: BaseException, *, width: int, color: bool, letters: Callable[[str], str]) -> None:
+        """Let the note on an error fit the screen that it is about to be printed on; `letters`: those it can show."""
         diagnosis, notes = diagnosis_on(error), getattr(error, "__notes__", None)
         if diagnosis is None or type(notes) is not list:
             return
-        plain = self._note(diagnosis, _ANYWHERE, color=False)
+        plain = self.note(diagnosis)
         if plain in notes:
-            notes[notes.index(plain)] = self._note(diagnosis, width, color=color)
+            notes[notes.index(plain)] = letters(self.note(diagnosis, width, color=color))
 
-    def _note(self, diagnosis: Diagnosis, width: int, *, color: bool) -> str:
+    def note(self, diagnosis: Diagnosis, width: int = _ANYWHERE, *, color: bool = False) -> str:
+        """What is put on an exception: readable wherever it is printed, unless a width is given."""
         from gradsan.show.text import explanation
 
         return "\n" + explanation(diagnosis, width=width, color=color, verbose=self._verbose).rstrip()
@@ -90,7 +91,7 @@ class Explainer:
 
     def _attach(self, error: RuntimeError, diagnosis: Diagnosis) -> None:
         if not is_expected(error):
-            error.add_note(self._note(diagnosis, _ANYWHERE, color=False))
+            error.add_note(self.note(diagnosis))
         setattr(error, _OURS, diagnosis)
         for each in self.listeners:
             each.add(diagnosis)

@@ -114,4 +114,4 @@ def after_loading(spec: ModuleSpec, then: Callable[[ModuleType], None]) -> None:
 
 
 def _overlooked(error: BaseException) -> None:
-    say(f"a module is overlooked: {shown(error)}")
+    say(f"a module is not recorded: {shown(error)}")

@@ -55,7 +55,8 @@ class Ownership:
     def _is_users(self, path: str) -> bool:
         if path.startswith("<"):
             return _is_written(path)
-        return _LIBRARY_FOLDERS.isdisjoint(Path(path).parts) and not path.startswith(self._libraries)
+        parts = path.split(os.sep)  # noqa: PTH206 # a `Path` takes twenty times as long, and every module is asked for
+        return not path.startswith(self._libraries) and _LIBRARY_FOLDERS.isdisjoint(parts)
 
 
 def _is_written(filename: str) -> bool:
@@ -94,4 +95,5 @@ def _library_prefixes() -> tuple[str, ...]:
     torch = _torch_file()
     if torch:  # built from a checkout, it is outside site-packages
         found.add(os.path.dirname(torch))  # noqa: PTH120
-    return tuple(path.rstrip(os.sep) + os.sep for path in found | {os.path.realpath(path) for path in found})
+    folders = (path.rstrip(os.sep) + os.sep for path in found | {os.path.realpath(path) for path in found})
+    return (*folders, _OWN_PACKAGE)

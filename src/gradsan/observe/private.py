@@ -125,7 +125,7 @@ def probe(torch: ModuleType) -> Private:
     if not callable(engine):
         missing.append(f"torch {version} has no {_ENGINE}: backward passes cannot be seen")
     if not callable(running):
-        missing.append(f"torch {version} does not number running passes: one inside of another cannot be told")
+        missing.append(f"torch {version} does not number running passes: one inside of another is not recognised")
     if not numbers:
         missing.append(f"ops of torch {version} have no creation number: they cannot be mapped to source lines")
     return Private(

@@ -7,8 +7,9 @@ from itertools import groupby
 from rich.cells import cell_len
 from rich.text import Text
 
-from gradsan.lifecycle.amounts import size
+from gradsan.lifecycle.amounts import count, size
 from gradsan.report import Diagnosis, Edit, Effects, Fix, PathOp
+from gradsan.show.places import edit_place
 from gradsan.show.typography import DIFF, changed_lines, with_inline_code, wrapped
 
 QUIET = "dim"
@@ -23,8 +24,8 @@ def explained(diagnosis: Diagnosis, *, head: Text, happened: Text, width: int, v
         text.append_text(_first_fix(fix, width))
     text.append("\n" if diagnosis.fixes else "").append_text(happened)
     for fix in diagnosis.fixes[1:]:
-        text.append_text(labelled("or", _title(fix), width, _FIX))
-    for note in _notes(diagnosis):
+        text.append_text(labelled("or", title(fix), width, _FIX))
+    for note in notes(diagnosis):
         text.append_text(labelled("note", note, width))
     for label, line in _costs(diagnosis) if verbose else ():
         text.append_text(labelled(label, line, width))
@@ -65,7 +66,7 @@ def padded(text: str, columns: int) -> str:
 
 def fix_sentence(label: str, fix: Fix, width: int) -> Text:
     """What to write and where, and whether that was tried."""
-    return labelled(label, _title(fix), width, _FIX)
+    return labelled(label, title(fix), width, _FIX)
 
 
 def consequence(effects: Effects) -> str | None:
@@ -84,7 +85,8 @@ def _first_fix(fix: Fix, width: int) -> Text:
     return text if warning is None else text.append_text(labelled("but", warning, width))
 
 
-def _title(fix: Fix) -> str:
+def title(fix: Fix) -> str:
+    """What to write and where, and whether that was tried."""
     return fix.title + {True: " (verified by running it)", False: " (tried: it does not help)", None: ""}[fix.verified]
 
 
@@ -92,19 +94,20 @@ def _edit(edit: Edit) -> Text:
     """Where, and the lines that change with those beside them, without the indentation they share."""
     changed = changed_lines(edit.old.split("\n"), edit.new.split("\n"))
     bare = textwrap.dedent("\n".join(line[2:] for line in changed)).split("\n")
-    text = Text().append(f"  {edit.file}:{edit.line}\n", "cyan")
+    text = Text().append(f"  {edit_place(edit)}\n", "cyan")
     for line, code in zip(changed, bare, strict=True):
         text.append(f"  {line[0]} {code}".rstrip() + "\n", DIFF.get(line[0], QUIET))
     return text
 
 
-def _notes(diagnosis: Diagnosis) -> Iterator[str]:
+def notes(diagnosis: Diagnosis) -> Iterator[str]:
+    """What is said beside the fix, and how sure all of it is."""
     yield from diagnosis.notes
     if diagnosis.confidence != "certain":
-        why = "a branch or a name that the source alone does not settle"
+        why = "it depends on a branch or a name that the source alone does not decide"
         if diagnosis.origin == "run":
-            why = "something that was not recorded, and was worked out"
-        yield f"this is {diagnosis.confidence}, not certain: it depends on {why}"
+            why = "a part of it was not recorded, and had to be inferred"
+        yield f"this is {diagnosis.confidence}, not certain: {why}"
 
 
 def _costs(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
@@ -115,7 +118,7 @@ def _costs(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
         yield "memory", memory
     effects = diagnosis.fixes[0].effects if diagnosis.fixes else Effects()
     if effects.saved_bytes is not None:
-        yield "with the fix", foretold(effects)
+        yield "with the fix", foretold(effects, verbose=True)
 
 
 def _path(diagnosis: Diagnosis) -> str:
@@ -142,12 +145,13 @@ def _memory(diagnosis: Diagnosis) -> str:
     return ", ".join(parts)
 
 
-def foretold(effects: Effects) -> str:
-    """What a replay of the recorded graph shows of a fix."""
+def foretold(effects: Effects, *, verbose: bool) -> str:
+    """What a replay of the recorded graph shows of a fix; `verbose`: also how much is walked and kept."""
     parts = ["the error ends"]
-    if effects.walked_ops is not None:
-        parts.append(f"this backward() goes through {effects.walked_ops:,} op{'' if effects.walked_ops == 1 else 's'}")
-    parts.append(f"at most about {size(effects.saved_bytes or 0)} of saved values are kept")
+    if verbose and effects.walked_ops is not None:
+        parts.append(f"this backward() goes through {count(effects.walked_ops, 'op')}")
+    if verbose:
+        parts.append(f"at most about {size(effects.saved_bytes or 0)} of saved values are kept")
     if not effects.parameters_cut_off:
         parts.append("every parameter still gets its gradient")
     if effects.parameters_changed:

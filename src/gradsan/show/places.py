@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from itertools import zip_longest
-from typing import get_args
 
 from gradsan.causes import cause
 from gradsan.causes.cause import Role
-from gradsan.facts.location import Location
-from gradsan.report import Diagnosis
+from gradsan.facts.location import Frame, Location, in_cell
+from gradsan.report import Diagnosis, Edit
 
 _MAIN: tuple[Role, ...] = ("used", "held", "cut", "made", "changed")
 
@@ -49,17 +48,31 @@ def _in_time(diagnosis: Diagnosis) -> Iterator[tuple[Role, Location]]:
 
 
 def _is_used_early(diagnosis: Diagnosis) -> bool:
-    """Whether one run of one function created it, used it, and then freed or changed it: its lines stand in that order.
+    """Whether it was created, used, and then freed or changed by lines that stand in that order.
 
     Where no steps are known, two passes of one line are two iterations.
     """
     made, enters, then = diagnosis.made, diagnosis.enters, diagnosis.freed or diagnosis.changed
     if made is None or enters is None or then is None:
         return False
-    places = (made, enters, then)
-    if len({(each.file, each.cell, each.function) for each in places}) > 1 or not made.line < enters.line < then.line:
+    if not (_stands_before(made, enters) and _stands_before(enters, then)):
         return False
     return enters.step == then.step if enters.step is not None else not is_one_line(diagnosis)
+
+
+def _stands_before(one: Location, other: Location) -> bool:
+    """Whether one function leads to both, or contains them, and comes to the first on an earlier line."""
+    if one.cell != other.cell:
+        return False
+    apart = ((ours, theirs) for ours, theirs in zip(_frames(one), _frames(other), strict=False) if ours != theirs)
+    ours, theirs = next(apart, (None, None))
+    if ours is None or theirs is None:
+        return False
+    return (ours.file, ours.function) == (theirs.file, theirs.function) and ours.line < theirs.line
+
+
+def _frames(place: Location) -> tuple[Frame, ...]:
+    return place.stack or (Frame(place.file, place.line, place.function or ""),)
 
 
 def is_one_line(diagnosis: Diagnosis) -> bool:
@@ -77,7 +90,7 @@ def _names_steps(diagnosis: Diagnosis) -> bool:
 
 
 def _locations(diagnosis: Diagnosis) -> Iterator[tuple[Role, Location]]:
-    for role in get_args(Role):
+    for role in cause(diagnosis.code).roles:
         location: Location | None = getattr(diagnosis, role)
         if location is not None:
             yield role, location
@@ -96,9 +109,13 @@ def main_place(diagnosis: Diagnosis) -> Location:
 
 
 def line_of(location: Location) -> str:
-    """`file:line`, with the cell of a notebook."""
-    cell = "" if location.cell is None else f"[{location.cell}]"
-    return f"{location.file}{cell}:{location.line}"
+    """`file:line`, or `file:In[cell]:line` in a notebook."""
+    return f"{in_cell(location.file, location.cell)}:{location.line}"
+
+
+def edit_place(edit: Edit) -> str:
+    """The same, of the first line that an edit replaces."""
+    return f"{in_cell(edit.file, edit.cell)}:{edit.line}"
 
 
 def written(location: Location) -> str:

@@ -39,7 +39,9 @@ def explanation(diagnosis: Diagnosis, *, width: int, color: bool, verbose: bool 
     return rendered(_explanation(harmless(diagnosis), max(width, NARROWEST), verbose=verbose), color=color)
 
 
-def proposal(diagnosis: Diagnosis, diff: str, why: str, *, width: int, color: bool, is_made: bool) -> str:
+def proposal(
+    diagnosis: Diagnosis, diff: str, why: str, *, width: int, color: bool, is_made: bool, verbose: bool = False
+) -> str:
     """A diagnosis in a line, its first fix as a patch, and how sure that is.
 
     A patch that `is_made` can be applied as it stands; one that is only shown is indented, so that nobody applies it.
@@ -47,21 +49,31 @@ def proposal(diagnosis: Diagnosis, diff: str, why: str, *, width: int, color: bo
     width, diagnosis = max(width, NARROWEST), harmless(diagnosis)
     text = headline(diagnosis.code, diagnosis, width, SEVERITY[diagnosis.severity])
     if (place := main_place(diagnosis)) is not NOWHERE:
-        text.append(f"  {line_of(place)}", "cyan").append(f"  {place.source or ''}\n")
+        text.append_text(_main_line(line_of(place), place.source or "", width))
     for fix in diagnosis.fixes[:1] if diff else diagnosis.fixes:
         text.append_text(fix_sentence("fix" if fix is diagnosis.fixes[0] else "or", fix, width))
         if fix.effects.walked_ops is not None:
-            text.append_text(labelled("with the fix", foretold(fix.effects), width))
+            text.append_text(labelled("with the fix", foretold(fix.effects, verbose=verbose), width))
         if (warning := consequence(fix.effects)) is not None:
             text.append_text(labelled("but", warning, width))
     for note in diagnosis.notes:
         if note.startswith("not `"):  # why it is not the fix that comes to mind
             text.append_text(labelled("note", note, width))
-    text.append_text(labelled("sure", neutral(why), width))
+    text.append_text(labelled("result", neutral(why), width))
     indent = "" if is_made else "  "
     for line in patch_lines(diff):
         text.append(f"{indent}{line}\n", DIFF.get(line[:1], ""))
     return rendered(text.append("\n"), color=color)
+
+
+def _main_line(place: str, source: str, width: int) -> Text:
+    """A place with its line, beside it or below where there is no room."""
+    room = width - 4 - cell_len(place)
+    beside = cell_len(source) <= room or room >= NARROWEST // 2
+    text = Text(f"  {place}", "cyan")
+    return text.append(
+        f"  {shortened(source, room)}\n" if beside else f"\n  {shortened(source, width - 2)}\n", "default"
+    )
 
 
 def _explanation(diagnosis: Diagnosis, width: int, *, verbose: bool) -> Text:
@@ -118,7 +130,10 @@ def closing(summary: Summary, diagnoses: Sequence[Diagnosis], *, width: int, col
     text = Text()
     for each in map(harmless, diagnoses):
         text.append_text(_explanation(each, width, verbose=verbose)).append("\n")
-    text.append(_verdict(diagnoses)).append(f" ({_numbers(summary, verbose=verbose)})\n", QUIET)
+    verdict = _verdict(diagnoses)
+    last = Text("\n  ".join(wrapped(f"{verdict} ({_numbers(summary, verbose=verbose)})", width - 2)) + "\n")
+    last.stylize(QUIET, len(verdict))
+    text.append_text(last)
     return rendered(text, color=color)
 
 

@@ -34,7 +34,7 @@ def write(changes: Mapping[Path, tuple[bytes | None, bytes]]) -> None:
                 written.append(each.path.name)
         except OSError as error:
             done = f"; written before it: {', '.join(written)}" if written else ""
-            raise UnwritableFileError(f"cannot write ({error}){done}", "see to that, and try again") from None
+            raise UnwritableFileError(f"cannot write ({error}){done}", "make that possible, and try again") from None
 
 
 def put(path: Path, text: str) -> None:

@@ -12,6 +12,9 @@ _MOST_PARTS = 300
 
 def parts(value: Value, depth: int = 6) -> Iterator[Value]:
     """The value and what it contains, each once; of something very large, the first few hundred."""
+    if not value.contents:  # as mostly
+        yield value
+        return
     seen = {id(value)}
     waiting = [(value, depth)]
     while waiting and len(seen) < _MOST_PARTS:

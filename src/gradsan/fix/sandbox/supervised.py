@@ -115,7 +115,7 @@ class _Attendance:
         if "failed" in arranged:
             raise TrialError(
                 f"the trial could not be made ({arranged['failed']})",
-                "see to that, or try it in a copy with GRADSAN_TRIALS=copy",
+                "remove what is in the way, or try it in a copy with GRADSAN_TRIALS=copy",
             )
         while select.select([self._output], [], [], 0)[0] and self._listen():
             pass

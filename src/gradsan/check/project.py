@@ -1,0 +1,32 @@
+"""What all paths from one file know of the project around it: its files, and calls that are not worth following."""
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from gradsan.check.sifting import Sifting
+from gradsan.check.values import Instance, Value
+from gradsan.source.disk import load
+from gradsan.source.file import Source
+
+
+@dataclass(slots=True)
+class Project:
+    """The files that were read on some path, so that their nodes live as long as what is noted of them."""
+
+    home: str = "?"  # the file that is checked
+    sources: dict[str, Source | None] = field(default_factory=dict)
+    sifting: Sifting = field(default_factory=Sifting)
+    given_up: set[ast.AST] = field(default_factory=set)  # functions in which nothing of a graph happens
+
+    def load(self, path: str) -> Source | None:
+        """Another file; it is read once."""
+        if path not in self.sources:
+            self.sources[path] = load(path)
+        return self.sources[path]
+
+    def leads_to_pass(self, source: Source, given: Iterable[Value]) -> bool:
+        """Whether a function of a file may ask for a pass: there, in what it imports, or through what it is given."""
+        classes = (each.cls for each in given if isinstance(each, Instance))
+        others = {cls.source.path for cls in classes if cls.source is not None}
+        return any(map(self.sifting.leads_to_pass, {source.path, *others}))

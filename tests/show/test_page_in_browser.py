@@ -1,0 +1,307 @@
+"""The page of a report in a real browser: what is shown, what the keyboard does, and that nothing else runs."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from gradsan.facts.details import (
+    Details,
+    EventLine,
+    Label,
+    OpGraph,
+    RunTimeline,
+    Sample,
+    Share,
+    SourceText,
+    TimelineEvent,
+)
+from gradsan.facts.location import Frame
+from gradsan.report import Culprit
+from gradsan.show.html import html
+from show.chromium import FOUND, Tab, chromium
+from show.scenes import CARRIED, NEEDLESS, at, report
+
+pytestmark = pytest.mark.skipif(FOUND is None, reason="no Chromium is found: `make test-page` installs one")
+
+HOSTILE = "</script><img src=x onerror=\"window.ran='yes'\">"
+BACKWARDS = "\u202egnp.sso\u202c"
+PATH = "javascript:window.ran='yes'//"
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[Tab]:
+    """One browser for all of them."""
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def own_cell(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a real run."""
+    page = tmp_path_factory.mktemp("page") / "report.html"
+    example = Path(__file__).parents[2] / "examples/own_cell"
+    command = [sys.executable, "-m", "gradsan", "run", "--format", "html", "--output", str(page), "broken.py"]
+    subprocess.run(command, cwd=example, capture_output=True, check=False)
+    return page
+
+
+def page_of(folder: Path, details: Details | None = None) -> Path:
+    """A report made by hand."""
+    file = folder / "report.html"
+    file.write_text(html(replace(report(CARRIED), details=details)), encoding="utf-8")
+    return file
+
+
+@pytest.mark.torch
+def test_explanation_shows_the_fix_and_the_places(tab: Tab, own_cell: Path) -> None:
+    """What is wrong, what to write, and what happened where."""
+    tab.open(own_cell)
+
+    assert tab.texts("h1") == [
+        "self.hidden still has the graph of an earlier step, and the backward() of that step freed it"
+    ]
+    assert tab.texts(".fix .added") == ["+        model.hidden = model.hidden.detach()"]
+    assert tab.texts(".code .lit .number") == ["28", "43"]
+    assert tab.texts(".code .note") == [
+        "1created here, in step 1",
+        "3used again here, in step 2",
+        "2freed by this backward(), in step 1",
+        "4this backward() needs it, but it is gone, in step 2",
+    ]
+    assert tab.run("document.querySelectorAll('.arrows .arrow').length") == 3
+    assert tab.texts(".what-if tbody tr:first-child td") == [
+        "✓ yes",
+        "about 5.7 KB",
+        "nothing",
+        "none",
+        "not known",
+        "not tried",
+    ]
+    assert tab.requests == []
+
+
+@pytest.mark.torch
+def test_fix_is_copied_as_a_patch(tab: Tab, own_cell: Path) -> None:
+    """What is pasted can be applied."""
+    tab.open(own_cell)
+    tab.run("void (navigator.clipboard.writeText = async (text) => { window.copied = text; })")
+
+    tab.click(".fix .copy")
+
+    tab.until("document.querySelector('.fix .copy').textContent === 'Copied'")
+    assert tab.run("window.copied").startswith("--- a/broken.py\n+++ b/broken.py\n@@ -41,6 +41,7 @@\n")
+
+
+@pytest.mark.torch
+def test_graph_shows_the_path_into_what_was_freed(tab: Tab, own_cell: Path) -> None:
+    """Groups open and close; an op shows its line, its shape and what it saved."""
+    tab.open(own_cell)
+    tab.click("[role=tab]", "Graph")
+
+    assert tab.texts(".graph .sentence")[0].startswith("From the loss, 8 edges lead into 128 freed ops")
+    assert tab.run("document.querySelectorAll('.edge.path').length") > 2
+    assert tab.texts(".node .held") == ["self.hidden", "loss"]
+
+    tab.click(".node", "MseLoss")
+    assert tab.texts(".panel .title") == ["MseLossBackward0"]
+    assert dict(zip(tab.texts(".panel dt"), tab.texts(".panel dd"), strict=True)) == {
+        "name": "loss",
+        "state": "● live: not walked yet",
+        "shape": "[] float32",
+        "has saved": "about 4 bytes",
+        "created": "in step 2",
+    }
+    assert tab.texts(".panel .quoted") == ["loss = nn.functional.mse_loss(model(window[:-1]), window[1:])"]
+
+    tab.click(".tools button", "Collapse")
+    assert tab.texts(".node .group") == ["+ step 1", "+ step 2"]
+    tab.run("document.querySelector('.node').focus()")
+    tab.press("Enter", 13)
+    assert tab.texts(".frame text") == ["\N{MINUS SIGN} step 1"]
+
+
+@pytest.mark.torch
+def test_graph_is_searched(tab: Tab, own_cell: Path) -> None:
+    """A match inside a closed group is opened."""
+    tab.open(own_cell)
+    tab.click("[role=tab]", "Graph")
+
+    tab.run(
+        "(() => { const input = document.querySelector('input[type=search]'); input.value = 'squeeze';"
+        " input.dispatchEvent(new Event('input')); })()"
+    )
+    assert tab.texts(".tally") == ["2 matches"]
+    tab.click(".tools button", "Next")
+    tab.click(".tools button", "Next")
+
+    assert tab.texts(".tally") == ["2 of 2 matches"]
+    assert tab.texts(".panel .title") == ["SqueezeBackward1"]
+
+
+@pytest.mark.torch
+def test_timeline_shows_what_happened_in_which_order(tab: Tab, own_cell: Path) -> None:
+    """Forwards, passes, steps and cleared gradients; and what the failing pass leads to."""
+    tab.open(own_cell)
+    tab.click("[role=tab]", "Timeline")
+
+    assert tab.texts(".timeline .sentence") == ["When backward() 2 began, the loss led to 128 ops of earlier steps."]
+    assert tab.texts(".lane-label") == ["forward", "optimizer.zero_grad()", "loss.backward()", "optimizer.step()"]
+    assert tab.run("[...document.querySelectorAll('.mark')].map((each) => each.classList[1])") == [
+        *("forward", "zero_grad", "backward", "step"),
+        *("forward", "zero_grad", "backward"),
+    ]
+    assert tab.texts(".failed + text") == ["✗ fails"]
+    tab.run("document.querySelector('.timeline-drawing').focus()")
+    for _ in range(2):
+        tab.press("ArrowRight", 39)
+    assert tab.texts(".timeline .said") == [
+        "when backward() 2 began, after 1 step: this step: 147 ops; earlier steps, through the loss: 128 ops"
+    ]
+
+
+def test_tabs_obey_the_keyboard(tab: Tab, tmp_path: Path) -> None:
+    """One stop for all tabs of a kind, and arrows between them; files are tabs as well."""
+    tab.open(page_of(tmp_path))
+    assert tab.texts(".files [role=tab]") == ["model.py", "train.py"]
+    tab.run("document.querySelector('.files [aria-selected=true]').focus()")
+
+    tab.press("ArrowRight", 39)
+
+    assert tab.texts(".files [aria-selected=true]") == ["model.py"]
+    assert tab.texts(".code .note .badge") == ["1", "3"]
+
+
+def test_report_without_details_has_no_empty_views(tab: Tab, tmp_path: Path) -> None:
+    """What was not recorded is not offered."""
+    tab.open(page_of(tmp_path))
+
+    assert tab.texts(".views [role=tab]") == ["Explanation"]
+    assert tab.texts(".code .lit .text") == ["loss.backward()"]
+
+
+def test_dark_and_light_follow_the_reader(tab: Tab, tmp_path: Path) -> None:
+    """And a button changes it."""
+    page, ground = page_of(tmp_path), "getComputedStyle(document.body).backgroundColor"
+    seen = []
+    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    for scheme in schemes:
+        tab.open(page, scheme=scheme)
+        seen.append(tab.run(ground))
+    tab.click(".theme")
+
+    assert seen[0] != seen[1]
+    assert tab.run(ground) == seen[0]
+
+
+def test_several_reports_are_listed(tab: Tab, tmp_path: Path) -> None:
+    """The same problem of two ranks once, with both."""
+    ranks = [replace(report(CARRIED, *more), rank=rank) for rank, more in enumerate(((), (NEEDLESS,)))]
+    file = tmp_path / "report.html"
+    file.write_text(html(*ranks), encoding="utf-8")
+    tab.open(file)
+
+    assert tab.texts(".item .where") == ["rank 0, rank 1", "rank 1"]
+    tab.click(".item", "GS302")
+    assert tab.texts("h1") == [NEEDLESS.message.replace("`", "")]
+
+
+def hostile() -> Details:
+    """Names that would do something in a page that took them for markup."""
+    graph = OpGraph(
+        diagnosis=CARRIED.fingerprint,
+        line=Frame(PATH, 1, HOSTILE),
+        step=1,
+        kinds=(HOSTILE,),
+        modules=(HOSTILE,),
+        shapes=(HOSTILE,),
+        frames=(Frame(HOSTILE, 1, HOSTILE),),
+        stacks=((0,),),
+        conditions=("live", "freed"),
+        kind=(0, 0),
+        condition=(1, 0),
+        module=(0, 0),
+        shape=(0, 0),
+        stack=(0, 0),
+        created=(1, 2),
+        saved_bytes=(1, 1),
+        edges=(1, 0),
+        path=(1, 0),
+        labels=(Label(1, HOSTILE),),
+    )
+    timeline = RunTimeline(
+        passes=1,
+        steps=0,
+        lines=(EventLine(Frame(PATH, 1, HOSTILE), HOSTILE),),
+        events=(TimelineEvent("backward", 0, 1, 0, 0, 3, 3),),
+        left_out=0,
+        holders=("this step", "earlier", HOSTILE),
+        samples=(Sample(0, 0, (Share(2, 3, 3),)),),
+    )
+    source = SourceText(HOSTILE, 1, (HOSTILE, BACKWARDS, "\x1b]0;x\x07"))
+    return Details(sources=(source,), graphs=(graph,), timeline=timeline)
+
+
+def test_names_of_a_hostile_program_run_nothing(tab: Tab, tmp_path: Path) -> None:
+    """Whatever a program calls its things is text, in every view; nothing is asked of anybody."""
+    place = replace(at(HOSTILE, 1, HOSTILE), function=HOSTILE)
+    evil = replace(
+        CARRIED,
+        message=f"`{HOSTILE}` {BACKWARDS}",
+        made=place,
+        used=replace(place, file=PATH),
+        culprit=Culprit(HOSTILE, "local"),
+        notes=(HOSTILE, f"[link]({PATH})"),
+        fixes=tuple(replace(each, title=HOSTILE, diff=f"+{HOSTILE}\n") for each in CARRIED.fixes),
+    )
+    file = tmp_path / "report.html"
+    file.write_text(html(replace(report(evil), argv=(HOSTILE, PATH), details=hostile())), encoding="utf-8")
+    tab.open(file)
+
+    for view in ("Explanation", "Graph", "Timeline"):
+        tab.click(".views [role=tab]", view)
+        for name in tab.texts(".panels > :not([hidden]) button")[:12]:
+            if name and name != "\N{MULTIPLICATION SIGN}":
+                tab.click(".panels > :not([hidden]) button", name)
+        tab.run("new Promise((done) => setTimeout(done, 30))")
+
+    assert tab.run("window.ran") is None
+    assert tab.run("document.querySelectorAll('img, iframe, object, embed, a, link, base, form').length") == 0
+    assert tab.run("document.querySelectorAll('script').length") == 2
+    assert HOSTILE in tab.texts("h1")[0]
+    assert "\u202e" not in json.dumps(tab.run("document.body.innerText"), ensure_ascii=False)
+    assert tab.requests == []
+
+
+def test_policy_stops_what_is_not_the_page_s_own(tab: Tab, tmp_path: Path) -> None:
+    """Even if markup came in, it would not run, nor would anything be fetched."""
+    tab.open(page_of(tmp_path))
+    tab.run(
+        "void document.body.insertAdjacentHTML('beforeend',"
+        ' \'<img src="https://example.invalid/x.png"><b onclick="window.ran=1" id="evil">x</b>\')'
+    )
+    tab.run("void document.getElementById('evil').click()")
+    tab.run("fetch('https://example.invalid/').catch(() => null).then(() => 0)")
+
+    assert tab.run("window.ran") is None
+    assert not [
+        each
+        for each in tab.browser.events
+        if each.get("method") == "Network.responseReceived" and "invalid" in each["params"]["response"]["url"]
+    ]
+
+
+def test_printed_page_hides_what_is_only_to_be_clicked(tab: Tab, tmp_path: Path) -> None:
+    """And shows all of the source, in light colours."""
+    tab.open(page_of(tmp_path))
+    tab.ask("Emulation.setEmulatedMedia", media="print")
+
+    assert tab.texts(".copy") == []
+    assert tab.texts(".theme") == []
+    assert tab.run("getComputedStyle(document.querySelector('.code')).maxHeight") == "none"
+    tab.ask("Emulation.setEmulatedMedia", media="")
