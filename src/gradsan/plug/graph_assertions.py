@@ -3,17 +3,14 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Any
 
 from gradsan.observe.live_graphs import described, holding_ops, leaked_since, op_count
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 _WITHIN = 2  # frames between the block and what begins it: those of contextlib
 
 
-def assert_graph_freed(*tensors: "Tensor") -> None:
+def assert_graph_freed(*tensors: Any) -> None:  # noqa: ANN401 # torch's class: this room knows nothing of torch
     """Demand that nothing behind these tensors holds saved values any more: a backward pass has freed them all.
 
     It reads the saved values, so hooks that unpack them run. A tensor without a graph passes.
