@@ -294,7 +294,7 @@ class Program:
 
     def _is_what_ran(self, file: str, path: Path, source: Source) -> bool:
         """Whether a file has not changed since the start, and says at each line what the diagnosis quotes."""
-        if self._not_after is not None and path.stat().st_mtime > self._not_after:
+        if self._not_after is not None and file not in self._changed and path.stat().st_mtime > self._not_after:
             return False
         return all(_says(source, place) for place in _locations(self.diagnosis) if place.file == file)
 
@@ -342,4 +342,5 @@ def _locations(diagnosis: Diagnosis) -> list[Location]:
 def _says(source: Source, place: Location) -> bool:
     if place.source is None:
         return True
-    return place.line <= len(source.lines) and source.lines[place.line - 1].strip() == place.source
+    line = source.line_in(place.cell, place.line)
+    return line <= len(source.lines) and source.lines[line - 1].strip() == place.source
