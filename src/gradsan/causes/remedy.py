@@ -44,6 +44,7 @@ Where = Literal[
     "collection",  # lists that are filled for one pass, below its step
     "store",  # what still holds losses of an earlier iteration
     "block",  # the block in which both passes stand
+    "pass of a term",  # the pass that is asked of a term of a sum, where it was to be asked of that sum
     "losses",  # the loop that asks for a pass over each of its losses
     "loop",  # the loop that computes the terms
     "cache",  # what answers without computing
