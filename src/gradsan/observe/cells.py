@@ -44,6 +44,8 @@ class Cells:
     def begin(self, prompt: str, file: str, ops: int, passes: int) -> None:
         """A cell, or the next statement of it, is about to run."""
         latest = self._executions[-1] if self._executions else None
+        if latest is not None and passes < latest.passes:  # a watched block has begun to count again: these are earlier
+            self._executions = [replace(each, passes=each.passes - latest.passes) for each in self._executions]
         if latest is None or (latest.prompt, latest.file) != (prompt, file):
             self._executions.append(Execution(prompt, file, ops, passes))
 
@@ -74,7 +76,7 @@ class Cells:
             case Frame():
                 return replace(facts, file=self._name(facts.file, until))
             case PassFact(order=order) if order is not None:
-                until = bisect_right(self._executions, order, key=lambda each: each.passes)
+                until = bisect_right(self._executions, order, key=lambda each: each.passes) or until
             case OpFact(number=number) if number is not None:
                 until = bisect_right(self._executions, number, key=lambda each: each.ops)
         return rebuilt(facts, partial(self._named, until=until))
