@@ -39,18 +39,22 @@ def __getattr__(name: str) -> "Any":  # noqa: ANN401 # whatever the name stands 
     return value
 
 
-def load_ipython_extension(_shell: object) -> None:
-    """`%load_ext gradsan` in a notebook: explain errors from the next statement on."""
+def load_ipython_extension(shell: object) -> None:
+    """`%load_ext gradsan` in a notebook: explain errors from the next statement on; `%%gradsan` watches a cell."""
+    from gradsan.entry.notebook import add_magic
     from gradsan.entry.session import install
 
     install()
+    add_magic(shell)
 
 
-def unload_ipython_extension(_shell: object) -> None:
+def unload_ipython_extension(shell: object) -> None:
     """`%unload_ext gradsan`: no longer."""
+    from gradsan.entry.notebook import remove_magic
     from gradsan.entry.session import uninstall
 
     uninstall()
+    remove_magic(shell)
 
 
 def __dir__() -> list[str]:

@@ -89,6 +89,7 @@ class Edit:
     end_line: int  # inclusive
     old: str
     new: str
+    cell: int | None = None  # from 1, among the code cells of a notebook; then lines are those of the cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,10 @@ class Diagnosis:
         shown: str = _text().explanation(self, width=_COLUMNS, color=False)
         return shown
 
+    def _repr_html_(self) -> str:
+        shown: str = _notebook().explanation(self)
+        return shown
+
     def __repr__(self) -> str:
         place = self.used or self.held or self.cut or self.made or self.changed
         at = "" if place is None else f" at {place.file}:{place.line}"
@@ -182,8 +187,17 @@ class Report:
         shown: str = _text().terminal(self, width=_COLUMNS, color=False)
         return shown
 
+    def _repr_html_(self) -> str:
+        shown: str = _notebook().report(self)
+        return shown
+
     def __repr__(self) -> str:
         return f"<Report of {len(self.diagnoses)} diagnos{'is' if len(self.diagnoses) == 1 else 'es'}>"
+
+
+def _notebook() -> Any:  # noqa: ANN401 # a module
+    """The renderer for notebooks, which ask their values for it."""
+    return importlib.import_module("gradsan.show.notebook")
 
 
 def _text() -> Any:  # noqa: ANN401 # a module

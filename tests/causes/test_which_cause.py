@@ -187,3 +187,12 @@ def test_fingerprint_survives_shifted_lines() -> None:
     shifted = replace(MADE, stack=(Frame("model.py", 99, "Model.forward"),))
 
     assert diagnosed(IN_LOOP).fingerprint == diagnosed(replace(IN_LOOP, made=shifted)).fingerprint
+
+
+def test_graph_that_one_backward_of_a_function_walks_again_is_kept() -> None:
+    """No other pass came in between; where one did, each is a backward of its own, and needs a graph of its own."""
+    again = replace(IN_LOOP, own_backward=True, freeing=replace(EARLIER, order=1), failing=replace(LATER, order=2))
+
+    assert diagnosed(again).fixes[0].kind == "retain-graph"
+    assert diagnosed(replace(again, failing=replace(LATER, order=3))).fixes[0].kind == "recompute"
+    assert diagnosed(replace(again, failing=LATER)).fixes[0].kind == "recompute"

@@ -257,7 +257,7 @@ def test_notebook_is_checked_cell_by_cell(here: Here) -> None:
 
     ended = here.check("--format", "concise")
 
-    assert ended.stdout.startswith("train.ipynb[3]:")
+    assert ended.stdout.startswith("train.ipynb:In[3]:")
 
 
 def test_statistics_count_by_code(carried: Here) -> None:

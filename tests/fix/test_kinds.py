@@ -518,7 +518,15 @@ def test_file_that_reads_differently_now_is_not_edited(tmp_path: Path) -> None:
     assert case.fixed("detach", found) is None
 
 
-@pytest.mark.parametrize(("line", "first"), [("fast = w - grads", "create-graph"), ("log(grads)", "retain-graph")])
+@pytest.mark.parametrize(
+    ("line", "first"),
+    [
+        ("fast = w - grads", "create-graph"),
+        ("log(grads)", "retain-graph"),
+        ("fast = (w - grads).detach()", "retain-graph"),
+        ("fast = w - grads.relu()", "create-graph"),
+    ],
+)
 def test_gradient_that_is_merely_looked_at_needs_no_graph_of_its_own(tmp_path: Path, line: str, first: str) -> None:
     """What flows from it to the later pass decides, not which loss it was taken of."""
     source = f"def main():\n    fast = w\n    grads = grad(loss, w)\n    {line}\n    (f(fast) + loss).backward()\n"

@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from fix.programs import MAIN, Case
 from gradsan.fix.given_compared import Steps
-from gradsan.fix.judging import Stage, judge
+from gradsan.fix.judging import Stage, is_compared, judge
 from gradsan.fix.proving import Proof, Prover
 from gradsan.fix.trials import Trial, Workshop
 from gradsan.report import Diagnosis, Fix
@@ -59,6 +61,48 @@ def search(folder: Path, act: Callable[[str, str | None], Trial]) -> tuple[Prove
     workshop = Acted(folder, act)
     prover = Prover(workshop, Stage(ended(1, [], diagnosis), {}, workshop), report=lambda _: None)
     return prover, diagnosis, prover.prove(diagnosis)
+
+
+STALE = """\
+def main():
+    for x, y in batches:
+        if len(x):
+            loss = criterion(net(x), y)
+        else:
+            skipped += 1
+        loss.backward()
+"""
+
+
+@pytest.mark.parametrize(("given", "taken"), [((1, 2), True), ((1, 5), False)])
+def test_edit_that_only_a_trial_speaks_for_is_taken_where_it_trains_as_meant(
+    tmp_path: Path, given: tuple[float, float], *, taken: bool
+) -> None:
+    """No place of the fix's own is there: every branch that left the loss out is tried."""
+    case = Case(tmp_path, STALE)
+    found = case.diagnosis("GS110", "loss", made=case.at("loss ="), freed=case.at("backward"), used=case.at("backward"))
+    found = replace(found, fixes=(Fix("reorder", "", "changes-gradients"),))
+
+    def act(text: str, reference: str | None) -> Trial:
+        if reference is None and "continue" not in text:
+            return ended(1, steps(1), found)
+        return ended(0, steps(*given) if reference is None else steps(1, 2))
+
+    workshop = Acted(tmp_path, act)
+    proof = Prover(workshop, Stage(ended(1, steps(1), found), {}, workshop), report=lambda _: None).prove(found)
+
+    assert (proof is not None) is taken
+
+
+def test_edits_are_searched_only_where_there_is_a_run_to_compare_with(tmp_path: Path) -> None:
+    """Else whatever ends the error would be called right."""
+    before = ended(1, steps(1))
+    stale = Stage(before, {}, Acted(tmp_path, lambda _text, _reference: ended(0, steps(1, 0), stale=True)))
+
+    assert is_compared("again", stale)
+    assert not is_compared("open", stale)
+    assert not is_compared("begun", stale)
+    assert not is_compared("cut", stale)  # a step is given nothing: state begins again, with values nobody knows
 
 
 def test_error_that_comes_later_with_a_fix_is_not_gone(tmp_path: Path) -> None:

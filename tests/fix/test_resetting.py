@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case, live
+from gradsan.fix.own_reset import left_open
 from gradsan.fix.signs import ranked
 from gradsan.report import Diagnosis, Fix
 
@@ -88,6 +89,28 @@ def test_state_that_its_class_can_reset_is_detached_first(tmp_path: Path) -> Non
     best, _ = ranked(FIXES, case.program(carried(case), TWO))
 
     assert best.kind == "detach"
+
+
+@pytest.mark.parametrize("again", ["", "    lower.reset()\n", "    reset_all([lower, upper])\n"])
+def test_state_that_training_never_resets_between_two_passes_is_left_open(tmp_path: Path, again: str) -> None:
+    """Its class can: was that forgotten, or is it to be carried on through all of training?"""
+    case = Case(
+        tmp_path, SOURCE.replace("    for x", f"{again}    for x") + EVALUATING.replace("reset_all(layers)\n", "")
+    )
+
+    assert "carried on, or to begin again: `reset()`" in str(left_open(case.program(carried(case), TWO)))
+
+
+def test_state_that_is_reset_in_every_epoch_is_carried_between_its_batches(tmp_path: Path) -> None:
+    """Then the program says what it wants; nor is anything open where its class cannot reset it."""
+    looped = SOURCE.replace(
+        "    for x in loader:\n", "    for _ in range(3):\n     lower.reset()\n     for x in loader:\n"
+    )
+    case = Case(tmp_path, looped)
+    assert left_open(case.program(carried(case), TWO)) is None
+
+    case = Case(tmp_path, SOURCE.replace("self.charge = torch.zeros(self.size)", "pass"))
+    assert left_open(case.program(carried(case), TWO)) is None
 
 
 COLLECTED = """\

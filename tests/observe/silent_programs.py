@@ -1083,6 +1083,161 @@ for _ in range(10):
         ),
     ),
     Rule(
+        "An optimizer was to have what stands in the place of parameters that it has, and what is in a plain list of a "
+        "model of which it has the rest.",
+        under=(
+            _found(
+                "a head that is exchanged",
+                "GS306",
+                None,
+                """
+net = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 9))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net[2] = nn.Linear(6, 2)
+for _ in range(20):
+    loss = F.cross_entropy(net(torch.randn(5, 4)), torch.randint(2, (5,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a table that grows between two phases",
+                "GS306",
+                None,
+                """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.out = nn.Embedding(5, 4), nn.Linear(4, 1)
+
+    def grow(self, count):
+        wider = nn.Embedding(count, 4)
+        wider.weight.data[: len(self.table.weight)] = self.table.weight.data
+        self.table = wider
+
+model = Model()
+opt = torch.optim.Adam(model.parameters())
+for phase in range(3):
+    model.grow(10 + 5 * phase)
+    for _ in range(10):
+        loss = model.out(model.table(torch.randint(10, (8,)))).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+""",
+            ),
+            _found(
+                "layers in a list",
+                "GS306",
+                "layers",
+                """
+class Tower(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.out = nn.Linear(4, 4), nn.Linear(4, 1)
+        self.layers = [nn.Linear(4, 4) for _ in range(3)]
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = x + layer(self.inner(x)).relu()
+        return self.out(x)
+
+tower = Tower()
+opt = torch.optim.Adam(tower.parameters())
+for _ in range(20):
+    loss = tower(torch.randn(5, 4)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "a backbone that only its head is trained on",
+                """
+net = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 2))
+opt = torch.optim.SGD(net[2].parameters(), lr=0.1)
+for _ in range(20):
+    loss = F.cross_entropy(net(torch.randn(5, 4)), torch.randint(2, (5,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "a judge that is hidden from the model in a list",
+                """
+class Generator(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.judge = nn.Linear(4, 4), [nn.Sequential(nn.Linear(4, 3), nn.Tanh())]
+
+    def loss(self, x):
+        return self.judge[0](self.layer(x)).square().mean()
+
+generator = Generator()
+opt = torch.optim.SGD(generator.parameters(), lr=0.1)
+for _ in range(20):
+    loss = generator.loss(torch.randn(5, 4))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "layers in a list that have a group of their own",
+                """
+class Tower(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out, self.layers = nn.Linear(4, 1), [nn.Linear(4, 4) for _ in range(3)]
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = x + layer(x).relu()
+        return self.out(x)
+
+tower = Tower()
+opt = torch.optim.SGD(tower.parameters(), lr=0.1)
+opt.add_param_group({"params": [each for layer in tower.layers for each in layer.parameters()]})
+for _ in range(20):
+    loss = tower(torch.randn(5, 4)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "layers in a list that are trained by hand",
+                """
+class Tower(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.out, self.layers = nn.Linear(4, 1), [nn.Linear(4, 4) for _ in range(3)]
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = x + layer(x).relu()
+        return self.out(x)
+
+tower = Tower()
+opt = torch.optim.SGD(tower.parameters(), lr=0.1)
+for _ in range(20):
+    loss = tower(torch.randn(5, 4)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    for layer in tower.layers:
+        for each in layer.parameters():
+            each.data -= 0.1 * each.grad
+            each.grad = None
+""",
+            ),
+        ),
+    ),
+    Rule(
         "A sum that a statement computes and drops was to be the loss.",
         under=(
             _found(

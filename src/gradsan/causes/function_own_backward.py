@@ -124,6 +124,8 @@ out.var().backward(retain_graph=True)
         return f"a custom Function calls backward on a graph of its own, {name}, and the first call freed that graph"
 
     @classmethod
-    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:  # noqa: ARG003 # always the same
-        """The best first."""
-        return ("recompute", "retain-graph")
+    def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
+        """The best first. Where no other pass came in between, one backward of the Function asks for both."""
+        orders = (incident.freeing.order, incident.failing.order) if isinstance(incident, SecondPass) else (None, None)
+        is_one_call = None not in orders and orders[1] == orders[0] + 1  # type: ignore[operator] # asked for
+        return ("retain-graph", "recompute") if is_one_call else ("recompute", "retain-graph")

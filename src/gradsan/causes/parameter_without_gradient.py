@@ -1,8 +1,10 @@
 from collections.abc import Iterator
+from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
-from gradsan.facts.course import Course, CutOff
-from gradsan.report import Culprit
+from gradsan.facts.course import Course, CutOff, Unowned
+from gradsan.facts.doubt import LIKELY
+from gradsan.report import Culprit, FixKind
 
 _SHOWN = 4  # names of parameters
 _CUTS: dict[str, str] = {
@@ -27,11 +29,19 @@ class ParameterWithoutGradient(Cause):
     The loss falls all the same, since the later layers learn to live with what the untrained part gives them. That
     is why it goes unnoticed: the encoder keeps its random weights, and the result is worse than it could be. A
     common origin is a `detach()` put in the wrong place to stop the error about a second backward pass.
+
+    The opposite has the same effect: a parameter receives gradients, and no optimizer has it. An optimizer knows the
+    parameters that it was created with. A layer that is put into the model later is none of them, and neither is one
+    that the model keeps in a plain list, of which `parameters()` does not know.
     """
 
     code = "GS306"
     name = "parameter-without-gradient"
     severity = "warning"
+    titles: ClassVar[dict[FixKind, str]] = {
+        "advice": "create the optimizer below the last line that changes the model; keep layers in an `nn.ModuleList`",
+    }
+    roles = Cause.roles | {"used": "this step leaves them as they are"}
     summary = "a detach or `no_grad` cuts an optimized parameter off from every loss"
     example = Example(
         program="""\
@@ -102,12 +112,30 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
         # Where a loss is forgotten that alone trains them, that is the explanation.
         forgotten = {module for loss in course.left_out if not loss.is_used for module in loss.alone}
         yield from (cls._finding(each) for each in course.cut_off if each.is_habit and each.module not in forgotten)
+        yield from (cls._unowned(each) for each in course.unowned if each.is_habit)
+
+    @classmethod
+    def _unowned(cls, found: Unowned) -> Finding:
+        shown = _shown(found.parameters)
+        are, them = ("is", "it") if len(found.parameters) == 1 else ("are", "them")
+        why = (
+            f"the model keeps {them} in the plain list `{found.kept_in}`, of which `parameters()` does not know"
+            if found.kept_in
+            else "the optimizer was created before, and still has the parameters that the model had then"
+        )
+        return Finding(
+            sentence=f"{shown} {are} never updated, and no optimizer has {them}: {why}",
+            kinds=("advice",),
+            places={"used": (found.step, None)},
+            culprit=Culprit(found.kept_in, "attribute") if found.kept_in else None,
+            doubt=LIKELY,
+            evidence={"parameters": len(found.parameters)},
+        )
 
     @classmethod
     def _finding(cls, cut: CutOff) -> Finding:
         how = _CUTS.get(cut.how, cut.how)
-        shown = ", ".join(f"`{each}`" for each in cut.parameters[:_SHOWN]) or f"parameters of `{cut.module}`"
-        more = f" and {len(cut.parameters) - _SHOWN} more" if len(cut.parameters) > _SHOWN else ""
+        shown = _shown(cut.parameters) or f"parameters of `{cut.module}`"
         receives, them = ("receives", "it") if len(cut.parameters) == 1 else ("receive", "them")
         if cut.steps is None:
             never = f"never {receives} a gradient"
@@ -117,7 +145,7 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
             sentence=(
                 f"a term of the loss trains nothing: {how} cuts the graph of `{cut.name}`"
                 if cut.is_term
-                else f"{shown}{more} {never}, though the optimizer has {them}: {how} cuts the graph between {them} "
+                else f"{shown} {never}, though the optimizer has {them}: {how} cuts the graph between {them} "
                 "and the loss"
             ),
             kinds=("re-attach",),
@@ -126,3 +154,8 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
             doubt=cut.doubt,
             evidence={"parameters": len(cut.parameters) or None, "steps": cut.steps},
         )
+
+
+def _shown(parameters: tuple[str, ...]) -> str:
+    more = f" and {len(parameters) - _SHOWN} more" if len(parameters) > _SHOWN else ""
+    return ", ".join(f"`{each}`" for each in parameters[:_SHOWN]) + more

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from gradsan.causes.cause import Cause, Role
-from gradsan.facts.location import Location
+from gradsan.facts.location import Location, in_cell
 from gradsan.report import FixKind
 
 # `{it}`: the name that the explanation is about; `{earlier}`, `{later}`: the two calls; `{changed}`, `{cut}`: lines.
@@ -51,8 +51,7 @@ def _line(place: Location | None, what: str, otherwise: str) -> str:
     """A line as the reader finds it: by what it says, where that is short, and by its number."""
     if place is None:
         return otherwise
-    cell = "" if place.cell is None else f"[{place.cell}]"
-    where = f"{place.file}{cell}:{place.line}"
+    where = f"{in_cell(place.file, place.cell)}:{place.line}"
     source = place.source or ""
     return f"`{source}` ({where})" if source and len(source) <= _LONGEST and "`" not in source else f"{what} at {where}"
 

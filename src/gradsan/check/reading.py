@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from gradsan.check.sifting import content_at
 from gradsan.report import Diagnosis
 from gradsan.source.bounded import digest_of
-from gradsan.source.file import Source, UnreadableSourceError, parse
+from gradsan.source.disk import read
+from gradsan.source.file import Source, UnreadableSourceError
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Checked:
 def check_content(path: str, content: bytes) -> Checked:
     """Read a file; whatever it holds, the answer is what was found or why it could not be read."""
     try:
-        source = _parsed(path, content)
+        source = read(path, content)
     except UnreadableSourceError as error:
         return Checked(path, problem=error.reason, line=error.line)
     try:
@@ -35,14 +36,6 @@ def check_content(path: str, content: bytes) -> Checked:
         raise
     except Exception as error:  # noqa: BLE001 # one odd file must not end the run
         return Checked(path, problem=f"internal error ({type(error).__name__}: {error})", internal=True)
-
-
-def _parsed(path: str, content: bytes) -> Source:
-    if path.endswith(".ipynb"):
-        from gradsan.source.notebooks import parse_notebook
-
-        return parse_notebook(path, content)
-    return parse(path, content)
 
 
 def _checked(source: Source) -> Checked:

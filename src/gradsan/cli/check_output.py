@@ -66,7 +66,6 @@ def is_fixable(diagnosis: Diagnosis) -> bool:
 def _line_of(place: Location) -> str | None:
     from gradsan.source.disk import load
 
-    source = load(place.file) if place.cell is None else None
-    if source is None or place.line > len(source.lines):
-        return None
-    return source.lines[place.line - 1].rstrip("\r\n")
+    source = load(place.file)
+    line = 0 if source is None else source.line_in(place.cell, place.line)
+    return None if source is None or line > len(source.lines) else source.lines[line - 1].rstrip("\r\n")

@@ -278,7 +278,7 @@ def _with_edits(diagnosis: Diagnosis) -> Diagnosis:
     from gradsan.show.places import main_place
 
     place = main_place(diagnosis)
-    if place.cell is not None or not Path(place.file).is_file():
+    if not Path(place.file).is_file():
         return diagnosis
     from gradsan.fix.proposing import with_edits
 

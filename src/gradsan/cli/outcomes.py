@@ -8,6 +8,7 @@ from gradsan.entry.screen import Screen
 from gradsan.fix.editing import unified_diff
 from gradsan.report import Diagnosis, Fix
 from gradsan.source.disk import parsed
+from gradsan.source.file import split_lines
 
 GONE = "gone with the fix above"
 CERTAIN = "certain: with this edit, the source shows neither this problem nor another one"
@@ -40,10 +41,16 @@ def difference(root: Path, before: Mapping[str, bytes], after: Mapping[str, byte
 
 
 def _difference(path: Path, file: str, before: bytes | None, after: bytes) -> str:
-    old, new = (parsed(str(path), each) for each in (path.read_bytes() if before is None else before, after))
-    if old is None or new is None or old.content == new.content:
-        return ""
-    return unified_diff(file, old.lines, new.lines)
+    old, new = (_lines(path, each) for each in (path.read_bytes() if before is None else before, after))
+    return "" if old is None or new is None or old == new else unified_diff(file, old, new)
+
+
+def _lines(path: Path, content: bytes) -> tuple[str, ...] | None:
+    """What is compared: a notebook as it is stored, for `git apply`."""
+    source = parsed(str(path), content)
+    if source is None:
+        return None
+    return split_lines(content.decode()) if source.cells else source.lines
 
 
 def verdict(outcomes: Sequence[Outcome], left: int, *, written: bool) -> str:

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from types import CodeType
 from typing import Any
 
+from gradsan.entry.notebook import explained_in_html, shell_of_this_process
 from gradsan.observe.cells import CELLS
 from gradsan.observe.guarding import attempt, say, shown
 from gradsan.observe.private import private
@@ -24,7 +25,7 @@ def at_prompt(
     """
     undo = ExitStack()
     undo.callback(CELLS.forget)
-    shell = _shell()
+    shell = shell_of_this_process()
     if shell is None:
         return undo.close
 
@@ -42,7 +43,12 @@ def at_prompt(
     def shows(showtraceback: Any, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as IPython calls it
         error = sys.exc_info()[1]
         attempt(lambda: ended_by(error), _overlooked)
-        return showtraceback(*args, **named)
+        display = attempt(lambda: explained_in_html(shell, error), _overlooked)
+        try:
+            return showtraceback(*args, **named)
+        finally:
+            if display is not None:
+                attempt(display, _overlooked)
 
     undo.callback(_around(shell, "run_code", runs))
     undo.callback(_around(shell, "showtraceback", shows))
@@ -73,9 +79,3 @@ def _prompt(shell: Any, code: CodeType) -> str | None:  # noqa: ANN401 # as belo
 
 def _overlooked(error: BaseException) -> None:
     say(f"a statement is not recorded: {shown(error)}")
-
-
-def _shell() -> Any:  # noqa: ANN401 # IPython has no types
-    """The shell of this process, where there is one."""
-    get_ipython = getattr(sys.modules.get("IPython"), "get_ipython", None)
-    return None if get_ipython is None else get_ipython()

@@ -4,14 +4,15 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from gradsan.entry.notebook import show_summary
 from gradsan.entry.prompt import at_prompt
 from gradsan.entry.screen import USUAL, Style, encodable, screen_of
-from gradsan.entry.speaking import speak
-from gradsan.entry.uncaught import without_ours
+from gradsan.entry.uncaught import chain, without_ours
 from gradsan.errors import TorchMissingError
 from gradsan.explanation.explainer import Explainer, diagnosis_on
 from gradsan.explanation.findings import Conclusion, Findings
@@ -133,21 +134,6 @@ class Session:
         self.ended_by(error, is_printed=original is sys.__excepthook__)
 
 
-def chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An exception and all that it came from: causes, contexts, members of groups."""
-    seen: set[int] = set()
-    waiting: list[BaseException | None] = [error]
-    while waiting:
-        each = waiting.pop()
-        if each is None or id(each) in seen:
-            continue
-        seen.add(id(each))
-        yield each
-        waiting += [each.__context__, each.__cause__]
-        if isinstance(each, BaseExceptionGroup):
-            waiting += each.exceptions
-
-
 def _before(owner: Any, name: str, act: Callable[..., None]) -> Callable[[], None]:  # noqa: ANN401 # a module
     """Have `act` called before the function that stands there, with it; what is returned takes it away again."""
     original = getattr(owner, name)
@@ -241,7 +227,8 @@ class Watch:
 def watch(*, include: Iterable[str] = (), exclude: Iterable[str] = (), quiet: bool = False) -> Iterator[Watch]:
     """Explain errors within a block, look for silent problems, and collect what is found.
 
-    At its end a summary goes to stderr, unless `quiet`. Where gradsan is installed already, it stays so.
+    At its end a summary goes to stderr, or in a notebook below the cell, unless `quiet`. Where gradsan is installed
+    already, it stays so.
     """
     was_installed = _installed is not None
     install(include=include, exclude=exclude)
@@ -252,6 +239,7 @@ def watch(*, include: Iterable[str] = (), exclude: Iterable[str] = (), quiet: bo
     listeners = session.explainer.listeners
     listeners.append(watching._found)  # noqa: SLF001 # its own
     is_own_ledger = attempt(session.sanitizer.keep_ledger, _unsaid)
+    before = session.sanitizer.seen
     has_failed = False
     try:
         yield watching
@@ -261,7 +249,7 @@ def watch(*, include: Iterable[str] = (), exclude: Iterable[str] = (), quiet: bo
         raise
     finally:
         if is_own_ledger and not has_failed:
-            attempt(lambda: _conclude(session, watching, quiet=quiet), _unsaid)
+            attempt(lambda: _conclude(session, watching, before, quiet=quiet), _unsaid)
         listeners.remove(watching._found)  # noqa: SLF001 # as above
         if is_own_ledger:
             attempt(session.sanitizer.close_ledger, _unsaid)
@@ -273,16 +261,18 @@ def _unsaid(error: BaseException) -> None:
     say(f"silent problems are not reported: {shown(error)}")
 
 
-def _conclude(session: Session, watching: Watch, *, quiet: bool) -> None:
+def _conclude(session: Session, watching: Watch, before: tuple[int, int], *, quiet: bool) -> None:
     concluded = session.conclude()
-    watching.summary = concluded.summary
+    watching.summary = _since(concluded.summary, *before)
     for each in concluded.silent:
         watching._found.add(each)  # noqa: SLF001 # as above
-    if not quiet and concluded.summary is not None:
-        from gradsan.show.text import closing
+    if not quiet and watching.summary is not None:
+        show_summary(watching.summary, concluded.silent)
 
-        screen = screen_of(sys.stderr)
-        speak(closing(concluded.summary, concluded.silent, width=screen.width, color=screen.color))
+
+def _since(summary: "Summary | None", passes: int, steps: int) -> "Summary | None":
+    """The numbers of a block: without what the process had done before it."""
+    return None if summary is None else replace(summary, passes=summary.passes - passes, steps=summary.steps - steps)
 
 
 def explain(error: BaseException) -> Diagnosis | None:

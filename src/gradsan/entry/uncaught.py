@@ -3,7 +3,7 @@
 import itertools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 
 from gradsan.observe.guarding import attempt
@@ -15,6 +15,21 @@ _RUNNERS = (
     _GRADSAN + "cli" + os.sep,
     *(os.path.join(_ENTRY, name) for name in ("as_python.py", "startup.py")),  # noqa: PTH118 -- likewise
 )
+
+
+def chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception and all that it came from: causes, contexts, members of groups."""
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        each = waiting.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        yield each
+        waiting += [each.__context__, each.__cause__]
+        if isinstance(each, BaseExceptionGroup):
+            waiting += each.exceptions
 
 
 def without_ours(traceback: TracebackType | None) -> TracebackType | None:

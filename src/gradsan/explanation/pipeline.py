@@ -18,6 +18,7 @@ from gradsan.explanation.reported_files import as_reported
 from gradsan.facts.course import Course
 from gradsan.facts.live_evidence import NOTHING_READ, LiveEvidence
 from gradsan.lifecycle.recording import Recording
+from gradsan.observe.cells import CELLS
 from gradsan.observe.guarding import attempt
 from gradsan.observe.observed import Observed
 from gradsan.observe.raised import Complain
@@ -69,7 +70,10 @@ def edited(diagnosis: Diagnosis, complain: Complain, began: float, live: LiveEvi
     def act() -> Diagnosis:
         from gradsan.fix.proposing import with_edits
 
-        return with_edits(diagnosis, root, not_after=began, live=live, anywhere=True)
+        places = places_of(diagnosis)
+        files = {place.file for place in places} | {frame.file for place in places for frame in place.stack}
+        cells = {file: text.encode() for file, text in CELLS.texts(files).items()}
+        return with_edits(diagnosis, root, not_after=began, live=live, changed=cells, anywhere=True)
 
     return attempt(act, partial(complain, "no edit was made")) or diagnosis
 

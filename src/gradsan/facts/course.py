@@ -292,6 +292,21 @@ class CutOff:
 
 
 @dataclass(frozen=True, slots=True)
+class Unowned:
+    """Parameters that get gradients and that no optimizer has, though the program shows that one was to have them."""
+
+    parameters: tuple[str, ...]
+    kept_in: str | None  # a plain list of the model; None: they stand in the place of others, which the optimizer has
+    step: Stack = ()  # of that optimizer
+    steps: int = 0  # in which they were seen to stay as they are
+
+    @property
+    def is_habit(self) -> bool:
+        """Whether it is so step after step."""
+        return self.steps >= _WITHOUT
+
+
+@dataclass(frozen=True, slots=True)
 class ConstantTerm:
     """A term of a loss that is made of gradients without a graph, though these depend on what the loss trains."""
 
@@ -321,5 +336,6 @@ class Course:
     left_out: tuple[LeftOut, ...] = ()
     cut_off: tuple[CutOff, ...] = ()
     constant_terms: tuple[ConstantTerm, ...] = ()
+    unowned: tuple[Unowned, ...] = ()
     timeline: RunTimeline | None = None  # what a page shows, where that is recorded
     graph: OpGraph | None = None

@@ -12,6 +12,11 @@ class Frame:
     function: str
 
 
+def in_cell(file: str, cell: int | None) -> str:
+    """A file, or a cell of a notebook as its reader calls it: by its place among the cells of code."""
+    return file if cell is None else f"{file}:In[{cell}]"
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
     """A span of the user's source, with the calls that led there."""
@@ -25,4 +30,4 @@ class Location:
     source: str | None = None  # the text of the line, stripped
     step: int | None = None  # from 1: the n-th repeat of the pass site
     stack: tuple[Frame, ...] = ()  # the user's frames, outermost first
-    cell: int | None = None  # from 1, in a notebook
+    cell: int | None = None  # from 1, among the code cells of a notebook

@@ -4,10 +4,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from gradsan.errors import ChangedFileError, GradsanError
-from gradsan.fix.editing import edited
+from gradsan.fix.editing import edited_source
 from gradsan.report import Edit
 from gradsan.source.bounded import content_of, inside
 from gradsan.source.disk import load, parsed
+from gradsan.source.file import Source
+from gradsan.source.notebook_cells import UnusualNotebookError, with_cells
+from gradsan.source.notebooks import as_typed, taken_apart
 
 
 class OutsideError(GradsanError):
@@ -25,12 +28,31 @@ def edited_files(edits: Iterable[Edit], root: Path, changed: Mapping[str, bytes]
         source = parsed(str(path), result[file]) if file in result else load(str(path))
         if source is None:
             raise ChangedFileError(f"{file!r} cannot be read any more", "run the program again for a new report")
-        if source.content != (result[file] if file in result else content_of(path)):
-            raise ChangedFileError(
-                f"{file!r} cannot be written back in its encoding without other changes", "edit it by hand"
-            )
-        result[file] = "".join(edited(source.lines, its_edits)).encode(source.encoding)
+        content = result[file] if file in result else content_of(path)
+        result[file] = _notebook(source, content, its_edits) if source.cells else _file(source, content, its_edits)
     return result
+
+
+def _file(source: Source, content: bytes, edits: list[Edit]) -> bytes:
+    if source.content != content:
+        raise ChangedFileError(
+            f"{source.path!r} cannot be written back in its encoding without other changes", "edit it by hand"
+        )
+    return "".join(edited_source(source, edits)).encode(source.encoding)
+
+
+def _notebook(source: Source, content: bytes, edits: list[Edit]) -> bytes:
+    """Lines of some cells, and not another byte."""
+    lines = edited_source(source, edits)
+    changed = {
+        number: as_typed(source, [line.rstrip("\r\n") for line in new])
+        for number, old, new in taken_apart(source, lines)
+        if new != old
+    }
+    try:
+        return with_cells(content, changed)
+    except (UnusualNotebookError, UnicodeDecodeError) as error:
+        raise ChangedFileError(f"{source.path!r} cannot be edited ({error})", "edit the cell by hand") from None
 
 
 def unwritten(changed: Mapping[str, bytes], root: Path) -> dict[Path, tuple[bytes, bytes]]:

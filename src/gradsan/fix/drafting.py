@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable
 from contextlib import suppress
 
-from gradsan.fix.editing import edits_between
+from gradsan.fix.editing import edits_to
 from gradsan.report import Edit
 from gradsan.source.changes import Changes
 from gradsan.source.file import split_lines
@@ -88,7 +88,7 @@ class Draft:
         found: list[Edit] = []
         with suppress(NoPlaceError, OverlappingSplicesError):
             for tree, changes in self._changes.values():
-                found += edits_between(tree.file, tree.source.lines, split_lines(changes.new_text(tree)))
+                found += edits_to(tree.file, tree.source, split_lines(changes.new_text(tree)))
             return tuple(found)
         return ()
 

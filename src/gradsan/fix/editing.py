@@ -2,10 +2,14 @@
 
 import difflib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 from gradsan.errors import ChangedFileError, GradsanError
+from gradsan.facts.location import in_cell
 from gradsan.report import Edit
+from gradsan.source.file import Source
+from gradsan.source.notebooks import as_typed, readable_lines, taken_apart
 
 _LONG = 1_000  # lines
 Step = tuple[str, int, int, int, int]  # what is done, to which of the old lines, and what they become
@@ -34,6 +38,32 @@ def edits_between(file: str, old: Sequence[str], new: Sequence[str]) -> tuple[Ed
         new_last = len(new) if last == len(old) else place[last]
         edits.append(Edit(file, first + 1, last, _joined(old[first:last]), _joined(new[new_first:new_last])))
     return tuple(edits)
+
+
+def edits_to(file: str, source: Source, new: Sequence[str]) -> tuple[Edit, ...]:
+    """The same, from what a file says; of a notebook, each in its cell."""
+    if not source.cells:
+        return edits_between(file, source.lines, new)
+    found: list[Edit] = []
+    for number, old, changed in taken_apart(source, new):
+        for edit in edits_between(file, old, changed):
+            old_typed, new_typed = ("\n".join(as_typed(source, each.split("\n"))) for each in (edit.old, edit.new))
+            found.append(replace(edit, cell=number, old=old_typed, new=new_typed))
+    return tuple(found)
+
+
+def edited_source(source: Source, edits: Iterable[Edit]) -> tuple[str, ...]:
+    """The lines of a program with the edits made; refused as by `edited`."""
+    return edited(source.lines, [_among_all(each, source) for each in edits])
+
+
+def _among_all(edit: Edit, source: Source) -> Edit:
+    """An edit of a cell as one of the program that the cells make."""
+    if edit.cell is None:
+        return edit
+    first, last = (source.line_in(edit.cell, line) for line in (edit.line, edit.end_line))
+    old, new = readable_lines(edit.old), readable_lines(edit.new)
+    return replace(edit, line=first, end_line=last, old=old, new=new, cell=None)
 
 
 def _steps(old: Sequence[str], new: Sequence[str]) -> list[Step]:
@@ -103,6 +133,20 @@ def _line_end(lines: Sequence[str], edit: Edit) -> str:
         if end := line[len(line.rstrip("\r\n")) :]:
             return end
     return "\n"
+
+
+def shown_diff(file: str, source: Source, new: Sequence[str]) -> str:
+    """What new lines change in a program, for a reader: of a notebook, cell by cell, as it was typed."""
+    if not source.cells:
+        return unified_diff(file, source.lines, new)
+    return "".join(
+        unified_diff(in_cell(file, number), _typed(source, before), _typed(source, after))
+        for number, before, after in taken_apart(source, new)
+    )
+
+
+def _typed(source: Source, lines: Sequence[str]) -> list[str]:
+    return [f"{line}\n" for line in as_typed(source, [each.rstrip("\r\n") for each in lines])]
 
 
 def unified_diff(file: str, old: Sequence[str], new: Sequence[str]) -> str:

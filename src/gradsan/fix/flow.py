@@ -4,8 +4,9 @@ import ast
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from gradsan.knowledge.tensors import operation
 from gradsan.source.file import Source
-from gradsan.source.names import assigned_names, loaded_names
+from gradsan.source.names import assigned_names, called_name, loaded_names
 from gradsan.source.tree import Statement, same_as
 
 
@@ -17,6 +18,14 @@ def dependents(first: Statement, following: Iterable[Statement]) -> list[Stateme
             taken.append(each)
             names |= assigned_names(each)
     return taken
+
+
+def cuts(statement: ast.AST) -> bool:
+    """Whether what it assigns or returns has no graph, whatever goes into it: `(x + step).detach()`."""
+    match statement:
+        case ast.Assign(value=ast.Call() as call) | ast.Return(value=ast.Call() as call):
+            return operation(called_name(call)).cuts
+    return False
 
 
 def constants(source: Source, name: str) -> list[object]:

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 from gradsan.check.workers import Exceeded, within_budget
 from gradsan.fix.program import Program
 from gradsan.fix.proposing import Edits, candidates
+from gradsan.fix.search import searched
 from gradsan.fix.signs import ranked
 from gradsan.report import Fix, FixKind
 
@@ -30,6 +31,11 @@ def ranked_in_time(fixes: tuple[Fix, ...], program: Program) -> InTime[Fix]:
 def made_in_time(kind: FixKind, program: Program, *, most: int) -> InTime[Edits]:
     """Every change that makes a fix of a kind, up to a number, best first."""
     return _in_time(lambda: tuple(islice(candidates(kind, program), most)))
+
+
+def searched_in_time(kind: FixKind, program: Program, *, most: int) -> InTime[Edits]:
+    """Every change that a trial may prove to be that fix, up to a number, the most local first."""
+    return _in_time(lambda: tuple(islice(searched(kind, program), most)))
 
 
 def _in_time(find: Callable[[], tuple[T, ...]]) -> InTime[T]:

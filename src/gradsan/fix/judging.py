@@ -96,6 +96,13 @@ def judge(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     return spoiled
 
 
+def is_compared(meaning: Meaning, stage: Stage) -> bool:
+    """Whether there is a run to compare with: then a trial decides what an edit means, whatever the edit is."""
+    if meaning in _UNCOMPARED:
+        return False
+    return not _goes_by_the_first_step(meaning, stage) or _is_kept_as_meant(stage)
+
+
 def _spoiled(trial: Trial, stage: Stage, meaning: Meaning) -> Verdict | None:
     """What the fix has changed that was right: steps before the error, and whoever was trained; None: nothing.
 
@@ -118,7 +125,7 @@ def _spoiled(trial: Trial, stage: Stage, meaning: Meaning) -> Verdict | None:
 def _as_meant(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     if meaning in _UNCOMPARED:
         return _UNCOMPARED[meaning]
-    if meaning == "begun" or (meaning == "cut" and starves(stage.reference("cut").steps)):
+    if _goes_by_the_first_step(meaning, stage):
         return _begun(trial, stage)
     if meaning == "beside":
         reference = stage.reference("beside")
@@ -129,6 +136,17 @@ def _as_meant(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     if meaning == "same" and not stage.fails:
         return _compared(trial, stage.ran, meaning)
     return _compared(trial, stage.reference("kept" if meaning == "same" else meaning), meaning)
+
+
+def _goes_by_the_first_step(meaning: Meaning, stage: Stage) -> bool:
+    """Whether state begins again: as meant, or because nothing is left to train where it is cut off."""
+    return meaning == "begun" or (meaning == "cut" and starves(stage.reference("cut").steps))
+
+
+def _is_kept_as_meant(stage: Stage) -> bool:
+    """Whether parameters have not changed: then all graphs kept give what new ones would."""
+    kept = stage.reference("kept")
+    return stage.fails and kept.status == 0 and not kept.stale
 
 
 def _untrained_as_constant(trial: Trial, stage: Stage) -> list[str]:
@@ -163,9 +181,8 @@ def _again(trial: Trial, stage: Stage, first: Meaning) -> Verdict:
 
 def _begun(trial: Trial, stage: Stage) -> Verdict:
     """By who is trained, once parameters have changed: no reference has values that the program does not compute."""
-    kept = stage.reference("kept")
-    if stage.fails and kept.status == 0 and not kept.stale:
-        return _compared(trial, kept, "kept")
+    if _is_kept_as_meant(stage):
+        return _compared(trial, stage.reference("kept"), "kept")
     once = trained_once(trial.steps, completed(stage.ran.steps), trial.names)
     if once:
         return Verdict("differs", f"only the first iteration trains {_listed(once)}")

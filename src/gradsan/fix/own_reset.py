@@ -29,6 +29,22 @@ def is_reset_elsewhere(program: Program) -> bool:
     return bool(calling) and not calling & on_the_path
 
 
+def left_open(program: Program) -> str | None:
+    """What the program does not say of its state, in a clause: is it carried on, or does it begin again? None: it does.
+
+    Its class can reset it, and training never does so between two passes: in no loop that leads to them.
+    """
+    method, training = _resetting_method(program), program.known(program.diagnosis.used)
+    if method is None or is_reset_elsewhere(program):
+        return None
+    functions = [each for place in training for each in ast.walk(place.tree.source.tree) if isinstance(each, Function)]
+    resetting = {method, *(each.name for each in functions if _only_calls(each, method))}
+    between = [each for place in training for each in calls(place.loops)]
+    if resetting & set(map(called_name, between)):
+        return None
+    return f"only its author knows whether `{program.name}` is to be carried on, or to begin again: `{method}()`"
+
+
 def _only_calls(function: Function, method: str) -> bool:
     """Whether it is there to call the method for many objects: it calls nothing else but what finds them."""
     called = _called(function)

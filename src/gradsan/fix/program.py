@@ -223,6 +223,12 @@ class Program:
         """The same, innermost first."""
         return self.known(location)[::-1]
 
+    def apart_from_the_pass(self, location: Location | None) -> list[Place]:
+        """The same, but for the outer calls that the failing pass has in common with it."""
+        used = self.diagnosis.used
+        shared = 0 if location is None or used is None else common_frames(location, used)
+        return list(filter(None, self.places(location)[shared:]))[::-1]
+
     def innermost(self, location: Location | None) -> Place | None:
         """The first of those."""
         return next(iter(self.inward(location)), None)
@@ -288,7 +294,7 @@ class Program:
 
     def _is_what_ran(self, file: str, path: Path, source: Source) -> bool:
         """Whether a file has not changed since the start, and says at each line what the diagnosis quotes."""
-        if self._not_after is not None and path.stat().st_mtime > self._not_after:
+        if self._not_after is not None and file not in self._changed and path.stat().st_mtime > self._not_after:
             return False
         return all(_says(source, place) for place in _locations(self.diagnosis) if place.file == file)
 
@@ -336,4 +342,5 @@ def _locations(diagnosis: Diagnosis) -> list[Location]:
 def _says(source: Source, place: Location) -> bool:
     if place.source is None:
         return True
-    return place.line <= len(source.lines) and source.lines[place.line - 1].strip() == place.source
+    line = source.line_in(place.cell, place.line)
+    return line <= len(source.lines) and source.lines[line - 1].strip() == place.source

@@ -1,6 +1,6 @@
 """A diagnosis with its edits: for every fix, the first that can be made with reason."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -9,7 +9,7 @@ from gradsan.causes.choosing import last
 from gradsan.facts.live_evidence import NOTHING_READ, LiveEvidence
 from gradsan.fix.crossings import all_known
 from gradsan.fix.drafting import Draft
-from gradsan.fix.editing import edited, unified_diff
+from gradsan.fix.editing import edited_source, shown_diff
 from gradsan.fix.kinds import drafts
 from gradsan.fix.paths import keeps_every_path
 from gradsan.fix.program import Program
@@ -19,6 +19,7 @@ from gradsan.report import Diagnosis, Edit, Effects, Fix, FixKind
 from gradsan.source.file import compiles
 
 Edits = tuple[Edit, ...]
+_Change = tuple[str, Sequence[str], Sequence[str]]  # a file, and its lines before and after
 # Kinds that take hold of one edge over which the pass reaches what is old; the others do away with the pass that freed.
 _OF_AN_EDGE: frozenset[FixKind] = frozenset({"detach", "item", "reset-state", "no-grad", "recompute", "move-into-loop"})
 
@@ -37,14 +38,16 @@ def with_edits(
     not_after: float | None = None,
     live: LiveEvidence = NOTHING_READ,
     *,
+    changed: Mapping[str, bytes] | None = None,
     anywhere: bool = False,
 ) -> Diagnosis:
     """The diagnosis, each of its fixes with the edit that makes it, where there is one.
 
-    What treats some holders only comes behind what treats all. `live`: what was read of it when it failed. `anywhere`:
-    also in files outside `root`, for a reader.
+    What treats some holders only comes behind what treats all. `live`: what was read of it when it failed. `changed`:
+    files that read otherwise than on disk, or cells that are in no file. `anywhere`: also in files outside `root`, for
+    a reader.
     """
-    program = Program(diagnosis, root, not_after, live=live, anywhere=anywhere)
+    program = Program(diagnosis, root, not_after, changed, live, anywhere=anywhere)
     filled = [_filled(fix, program) for fix in ranked(diagnosis.fixes, program)]
     partly = {fix.kind for fix, is_whole in filled if fix.edits and not is_whole}
     some_are_whole = any(fix.edits and is_whole for fix, is_whole in filled)
@@ -62,7 +65,7 @@ def proposals(kind: FixKind, program: Program) -> Iterator[Proposal]:
     partly: list[Proposal] = []
     for draft, treats_all in _drafts(kind, program):
         edits = draft.edits()
-        if not edits or edits in seen or not _is_sound(edits, program):
+        if not edits or edits in seen or not is_sound(edits, program):
             continue
         seen.add(edits)
         is_whole = treats_all and not draft.is_partial and not _reaches_some(edits, program.live)
@@ -97,17 +100,18 @@ def _reaches_some(edits: Edits, live: LiveEvidence) -> bool:
     return access is not None and access.is_partial and any(access.written in each.new for each in edits)
 
 
-def _edited(edits: Edits, program: Program) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+def _edited(edits: Edits, program: Program) -> Iterator[_Change]:
     """The files that the edits change, each with its lines before and after."""
     for file in dict.fromkeys(each.file for each in edits):
         source = program.source(file)
-        old = () if source is None else source.lines
-        yield file, old, edited(old, [each for each in edits if each.file == file])
+        its_edits = [each for each in edits if each.file == file]
+        yield (file, (), ()) if source is None else (file, source.lines, edited_source(source, its_edits))
 
 
 def diff(edits: Edits, program: Program) -> str:
-    """What the edits change, as `git diff` shows it."""
-    return "".join(unified_diff(*change) for change in _edited(edits, program))
+    """What the edits change, as `git diff` shows it; of a notebook, cell by cell."""
+    changed = ((program.source(file), file, new) for file, _, new in _edited(edits, program))
+    return "".join(shown_diff(file, source, new) for source, file, new in changed if source is not None)
 
 
 def _filled(fix: Fix, program: Program) -> tuple[Fix, bool]:
@@ -132,7 +136,7 @@ def _is_what_was_predicted(kind: FixKind, live: LiveEvidence) -> bool:
     return live.crossings is not None if kind in _OF_AN_EDGE else live.freeing_places == 1
 
 
-def _is_sound(edits: Edits, program: Program) -> bool:
+def is_sound(edits: Edits, program: Program) -> bool:
     """Whether the edited files parse, and every path through them that worked still works."""
     texts = [("".join(old), "".join(new)) for _, old, new in _edited(edits, program)]
     return all(compiles(new) and keeps_every_path(old, new) for old, new in texts)

@@ -12,14 +12,16 @@ from gradsan.causes.silence import places_of
 from gradsan.facts.live_evidence import NOTHING_READ
 from gradsan.fix.applying import edited_files
 from gradsan.fix.given_compared import completed
-from gradsan.fix.in_time import InTime, made_in_time, ranked_in_time
-from gradsan.fix.judging import Stage, Verdict, judge
+from gradsan.fix.in_time import InTime, made_in_time, ranked_in_time, searched_in_time
+from gradsan.fix.judging import Stage, Verdict, is_compared, judge
+from gradsan.fix.own_reset import left_open
 from gradsan.fix.program import Program
 from gradsan.fix.trials import Trial, Workshop
 from gradsan.report import Diagnosis, Effects, Fix, FixKind
 
 _DEEPEST = 4  # edits one after the other: what an edit uncovers may need one too
 _TRIALS = 24
+_SEARCHED = 16  # trials more, of edits that nothing but a trial speaks for
 
 Changed = Mapping[str, bytes]
 T = TypeVar("T")
@@ -64,6 +66,8 @@ class Prover:
     _seen: list[Changed] = field(default_factory=list)  # programs that were tried; two edits may undo one another
     _known: tuple[Diagnosis, ...] = ()  # problems of the program that are not this search's
     _meaning: Meaning = "open"  # what the fix is to mean for the gradients
+    _left_open: str | None = None  # what only the author of the program knows, in a clause
+    _searches: bool = False  # what the kinds of fix have reason for was in vain: a trial is to decide alone
 
     def prove(self, diagnosis: Diagnosis) -> Proof | None:
         """The first path that ends this problem and trains as meant, where there is one."""
@@ -72,6 +76,15 @@ class Prover:
         if not fixes:
             return None
         self._meaning = cause(diagnosis.code).meaning(fixes[0].kind, diagnosis.evidence)
+        self._left_open = left_open(self._program(diagnosis, self.stage)) if self._meaning == "cut" else None
+        return next(self._paths(diagnosis, self.stage, ()), None) or self._searched(diagnosis)
+
+    def _searched(self, diagnosis: Diagnosis) -> Proof | None:
+        """The first of many edits that trains as meant, where there is a run to compare it with."""
+        is_decided = self._left_open is None and is_compared(self._meaning, self.stage)
+        if diagnosis.severity != "error" or not is_decided:
+            return None
+        self._searches = True
         return next(self._paths(diagnosis, self.stage, ()), None)
 
     def marked(self, diagnosis: Diagnosis, proved: Fix | None) -> Diagnosis:
@@ -100,11 +113,10 @@ class Prover:
             for each in self._tries(fix, program, stage):
                 so_far = (*made, each.fix)
                 if self._ends(each, diagnosis):
-                    verdict = judge(each.trial, self._meaning, self.stage)  # all edits at once
-                    proof = self._judged(Proof(each.files, so_far, verdict, each.trial, each.new))
+                    proof = self._judged(Proof(each.files, so_far, self._verdict(each.trial), each.trial, each.new))
                     if proof is not None:
                         yield proof
-                elif len(each.new) == 1 and not _same(each.new[0], diagnosis) and len(so_far) < _DEEPEST:
+                elif self._is_other_half(each, diagnosis) and len(so_far) < _DEEPEST:
                     halves.append((each.new[0], Stage(each.trial, each.files, self.workshop), so_far))
             for left, reached, so_far in halves:
                 yield from self._paths(left, reached, so_far, fix.kind)
@@ -112,6 +124,17 @@ class Prover:
         others = [each for each in uncovered if diagnosis.severity == "error" or each[0].code != diagnosis.code]
         for left, reached, so_far in others if only is None else ():
             yield from self._paths(left, reached, so_far)
+
+    def _verdict(self, trial: Trial) -> Verdict:
+        """Of all edits at once. What trains as meant may still be meant otherwise."""
+        found = judge(trial, self._meaning, self.stage)
+        return Verdict("undecided", self._left_open) if found.agrees and self._left_open else found
+
+    def _is_other_half(self, attempt: _Attempt, diagnosis: Diagnosis) -> bool:
+        """Whether another problem came to light; where all edits are tried, one with the same cause."""
+        if len(attempt.new) != 1 or _same(attempt.new[0], diagnosis):
+            return False
+        return not self._searches or attempt.new[0].code == diagnosis.code
 
     def _program(self, diagnosis: Diagnosis, stage: Stage) -> Program:
         """The program of a stage, as a diagnosis speaks of it and as it was when it failed there."""
@@ -139,8 +162,10 @@ class Prover:
 
     def _tries(self, fix: Fix, program: Program, stage: Stage) -> Iterator[_Attempt]:
         """Every way of making a fix, and how the program runs with it."""
-        for edits in self._in_time(f"{fix.kind}: ", made_in_time(fix.kind, program, most=_TRIALS)):
-            if len(self._seen) >= _TRIALS:
+        most = _TRIALS + _SEARCHED if self._searches else _TRIALS
+        made = searched_in_time if self._searches else made_in_time
+        for edits in self._in_time(f"{fix.kind}: ", made(fix.kind, program, most=most)):
+            if len(self._seen) >= most:
                 return
             files = edited_files(edits, self.workshop.root, stage.changed)
             if files not in self._seen:

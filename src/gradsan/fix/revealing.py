@@ -6,9 +6,10 @@ from pathlib import Path
 from gradsan.check.rereading import REVEALING, revealed
 from gradsan.facts.held import NOTHING, SOMETHING, Held
 from gradsan.fix.drafting import Draft
-from gradsan.fix.editing import edited
+from gradsan.fix.editing import edited_source
 from gradsan.fix.program import Program
 from gradsan.source.file import expression as parsed_expression
+from gradsan.source.notebooks import stored
 from gradsan.source.tree import Statement, Tree, same_as
 
 
@@ -63,6 +64,6 @@ def _asked(program: Program, draft: Draft) -> Held:
         source = program.source(file)
         if source is None:
             return NOTHING
-        lines = edited(source.lines, [each for each in edits if each.file == file])
-        changed[Path(source.path)] = "".join(lines).encode(source.encoding)
+        lines = edited_source(source, [each for each in edits if each.file == file])
+        changed[Path(source.path)] = stored(source, lines)
     return revealed(program.entries(), {str(path): content for path, content in changed.items()})

@@ -8,7 +8,7 @@ from gradsan.causes import choosing
 from gradsan.causes.remedy import Sign
 from gradsan.fix.collected import collected, filled_by_hooks
 from gradsan.fix.emptied_lists import emptied_beside
-from gradsan.fix.flow import dependents
+from gradsan.fix.flow import cuts, dependents
 from gradsan.fix.kinds import can_be_written
 from gradsan.fix.own_reset import is_reset_elsewhere
 from gradsan.fix.program import Place, Program
@@ -77,8 +77,8 @@ def _gradient_enters_the_loss(program: Program) -> bool:
     tree = taking.tree
     first, last = tree.line(taking.statement), tree.line(passing.statement)
     following = [each for each in tree.statements if first < tree.line(each) <= last and is_simple(each)]
-    following.sort(key=tree.line)
-    return passing.statement in dependents(taking.statement, following)
+    following = sorted((each for each in following if not cuts(each)), key=tree.line)
+    return not cuts(taking.statement) and passing.statement in dependents(taking.statement, following)
 
 
 def _is_beside_a_leaf(program: Program) -> bool:
@@ -132,7 +132,7 @@ def _leads_out(place: Place) -> bool:
     tree = place.tree
     first = tree.line(place.statement)
     following = [each for each in tree.statements if tree.line(each) > first and is_simple(each)]
-    following = [each for each in following if tree.scope(each) is tree.scope(place.statement)]
+    following = [each for each in following if tree.scope(each) is tree.scope(place.statement) and not cuts(each)]
     following.sort(key=tree.line)
     return any(_hands_out(each) for each in dependents(place.statement, following))
 

@@ -7,6 +7,7 @@ the reader of a notebook knows it by is its prompt, `In[5]`, another one each ti
 import linecache
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -45,6 +46,11 @@ class Cells:
         latest = self._executions[-1] if self._executions else None
         if latest is None or (latest.prompt, latest.file) != (prompt, file):
             self._executions.append(Execution(prompt, file, ops, passes))
+
+    def texts(self, files: Iterable[str]) -> dict[str, str]:
+        """What was run at those of the files that are prompts."""
+        prompts = {each.prompt for each in self._executions}
+        return {file: "".join(linecache.getlines(file)) for file in files if file in prompts}
 
     def text_of(self, file: str) -> str | None:
         """What two runs of the same text have in common; None: the file is no cell.

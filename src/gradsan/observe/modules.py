@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradsan.observe.living import instances
+from gradsan.observe.unasked import ids
+
+_LARGEST = 1_000_000  # elements of a parameter that are added up
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,19 @@ def parameters_of(optimizer: Any) -> list[Any]:  # noqa: ANN401 # torch's class
 def all_parameters() -> list[Any]:
     """The parameters of all optimizers that are alive."""
     return [each for optimizer in trained().optimizers for each in parameters_of(optimizer)]
+
+
+def can_be_added_up(parameter: Any) -> bool:  # noqa: ANN401 # a tensor
+    """Whether the sum of its elements is soon there, and nobody else's business."""
+    import torch
+
+    plain = id(type(parameter)) in ids(torch.Tensor, torch.nn.Parameter)  # a distributed one would talk to its peers
+    return plain and parameter.layout is torch.strided and parameter.numel() <= _LARGEST
+
+
+def sum_of(parameter: Any) -> Any:  # noqa: ANN401 # a tensor, and a device's answer
+    """Other values have another one, as good as always."""
+    return parameter.detach().sum()
 
 
 def owners(optimizers: Iterable[Any]) -> dict[int, set[int]]:

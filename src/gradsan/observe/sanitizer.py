@@ -101,6 +101,11 @@ class Sanitizer:
         self._work.guarded(_NOT_PUT_BACK, self.attention.end)
 
     @property
+    def seen(self) -> tuple[int, int]:
+        """How many passes and steps there have been."""
+        return (0, 0) if self.process is None else (self.process.passes.count, self.process.steps.count)
+
+    @property
     def passes_seen(self) -> int:
         """How many there were since it began to watch; 0 where it watches no more."""
         return 0 if self.process is None else self.process.passes.count

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from gradsan.lifecycle.amounts import count, size
 from gradsan.report import Diagnosis, Edit, Effects, Fix, PathOp
+from gradsan.show.places import edit_place
 from gradsan.show.typography import DIFF, changed_lines, with_inline_code, wrapped
 
 QUIET = "dim"
@@ -23,8 +24,8 @@ def explained(diagnosis: Diagnosis, *, head: Text, happened: Text, width: int, v
         text.append_text(_first_fix(fix, width))
     text.append("\n" if diagnosis.fixes else "").append_text(happened)
     for fix in diagnosis.fixes[1:]:
-        text.append_text(labelled("or", _title(fix), width, _FIX))
-    for note in _notes(diagnosis):
+        text.append_text(labelled("or", title(fix), width, _FIX))
+    for note in notes(diagnosis):
         text.append_text(labelled("note", note, width))
     for label, line in _costs(diagnosis) if verbose else ():
         text.append_text(labelled(label, line, width))
@@ -65,7 +66,7 @@ def padded(text: str, columns: int) -> str:
 
 def fix_sentence(label: str, fix: Fix, width: int) -> Text:
     """What to write and where, and whether that was tried."""
-    return labelled(label, _title(fix), width, _FIX)
+    return labelled(label, title(fix), width, _FIX)
 
 
 def consequence(effects: Effects) -> str | None:
@@ -84,7 +85,8 @@ def _first_fix(fix: Fix, width: int) -> Text:
     return text if warning is None else text.append_text(labelled("but", warning, width))
 
 
-def _title(fix: Fix) -> str:
+def title(fix: Fix) -> str:
+    """What to write and where, and whether that was tried."""
     return fix.title + {True: " (verified by running it)", False: " (tried: it does not help)", None: ""}[fix.verified]
 
 
@@ -92,13 +94,14 @@ def _edit(edit: Edit) -> Text:
     """Where, and the lines that change with those beside them, without the indentation they share."""
     changed = changed_lines(edit.old.split("\n"), edit.new.split("\n"))
     bare = textwrap.dedent("\n".join(line[2:] for line in changed)).split("\n")
-    text = Text().append(f"  {edit.file}:{edit.line}\n", "cyan")
+    text = Text().append(f"  {edit_place(edit)}\n", "cyan")
     for line, code in zip(changed, bare, strict=True):
         text.append(f"  {line[0]} {code}".rstrip() + "\n", DIFF.get(line[0], QUIET))
     return text
 
 
-def _notes(diagnosis: Diagnosis) -> Iterator[str]:
+def notes(diagnosis: Diagnosis) -> Iterator[str]:
+    """What is said beside the fix, and how sure all of it is."""
     yield from diagnosis.notes
     if diagnosis.confidence != "certain":
         why = "it depends on a branch or a name that the source alone does not decide"

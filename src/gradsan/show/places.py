@@ -5,8 +5,8 @@ from itertools import zip_longest
 
 from gradsan.causes import cause
 from gradsan.causes.cause import Role
-from gradsan.facts.location import Frame, Location
-from gradsan.report import Diagnosis
+from gradsan.facts.location import Frame, Location, in_cell
+from gradsan.report import Diagnosis, Edit
 
 _MAIN: tuple[Role, ...] = ("used", "held", "cut", "made", "changed")
 
@@ -109,9 +109,13 @@ def main_place(diagnosis: Diagnosis) -> Location:
 
 
 def line_of(location: Location) -> str:
-    """`file:line`, with the cell of a notebook."""
-    cell = "" if location.cell is None else f"[{location.cell}]"
-    return f"{location.file}{cell}:{location.line}"
+    """`file:line`, or `file:In[cell]:line` in a notebook."""
+    return f"{in_cell(location.file, location.cell)}:{location.line}"
+
+
+def edit_place(edit: Edit) -> str:
+    """The same, of the first line that an edit replaces."""
+    return f"{in_cell(edit.file, edit.cell)}:{edit.line}"
 
 
 def written(location: Location) -> str:

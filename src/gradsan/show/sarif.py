@@ -73,10 +73,15 @@ def _result(diagnosis: Diagnosis, codes: list[str]) -> dict[str, Any]:
                 {"location": {**_location(at), "message": {"text": words}}} for _, at, words in places
             ]}]}
         ],
-        "fixes": [_fix(each) for each in diagnosis.fixes if each.edits],
+        "fixes": [_fix(each) for each in diagnosis.fixes if _can_be_said(each)],
         "partialFingerprints": {"gradsan/v1": diagnosis.fingerprint},
         "properties": {"confidence": diagnosis.confidence},
     }  # fmt: skip
+
+
+def _can_be_said(fix: Fix) -> bool:
+    """Whether there are edits, and of lines of files: SARIF does not know the cells of a notebook."""
+    return bool(fix.edits) and all(each.cell is None for each in fix.edits)
 
 
 def _fix(fix: Fix) -> dict[str, Any]:

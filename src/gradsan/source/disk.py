@@ -70,9 +70,18 @@ def forget_what_was_read() -> None:
 def parsed(path: str, content: bytes) -> Source | None:
     """What a file would say; None where that is no Python."""
     try:
-        return parse(path, content)
+        return read(path, content)
     except UnreadableSourceError:
         return None
+
+
+def read(path: str, content: bytes) -> Source:
+    """What a file or a notebook says; a clear reason where it is no Python."""
+    if not path.endswith(".ipynb"):
+        return parse(path, content)
+    from gradsan.source.notebooks import parse_notebook
+
+    return parse_notebook(path, content)
 
 
 @lru_cache(maxsize=64)

@@ -7,9 +7,9 @@ import ast
 import io
 import tokenize
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 LARGEST = 4_000_000  # bytes; more than that is data in the clothes of a program
@@ -33,6 +33,7 @@ class Source:
     text: str  # with the line ends that it has
     encoding: str = "utf-8"
     cells: tuple[tuple[int, int], ...] = ()  # (first line, number of the cell), in order
+    typed: Mapping[int, str] = field(default_factory=dict)  # lines of cells that are no Python, as they were typed
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
@@ -43,6 +44,11 @@ class Source:
     def tree(self) -> ast.Module:
         """The syntax tree; the same for all who read this text."""
         return tree_of(self.text)
+
+    def line_in(self, cell: int | None, line: int) -> int:
+        """The number that a line has among all: of a cell, lines are counted from its first."""
+        first = next((first for first, number in self.cells if number == cell), 1)
+        return first - 1 + line
 
     @cached_property
     def content(self) -> bytes:
@@ -77,7 +83,13 @@ def encoding_of(content: bytes) -> str:
         raise UnreadableSourceError(str(error)) from None
 
 
-def parse_text(path: str, text: str, encoding: str = "utf-8", cells: tuple[tuple[int, int], ...] = ()) -> Source:
+def parse_text(
+    path: str,
+    text: str,
+    encoding: str = "utf-8",
+    cells: tuple[tuple[int, int], ...] = (),
+    typed: Mapping[int, str] | None = None,
+) -> Source:
     """The same, of a text."""
     try:
         tree_of(text)
@@ -87,7 +99,7 @@ def parse_text(path: str, text: str, encoding: str = "utf-8", cells: tuple[tuple
         raise UnreadableSourceError("it is nested too deeply") from None
     except ValueError as error:
         raise UnreadableSourceError(str(error)) from None
-    return Source(path, text, encoding, cells)
+    return Source(path, text, encoding, cells, typed or {})
 
 
 @lru_cache(maxsize=128)

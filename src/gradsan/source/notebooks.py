@@ -1,11 +1,16 @@
-"""Notebooks: the code cells as one program, with the cell that every line came from."""
+"""Notebooks: the code cells as one program, with the cell that every line came from.
+
+Between the cells stands a string that says whose lines follow, so that a changed program can be taken apart again.
+"""
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 
 from gradsan.source.file import Source, UnreadableSourceError, parse_text, parses
 
 _MAGIC = re.compile(r"^([ \t]*+)(?:[%!?]|[\w.]++\?{1,2}[ \t]*+$)", re.MULTILINE)
+_BOUNDARY = '"gradsan: In[{}]"\n'
 
 
 def parse_notebook(path: str, content: bytes) -> Source:
@@ -18,10 +23,49 @@ def parse_notebook(path: str, content: bytes) -> Source:
         raise UnreadableSourceError("it is not a notebook") from None
     lines: list[str] = []
     starts: list[tuple[int, int]] = []
+    typed: dict[int, str] = {}
     for number, code in enumerate(codes, 1):
-        starts.append((len(lines) + 1, number))
-        lines += _readable(code).splitlines() or [""]
-    return parse_text(path, "\n".join(lines) + "\n", cells=tuple(starts))
+        lines.append(_BOUNDARY.format(number))
+        first = len(lines) + 1
+        starts.append((first, number))
+        readable = _readable(code).splitlines() or [""]
+        typed |= {first + at: line for at, line in enumerate(code.splitlines()) if line != readable[at]}
+        lines += [f"{line}\n" for line in readable]
+    return parse_text(path, "".join(lines), cells=tuple(starts), typed=typed)
+
+
+def taken_apart(source: Source, lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str], Sequence[str]]]:
+    """Of every cell its number, its lines, and what the changed lines make of them.
+
+    Nothing, where the changed lines do not have the same cells.
+    """
+    firsts = [first for first, _ in source.cells]
+    boundaries = [_BOUNDARY.format(number) for _, number in source.cells]
+    now = [at for at, line in enumerate(lines, 2) if line in boundaries]
+    if [lines[at - 2] for at in now] != boundaries:
+        return
+    ends, new_ends = [*(each - 2 for each in firsts[1:]), len(source.lines)], [*(at - 2 for at in now[1:]), len(lines)]
+    for (first, number), end, new, new_end in zip(source.cells, ends, now, new_ends, strict=True):
+        yield number, source.lines[first - 1 : end], lines[new - 1 : new_end]
+
+
+def stored(source: Source, lines: Sequence[str]) -> bytes:
+    """Bytes that are read as these lines: of a notebook, the bare cells, for nobody but whoever follows the program."""
+    if not source.cells:
+        return "".join(lines).encode(source.encoding)
+    codes = ["".join(new).removesuffix("\n") for _, _, new in taken_apart(source, lines)]
+    return json.dumps({"cells": [{"cell_type": "code", "source": code} for code in codes]}).encode()
+
+
+def as_typed(source: Source, lines: Sequence[str]) -> list[str]:
+    """Lines without their ends, as the reader of the notebook has them: with magics where they were."""
+    typed = {source.lines[line - 1].rstrip("\r\n"): text for line, text in source.typed.items()}
+    return [typed.get(line, line) for line in lines]
+
+
+def readable_lines(code: str) -> str:
+    """Lines of a cell with something that Python can read in the place of magics."""
+    return _MAGIC.sub(r"\1pass  # ", code)
 
 
 def _text(cell: dict[str, object]) -> str:
@@ -33,7 +77,7 @@ def _readable(code: str) -> str:
     """A cell without its magics; an empty one of the same length where it is no Python all the same."""
     if code.lstrip().startswith("%%"):
         first = code.lstrip().split(None, 1)[0]
-        if first not in ("%%time", "%%timeit", "%%capture"):
+        if first not in ("%%time", "%%timeit", "%%capture", "%%gradsan"):
             return "\n" * code.count("\n")
-    plain = _MAGIC.sub(r"\1pass  # ", code)
+    plain = readable_lines(code)
     return plain if parses(plain) else "\n" * code.count("\n")

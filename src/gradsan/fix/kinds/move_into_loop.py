@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.facts.location import Location
@@ -17,21 +18,28 @@ from gradsan.source.tree import For, Function, Loop, Statement, Tree
 
 
 def _creation_into_the_loop(program: Program) -> Iterator[Draft]:
-    """The line that creates it, and the lines before the loop that use what it creates."""
+    yield from into_the_loop(program)
+
+
+def into_the_loop(program: Program, *, widely: bool = False) -> Iterator[Draft]:
+    """The line that creates it, and the lines before the loop that use what it creates.
+
+    `widely`: whatever those lines are, and although a constructor created it; for whoever tries it.
+    """
     made, used = program.diagnosis.made, program.diagnosis.used
     apart = program.apart(made, used)
     if apart is None:
         return
     making, passing = program.places(made)[apart], program.places(used)[apart]
     inner = program.places(used)[apart + 1 : apart + 2]
-    if making is None or passing is None or made is None or _constructs(made, apart):
+    if making is None or passing is None or made is None or (_constructs(made, apart) and not widely):
         return
-    body = _body(program, making, passing, inner[0] if inner else None)
+    body = _body(program, _outermost(making, passing) if widely else making, passing, inner[0] if inner else None)
     if body is None:
         return
     moved, container = body
     uses = _first_use(container.body, moved)
-    if uses is None or not _may_move(moved, container, uses) or _create(program, making, moved):
+    if uses is None or not _may_move(moved, container, uses, widely=widely) or _create(program, making, moved):
         return
     draft = Draft()
     draft.is_partial = program.leaves_some(making, {line for each in moved for line in _lines(making.tree, each)})
@@ -105,6 +113,13 @@ def _updates(statement: Statement) -> bool:
     return call is not None and (may_ask_for_pass(called_name(call)) or touches_gradients(called_name(call)))
 
 
+def _updates_something(statement: Statement) -> bool:
+    """Whether it does more than compute: a pass or a step is not made again, nor is something handed out."""
+    leaves = any(isinstance(each, ast.Return | ast.Yield | ast.YieldFrom) for each in ast.walk(statement))
+    named = map(called_name, calls(statement))
+    return leaves or any(may_ask_for_pass(each) or touches_gradients(each) for each in named)
+
+
 def _asks_for_pass(statement: Statement, losses: set[str]) -> bool:
     call = call_of(statement)
     return call is not None and may_ask_for_pass(called_name(call)) and bool(loaded_names(call) & losses)
@@ -165,16 +180,26 @@ def _is_plain(statement: Statement) -> bool:
 
 
 def _first_use(inside: Sequence[Statement], moved: list[Statement]) -> Statement | None:
-    """The statement above which they belong; where they set attributes, anything that is called may read them."""
-    if any(not isinstance(target, ast.Name) for each in moved for target in targets(each)):
+    """The statement above which they belong; where they change objects, anything that is called may read these."""
+    if any(call_of(each) or not all(isinstance(target, ast.Name) for target in targets(each)) for each in moved):
         return inside[0]
     names = assigned_names(moved)
     return next((each for each in inside if loaded_names(each) & names), None)
 
 
-def _may_move(moved: list[Statement], container: Loop | Function, uses: Statement | None = None) -> bool:
+def _outermost(making: Place, passing: Place) -> Place:
+    """The same with the statement around it that stands in a block with what is around the pass."""
+    tree, around = making.tree, [*passing.tree.above(passing.statement)]
+    outer = (each for each in (making.statement, *tree.above(making.statement)) if isinstance(each, Statement))
+    beside = next((each for each in outer if any(other in around for other in tree.block(each))), making.statement)
+    return replace(making, statement=beside)
+
+
+def _may_move(
+    moved: list[Statement], container: Loop | Function, uses: Statement | None = None, *, widely: bool = False
+) -> bool:
     """Whether the lines mean the same inside: what they need is bound nowhere in there, what they make not above."""
-    if not all(_is_plain(each) for each in moved):
+    if not all(_is_plain(each) or (widely and not _updates_something(each)) for each in moved):
         return False
     made = assigned_names(moved)
     needed = loaded_names(moved) - made

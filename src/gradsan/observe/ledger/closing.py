@@ -44,6 +44,7 @@ def course(kept: Accounts) -> Course:
         hoards=hoards,
         left_out=(*_left_out(kept), *_unread(kept)),
         constant_terms=kept.terms.facts(),
+        unowned=kept.unreached.forgotten.facts(),
         cut_off=tuple(kept.unreached.facts(steps.count_of)),
         dropped=tuple(
             _dropped(each) for log in process.recorder.threads() for each in dropped_losses(passes.all(), log)

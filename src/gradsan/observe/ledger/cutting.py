@@ -176,8 +176,8 @@ class _Forward:
         What such a line computed before the call is not made of it.
         """
         returned = takewhile(lambda pair: pair[0].returns, pairwise(execution.outwards))
-        begin = end_of(execution, self._trace)
-        return any(meets(self._walked, begin, end_of(caller, self._trace)) for _, caller in returned)
+        ends = (end_of(caller, self._trace) for _, caller in returned)
+        return any(meets(self._walked, execution.number, end) for end in ends)
 
     def _enter(self, execution: Execution) -> None:
         """A function that was given the value knows it by its own names."""

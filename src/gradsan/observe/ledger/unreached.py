@@ -16,15 +16,14 @@ from gradsan.observe.ledger.cutting import find_cut
 from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.module_runs import Listening, Ran
 from gradsan.observe.ledger.passlines import Asked
+from gradsan.observe.ledger.unowned import Forgotten
 from gradsan.observe.log.frames import frames_out
-from gradsan.observe.modules import module_names, parameters_of, trained
+from gradsan.observe.modules import can_be_added_up, module_names, parameters_of, sum_of, trained
 from gradsan.observe.private import has_compiled
-from gradsan.observe.unasked import ids
 
 if TYPE_CHECKING:
     from gradsan.facts.incident import Stack
 
-_LARGEST = 1_000_000  # elements of a parameter that are added up
 _COMPARED = 64  # steps in which it is seen whether such parameters are trained by hand
 _LISTENED = frozenset({2, 4, 8})  # steps of an optimizer after which a forward is listened to, if need be
 _AT_A_STEP = 16  # parameters that are looked at again
@@ -61,7 +60,7 @@ class _Cut:
         for ref, before in self.sums:
             parameter = ref()
             if parameter is not None:
-                self.moved = (_sum_of(parameter) != before) | self.moved
+                self.moved = (sum_of(parameter) != before) | self.moved
 
 
 class Unreached:
@@ -69,6 +68,7 @@ class Unreached:
 
     def __init__(self, run: Run, fail: Callable[[BaseException], object]) -> None:
         self._run = run
+        self.forgotten = Forgotten(run)  # when an optimizer was created
         self._listening = Listening(run.owns, fail)
         self._unheard: set[int] = set()  # parameters whose modules must not be listened to, but looked for
         self._listened: set[int] = set()  # those whose modules are listened to
@@ -77,6 +77,7 @@ class Unreached:
 
     def step_begins(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
         """See which of its parameters have a gradient now."""
+        self.forgotten.step_begins(optimizer)
         waiting = self._waiting.get(id(optimizer))
         if waiting is None:
             without = {id(each): weakref.ref(each) for each in parameters_of(optimizer) if _is_without(each)}
@@ -139,7 +140,7 @@ class Unreached:
             mine = tuple(each for each in ran.identities if each in waiting.parameters)
             if mine:
                 refs = [waiting.parameters[each] for each in mine]
-                sums = [(ref, _sum_of(each)) for ref in refs if (each := ref()) is not None and _can_be_added_up(each)]
+                sums = [(ref, sum_of(each)) for ref in refs if (each := ref()) is not None and can_be_added_up(each)]
                 self._cuts.append(_Cut(fact, identity, mine, sums))
 
     @property
@@ -164,14 +165,3 @@ class Unreached:
 def _is_without(parameter: Any) -> bool:  # noqa: ANN401 # a tensor, or None: it is gone
     """Whether it is to have a gradient, and has none."""
     return parameter is not None and parameter.requires_grad and parameter.grad is None
-
-
-def _can_be_added_up(parameter: Any) -> bool:  # noqa: ANN401 # a tensor
-    import torch
-
-    plain = id(type(parameter)) in ids(torch.Tensor, torch.nn.Parameter)  # a distributed one would talk to its peers
-    return plain and parameter.layout is torch.strided and parameter.numel() <= _LARGEST
-
-
-def _sum_of(parameter: Any) -> Any:  # noqa: ANN401 # a tensor, and a device's answer
-    return parameter.detach().sum()

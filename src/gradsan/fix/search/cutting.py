@@ -1,0 +1,92 @@
+"""The old value without its graph, at every place that it passes: where it is created, put away, read and handed on."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from gradsan.facts.held import TENSOR
+from gradsan.fix.carried_between import cut_below
+from gradsan.fix.drafting import Draft
+from gradsan.fix.program import Place, Program
+from gradsan.fix.revealing import held_below
+from gradsan.fix.uses import cut_value
+from gradsan.source.names import assigned_names, given, last_name, loaded_names, nodes, targets
+from gradsan.source.tree import Statement, Tree, is_simple
+
+_HOLDING = (ast.Name, ast.Attribute, ast.Subscript)
+
+
+def where_it_passes(program: Program) -> Iterator[Draft]:
+    """One place after the other: what bears its name first, then whatever may stand for it."""
+    seen: set[ast.AST] = set()
+    for tree, node in _on_the_way(program):
+        if node in seen:
+            continue
+        seen.add(node)
+        draft = Draft()
+        if isinstance(node, ast.stmt):
+            yield from _below(program, tree, node)
+        elif cut_value(program, tree, node, draft, like=TENSOR):  # where nothing shows what it is, the trial will
+            yield draft
+
+
+def _on_the_way(program: Program) -> Iterator[tuple[Tree, ast.expr | Statement]]:
+    reading, creating = map(program.apart_from_the_pass, (program.diagnosis.enters, program.diagnosis.made))
+    last = _last_part(program.name)
+    for place in reading:
+        yield from ((place.tree, each) for each in _read_by(place.statement) if _last_part(place.text(each)) == last)
+    for tree in dict.fromkeys(each.tree for each in (*creating, *reading)):
+        yield from ((tree, each) for each in _put_into(tree, last))
+    for place in creating:
+        yield from ((place.tree, each) for each in _handed_on(place))
+    for place in reading:
+        yield from ((place.tree, each) for each in _read_by(place.statement))
+
+
+def _last_part(name: str | None) -> str:
+    """`memory` of `self.memory["left"]`."""
+    return "" if name is None else name.partition("[")[0].rpartition(".")[2]
+
+
+def _read_by(statement: Statement) -> Iterable[ast.expr]:
+    """What a statement reads, as a whole: `x.y` and neither `x`, nor what is called."""
+    inside = list(nodes(statement, into_functions=False)) if is_simple(statement) else []
+    calls = [each for each in inside if isinstance(each, ast.Call)]
+    parts = {each.func for each in calls} | {each.value for each in inside if isinstance(each, ast.Attribute)}
+    yield from (value for each in calls for value in given(each) if isinstance(value, ast.Call))
+    for each in inside:
+        if isinstance(each, _HOLDING) and isinstance(each.ctx, ast.Load) and each not in parts:
+            yield each
+
+
+def _put_into(tree: Tree, last: str) -> Iterator[ast.expr | Statement]:
+    """What the statements of a file assign to a name, or to an item or attribute of that name."""
+    for each in tree.statements:
+        written = [target for target in targets(each) if last and _last_part(tree.text(target)) == last]
+        if written and isinstance(each, ast.Assign | ast.AnnAssign) and each.value is not None:
+            yield each.value if len(targets(each)) == 1 else each
+
+
+def _handed_on(creating: Place) -> Iterator[ast.expr | Statement]:
+    """What a statement creates, and the statements below that give it to others or put it away."""
+    statement, tree = creating.statement, creating.tree
+    match statement:
+        case ast.Return(value=ast.expr() as value) | ast.Assign(targets=[ast.Name() | ast.Attribute()], value=value):
+            yield value
+        case ast.Assign():
+            yield statement
+    names = assigned_names(statement)
+    own = [each for each in tree.statements if tree.scope(each) is creating.scope]
+    below = (each for each in own if tree.line(each) > creating.line and is_simple(each))
+    for read in chain.from_iterable(map(_read_by, below)):
+        if loaded_names(read) & names and not isinstance(read, ast.Call):
+            yield read
+
+
+def _below(program: Program, tree: Tree, statement: Statement) -> Iterator[Draft]:
+    """What a statement assigns to several names, cut in the line below."""
+    place = program.place_at(tree.file, tree.line(statement), "")
+    for target in targets(statement) if place is not None else ():
+        name = tree.text(target)
+        if last_name(target) and place is not None:
+            yield from cut_below(program, place, statement, [name], held_below(program, tree, statement, name))
