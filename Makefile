@@ -6,6 +6,7 @@
 # make test-frameworks  rows of `knowledge/` about accelerate, lightning, transformers, tensorboard …, run against them
 # make page    rebuild the page of reports from page/, with node; what it gives ships in the package
 # make test-page  its own tests, a rebuild compared with what ships, and what a browser takes to open and move it
+# make page-pictures  take the pictures of pages in docs/ again
 # make bench   what watching costs, as ratios; what explaining costs as a graph grows; how fast source is checked
 # make test-all  the suite on every Python found, and on the oldest torch
 # make golden  rewrite the golden files, the JSON Schema and what the documents show, to be read in review
@@ -26,7 +27,7 @@ FAULTS ?= 10000
 SIGNALS ?= 1000
 MUTANTS ?= 5000
 
-.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks page test-page bench test-all golden clean
+.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks page test-page page-pictures bench test-all golden clean
 
 run: .venv/run.stamp
 	@echo '$$ gradsan run examples/own_cell/broken.py'
@@ -86,6 +87,9 @@ test-page: page/node_modules/stamp .venv/test.stamp
 	command -v chromium > /dev/null || apt-get install --yes --no-install-recommends chromium
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/show/test_page_in_browser.py
 	cd tests && ../$(BIN)/python -m show.page_speed
+
+page-pictures: .venv/test.stamp
+	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m show.page_pictures
 
 bench: .venv/run.stamp
 	$(BIN)/python benchmarks/overhead.py

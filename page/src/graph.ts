@@ -72,7 +72,7 @@ class View {
     this.tree = treeOf(graph);
     for (const room of ROOMS) {
       this.arrange(openedAtFirst(graph, this.tree, room));
-      if (Math.min(WIDTH / this.drawn.width, HEIGHT / this.drawn.height) >= READABLE) break;
+      if (!graph.path.length || Math.min(WIDTH / this.drawn.width, HEIGHT / this.drawn.height) >= READABLE) break;
     }
     this.zoom = zoom<SVGSVGElement, unknown>()
       .scaleExtent([0.04, 4])
@@ -101,7 +101,7 @@ class View {
       ),
     );
     new ResizeObserver(() => {
-      if (!this.isFitted && this.svg.clientWidth) this.fit();
+      if (!this.isFitted && this.svg.clientWidth) this.fit(READABLE);
     }).observe(this.svg);
     this.panel.hidden = true;
     this.draw();
@@ -169,12 +169,14 @@ class View {
     this.zoom.scaleBy(select<SVGSVGElement, unknown>(this.svg), factor);
   }
 
-  private fit(): void {
+  /** All of it; but no smaller than that, with the end in view at which the loss is. */
+  private fit(smallest = 0): void {
     const [width, height] = [this.svg.clientWidth, this.svg.clientHeight];
     if (!width || !height) return;
     this.isFitted = true;
-    const scale = Math.min(1.4, width / this.drawn.width, height / this.drawn.height);
-    const [x, y] = [(width - this.drawn.width * scale) / 2, (height - this.drawn.height * scale) / 2];
+    const scale = Math.max(smallest, Math.min(1.4, width / this.drawn.width, height / this.drawn.height));
+    const room = width - this.drawn.width * scale;
+    const [x, y] = [room < 0 ? room : room / 2, (height - this.drawn.height * scale) / 2];
     this.zoom.transform(select<SVGSVGElement, unknown>(this.svg), zoomIdentity.translate(x, y).scale(scale));
   }
 

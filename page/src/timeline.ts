@@ -119,7 +119,11 @@ class View {
   readonly element: HTMLElement;
   private readonly svg = svg("svg", { class: "timeline-drawing", role: "img", tabindex: 0 });
   private readonly legend = h("ul", { class: "legend" });
-  private readonly said = h("p", { class: "said", "aria-live": "polite" });
+  private readonly said = h(
+    "p",
+    { class: "said", "aria-live": "polite" },
+    "Move over the chart, or use the arrow keys, to read it. Drag to move; + and −, or Ctrl and the wheel, to zoom.",
+  );
   private readonly sentence = h("p", { class: "sentence" });
   private readonly course: Course;
   private readonly at: readonly number[];
@@ -279,7 +283,7 @@ class View {
   private y(): ScaleLinear<number, number> {
     const series = stacked(this.timeline, this.measure);
     const most = Math.max(1, ...(series[series.length - 1]?.bounds.map(([, high]) => high) ?? []));
-    return scaleLinear().domain([0, most]).nice().range([TOP + CHART, TOP]);
+    return scaleLinear().domain([0, most * 1.06]).range([TOP + CHART, TOP]);
   }
 
   private grid(x: ScaleLinear<number, number>, height: number): SVGElement[] {
@@ -320,7 +324,9 @@ class View {
 
   /** Where nobody looked at what was alive: a long run is looked at now and then. */
   private unseen(x: ScaleLinear<number, number>, runs: readonly [number, number][]): SVGElement[] {
+    const last = this.timeline.samples[this.timeline.samples.length - 1]?.number ?? 0;
     const ends = runs.map(([, to], place) => [this.at[to - 1] ?? 0, this.at[runs[place + 1]?.[0] ?? -1] ?? this.course.length]);
+    if (this.timeline.passes <= last + 2) ends.pop();
     return ends.flatMap(([from = 0, to = 0]) => {
       const [left, width] = [x(from) + 8, x(to) - x(from) - 16];
       if (width < 90) return [];

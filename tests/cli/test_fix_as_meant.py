@@ -336,6 +336,42 @@ ENERGY = INNER.format(
 )
 UNRECORDED = "    with torch.no_grad():\n        target = 0.5 + 0.9 * net(x).max()\n"
 
+# A table of a dynamic program: what `minimum` has saved is a view of it, and every entry is written into it.
+TABLE = """
+def cheapest(cost):
+    size = len(cost)
+    table = torch.full((size + 1, size + 1), 9.0)
+    table[0, 0] = 0.0
+    for i in range(1, size + 1):
+        for j in range(1, size + 1):
+            best = {best}
+            table[i, j] = cost[i - 1, j - 1] + best
+    return table[size, size]
+
+net = nn.Linear(3, 3)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for _ in range(3):
+    x = torch.randn(5, 3)
+    loss = cheapest(torch.cdist(net(x), x))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+TOTAL = """
+net = nn.Linear(4, 4)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    out = net(torch.randn(8, 4))
+    task = (out - 1).square().mean()
+    spread = out.var(0).mean()
+    loss = {total}
+    opt.zero_grad()
+    {asking}
+    opt.step()
+    print(loss.item())
+"""
+
 STRAIGHT_THROUGH = """
 encoder, decoder = nn.Linear(4, 3), nn.Linear(3, 4)
 table = nn.Parameter(torch.randn(3))
@@ -479,6 +515,34 @@ FIXED = {
         "    loss.backward()\n    project(copy)\n" + STEP,
     ),
     "an inner pass for a leaf that the loss is computed from": (ENERGY, "energy.backward(retain_graph=True)"),
+    "entries of a table that are read and written": (
+        TABLE.format(best="torch.minimum(table[i - 1, j], table[i, j - 1])"),
+        "torch.minimum(table[i - 1, j].clone(), table[i, j - 1].clone())",
+    ),
+    "a product of two entries": (
+        TABLE.format(best="table[i - 1, j] * table[i, j - 1] / 9"),
+        "table[i - 1, j].clone() * table[i, j - 1].clone() / 9",
+    ),
+    "a whole row that is read": (
+        TABLE.format(best="table[i - 1, : j + 1].logsumexp(0)"),
+        "table[i - 1, : j + 1].clone().logsumexp(0)",
+    ),
+    "a sum of entries saves nothing, and stays": (
+        TABLE.format(best="(table[i - 1, j] + table[i, j - 1]) / 2"),
+        "best = (table[i - 1, j] + table[i, j - 1]) / 2\n",
+    ),
+    "a pass that is asked of a term, and not of the total": (
+        TOTAL.format(total="task + 0.1 * spread", asking="task.backward()"),
+        "    loss.backward()\n",
+    ),
+    "a pass that is asked of a term through another call": (
+        TOTAL.format(total="task + 0.1 * spread", asking="(task / 2).backward()"),
+        "    (loss / 2).backward()\n",
+    ),
+    "a pass of what is no term of the total by its name": (
+        TOTAL.format(total="0.1 * spread + task", asking="shown = task\n    shown.backward()"),
+        "    shown.backward()\n",
+    ),
     "a penalty that the source shows, and the run does not": (
         SUMMED_PENALTY.format(asked=""),
         "torch.autograd.grad(field(x).sum(), x, create_graph=True)",

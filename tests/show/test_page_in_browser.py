@@ -266,7 +266,7 @@ def test_names_of_a_hostile_program_run_nothing(tab: Tab, tmp_path: Path) -> Non
     for view in ("Explanation", "Graph", "Timeline"):
         tab.click(".views [role=tab]", view)
         for name in tab.texts(".panels > :not([hidden]) button")[:12]:
-            if name and name != "\N{MULTIPLICATION SIGN}":
+            if name:
                 tab.click(".panels > :not([hidden]) button", name)
         tab.run("new Promise((done) => setTimeout(done, 30))")
 

@@ -44,6 +44,7 @@ Where = Literal[
     "collection",  # lists that are filled for one pass, below its step
     "store",  # what still holds losses of an earlier iteration
     "block",  # the block in which both passes stand
+    "pass of a term",  # the pass that is asked of a term of a sum, where it was to be asked of that sum
     "losses",  # the loop that asks for a pass over each of its losses
     "loop",  # the loop that computes the terms
     "cache",  # what answers without computing
@@ -78,6 +79,7 @@ Sign = Literal[
     "the program resets it elsewhere",  # or others beside it: it was forgotten, and means nothing to the next iteration
     "it is filled for one pass",  # with others that go along, and never emptied
     "several terms are added",  # in a loop of their own, below which the total is back-propagated
+    "it is renewed on schedule",  # a guard that counts lets it be computed in every so many iterations
     "the loop takes batches",  # of its own, and is no part of one step
 ]
 

@@ -3,7 +3,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from gradsan.causes.cause import Cause, Example, Finding, Tempting
+from gradsan.causes.cause import Cause, Example, Finding, Places, Tempting
 from gradsan.causes.meaning import Meaning
 from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.course import Course, DroppedLoss, LeftOut
@@ -40,9 +40,12 @@ class UnusedForward(Cause):
         Remedy("move-into-loop", where=("update",), first_if="the loop takes batches"),
     )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"combine-losses": "open", "move-into-loop": "open"}
-    roles = Cause.roles | {"made": "computed here, and no backward() uses it"}
+    roles = Cause.roles | {
+        "made": "computed here, and no backward() uses it",
+        "used": "this {call} takes only a part of it",
+    }
     titles: ClassVar[dict[FixKind, str]] = {
-        "combine-losses": "add {it} to the loss that backward() is called on, instead of dropping it",
+        "combine-losses": "call backward() on a loss that has {it} in it, instead of dropping it",
         "move-into-loop": "call backward() and step() for every batch: move them into the loop",
     }
     example = Example(
@@ -139,22 +142,30 @@ print(weight.tolist())
         why = ", which takes only a part of it" if loss.is_total else ""
         if loss.alone:
             why = f", and nothing else trains {count(len(loss.alone), 'parameter')} that it reaches"
+        places: Places = {"made": (loss.made, None)}
         return Finding(
             sentence=f"`{loss.name}` is computed in every step, and no backward() uses it{why}",
             kinds=("combine-losses",),
-            places={"made": (loss.made, None)},
+            places=places | {"used": (loss.sibling, None)} if loss.is_total else places,
             culprit=Culprit(loss.name, loss.holder),
             doubt=LIKELY,
-            evidence={"steps": loss.seen, "parameters_alone": len(loss.alone)},
-            notes=(f"the backward() of the other loss is in line {loss.sibling[-1].line}",) if loss.sibling else (),
+            evidence={"steps": loss.seen, "parameters_alone": len(loss.alone), "is_total": int(loss.is_total)},
+            notes=_beside(loss),
             count=loss.seen,
         )
 
     @classmethod
     def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:
-        """A loss that is left out of the sum, and not overwritten, belongs where nobody can say."""
+        """A loss that is left out of the sum, and not overwritten, belongs where nobody can say; a sum is to be it."""
         usual = super().remedy(kind, evidence)
-        return replace(usual, where=()) if "parameters_alone" in evidence and kind == "combine-losses" else usual
+        if "parameters_alone" not in evidence or kind != "combine-losses":
+            return usual
+        return replace(usual, where=("pass of a term",) if evidence.get("is_total") else (), trusted=False)
+
+
+def _beside(loss: LeftOut) -> tuple[str, ...]:
+    is_shown = loss.is_total or not loss.sibling
+    return () if is_shown else (f"the backward() of the other loss is in line {loss.sibling[-1].line}",)
 
 
 def _is_called_a_loss(loss: LeftOut) -> bool:

@@ -24,10 +24,6 @@ class StepLoop(ABC):
         """
         return False
 
-    def is_one_with_the_loop_around(self) -> bool:
-        """It is a function that the user's loop around it calls once in each iteration: that loop is asked instead."""
-        return False
-
     def is_run_again_by_a_loop_around(self) -> bool:
         """An earlier run of it asked for the freeing pass: what runs it again and again may go over steps."""
         return False
@@ -52,7 +48,6 @@ class StepLoop(ABC):
 AGAINST: tuple[Callable[[StepLoop], bool], ...] = (
     lambda loop: loop.has_both_passes_in_one_iteration(),
     lambda loop: loop.began_between_the_passes(),
-    lambda loop: loop.is_one_with_the_loop_around(),
     lambda loop: loop.is_run_again_by_a_loop_around(),
     lambda loop: loop.has_no_known_beginning(),
     lambda loop: loop.goes_over_the_parts_of_a_step(),

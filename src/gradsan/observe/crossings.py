@@ -3,22 +3,19 @@
 An explanation is about one of them. A fix has to treat them all: each half of a state, each cache that was filled once.
 """
 
-import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
 from gradsan.facts.culprit import Culprit
 from gradsan.facts.incident import OpFact, SecondPass, Stack
 from gradsan.facts.live_evidence import Crossed
-from gradsan.facts.location import Frame
 from gradsan.observe.failure.creators import creator_iterations
 from gradsan.observe.failure.scene import Scene, moment, op_fact
 from gradsan.observe.graph import Node, leading_to, saves_values
 from gradsan.observe.log.iterations import Iterations
+from gradsan.observe.naming.assigned_together import assigned_together
 from gradsan.observe.naming.carriers import carrier
 from gradsan.observe.naming.line_names import Crossing
-from gradsan.observe.user_statements import function_at, read_at, statements_at
-from gradsan.source.stores import stores, text
 
 _MOST = 8  # beside the one that the explanation is about
 _ALIKE = 3  # that stand at the same lines, and are named: each is followed through the log by itself
@@ -42,7 +39,7 @@ def other_crossings(incident: SecondPass, scene: Scene, culprit: Culprit) -> tup
 def _of_edges(incident: SecondPass, scene: Scene, culprit: Culprit) -> Iterator[Crossed]:
     """Those that the graph shows, each followed through the log to its name."""
     loop = _loop_of(incident, scene)
-    alike, bound = _sort_of(incident.made, loop, scene), _bound_by(loop)
+    alike = _sort_of(incident.made, loop, scene)
     followed: dict[tuple[Stack, Stack], set[int | None]] = {}
     for created, enters in _edges(incident, loop, scene):
         seen = followed.setdefault((_where(created), _where(enters)), set())
@@ -53,8 +50,7 @@ def _of_edges(incident: SecondPass, scene: Scene, culprit: Culprit) -> Iterator[
             yield Crossed(created, enters, None, is_alike=False)
             return
         name = _named(incident, created, enters, scene)
-        is_it = name is not None and (name == culprit or name.name in bound)
-        if not is_it or _where(enters) != _where(incident.enters):
+        if name != culprit or _where(enters) != _where(incident.enters):
             yield Crossed(created, enters, name, _sort_of(created, loop, scene) == alike)
 
 
@@ -62,45 +58,6 @@ def _of_one_statement(incident: SecondPass, culprit: Culprit) -> Iterator[Crosse
     if incident.enters is not None:
         for each in assigned_together(culprit, incident.made.stack, incident.enters.stack):
             yield Crossed(incident.made, incident.enters, each, is_alike=True)
-
-
-def _bound_by(loop: Iterations | None) -> set[str | None]:
-    """The names that a loop gives a value at the head of every iteration: none of them carries anything over."""
-    headers = () if loop is None else (each for each in statements_at(loop.frame) if isinstance(each, ast.For))
-    return {text(each.target) for one in headers for each in stores(one)}
-
-
-def assigned_together(culprit: Culprit, created: Stack, enters: Stack) -> list[Culprit]:
-    """What the statement that created the culprit gives a value too, where the later forward reads it beside it.
-
-    `h, c = cell(x, (h, c))`: the lines do not say which of the two an op of the cell has become. What the function
-    detaches already is none of them, nor is anything where each name has a value of its own: `a, b = one(x), two(x)`.
-    """
-    for frame in reversed(created):
-        unpacking = [each for each in statements_at(frame) if not _assigns_several(each)]
-        together = [text(each.target) for one in unpacking for each in stores(one) if each.value_path]
-        if culprit.name in together:
-            read = {name for each in enters if each.function == frame.function for name in read_at(each)}
-            others = read - _detached_in(frame) - {culprit.name} if culprit.name in read else ()
-            return [Culprit(each, culprit.holder) for each in map(str, together) if each in others]
-    return []
-
-
-def _assigns_several(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Tuple)
-
-
-def _detached_in(frame: Frame) -> set[str | None]:
-    """What a function gives a detached value of its own: `h = h.detach()`."""
-    written = (each for one in function_at(frame) for each in stores(one))
-    return {name for each in written if _detaches(each.value, name := text(each.target))}
-
-
-def _detaches(value: ast.expr | None, name: str | None) -> bool:
-    match value:
-        case ast.Call(func=ast.Attribute(value=whole, attr="detach")):
-            return text(whole) == name
-    return False
 
 
 def _loop_of(incident: SecondPass, scene: Scene) -> Iterations | None:

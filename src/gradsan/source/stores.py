@@ -161,6 +161,21 @@ def text(node: ast.expr) -> str | None:
     return None
 
 
+def spelled(node: ast.expr) -> str:
+    """The same; empty for anything else."""
+    return text(node) or ""
+
+
+def last_line(node: ast.stmt | ast.expr) -> int:
+    """Where it ends; what was not parsed has no end of its own."""
+    return node.end_lineno or node.lineno
+
+
+def called_line(call: ast.Call) -> int:
+    """Where the called name stands: a chain of calls over several lines begins at its first."""
+    return last_line(call.func) if isinstance(call.func, ast.Attribute) else call.lineno
+
+
 def selector(node: ast.Subscript) -> Selector:
     """The step that `value[slice]` takes."""
     return ("item", _constant(node.slice))

@@ -11,7 +11,7 @@ from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program, frames
 from gradsan.knowledge.effects import accumulates, touches_gradients
 from gradsan.source.arguments import without_argument
-from gradsan.source.names import call_of, called_name, calls, loaded, nodes
+from gradsan.source.names import call_of, called_name, calls, loaded, loaded_names, nodes
 from gradsan.source.tree import For, Loop, Statement, Tree, same
 
 _NAMES = ("total_loss", "loss_sum", "summed_loss")
@@ -191,7 +191,23 @@ def _steps(statement: ast.AST) -> bool:
     return any(touches_gradients(called_name(each)) for each in calls(statement))
 
 
+def _of_the_total(program: Program) -> Iterator[Draft]:
+    """`task.backward()` below `loss = task + 0.1 * penalty`: the pass is asked of the sum instead."""
+    asking, made = (program.innermost(each) for each in (program.diagnosis.used, program.diagnosis.made))
+    if asking is None or made is None or asking.scope is not made.scope or made.targets != [program.name]:
+        return
+    terms = loaded_names(made.statement)
+    found = _asking(asking.statement)
+    read = [] if found is None else [each for each in nodes(found.loss) if isinstance(each, ast.Name)]
+    taken = [each for each in read if each.id in terms and program.name is not None]
+    if made.line < asking.line and len(taken) == 1:
+        draft = Draft()
+        draft.replace(asking.tree, taken[0], made.targets[0])
+        yield draft
+
+
 PLACES: Places = {
+    "pass of a term": _of_the_total,
     "block": _in_one_block,
     "losses": _of_each,
     "total": _below,

@@ -11,6 +11,7 @@ from gradsan.fix.drafting import Draft
 from gradsan.fix.program import Program
 from gradsan.fix.proposing import Edits, is_sound
 from gradsan.fix.retaining import without_retaining
+from gradsan.fix.search.copying import of_what_is_saved_or_edited
 from gradsan.fix.search.cutting import where_it_passes
 from gradsan.fix.search.lazily import when_it_is_taken
 from gradsan.fix.search.moving import into_what_repeats
@@ -27,6 +28,7 @@ _SEARCHES: Mapping[FixKind, tuple[Search, ...]] = {
     "recompute": _COMPUTED_AGAIN,
     "move-into-loop": _COMPUTED_AGAIN,
     "reorder": (with_the_rest,),
+    "clone": (of_what_is_saved_or_edited,),
 }
 
 

@@ -34,13 +34,13 @@ def _on_the_way(program: Program) -> Iterator[tuple[Tree, ast.expr | Statement]]
     reading, creating = map(program.apart_from_the_pass, (program.diagnosis.enters, program.diagnosis.made))
     last = _last_part(program.name)
     for place in reading:
-        yield from ((place.tree, each) for each in _read_by(place.statement) if _last_part(place.text(each)) == last)
+        yield from ((place.tree, each) for each in read_by(place.statement) if _last_part(place.text(each)) == last)
     for tree in dict.fromkeys(each.tree for each in (*creating, *reading)):
         yield from ((tree, each) for each in _put_into(tree, last))
     for place in creating:
         yield from ((place.tree, each) for each in _handed_on(place))
     for place in reading:
-        yield from ((place.tree, each) for each in _read_by(place.statement))
+        yield from ((place.tree, each) for each in read_by(place.statement))
 
 
 def _last_part(name: str | None) -> str:
@@ -48,7 +48,7 @@ def _last_part(name: str | None) -> str:
     return "" if name is None else name.partition("[")[0].rpartition(".")[2]
 
 
-def _read_by(statement: Statement) -> Iterable[ast.expr]:
+def read_by(statement: Statement) -> Iterable[ast.expr]:
     """What a statement reads, as a whole: `x.y` and neither `x`, nor what is called."""
     inside = list(nodes(statement, into_functions=False)) if is_simple(statement) else []
     calls = [each for each in inside if isinstance(each, ast.Call)]
@@ -78,7 +78,7 @@ def _handed_on(creating: Place) -> Iterator[ast.expr | Statement]:
     names = assigned_names(statement)
     own = [each for each in tree.statements if tree.scope(each) is creating.scope]
     below = (each for each in own if tree.line(each) > creating.line and is_simple(each))
-    for read in chain.from_iterable(map(_read_by, below)):
+    for read in chain.from_iterable(map(read_by, below)):
         if loaded_names(read) & names and not isinstance(read, ast.Call):
             yield read
 

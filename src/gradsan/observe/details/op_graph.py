@@ -38,11 +38,13 @@ class _Table(Generic[K]):
 
 def conditions(numbers: Sequence[int], note: PassNote, process: Process) -> list[int]:
     """What earlier passes have left of ops, given by their rising numbers: a place in `CONDITIONS` for each."""
-    known = [each for each in process.passes.before(note) if not each.failed]
-    has_gaps = len(known) < note.index
-    previous = max((each.begin for each in known), default=0)
-    found = [FORGOTTEN if has_gaps and number < previous else LIVE for number in numbers]
-    for each in known:
+    earlier = process.passes.before(note)
+    has_gaps = len(earlier) < note.index
+    unseen = max((each.begin for each in earlier if has_gaps or each.walked is None), default=0)
+    found = [FORGOTTEN if number < unseen else LIVE for number in numbers]
+    for each in earlier:
+        if each.failed:
+            continue
         walked = each.walked or ()
         for start, stop in zip(walked[::2], walked[1::2], strict=True):
             for place in range(bisect_left(numbers, start), bisect_left(numbers, stop)):

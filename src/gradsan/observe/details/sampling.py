@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from gradsan.facts.details import EARLIER, MOST_SAMPLES, OWN, OpGraph, Sample, Share
-from gradsan.observe.details.op_graph import FREED, conditions, op_graph
+from gradsan.observe.details.op_graph import LIVE, RETAINED, conditions, op_graph
 from gradsan.observe.graph import Node, about_bytes, reach, roots_of, saves_values
 from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.ledger.followed_run import Run
@@ -95,11 +95,11 @@ def _below(roots: Iterable[Node]) -> list[Node]:
 
 
 def _kept_bytes(nodes: Iterable[Node], note: PassNote, run: Run) -> dict[Node, int]:
-    """About what each has saved, of those that no pass has freed."""
+    """About what each has saved, of those that are known to have it still."""
     ordered = sorted(nodes, key=_number)
     state = conditions([_number(node) for node in ordered], note, run.process)
     pairs = zip(ordered, state, strict=True)
-    return {node: about_bytes(node) for node, each in pairs if each != FREED and saves_values(node)}
+    return {node: about_bytes(node) for node, each in pairs if each in (LIVE, RETAINED) and saves_values(node)}
 
 
 def _number(node: Node) -> int:

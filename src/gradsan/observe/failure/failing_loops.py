@@ -66,14 +66,6 @@ class RunningLoop(StepLoop):
         """As the log counts them."""
         return self.loop.kind is Repeats.CALLS and self._freed == BEFORE
 
-    def is_one_with_the_loop_around(self) -> bool:
-        """One call since the present iteration of the user's loop began: what it created before belongs to it, too."""
-        calls, loop = self.loop, self._around[-1] if self._around else None
-        if loop is None or (calls.kind, loop.kind) != (Repeats.CALLS, Repeats.LOOP) or calls.depth != loop.depth:
-            return False
-        start, before = loop.start_of(loop.now), calls.start_of(calls.now - 1)
-        return start is not None and before is not None and before < start
-
     def is_run_again_by_a_loop_around(self) -> bool:
         """The freeing pass came before this run of it, and in an earlier iteration of a loop around."""
         return self._freed == BEFORE and any(self._parts(each) for each in self._around)

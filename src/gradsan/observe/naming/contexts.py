@@ -9,7 +9,7 @@ from gradsan.knowledge.effects import does
 from gradsan.observe.naming.trace import Execution
 from gradsan.source.names import called_name
 from gradsan.source.scopes import Scope, statements_of
-from gradsan.source.stores import text
+from gradsan.source.stores import last_line, spelled
 
 _NO_SWITCH = ast.Constant(value=None)
 
@@ -48,17 +48,13 @@ def _switches(scope: Scope | None, line: int) -> Iterator[tuple[bool, ast.expr]]
 def _blocks(scope: Scope) -> tuple[tuple[int, int, ast.expr], ...]:
     """The first and the last line of each `with` block, and what it enters."""
     blocks = [each for each in statements_of(scope) if isinstance(each, (ast.With, ast.AsyncWith))]
-    return tuple(
-        (each.body[0].lineno, each.end_lineno or each.lineno, item.context_expr)
-        for each in blocks
-        for item in each.items
-    )
+    return tuple((each.body[0].lineno, last_line(each), item.context_expr) for each in blocks for item in each.items)
 
 
 def switches(node: ast.expr) -> bool | None:
     """Whether an expression switches recording off (True) or on (False); None: neither."""
     func, args = (node.func, node.args) if isinstance(node, ast.Call) else (node, [])
-    name = text(func) or ""
+    name = spelled(func)
     argument = args[0].value if args and isinstance(args[0], ast.Constant) else None
     if does(name, "stops recording"):
         return argument is not False

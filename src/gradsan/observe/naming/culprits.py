@@ -19,9 +19,7 @@ from gradsan.source.stores import buffers
 def named(incident: Incident, scene: Scene) -> tuple[Incident, Named | None]:
     """The incident with all that could be found out, and the name; None where no name is good enough."""
     match incident:
-        case SecondPass():
-            return incident, _carrier(incident, scene)
-        case Edited(by_optimizer=True):
+        case SecondPass() | Edited(by_optimizer=True):
             return incident, _carrier(incident, scene)
         case Edited():
             return _edit(incident, scene)

@@ -9,7 +9,7 @@ from gradsan.knowledge.effects import does
 from gradsan.knowledge.libraries import NUMPY, TORCH
 from gradsan.knowledge.tensors import WHOLE_TYPES, operation
 from gradsan.observe.naming.selection import inputs
-from gradsan.source.stores import text
+from gradsan.source.stores import called_line, last_line, spelled
 
 COMPARISON = "a comparison"
 _CREATE = 4  # the place of `create_graph` among the arguments
@@ -44,14 +44,14 @@ def cut_at(node: ast.expr) -> Cut | None:
     """How an expression cuts, if it does."""
     match node:
         case ast.Attribute(value=value, attr=name) if operation(name).graph == "drops":
-            return Cut(node, (value,), f".{name}", node.end_lineno or node.lineno, _HOW[name], hands_over=True)
+            return Cut(node, (value,), f".{name}", last_line(node), _HOW[name], hands_over=True)
         case ast.Compare(left=left, comparators=others):
             return Cut(node, (left, *others), COMPARISON, node.lineno)
         case ast.Call() if _asks_for_gradients(node):
             outputs = [*node.args[:1], *(each.value for each in node.keywords if each.arg == "outputs")]
             return Cut(node, tuple(outputs), GRADIENT, node.lineno)
         case ast.Call(func=ast.Attribute(value=value, attr=name)):
-            return _method(node, text(value) or "", name)
+            return _method(node, spelled(value), name)
         case ast.Call(func=ast.Name(id=name)) if does(name, "converts") or _builds(name):
             return _cut(node, f"{name}(…)", "new-tensor" if _builds(name) else _HOW.get(name))
     return None
@@ -74,7 +74,7 @@ def _method(node: ast.Call, owner: str, name: str) -> Cut | None:
 
 
 def _cut(node: ast.Call, written: str, how: Cutting | None, *, hands_over: bool = False) -> Cut:
-    return Cut(node, tuple(_given(node)), written, _line(node), how, hands_over=hands_over)
+    return Cut(node, tuple(_given(node)), written, called_line(node), how, hands_over=hands_over)
 
 
 def _builds(name: str) -> bool:
@@ -85,7 +85,7 @@ def _builds(name: str) -> bool:
 
 def _asks_for_gradients(node: ast.Call) -> bool:
     """`torch.autograd.grad(outputs, inputs)`: what it gives back is a value, unless it is asked to record itself."""
-    owner, _, name = (text(node.func) or "").rpartition(".")
+    owner, _, name = spelled(node.func).rpartition(".")
     if name != "grad" or owner not in {"", "autograd", "torch.autograd"} or len(node.args) + len(node.keywords) < 2:  # noqa: PLR2004 # two things
         return False
     given = {each.arg: each.value for each in node.keywords}
@@ -94,15 +94,11 @@ def _asks_for_gradients(node: ast.Call) -> bool:
 
 
 def _given(node: ast.Call) -> Iterator[ast.expr]:
-    if isinstance(node.func, ast.Attribute) and (text(node.func.value) or "").split(".")[0] not in TORCH:
+    if isinstance(node.func, ast.Attribute) and spelled(node.func.value).split(".")[0] not in TORCH:
         yield from inputs(node)
     else:
         yield from (*node.args, *(keyword.value for keyword in node.keywords))
 
 
 def _is_whole(node: ast.expr) -> bool:
-    return (text(node) or "").rpartition(".")[2] in WHOLE_TYPES
-
-
-def _line(node: ast.Call) -> int:
-    return (node.func.end_lineno or node.lineno) if isinstance(node.func, ast.Attribute) else node.lineno
+    return spelled(node).rpartition(".")[2] in WHOLE_TYPES

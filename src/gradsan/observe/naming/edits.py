@@ -12,7 +12,7 @@ from gradsan.knowledge.tensors import edits as counts_as_edit
 from gradsan.knowledge.tensors import operation
 from gradsan.source.file_statements import statements_in
 from gradsan.source.names import called_name, last_name
-from gradsan.source.stores import calls, text
+from gradsan.source.stores import called_line, calls, spelled
 from gradsan.source.unpacking import unpacked
 
 
@@ -40,13 +40,13 @@ def _edits(statement: ast.stmt, file: str) -> Iterator[InPlace]:
                 if isinstance(part, ast.Subscript):
                     yield InPlace(seen_through(part.value), part.lineno, is_plain=False)
     for call in calls(statement):
-        yield from (InPlace(seen_through(each), _line(call), is_plain=True) for each in _edited_by(call, file))
+        yield from (InPlace(seen_through(each), called_line(call), is_plain=True) for each in _edited_by(call, file))
 
 
 def _edited_by(call: ast.Call, file: str) -> Iterator[ast.expr]:
     name, keywords = called_name(call), {each.arg: each.value for each in call.keywords}
     receiver = [call.func.value] if isinstance(call.func, ast.Attribute) else []
-    is_library = any((text(each) or "").split(".")[0] in ALIASES | {"init"} for each in receiver)
+    is_library = any(spelled(each).split(".")[0] in ALIASES | {"init"} for each in receiver)
     if counts_as_edit(name):
         yield from receiver if receiver and not is_library else call.args[:1]
     if does(name, "edits"):
@@ -98,8 +98,3 @@ def _edits_what_it_is_given(call: ast.Call) -> bool:
 
 def _is_true(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is True
-
-
-def _line(call: ast.Call) -> int:
-    """Where the called name stands: a chain of calls over several lines begins at its first."""
-    return (call.func.end_lineno or call.lineno) if isinstance(call.func, ast.Attribute) else call.lineno

@@ -18,7 +18,7 @@ from gradsan.observe.naming.spelling import is_called_like
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.user_statements import read_at
-from gradsan.source.stores import text
+from gradsan.source.stores import spelled, text
 
 _SEARCHED = 400  # edits, the latest first
 _TOO_DOUBTFUL = 3.0
@@ -131,7 +131,7 @@ class _Inquiry:
         return [(execution, each) for execution, each in reversed(self._written) if execution.number > saved]
 
     def _is_live(self, execution: Execution, each: InPlace) -> Held | None:
-        name, function = text(each.target) or "", execution.call.code.function
+        name, function = spelled(each.target), execution.call.code.function
         alike = (held for held in self._live if is_called_like(held.name, name))
         return next(
             (held for held in alike if "." in name or held.holder == "global" or held.function == function), None
@@ -139,7 +139,7 @@ class _Inquiry:
 
     def _reader(self, execution: Execution, each: InPlace) -> OpFact | None:
         """The newest op before the edit whose line, or whose caller's line, reads what was edited; else a leaf's."""
-        name = text(each.target) or ""
+        name = spelled(each.target)
         earlier = [one for one in self._suspects if (one.saver.number or 0) < execution.number]
         reading = [one for one in earlier if any(map(partial(is_called_like, name), _read_by(one.saver)))]
         leafs = [one for one in earlier if one.is_leafs]

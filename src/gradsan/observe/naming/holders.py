@@ -39,6 +39,8 @@ _ITEMS = 4_000  # of one container, from both ends
 _UNHELD = 3  # references to a frame's snapshot that nobody else holds: the frame's, a local, and the count's own
 
 _PLAIN = ids(int, float, complex, str, bytes, bool, type(None), CodeType, BuiltinFunctionType, range, slice)
+# Where a module keeps what is assigned to it, and what such a part is.
+_PARTS_OF_MODULES: dict[str, Holder] = {"_modules": "attribute", "_buffers": "buffer", "_parameters": "attribute"}
 _FUNCTIONS = ids(FunctionType, MethodType, partial, CellType)
 _GENERATORS = ids(GeneratorType, CoroutineType, AsyncGeneratorType)
 
@@ -130,11 +132,11 @@ class Search(ABC):
         code = frame.f_code
         is_function = bool(code.co_flags & 1)  # CO_OPTIMIZED: its locals are no dict of the program's
         arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        kinds: dict[str, Holder] = dict.fromkeys(code.co_freevars, "closure")
+        kinds.update(dict.fromkeys(arguments, "argument"))
         if is_function:
             for name, value in variables(frame, snapshots):
-                holder: Holder = "closure" if name in code.co_freevars else "local"
-                holder = "argument" if name in arguments else holder
-                self._enqueue(value, _Access(name, holder, code.co_qualname))
+                self._enqueue(value, _Access(name, kinds.get(name, "local"), code.co_qualname))
         self.start_with(frame.f_globals)
 
     def _start_in_library(self, frame: FrameType, snapshots: list[dict[str, Any]]) -> None:
@@ -228,14 +230,9 @@ class Search(ABC):
         frame = getattr(each, "gi_frame", None) or getattr(each, "cr_frame", None) or getattr(each, "ag_frame", None)
         if frame is not None:
             inside = access if self._owns(frame.f_code.co_filename) else access.sealed()
+            function = frame.f_code.co_qualname
             for name, value in variables(frame, snapshots):
-                further = inside.to(name, "local")
-                yield (
-                    value,
-                    further
-                    if further.is_sealed
-                    else _Access(name, "local", frame.f_code.co_qualname, access.depth + 1),
-                )
+                yield value, inside.sealed() if inside.is_sealed else _Access(name, "local", function, access.depth + 1)
 
     def _items(self, each: Any, kind: type, access: _Access) -> Iterator[tuple[object, _Access]]:  # noqa: ANN401
         fields: Any = ()
@@ -256,16 +253,12 @@ class Search(ABC):
         else:
             inside = access if self.opens_libraries else access.sealed()
         for name, value in self._raw(each):
-            if is_module and name in {"_buffers", "_modules"} and type(value) is dict:
-                holder: Holder = "buffer" if name == "_buffers" else "attribute"
-                for key, inner in list(value.items()):
-                    further = access.to(_member(access.name, key), holder, owner)
-                    yield inner, further if name == "_modules" else inside.to(further.name, holder, owner)
-            elif is_module and name == "_parameters" and type(value) is dict:
-                for key, inner in list(value.items()):
-                    yield inner, inside.to(_member(access.name, key), "attribute", owner)
-            elif not (is_module and name in {"_parameters", "_buffers", "_modules"}):
+            if not (is_module and name in _PARTS_OF_MODULES):
                 yield value, inside.to(f"{access.name}.{name}", "attribute", owner)
+            elif type(value) is dict:
+                through = access if name == "_modules" else inside
+                for key, inner in list(value.items()):
+                    yield inner, through.to(_member(access.name, key), _PARTS_OF_MODULES[name], owner)
 
     def _raw(self, each: object) -> Iterator[tuple[str, object]]:
         yield from named_attributes(each)

@@ -17,7 +17,7 @@ from gradsan.knowledge.module_classes import module_class
 from gradsan.observe.living import instances
 from gradsan.observe.naming.live_values import value_of
 from gradsan.observe.user_statements import statements_at
-from gradsan.source.stores import calls, text
+from gradsan.source.stores import calls, spelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Layer:
 def layer_behind(suspects: Sequence[Suspect], where: Frame, frames: Sequence[FrameType]) -> Layer | None:
     """The layer that a line of the user's led to, if just one can have made the edit. `frames` are the live ones."""
     called = (call.func for statement in statements_at(where) for call in calls(statement))
-    reached = ((text(each) or "", module) for each in called for module in _modules(each, where, frames))
+    reached = ((spelled(each), module) for each in called for module in _modules(each, where, frames))
     found = {layer.name: layer for name, module in reached for layer in _in_place(name, module)}
     created = {_plain(op.name) for each in suspects for op in (each.edit, *each.takers) if op is not None}
     savers = {_plain(each.saver.name) for each in suspects}
@@ -52,7 +52,7 @@ def _modules(func: ast.expr, where: Frame, frames: Sequence[FrameType]) -> list[
     """The live modules that an expression may have meant: of an object that is gone, those of its class."""
     from torch import nn
 
-    head, *rest = (text(func) or "").split(".")
+    head, *rest = spelled(func).split(".")
     if head != "self":
         values = (value_of(func, each) for each in frames)
         return [each for each in values if nn.Module in type(each).__mro__]

@@ -15,7 +15,7 @@ from gradsan.observe.naming.subject import Subject, holder_of
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.user_statements import parameters_in
 from gradsan.source.scopes import statements_of
-from gradsan.source.stores import calls, text
+from gradsan.source.stores import calls, spelled, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def _handed_back(trace: Trace, frames: Sequence[Frame]) -> _Asked | None:
     if found is None:
         return None
     node, at = found
-    return _Asked(node, at, text(node), holder_of(text(node) or "", at.call.scope))
+    return _Asked(node, at, text(node), holder_of(spelled(node), at.call.scope))
 
 
 def _records() -> bool:

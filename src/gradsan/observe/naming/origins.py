@@ -18,7 +18,7 @@ from gradsan.observe.naming.trace import Call, Execution
 from gradsan.observe.user_statements import parameters_in
 from gradsan.source.keyed_attributes import COMPUTED
 from gradsan.source.scopes import MODULE, Scope
-from gradsan.source.stores import Store, assigned, comprehended, text
+from gradsan.source.stores import Store, assigned, comprehended, last_line, text
 from gradsan.source.unpacking import Path
 
 _STORES_AT_MOST = 12
@@ -192,7 +192,7 @@ def _entry(header: Execution) -> Execution:
     loop = header.statements[-1] if header.statements else None
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return header
-    first, last = header, loop.end_lineno or loop.lineno
+    first, last = header, last_line(loop)
     for position in range(header.position - 1, max(header.position - _ITERATIONS_AT_MOST, -1), -1):
         each = header.call.executions[position]
         if not loop.lineno <= each.line <= last:

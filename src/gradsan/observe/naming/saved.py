@@ -11,7 +11,7 @@ from gradsan.observe.naming.subject import holder_of
 from gradsan.observe.private import creation_number
 from gradsan.source.names import called_name
 from gradsan.source.scopes import Scope, scope_of
-from gradsan.source.stores import loads, parts, text
+from gradsan.source.stores import loads, parts, spelled
 
 _SAVED = ("_saved_", "_raw_saved_", "saved_tensors", "saved_variables")
 
@@ -54,7 +54,7 @@ def _read(candidate: tuple[ast.expr, bool], frame: FrameType, line: int) -> Read
     node, is_owner = candidate
     values = (value_of(each, frame) for each in (node, ast.Attribute(value=node, attr="grad_fn")))
     op = next(filter(is_op, values), None)
-    name = (text(node) or "").split(".grad_fn")[0].split(".next_functions")[0]
+    name = spelled(node).split(".grad_fn")[0].split(".next_functions")[0]
     if not name or (op is None and not is_owner):
         return None
     return Read(name, holder_of(name, _scope(frame, line)), None if op is None else creation_number(op))

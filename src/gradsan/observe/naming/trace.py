@@ -14,7 +14,7 @@ from gradsan.observe.log.lines import Event, Lines
 from gradsan.observe.log.sites import Code, Site
 from gradsan.observe.user_statements import statements_at
 from gradsan.source.scopes import Scope, scope_of
-from gradsan.source.stores import Store, calls, loads, stores
+from gradsan.source.stores import Store, calls, last_line, loads, stores
 
 # Stretches of the log that are read: some 100,000 events, a third of a second.
 _BLOCKS = 12
@@ -277,7 +277,7 @@ class Trace:
         if now is not None and statements and now.statements and now.statements[-1] is statements[-1]:
             last = statements[-1]
             # A statement of several lines comes back to its first; a loop's header begins again.
-            if not isinstance(last, _LOOPS) and last.lineno != (last.end_lineno or last.lineno):
+            if not isinstance(last, _LOOPS) and last.lineno != last_line(last):
                 return
         self._begin(call, line, statements)
 

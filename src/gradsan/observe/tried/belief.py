@@ -13,7 +13,7 @@ from gradsan.observe.naming.dataflow import doubt_of
 from gradsan.observe.naming.spelling import is_called_like
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
-from gradsan.source.stores import text
+from gradsan.source.stores import spelled, text
 
 _SEARCHED = 20_000  # executions, the latest
 _TOO_DOUBTFUL = 3.0
@@ -64,7 +64,7 @@ class Case:
         """Whether an expression means the culprit: it has its name, and stands where that name means the same."""
         if not self.is_called_like_it(node):
             return False
-        if (text(node) or "").startswith("self."):  # of which class?
+        if spelled(node).startswith("self."):  # of which class?
             owner = at.call.code.function.rpartition(".")[0]
             return any(frame.function.rpartition(".")[0] == owner for frame in self._frames())
         return self.is_old(node, at) or any(frame.function == at.call.code.function for frame in self._frames())
@@ -98,11 +98,3 @@ class Belief(ABC):
 def place(at: Execution, line: int) -> str:
     """A place in the source, in a sentence."""
     return f"{shown(at.call.code.file)}:{line}"
-
-
-def detached(node: ast.expr) -> ast.expr | None:
-    """What `node` detaches: `h` of `h.detach()`."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=value, attr="detach")):
-            return value
-    return None

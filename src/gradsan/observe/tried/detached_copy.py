@@ -2,9 +2,10 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.facts.live_evidence import Tried
-from gradsan.observe.tried.belief import Belief, Case, detached, place
+from gradsan.observe.naming.detaching import detached
+from gradsan.observe.tried.belief import Belief, Case, place
 from gradsan.observe.tried.unused_forward import is_read_after
-from gradsan.source.stores import text
+from gradsan.source.stores import spelled, text
 
 
 class DetachedCopy(Belief):
@@ -24,4 +25,4 @@ class DetachedCopy(Belief):
                         sentence = (
                             f"`{name}`, detached at {where}, is not used: backward() goes through `{text(target)}`"
                         )
-                        yield case.tried("detached-copy", execution, statement.lineno, text(target) or "", sentence)
+                        yield case.tried("detached-copy", execution, statement.lineno, spelled(target), sentence)

@@ -2,8 +2,9 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.facts.live_evidence import Tried
-from gradsan.observe.tried.belief import Belief, Case, detached, place
-from gradsan.source.stores import text
+from gradsan.observe.naming.detaching import detached
+from gradsan.observe.tried.belief import Belief, Case, place
+from gradsan.source.stores import spelled, text
 from gradsan.source.tree import COMPREHENSIONS
 
 
@@ -23,7 +24,7 @@ class DroppedDetach(Belief):
                 target, why = value.value, "it is not called, `()` is missing"
             if target is not None and case.concerns(target, execution):
                 sentence = f"`{ast.unparse(value)}` at {place(execution, statement.lineno)} has no effect: {why}"
-                name = _whole(value) or text(target) or ""
+                name = _whole(value) or spelled(target)
                 yield case.tried("dropped-detach", execution, statement.lineno, name, sentence)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from gradsan.facts.live_evidence import Tried
 from gradsan.knowledge.tensors import overwrites
 from gradsan.observe.tried.belief import Belief, Case, place
-from gradsan.source.stores import calls, text
+from gradsan.source.stores import calls, spelled
 
 
 class EmptiedInPlace(Belief):
@@ -18,7 +18,7 @@ class EmptiedInPlace(Belief):
                 if case.is_culprit(target, execution):
                     where = place(execution, statement.lineno)
                     sentence = f"`{ast.unparse(node)}` at {where} gives it new values and leaves its graph as it is"
-                    yield case.tried("emptied", execution, statement.lineno, text(target) or "", sentence)
+                    yield case.tried("emptied", execution, statement.lineno, spelled(target), sentence)
 
 
 def _emptied(statement: ast.stmt) -> Iterator[tuple[ast.AST, ast.expr]]:

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from gradsan.facts.culprit import Culprit
 from gradsan.facts.live_evidence import Tried
-from gradsan.observe.crossings import assigned_together
-from gradsan.observe.naming.selection import sources
+from gradsan.observe.naming.assigned_together import assigned_together
+from gradsan.observe.naming.detaching import detached, detached_by
 from gradsan.observe.naming.trace import Execution
-from gradsan.observe.tried.belief import Belief, Case, detached, place
-from gradsan.source.stores import stores, text
+from gradsan.observe.tried.belief import Belief, Case, place
+from gradsan.source.stores import spelled
 
 _WITHOUT_PLACE = re.compile(r"\[[^\]]*\]$")
 
@@ -24,23 +24,17 @@ class OtherHolder(Belief):
             return
         for execution, statement in case.since_created():
             yield from _half(case, execution, statement)
-            for store in stores(statement):
-                value = store.value
-                if value is not None and store.value_path:  # `h, c = h.detach(), c`
-                    value = next((part for part, path, _ in sources(value, store.value_path) or () if not path), value)
-                inner = None if value is None else detached(value)
-                name = text(store.target)
-                if inner is None or name is None or name != text(inner):
-                    continue
-                if case.is_called_like_it(store.target):
-                    yield from _other_half(case, execution, statement, name)
-                    continue
-                if name.split(".")[0].split("[")[0] != case.culprit and case.is_old(inner, execution):
-                    where = place(execution, statement.lineno)
-                    sentence = (
-                        f"`{name}` is detached at {where}, but `{case.culprit}` is not, and leads to the old graph"
-                    )
-                    yield case.tried("half-detached", execution, statement.lineno, case.culprit, sentence)
+            for target, inner in detached_by(statement):
+                if case.is_called_like_it(target):
+                    yield from _other_half(case, execution, statement, spelled(target))
+                elif spelled(target).split(".")[0].split("[")[0] != case.culprit and case.is_old(inner, execution):
+                    yield _one_of_two(case, execution, statement, spelled(target), case.culprit)
+
+
+def _one_of_two(case: Case, execution: Execution, statement: ast.stmt, done: str, left: str) -> Tried:
+    where = place(execution, statement.lineno)
+    sentence = f"`{done}` is detached at {where}, but `{left}` is not, and leads to the old graph"
+    return case.tried("half-detached", execution, statement.lineno, left, sentence)
 
 
 def _other_half(case: Case, execution: Execution, statement: ast.stmt, name: str) -> Iterator[Tried]:
@@ -49,9 +43,7 @@ def _other_half(case: Case, execution: Execution, statement: ast.stmt, name: str
     created = () if incident.made is None else incident.made.stack
     enters = () if incident.enters is None else incident.enters.stack
     for each in assigned_together(Culprit(name, "local"), created, enters):
-        where = place(execution, statement.lineno)
-        sentence = f"`{name}` is detached at {where}, but `{each.name}` is not, and leads to the old graph"
-        yield case.tried("half-detached", execution, statement.lineno, each.name, sentence)
+        yield _one_of_two(case, execution, statement, name, each.name)
 
 
 def _half(case: Case, execution: Execution, statement: ast.stmt) -> Iterator[Tried]:

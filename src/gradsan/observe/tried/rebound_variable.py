@@ -2,7 +2,8 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.facts.live_evidence import Tried
-from gradsan.observe.tried.belief import Belief, Case, detached, place
+from gradsan.observe.naming.detaching import detached
+from gradsan.observe.tried.belief import Belief, Case, place
 from gradsan.source.scopes import Scope, statements_of
 from gradsan.source.stores import loads
 
