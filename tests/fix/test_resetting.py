@@ -98,7 +98,23 @@ def test_state_that_training_never_resets_between_two_passes_is_left_open(tmp_pa
         tmp_path, SOURCE.replace("    for x", f"{again}    for x") + EVALUATING.replace("reset_all(layers)\n", "")
     )
 
-    assert "carried on, or to begin again: `reset()`" in str(left_open(case.program(carried(case), TWO)))
+    assert "carried on, or to begin again as at train.py:5" in str(left_open(case.program(carried(case), TWO)))
+
+
+def test_lines_that_begin_again_need_not_be_a_method_of_the_state(tmp_path: Path) -> None:
+    """Whoever gives it the value of the beginning; in a loop that leads to the pass, it says when."""
+    plain = "def calm(layers):\n    for each in layers:\n        each.charge = None\n"
+    source = SOURCE.replace("self.charge = torch.zeros(self.size)", "pass") + plain
+
+    def is_open(source: str) -> bool:
+        case = Case(tmp_path, source)
+        return left_open(case.program(carried(case), TWO)) is not None
+
+    assert is_open(source)
+    assert is_open(source.replace("    for x in loader", "    lower.charge = None\n    for x in loader"))
+    assert not is_open(source.replace("        loss =", "        if end(x): calm([lower])\n        loss ="))
+    assert not is_open(source.replace("        loss =", "        if end(x): lower.charge = None\n        loss ="))
+    assert not is_open(source.replace("each.charge = None", "each.charge = given[each]"))  # it is put there
 
 
 def test_state_that_is_reset_in_every_epoch_is_carried_between_its_batches(tmp_path: Path) -> None:

@@ -28,7 +28,9 @@ class CachedGraph(Cause):
     severity = "error"
     summary = "a cache filled from parameters in an earlier step still holds that step's graph"
     own_remedies = table(
-        Remedy("detach", where=("creation", "use")),
+        Remedy(
+            "detach", where=("creation", "use"), first_if="it is renewed on schedule", only_if_shown=True, trusted=False
+        ),
         Remedy("recompute", where=("cache",), trusted=False),
         Remedy("move-into-loop", where=("context",), first_if="it can be written", only_if_shown=True),
         Remedy("setting", target="cache", where=("program",), first_if="it can be written", trusted=False),

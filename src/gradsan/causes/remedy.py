@@ -79,6 +79,7 @@ Sign = Literal[
     "the program resets it elsewhere",  # or others beside it: it was forgotten, and means nothing to the next iteration
     "it is filled for one pass",  # with others that go along, and never emptied
     "several terms are added",  # in a loop of their own, below which the total is back-propagated
+    "it is renewed on schedule",  # a guard that counts lets it be computed in every so many iterations
     "the loop takes batches",  # of its own, and is no part of one step
 ]
 

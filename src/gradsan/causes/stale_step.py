@@ -30,9 +30,15 @@ class StaleStep(Cause):
     titles: ClassVar[dict[FixKind, str]] = {
         "reorder": "let the `if` skip the whole step: forward, backward() and step() run together, or not at all",
         "recompute": "compute {it} in every step, also where the `if` skips it now",
+        "detach": "detach {it} where it is computed: its values stay until it is computed again",
     }
-    own_remedies = table(Remedy("reorder", target="later pass", where=("guard",), trusted=False))
-    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reorder": "skipped"}
+    own_remedies = table(
+        Remedy("reorder", target="later pass", where=("guard",), trusted=False),
+        Remedy(
+            "detach", where=("creation", "use"), first_if="it is renewed on schedule", only_if_shown=True, trusted=False
+        ),
+    )
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reorder": "skipped", "detach": "constant"}
     example = Example(
         program="""\
 import torch

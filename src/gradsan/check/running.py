@@ -36,9 +36,9 @@ def check_files(
     *,
     jobs: int,
     named: Collection[str] = (),
-    progress: Callable[[], None] = lambda: None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Outcome:
-    """Check all files. `progress` is called for each that is done.
+    """Check all files. `progress` is called with each that is done.
 
     A file in which there can be nothing to find is not even parsed, unless it is `named` by itself: then the user
     wants to know of that one whether it can be.
@@ -49,13 +49,13 @@ def check_files(
     for path in paths:
         size = _sifted(path, sifting, cache, outcome, is_named=path in named)
         if size is None:
-            progress()
+            progress(path)
         else:
             waiting[path] = size
     for checked in _results(waiting, jobs):
         outcome.read += 1
         _keep(checked, outcome, cache)
-        progress()
+        progress(checked.path)
     if cache is not None:
         cache.write(paths)
     return outcome

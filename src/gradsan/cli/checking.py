@@ -3,8 +3,7 @@
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import shorten
@@ -23,6 +22,7 @@ from gradsan.cli.check_output import as_report, as_text, closing, statistics
 from gradsan.cli.codes import selection
 from gradsan.cli.formats import Format
 from gradsan.cli.output import say, write
+from gradsan.cli.progress import file_bar
 from gradsan.entry.screen import ColorChoice, screen_of
 from gradsan.errors import ChangedFileError, GradsanError
 from gradsan.facts.location import Location
@@ -34,7 +34,6 @@ from gradsan.source.comments import Comment, comments_in
 
 _MOST_EDITED = 40  # findings; nobody reads the edits of more at once
 _SECONDS_FOR_EDITS = 5.0  # of the processor
-_LARGE = 200  # files; from there on a reader wants to see that something happens
 
 
 class NoBaselineError(GradsanError):
@@ -163,7 +162,7 @@ class Check:
             return self._stdin(self.wishes.stdin_filename)
         paths = self.files(settings)
         cache = Cache.read(Path.cwd()) if self.wishes.cached and settings.cache else None
-        with self._progress(len(paths)) as advance:
+        with file_bar(None if self.wishes.quiet else self.reported, len(paths)) as advance:
             named = {str(path) for path in self.wishes.paths}
             return check_files(paths, cache, jobs=self.wishes.jobs, named=named, progress=advance)
 
@@ -236,19 +235,6 @@ class Check:
 
     def _left_out(self, path: str, why: str) -> None:
         say(self.reported, neutral(f"{path} is left out: {why}"))
-
-    @contextmanager
-    def _progress(self, files: int) -> Iterator[Callable[[], None]]:
-        """A bar on a terminal, where there is enough to do for one."""
-        if files < _LARGE or self.wishes.quiet or not self.reported.isatty():
-            yield lambda: None
-            return
-        from rich.console import Console
-        from rich.progress import Progress
-
-        with Progress(console=Console(file=self.reported), transient=True) as bar:
-            task = bar.add_task("checking", total=files)
-            yield lambda: bar.advance(task)
 
 
 def _edited(reported: list[Diagnosis]) -> list[Diagnosis]:

@@ -1,6 +1,7 @@
 """The program run as it is, before a fix is tried; and whether anything can be proved by running it."""
 
 import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from textwrap import indent
@@ -45,7 +46,9 @@ def first_run(
 ) -> Trial:
     """How the program runs as it is; refused where that can prove nothing."""
     progress.say("running the program as it is")
+    began = time.monotonic()
     before = workshop.run({})
+    progress.expect(time.monotonic() - began)
     printed = indent(before.last_words.strip()[-_SHOWN:] or "(nothing)", "    ")
     if before.status is None:
         raise UnusableCommandError(

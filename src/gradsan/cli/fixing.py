@@ -17,7 +17,7 @@ from gradsan.cli.first_run import first_run, workshop_for
 from gradsan.cli.formats import report_of
 from gradsan.cli.outcomes import Changed, Outcome, difference, verdict
 from gradsan.cli.output import write
-from gradsan.cli.progress import Progress
+from gradsan.cli.progress import Progress, file_bar
 from gradsan.cli.rechecking import Rechecker
 from gradsan.cli.wishes import Wishes
 from gradsan.entry.screen import screen_of
@@ -52,6 +52,7 @@ class Fixing:
 
     def __init__(self, wishes: Wishes, progress: TextIO | None) -> None:
         self._wishes = wishes
+        self._stream = progress
         self._progress = Progress(progress)
         self._root = Path.cwd()
         forget_what_was_read()
@@ -107,7 +108,9 @@ class Fixing:
         from gradsan.check.running import check_files
         from gradsan.check.suppressions import silenced
 
-        outcome = check_files(list(find(paths, left_out=self._left_out)), None, jobs=1)
+        files = list(find(paths, left_out=self._left_out))
+        with file_bar(self._stream, len(files)) as advance:
+            outcome = check_files(files, None, jobs=1, progress=advance)
         for each in outcome.checked:
             if each.problem is not None:
                 self._left_out(each.path, each.problem)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
 from gradsan.fix.program import Program
-from gradsan.source.names import assigns, called_name, calls, loaded
-from gradsan.source.tree import Function
+from gradsan.knowledge.tensors import operation
+from gradsan.source.names import assigns, called_name, calls, loaded, targets
+from gradsan.source.tree import Function, Statement, Tree
 
 _FINDING = ("modules", "named_modules", "children", "named_children", "isinstance", "hasattr", "values", "items")
 
@@ -32,17 +33,60 @@ def is_reset_elsewhere(program: Program) -> bool:
 def left_open(program: Program) -> str | None:
     """What the program does not say of its state, in a clause: is it carried on, or does it begin again? None: it does.
 
-    Its class can reset it, and training never does so between two passes: in no loop that leads to them.
+    It has lines that give the state its initial value again, beside those that train and those that build the model;
+    but training never comes to them between two passes: they are in no loop that leads to these.
     """
-    method, training = _resetting_method(program), program.known(program.diagnosis.used)
-    if method is None or is_reset_elsewhere(program):
+    training = program.known(program.diagnosis.used)
+    again = _beginnings(program)
+    if not again or not training or is_reset_elsewhere(program):
         return None
+    loops = [loop for place in training for loop in place.loops]
     functions = [each for place in training for each in ast.walk(place.tree.source.tree) if isinstance(each, Function)]
-    resetting = {method, *(each.name for each in functions if _only_calls(each, method))}
-    between = [each for place in training for each in calls(place.loops)]
-    if resetting & set(map(called_name, between)):
+    resetting = {getattr(tree.scope(each), "name", "") for tree, each in again}
+    resetting |= {each.name for each in functions for name in tuple(resetting) if _only_calls(each, name)}
+    is_called = bool(resetting & set(map(called_name, calls(loops))))
+    if is_called or any(loop in loops for tree, each in again for loop in tree.loops(each)):
         return None
-    return f"only its author knows whether `{program.name}` is to be carried on, or to begin again: `{method}()`"
+    tree, first = again[0]
+    written = f"{tree.file}:{tree.line(first)}"
+    return f"only its author knows whether `{program.name}` is to be carried on, or to begin again as at {written}"
+
+
+def _beginnings(program: Program) -> list[tuple[Tree, Statement]]:
+    """The statements that give an attribute of that name an initial value; not those of constructors and forwards."""
+    name = program.name or ""
+    training = program.known(program.diagnosis.used)
+    reading = [*program.known(program.diagnosis.enters), *program.known(program.diagnosis.made)]
+    forwards = {each.scope for each in reading} - {each.scope for each in training}
+    trees = dict.fromkeys(each.tree for each in (*reading, *training)) if "." in name else ()
+    attribute = name.rpartition(".")[2].partition("[")[0]
+    found = [(tree, each) for tree in trees for each in tree.statements if _begins(each, attribute)]
+    return [
+        (tree, each) for tree, each in found if not _is_constructor(scope := tree.scope(each)) and scope not in forwards
+    ]
+
+
+def _begins(statement: Statement, attribute: str) -> bool:
+    """Whether it gives an initial value to an attribute of that name."""
+    named = any(isinstance(each, ast.Attribute) and each.attr == attribute for each in targets(statement))
+    return named and isinstance(statement, ast.Assign) and _is_initial(statement.value)
+
+
+def _is_constructor(scope: ast.AST) -> bool:
+    """Whether it is a constructor."""
+    return getattr(scope, "name", "") in ("__init__", "__post_init__")
+
+
+def _is_initial(value: ast.expr) -> bool:
+    """Whether a value needs nothing that was computed: None, an empty list, zeros."""
+    match value:
+        case ast.Constant() | ast.List(elts=[]) | ast.Dict(keys=[]):
+            return True
+        case ast.Call():
+            return operation(called_name(value)).graph == "creates"
+        case ast.Tuple(elts=parts):
+            return all(map(_is_initial, parts))
+    return False
 
 
 def _only_calls(function: Function, method: str) -> bool:

@@ -81,8 +81,8 @@ class Prover:
 
     def _searched(self, diagnosis: Diagnosis) -> Proof | None:
         """The first of many edits that trains as meant, where there is a run to compare it with."""
-        is_decided = self._left_open is None and is_compared(self._meaning, self.stage)
-        if diagnosis.severity != "error" or not is_decided:
+        has_failed = diagnosis.severity == "error" and self.stage.fails
+        if not has_failed or self._left_open is not None or not is_compared(self._meaning, self.stage):
             return None
         self._searches = True
         return next(self._paths(diagnosis, self.stage, ()), None)

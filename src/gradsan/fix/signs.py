@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from gradsan.causes import choosing
 from gradsan.causes.remedy import Sign
@@ -150,6 +151,20 @@ def _is_filled_by_hooks(program: Program) -> bool:
     return name is not None and name.rpartition(".")[2] in filled_by_hooks(program) and _is_filled_for_one_pass(program)
 
 
+def _is_renewed_on_schedule(program: Program) -> bool:
+    """Whether a guard that takes the remainder of a count lets it be computed: `if step % 5 == 0`.
+
+    Then its values are meant to stay in between. A loss has to be computed for each of its passes.
+    """
+    if program.diagnosis.enters is None:
+        return False
+    around = set(chain.from_iterable(each.tree.above(each.statement) for each in program.known(program.diagnosis.used)))
+    creating = program.apart_from_the_pass(program.diagnosis.made)
+    outer = chain.from_iterable(each.tree.above(each.statement) for each in creating)
+    tests = [each.test for each in outer if isinstance(each, ast.If) and each not in around]
+    return any(isinstance(each, ast.Mod) for each in nodes(tests))
+
+
 def _hands_out(statement: ast.AST) -> bool:
     match statement:
         case ast.Return():
@@ -169,5 +184,6 @@ SIGNS: Mapping[Sign, Callable[[Program], bool]] = {
     ),
     "it is filled for one pass": _is_filled_for_one_pass,
     "several terms are added": _adds_several,
+    "it is renewed on schedule": _is_renewed_on_schedule,
     "the loop takes batches": _takes_batches,
 }

@@ -1,0 +1,50 @@
+"""What a guard lets be computed in every so many iterations is meant to stay as it is in between."""
+
+from pathlib import Path
+
+import pytest
+
+from fix.programs import Case
+from gradsan.fix.signs import ranked
+from gradsan.report import Fix, FixKind
+
+SOURCE = """\
+def main():
+    for step in range(99):
+        if {guard}:
+            target = sharpen(net(data))
+        loss = distance(net(x), target)
+        loss.backward()
+"""
+
+
+def first(folder: Path, code: str, guard: str, kind: FixKind, *, is_the_loss: bool = False) -> FixKind:
+    """What is offered first where that kind would be, but for the guard."""
+    case = Case(folder, SOURCE.format(guard=guard))
+    used = case.at("loss.backward")
+    enters = None if is_the_loss else case.at("loss = ")
+    found = case.diagnosis(code, "target", made=case.at("target = "), freed=used, used=used)
+    if enters is not None:
+        found = case.diagnosis(code, "target", made=case.at("target = "), enters=enters, freed=used, used=used)
+    return ranked((Fix(kind, "", "changes-gradients"),), case.program(found))[0].kind
+
+
+@pytest.mark.parametrize(("code", "kind"), [("GS109", "recompute"), ("GS110", "reorder")])
+@pytest.mark.parametrize(
+    "guard", ["step % 5 == 0", "not step % every", "target is None or self.calls % self.every == 0"]
+)
+def test_what_is_renewed_on_schedule_is_detached(tmp_path: Path, code: str, kind: FixKind, guard: str) -> None:
+    """Neither is it computed in every step, nor is every other step left out."""
+    assert first(tmp_path, code, guard, kind) == "detach"
+
+
+@pytest.mark.parametrize("guard", ["target is None", "len(x) == size", "x.isfinite().all()"])
+def test_guard_that_asks_for_something_else_is_no_schedule(tmp_path: Path, guard: str) -> None:
+    """A cache, and a batch that gives nothing to learn."""
+    assert first(tmp_path, "GS109", guard, "recompute") == "recompute"
+    assert first(tmp_path, "GS110", guard, "reorder") == "reorder"
+
+
+def test_loss_has_no_schedule(tmp_path: Path) -> None:
+    """Detached, it would train nothing."""
+    assert first(tmp_path, "GS110", "step % 5 == 0", "reorder", is_the_loss=True) == "reorder"
