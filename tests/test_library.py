@@ -64,7 +64,8 @@ def run(code: str, *flags: str) -> str:
 
 def test_public_names_are_these() -> None:
     """What is not here may change."""
-    assert gradsan.__all__ == ["Diagnosis", "GradsanError", "Report", "explain", "install", "uninstall", "watch"]
+    calls = ["assert_graph_freed", "explain", "install", "no_graph_leak", "uninstall", "watch"]
+    assert gradsan.__all__ == ["Diagnosis", "GradsanError", "Report", *calls]
     assert all(getattr(gradsan, name).__module__.startswith("gradsan.") for name in gradsan.__all__)
     assert set(gradsan.__all__) <= set(dir(gradsan))
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):

@@ -37,6 +37,7 @@ ORDER = (
     "explanation",
     "entry",
     "cli",
+    "plug",
 )
 # What watches a program knows nothing of causes, fixes, checks and renderers: it hands on plain facts.
 OBSERVE_MAY_KNOW = ("observe", "errors", "knowledge", "source", "facts", "lifecycle")

@@ -7,18 +7,31 @@ if TYPE_CHECKING:
 
     from gradsan.entry.session import explain, install, uninstall, watch
     from gradsan.errors import GradsanError
+    from gradsan.plug.graph_assertions import assert_graph_freed, no_graph_leak
     from gradsan.report import Diagnosis, Report
 
     __version__: str
 
-__all__ = ["Diagnosis", "GradsanError", "Report", "explain", "install", "uninstall", "watch"]
+__all__ = [
+    "Diagnosis",
+    "GradsanError",
+    "Report",
+    "assert_graph_freed",
+    "explain",
+    "install",
+    "no_graph_leak",
+    "uninstall",
+    "watch",
+]
 
 _HOMES = {
     "Diagnosis": "gradsan.report",
     "GradsanError": "gradsan.errors",
     "Report": "gradsan.report",
+    "assert_graph_freed": "gradsan.plug.graph_assertions",
     "explain": "gradsan.entry.session",
     "install": "gradsan.entry.session",
+    "no_graph_leak": "gradsan.plug.graph_assertions",
     "uninstall": "gradsan.entry.session",
     "watch": "gradsan.entry.session",
 }

@@ -18,14 +18,16 @@ from golden_files import Golden
 
 PROJECT = Path(__file__).parents[2]
 # What a page shows is what a command of gradsan or a program prints, or that program itself.
-SHOWN = re.compile(r"<!-- from: (?P<source>[^\n]*) -->\n```(?P<language>text|python)\n(?P<output>.*?)```", re.DOTALL)
+SHOWN = re.compile(
+    r"<!-- from: (?P<source>[^\n]*) -->\n```(?P<language>text|python|toml)\n(?P<output>.*?)```", re.DOTALL
+)
 MYTHS = PROJECT / "docs" / "myths"
 PICTURE = PROJECT / "docs" / "pictures" / "explanation.svg"
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "examples/README.md", "examples/lightgcn/README.md"]
 DOCUMENTS += sorted(each.relative_to(PROJECT).as_posix() for each in (PROJECT / "docs").rglob("*.md"))
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/getting-started.md", "docs/myths.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/getting-started.md", "docs/myths.md", "docs/teams.md"])
 def test_shown_output_is_what_the_command_prints(document: str, golden: Golden) -> None:
     """A reader who types the command sees what the page shows; `make golden` rewrites the page."""
     text = (PROJECT / document).read_text(encoding="utf-8")
@@ -83,6 +85,8 @@ def _content(source: str) -> str:
     first, *words = shlex.split(source)
     if not words:
         return (PROJECT / first).read_text(encoding="utf-8")
+    if first == "pytest":
+        return _printed_by_pytest(*words)
     if first == "python":
         return _printed_by_programs()[words[0]]
     return _printed(*words)
@@ -101,6 +105,16 @@ def _gradsan(*words: str, folder: Path = PROJECT, **variables: str) -> subproces
     command = [sys.executable, "-m", "gradsan", *words]
     environment = os.environ | {"COLUMNS": "100", "OMP_NUM_THREADS": "1"} | variables
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def _printed_by_pytest(*words: str) -> str:
+    """What a run of the tests of `docs/teams` prints, without how long it took."""
+    command = [sys.executable, "-m", "pytest", "--quiet", "-p", "no:cacheprovider", *words]
+    environment = os.environ | {"COLUMNS": "100"}
+    done = subprocess.run(
+        command, cwd=PROJECT / "docs" / "teams", env=environment, capture_output=True, text=True, check=False
+    )
+    return re.sub(r" in \d+\.\d+s\b.*", "", done.stdout)
 
 
 @cache

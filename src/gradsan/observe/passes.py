@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import count
 from threading import get_ident
 from types import FrameType
@@ -23,6 +24,7 @@ _SHARE, _SHARE_OF_NEW = 0.001, 0.003  # where passes are like the one that was w
 _RECORDS_A_PASS = 2  # on the tape, where each is followed by a step; else a snapshot comes later, which does no harm
 _TAPED_AT_LEAST = 32  # records that go by between two snapshots, whatever the lines around a line do
 _FAILED = 256  # passes of which it is remembered that they raised
+_EARLIER = 256  # passes that are remembered when a new count begins
 _ENDED = 64  # threads that have ended, and whose passes are remembered
 
 
@@ -42,7 +44,9 @@ class Passes:
         tape: Tape,
         threads: Threads,
         apart: Apart = lambda call: call(),
+        earlier: Sequence[PassNote] = (),
     ) -> None:
+        self._earlier = earlier  # passes of which no account is kept; their numbers are below zero
         self.counter = op_counter
         self.running_pass = running_pass
         self.tape = tape
@@ -173,7 +177,17 @@ class Passes:
 
     def before(self, note: PassNote) -> list[PassNote]:
         """What is still known of its thread's passes before this one, oldest first."""
-        return [each for each in self.all() if each.index < note.index and each.thread == note.thread]
+        known = (*self._earlier, *self.all())
+        return [each for each in known if each.index < note.index and each.thread == note.thread]
+
+    def earlier_now(self) -> list[PassNote]:
+        """The latest passes, as earlier ones for whoever begins to count here."""
+        known = [*self._earlier, *self.all()][-_EARLIER:]
+        return [replace(each, index=each.index - self.begun) for each in known]
+
+    def leave(self) -> None:
+        """Note nothing any more; what was noted is known."""
+        self._threads.farewells.remove(self._thread_ends)
 
     def step_of(self, number: int, note: PassNote) -> int | None:
         """The step in which an op was created, counted in passes of this one's line; None: too long ago to say."""

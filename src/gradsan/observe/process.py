@@ -1,6 +1,6 @@
 """A process that is watched: its lines, its passes and its optimizers' steps, as they are noted."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gradsan.facts.location import Frame
@@ -10,6 +10,7 @@ from gradsan.observe.log.journal import Journal
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.log.sites import Sites
+from gradsan.observe.notes import PassNote
 from gradsan.observe.passes import Passes
 from gradsan.observe.private import Private
 from gradsan.observe.steps import Steps
@@ -25,6 +26,7 @@ class Process:
     passes: Passes
     steps: Steps
     is_detailed: bool = False  # what a page shows is recorded too
+    began: tuple[int, int] = (0, 0)  # in which thread it began to be noted, and its op counter then
 
     @property
     def owns(self) -> Callable[[str], bool]:
@@ -35,6 +37,19 @@ class Process:
     def lines(self) -> Lines:
         """The log of this thread; an empty one where no line of the user's was recorded in it."""
         return self.recorder.lines() or NOTHING_RECORDED
+
+    def since(self, thread: int) -> int:
+        """The op counter of a thread when the process began to be noted; 0: it came later, or nobody knows."""
+        where, number = self.began
+        return number if thread == where else 0
+
+    def followed_by(self, attention: Attention, apart: Apart) -> "Process":
+        """The same one, of which nothing is counted yet; the passes so far are known as earlier ones."""
+        passes = self.passes
+        earlier = passes.earlier_now()
+        passes.leave()
+        self.recorder.when_stopped.clear()  # of those that read the log so far
+        return _noted(self.recorder, passes.counter, passes.running_pass, attention, apart, earlier, self.is_detailed)
 
     def stack_of(self, number: int) -> tuple[Frame, ...]:
         """The user's calls when an op was created; empty where that is not known."""
@@ -49,6 +64,18 @@ def noted(
     if counter is None or running_pass is None or not found.can_be_watched:
         return None
     recorder.start()
+    return _noted(recorder, counter, running_pass, attention, apart, (), is_detailed)
+
+
+def _noted(  # two callers, in this file
+    recorder: LineRecorder,
+    counter: Callable[[], int],
+    running_pass: Callable[[], int],
+    attention: Attention,
+    apart: Apart,
+    earlier: Sequence[PassNote],
+    is_detailed: bool,  # noqa: FBT001 # as above
+) -> Process:
     callers = Callers(recorder, apart)
-    passes = Passes(callers, counter, running_pass, attention.tape, recorder.pen.threads, apart)
-    return Process(recorder, passes, Steps(callers, passes, attention, apart), is_detailed)
+    passes = Passes(callers, counter, running_pass, attention.tape, recorder.pen.threads, apart, earlier)
+    return Process(recorder, passes, Steps(callers, passes, attention, apart), is_detailed, (passes.thread, counter()))

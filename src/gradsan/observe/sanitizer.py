@@ -51,6 +51,7 @@ class Sanitizer:
         self.complain = self._work.complain
         self.recorder = LineRecorder(include=include, exclude=exclude, report=self._work.report, wanted=lines)
         self._undo = ExitStack()
+        self._noting = ExitStack()  # of passes and steps
         self._may_adopt = threading.Lock()  # taken once, by the first of all threads
         self._missed = 0  # passes and steps that an error of our own kept from being noted
         self.attention = Attention()
@@ -70,7 +71,12 @@ class Sanitizer:
             self.stop()
 
     def keep_ledger(self) -> bool:
-        """Look for silent problems too, from now on or from the start; False: a ledger is kept already."""
+        """Look for silent problems too, from now on or from the start; False: a ledger is kept already.
+
+        It is kept as if the program began here: what went before is known to explanations of errors alone.
+        """
+        if not self._keeper.is_wanted and self.passes_seen:
+            self._work.guarded("silent problems are not told from earlier ones", self._note_again)
         return self._keeper.want(self.process)
 
     def close_ledger(self) -> "Course | None":
@@ -89,10 +95,23 @@ class Sanitizer:
         self._undo.callback(stay_out())
         self._work.switch_compiler = compiler_switch()
         self._work.without_overrides = override_switch()
-        self._watch_engine(found.engine_owner, found.engine_name, process)
+        self._undo.callback(self._noting.close)
+        self._watch(process)
         self.attention.is_watching = True
-        self._work.guarded("steps are not noted", partial(self._watch_optimizers, process))
         self._keeper.open(process)
+
+    def _watch(self, process: Process) -> None:
+        found = private()
+        self._watch_engine(found.engine_owner, found.engine_name, process)
+        self._work.guarded("steps are not noted", partial(self._watch_optimizers, process))
+
+    def _note_again(self) -> None:
+        """Begin a new count of passes and steps."""
+        process = self.process
+        if process is not None:
+            self.process = process.followed_by(self.attention, self._work.apart)
+            self._noting.close()
+            self._watch(self.process)
 
     def stop(self) -> None:
         """Put everything back."""
@@ -131,14 +150,14 @@ class Sanitizer:
                 setattr(owner, name, engine)
 
         setattr(owner, name, watched)
-        self._undo.callback(put_back)
+        self._noting.callback(put_back)
 
     def _watch_optimizers(self, process: Process) -> None:
         from torch.compiler import is_dynamo_compiling
         from torch.optim.optimizer import register_optimizer_step_post_hook
 
         stepped = process.steps.noting(self.recorder.pen, is_dynamo_compiling, self)
-        self._undo.callback(register_optimizer_step_post_hook(stepped).remove)
+        self._noting.callback(register_optimizer_step_post_hook(stepped).remove)
 
     def begins(
         self, tensors: Sequence[Any], args: tuple[Any, ...], named: dict[str, Any], frame: FrameType

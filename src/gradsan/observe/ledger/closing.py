@@ -47,7 +47,9 @@ def course(kept: Accounts) -> Course:
         unowned=kept.unreached.forgotten.facts(),
         cut_off=tuple(kept.unreached.facts(steps.count_of)),
         dropped=tuple(
-            _dropped(each) for log in process.recorder.threads() for each in dropped_losses(passes.all(), log)
+            _dropped(each)
+            for log in process.recorder.threads()
+            for each in dropped_losses(passes.all(), log, process.since(log.thread))
         ),
         timeline=None if sampling is None else timeline(process, sampling),
         graph=None if sampling is None else sampling.graph,

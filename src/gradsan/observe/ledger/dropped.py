@@ -19,8 +19,11 @@ from gradsan.source.stores import stores
 _PASSES = 6  # a line's first passes, of which everything is known
 
 
-def dropped_losses(notes: Sequence[PassNote], lines: Lines) -> list[DroppedLoss]:
-    """For each line that asks for passes, if it takes some losses of a line and leaves others."""
+def dropped_losses(notes: Sequence[PassNote], lines: Lines, since: int = 0) -> list[DroppedLoss]:
+    """For each line that asks for passes, if it takes some losses of a line and leaves others.
+
+    `since`: the op counter when that began to be noted.
+    """
     found = []
     by_line: dict[object, list[PassNote]] = {}
     for note in notes:
@@ -29,7 +32,7 @@ def dropped_losses(notes: Sequence[PassNote], lines: Lines) -> list[DroppedLoss]
     for asked in by_line.values():
         first = [each for each in asked[:_PASSES] if each.seen and each.losses]
         if first and first[0].step == 1:
-            dropped = _Dropped(first, notes, lines).fact()
+            dropped = _Dropped(first, notes, lines, since).fact()
             found += [] if dropped is None else [dropped]
     return found
 
@@ -46,11 +49,12 @@ class _Counted:
 class _Dropped:
     """The first passes of one line, and what its losses' line created before them."""
 
-    def __init__(self, asked: list[PassNote], notes: Sequence[PassNote], lines: Lines) -> None:
+    def __init__(self, asked: list[PassNote], notes: Sequence[PassNote], lines: Lines, since: int) -> None:
         self._asked = asked
+        self._since = since
         self._notes = [each for each in notes if each.thread == lines.thread]
         roots = tuple(each.losses[0] for each in asked)
-        self._trace = Trace(lines, 0, asked[-1].begin, roots)
+        self._trace = Trace(lines, since, asked[-1].begin, roots)
         self._creators = [stack[-1] if (stack := self._trace.at.get(root)) else None for root in roots]
 
     def fact(self) -> DroppedLoss | None:
@@ -104,7 +108,7 @@ class _Dropped:
     def _counted(self, wanted: Stack) -> Iterator[_Counted]:
         """For each pass, what the line created since the one before."""
         ends = [each.begin for each in self._asked]
-        for begin, end in pairwise((0, *ends)):
+        for begin, end in pairwise((self._since, *ends)):
             runs = self._runs(wanted, begin, end)
             yield _Counted(begin, runs, [each for each in runs if not self._is_taken(each)])
 

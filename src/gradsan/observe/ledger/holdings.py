@@ -81,7 +81,7 @@ class Holdings:
         Passes stand for steps only in a program that has no optimizer at all. Several names for the same graphs are one
         explanation: that of the name which collects them.
         """
-        has_optimizers, files = bool(self._gradients.accounts), self._run.files
+        has_optimizers, files = bool(self._gradients.accounts), self._run.files if self._followed else set()
         counted = [each for each in self._followed.values() if each.sighting.by_optimizer or not has_optimizers]
         ranked = sorted(
             counted, key=lambda each: (not each.collects, -len(each.sighting.steps), len(each.sighting.name))

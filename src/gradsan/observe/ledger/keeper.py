@@ -26,25 +26,25 @@ class Keeper:
         self._work = work
         self._attention = attention
         self._missed = missed
-        self._is_wanted = False
+        self.is_wanted = False
         self._ledger: Ledger | None = None
         self.undo = ExitStack()
 
     def want(self, process: Process | None) -> bool:
         """Keep one from now on, or as soon as there is a process; False: one is kept already."""
-        was_wanted, self._is_wanted = self._is_wanted, True
+        was_wanted, self.is_wanted = self.is_wanted, True
         if not was_wanted:
             self.open(process)
         return not was_wanted
 
     def open(self, process: Process | None) -> None:
         """Begin, if one is wanted and the process is watched."""
-        if self._is_wanted and process is not None:
+        if self.is_wanted and process is not None:
             self._work.guarded("silent problems are not looked for", partial(self._open, process))
 
     def close(self) -> "Course | None":
         """How the run went, if a ledger was kept; it is kept no longer."""
-        ledger, self._ledger, self._is_wanted = self._ledger, None, False
+        ledger, self._ledger, self.is_wanted = self._ledger, None, False
 
         def close() -> "Course | None":
             self._attention.tape.take_in()

@@ -67,7 +67,7 @@ class Siblings:
 
     def facts(self, owned: set[int], reached: set[int], name_of: Callable[[int], str]) -> list[LeftOut]:
         """What no pass took. `owned` and `reached` are the leaves of optimizers, and those that passes reached."""
-        found, files = [], self._run.files
+        found, files = [], self._run.files if self._found else set()
         for each in self._found.values():
             if each.taken or not each.created:
                 continue

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from types import ModuleType
+from typing import Any
 
 from gradsan.facts.location import Frame
 from gradsan.knowledge.effects import accumulates, asks_for_pass
@@ -87,8 +88,13 @@ def reads_gradients(files: Iterable[str]) -> bool:
 
 def user_modules(owns: Callable[[str], bool]) -> list[ModuleType]:
     """The user's modules among the loaded ones."""
-    files = ((each, (attributes_of(each) or {}).get("__file__")) for each in list(sys.modules.values()))
-    return [each for each, file in files if is_one(each, ModuleType) and type(file) is str and owns(file)]
+    modules = [each for each in list(sys.modules.values()) if is_one(each, ModuleType)]
+    return [each for each in modules if type(file := _attributes(each).get("__file__")) is str and owns(file)]
+
+
+def _attributes(module: ModuleType) -> dict[str, Any]:
+    """Those of a plain module at once: there are thousands."""
+    return vars(module) if type(module) is ModuleType else attributes_of(module) or {}
 
 
 def user_files(owns: Callable[[str], bool]) -> set[str]:

@@ -1,0 +1,1 @@
+"""Where people already work: each module plugs gradsan into one tool, and calls in."""
