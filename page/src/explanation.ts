@@ -3,7 +3,7 @@
 import type { Finding, Fix, SourceText } from "./data";
 import { button, h, prose } from "./dom";
 import { sourceView } from "./source_view";
-import { whatIf } from "./what_if";
+import { isKnown, whatIf } from "./what_if";
 
 async function copied(text: string): Promise<void> {
   try {
@@ -115,7 +115,7 @@ export function explanation(finding: Finding, sources: readonly SourceText[]): H
     "article",
     { class: "explanation" },
     h("div", { class: "columns" }, left, right),
-    finding.fixes.length ? whatIf(finding.fixes) : null,
+    finding.fixes.some(isKnown) ? whatIf(finding.fixes) : null,
     h(
       "details",
       { class: "card about" },

@@ -48,6 +48,11 @@ function row({ fix }: Fix): HTMLElement {
   );
 }
 
+/** Whether anything is known of what a fix would do. */
+export function isKnown({ fix }: Fix): boolean {
+  return fix.verified !== null || fix.effects.ends_error !== null || fix.effects.saved_bytes !== null;
+}
+
 export function whatIf(fixes: readonly Fix[]): HTMLElement {
   const head = [
     "Fix",

@@ -1,4 +1,7 @@
-"""gradsan: a sanitizer for PyTorch's autograd graph."""
+"""gradsan: a sanitizer for PyTorch's autograd graph.
+
+PYTEST_DONT_REWRITE: pytest warns of a package with a plugin that was loaded before it, as `gradsan run` loads this one.
+"""
 
 TYPE_CHECKING = False  # importing it would import all of `typing`
 

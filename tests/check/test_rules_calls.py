@@ -2,7 +2,7 @@
 
 import pytest
 
-from check.rules import Rule, check
+from check.rules import Rule, check, codes
 
 RULES = [
     Rule(
@@ -330,3 +330,26 @@ RULES = [
 def test_rule_of_calls(rule: Rule) -> None:
     """Each rule finds its programs, and lets the one go that only looks like them."""
     check(rule)
+
+
+def test_who_calls_a_method_with_a_pass_is_followed_too() -> None:
+    """A trainer that nobody creates in its file: the pass is in one method, the total in another."""
+    program = """
+    class Trainer:
+        def __init__(self, model, opt):
+            self.model, self.opt = model, opt
+        def training(self, batch):
+            loss = self.model(batch).sum()
+            loss.backward()
+            return loss{}
+        def fit(self, batches):
+            total = torch.tensor(0.0)
+            for batch in batches:
+                self.opt.zero_grad()
+                total += self.training(batch)
+                self.opt.step()
+            return total.item()
+    """
+    begin = "import torch\n"
+    assert codes(program.format(""), begin) == ["GS301"]
+    assert codes(program.format(".detach()"), begin) == []

@@ -53,6 +53,8 @@ def instance_attribute(machine: Machine, instance: Instance, name: str, node: as
         return found
     if name == "training" and instance.cls.is_module:
         return Const(value=True)  # as long as nobody calls `eval()`
+    if name == "__dict__":
+        return Mapping(entries=instance.attributes, exact=False)  # type: ignore[arg-type] # what is set in one is in the other
     if name.startswith("__"):
         return instance.cls if name == "__class__" else Value()
     instance.guessed.add(name)

@@ -9,6 +9,7 @@ from gradsan.check.items import LONGEST_UNROLLED
 from gradsan.check.kinds import is_a
 from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import bare, cut, result
+from gradsan.check.slots import attribute_name
 from gradsan.check.tables import entered
 from gradsan.check.values import (
     NONE,
@@ -26,6 +27,7 @@ from gradsan.check.values import (
     Tensor,
     Value,
     entries_of,
+    escape,
     is_exact,
     ops_of,
     whole_number,
@@ -239,11 +241,14 @@ def _type(machine: Machine, call: Call) -> Value:
 
 @entered(BUILTINS, "getattr")
 def _getattr(machine: Machine, call: Call) -> Value:
+    name = attribute_name(machine, call.arguments[1]) if len(call.arguments) > 1 else None
     match call.values:
-        case [Instance() as owner, Const(value=str() as name), default] if not _has(owner, name):
+        case [Instance() as owner, Const(), default] if name is not None and not _has(owner, name):
             return default
-        case [owner, Const(value=str() as name), *_]:
+        case [owner, Const(), *_] if name is not None:
             return machine.attribute(owner, name, call.node)
+        case [owner, *_] if name in owner.attributes:
+            return owner.attributes[name]
     return Value()
 
 
@@ -257,10 +262,17 @@ def _hasattr(machine: Machine, call: Call) -> Value:
 
 @entered(BUILTINS, "setattr")
 def _setattr(machine: Machine, call: Call) -> Value:
+    name = attribute_name(machine, call.arguments[1]) if len(call.arguments) > 1 else None
     match call.values:
-        case [owner, Const(value=str() as name), value]:
+        case [owner, _, value] if name is not None:
             owner.attributes[name] = value
+            escape(value)
     return NONE
+
+
+@entered(BUILTINS, "vars")
+def _vars(machine: Machine, call: Call) -> Value:
+    return machine.attribute(call.first, "__dict__", call.node) if call.arguments else Value()
 
 
 def _has(owner: Instance, name: str) -> bool:

@@ -9,7 +9,7 @@ from gradsan.check.choices import Decided, Policy, policies
 from gradsan.check.machine import Machine, OutOfPatienceError
 from gradsan.check.project import Project
 from gradsan.check.shown import Shown
-from gradsan.check.starts import WHOLE_FILE, Start, definitions, follow, has_pass, kept
+from gradsan.check.starts import WHOLE_FILE, Start, callers, definitions, follow, has_pass, kept
 from gradsan.check.suspicions import Suspicions, suspicions
 from gradsan.check.world import World
 from gradsan.facts.held import any_of
@@ -34,12 +34,17 @@ class Reader:
         self.project = Project(self.source.path)
 
     def read(self) -> Shown:
-        """Follow the file as a program; then every function with a pass that this did not reach."""
+        """Follow the file as a program; then every function with a pass that this did not reach, and who calls it."""
         self.left = min(_PATIENCE_FOR_A_FILE + _PATIENCE_FOR_A_LINE * len(self.source.lines), self.most)
         self._explore(WHOLE_FILE)
         for start, node in definitions(self.source.tree):
             if node not in self.entered and has_pass(node):
                 self._explore(start)
+        raised = list(self.shown.stopped)
+        for start, node in callers(self.source.tree):
+            if node not in self.entered:
+                self._explore(start)
+        self.shown.stopped = raised  # what raises hangs on arguments that nobody knows: frozen models, short loops
         return self.shown
 
     def _explore(self, start: Start) -> None:

@@ -107,7 +107,13 @@ def _of_name(expression: ast.Name, frame: Frame, op: Op) -> Label | None:
 
 def _of_object(name: str, held: Instance, op: Op) -> Label | None:
     attributes = (key for key, each in held.attributes.items() if op in ops_of(each))
-    return next((Label(f"{name}.{each}", "attribute") for each in attributes), None)
+    return next((_of_key(name, each) for each in attributes), None)
+
+
+def _of_key(name: str, key: str) -> Label:
+    """An attribute; one whose name is computed is read as it was set (`slots.attribute_name`)."""
+    words, computed, _ = key.rpartition("}")
+    return Label(f"getattr({name}, {words[1:]})", "item") if computed else Label(f"{name}.{key}", "attribute")
 
 
 _LABELS: dict[type[ast.expr], Callable[..., Label | None]] = {

@@ -23,6 +23,16 @@ def slotted(machine: Machine, given: Given) -> Value:
     return value
 
 
+def attribute_name(machine: Machine, given: Given) -> str | None:
+    """The name of an attribute that is given as a value; of one that is not known, the words that compute it."""
+    match key_of(slotted(machine, given)):
+        case str(name):
+            return name
+        case ("slot", words, iteration):
+            return f"{{{words}}}{iteration}"
+    return None
+
+
 def _is_unknown(value: Value) -> bool:
     if isinstance(value, Sequence):
         return value.kind == "tuple" and any(map(_is_unknown, value.elements))

@@ -36,6 +36,30 @@ def has_pass(node: Definition) -> bool:
     return asks or node.name == "training_step" or REVEALING in map(called_name, called)
 
 
+def callers(tree: ast.Module) -> list[tuple[Start, Definition]]:
+    """The functions that lead to one with a pass, by calls within the file or within a class."""
+    all_of = dict(definitions(tree))
+    called = {start: _called(start, node) & all_of.keys() for start, node in all_of.items()}
+    leading = {start for start, node in all_of.items() if has_pass(node)}
+    found: list[Start] = []
+    while fresh := [start for start, others in called.items() if start not in leading and others & leading]:
+        found += fresh
+        leading.update(fresh)
+    return [(start, all_of[start]) for start in reversed(found)]
+
+
+def _called(start: Start, node: Definition) -> set[Start]:
+    """The functions that a function calls by their names, and the methods that a method calls on its own object."""
+    found: set[Start] = set()
+    for each in calls(node):
+        match each.func:
+            case ast.Name(name):
+                found.add((name,))
+            case ast.Attribute(ast.Name("self"), name):
+                found.add((*start[:-1], name))
+    return found
+
+
 def follow(machine: Machine, source: Source, start: Start) -> None:
     """Follow one path from a start: a function is called with unknown arguments, a method as if it trained."""
     if start == WHOLE_FILE:
