@@ -143,6 +143,13 @@ def test_window_of_losses_is_left_alone() -> None:
     assert codes(Course(holdings=(window, replace(LIST, is_bounded=True)))) == []
 
 
+def test_total_that_each_epoch_begins_again_leaks() -> None:
+    """It was as full once before, and less full in between: no window that slides."""
+    counts = (Count(6, 6, 0), Count(13, 13, 0), Count(44, 14, 30), Count(57, 12, 45), Count(74, 14, 60))
+
+    assert codes(Course(holdings=(replace(LIST, counts=counts),))) == ["GS301"]
+
+
 def test_best_loss_is_kept_for_good() -> None:
     """One graph, but for as long as nothing beats it."""
     best = replace(LIST, name="best", counts=(Count(9, 1, 2),), collects=False)

@@ -205,8 +205,10 @@ class Holding:
             return self.collects and not self.is_trimmed and len(rises) >= _RISES
         if len(self.counts) == 1:
             return self.collects
-        # A window is as full again later, with newer graphs.
-        slides = len({each.oldest for each in self.counts if each.graphs == most.graphs}) > 1
+        # A window stays full, with newer graphs; what an epoch empties may be as full again later, but not in between.
+        slides = any(
+            one.graphs == two.graphs == most.graphs and one.oldest != two.oldest for one, two in pairwise(self.counts)
+        )
         grew = any(one.oldest == two.oldest and one.graphs < two.graphs for one, two in pairwise(self.counts))
         return grew and not slides
 
