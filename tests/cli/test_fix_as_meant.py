@@ -408,6 +408,31 @@ for x in torch.randn(6, 8, 3):
 """
 
 # The program, and a part of what it says when it is fixed.
+FEW_LOSSES = """
+net = nn.Linear(2, 1)
+
+
+def learned(x):
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(2):
+        loss = net(x).pow(2).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    return loss
+
+
+def over_tasks():
+    losses = []
+    for _ in range(3):
+        losses.append(learned(torch.randn(4, 2)))
+    return torch.stack(losses).mean().item()
+
+
+for _ in range(4):
+    print(over_tasks())
+"""
+
 FIXED = {
     "a step waits for a pass through a reversal": (REVERSAL, HELD),
     "a step waits for a pass through a scaling": (SCALING, HELD),
@@ -666,4 +691,15 @@ def test_right_program_is_left_alone(tmp_path: Path) -> None:
     done = fix(tmp_path, "--write", "--verify", "python train.py")
 
     assert file.read_text(encoding="utf-8") == program
+    assert "nothing to fix" in done.stderr
+
+
+def test_what_a_run_counts_is_not_taken_from_source(tmp_path: Path) -> None:
+    """The losses of three tasks, in a list that lives for one step: the source cannot know how few they are."""
+    file = tmp_path / "train.py"
+    file.write_text(HEAD + FEW_LOSSES, encoding="utf-8")
+
+    done = fix(tmp_path, "--write", "--verify", "python train.py")
+
+    assert file.read_text(encoding="utf-8") == HEAD + FEW_LOSSES
     assert "nothing to fix" in done.stderr

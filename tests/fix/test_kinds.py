@@ -855,6 +855,26 @@ def test_switch_that_is_left_off_holds_for_a_block(tmp_path: Path, body: str, *,
     assert case.fixed("re-attach", found) == (after if fixed else None)
 
 
+@pytest.mark.parametrize(
+    ("value", "fixed"),
+    [
+        ("z + (code - z).detach()", None),
+        ("(hard - soft).detach() + soft", None),
+        ("z + (code - other).detach()", "z + (code - other)"),  # a difference, but not from what it is added to
+        ("z + code.detach()", "z + code"),
+    ],
+)
+def test_cut_of_a_straight_through_estimator_stays(tmp_path: Path, value: str, fixed: str | None) -> None:
+    """Without it, nothing would be trained through what is added."""
+    source = f"def main():\n    out = {value}\n    return out\n"
+    case = Case(tmp_path, source)
+    after = None if fixed is None else source.replace(value, fixed)
+
+    found = case.fixed("re-attach", case.diagnosis("GS306", "out", cut=case.at("out = ")))
+
+    assert found == after
+
+
 def test_asking_for_a_size_does_not_keep_a_graph_from_being_joined_up(tmp_path: Path) -> None:
     """`x.size(0)` gives no values; only what goes into an array or a list is lost for good."""
     case = Case(tmp_path, "import torch\n\ndef main(x):\n    y = x.view(x.size(0), -1).detach()\n    return y\n")

@@ -48,3 +48,27 @@ def test_guard_that_asks_for_something_else_is_no_schedule(tmp_path: Path, guard
 def test_loss_has_no_schedule(tmp_path: Path) -> None:
     """Detached, it would train nothing."""
     assert first(tmp_path, "GS110", "step % 5 == 0", "reorder", is_the_loss=True) == "reorder"
+
+
+AGED = """\
+def main():
+    age = 5
+    for step in range(99):
+        if age >= 5:
+            target = sharpen(net(data))
+{begins}
+        age += 1
+        loss = distance(net(x), target)
+        loss.backward()
+"""
+
+
+@pytest.mark.parametrize(("begins", "kind"), [("            age = 0", "detach"), ("            old = 0", "recompute")])
+def test_count_that_begins_again_is_a_schedule(tmp_path: Path, begins: str, kind: FixKind) -> None:
+    """What is only counted up is none: the guard would let it be computed once, and always from then on."""
+    case = Case(tmp_path, AGED.format(begins=begins))
+    used = case.at("loss.backward")
+    places = {"made": case.at("target = "), "enters": case.at("loss = "), "freed": used, "used": used}
+    found = case.diagnosis("GS109", "target", **places)
+
+    assert ranked((Fix("recompute", "", "changes-gradients"),), case.program(found))[0].kind == kind

@@ -90,6 +90,9 @@ class Cause:
     # For whoever reads the source to fix it: the old part of the path was not freed, but is live.
     old_part_is_live: ClassVar[bool] = False
 
+    # For a silent cause: a run counts what it is about, so that what it has not found did not happen.
+    counted_in_runs: ClassVar[bool] = False
+
     # Its place among the questions that tell the causes of an error apart: contexts that change the answer come first.
     # None: no error of PyTorch's has this cause.
     asked: ClassVar[int | None] = None

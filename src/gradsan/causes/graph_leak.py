@@ -30,6 +30,7 @@ class GraphLeak(Cause):
     code = "GS301"
     name = "graph-leak"
     severity = "warning"
+    counted_in_runs = True
     summary = "a total or a list of losses keeps the graph of every step in memory"
     own_remedies = table(
         Remedy("item", where=("kept",), by_assignment=True),

@@ -28,6 +28,7 @@ class GrowingHistory(Cause):
     code = "GS305"
     name = "growing-history"
     severity = "warning"
+    counted_in_runs = True
     summary = "every backward pass goes through all earlier steps: each step is slower than the last"
     own_remedies = table(
         Remedy("detach", where=("single use", "boundary", "use"), drops_retain=True),

@@ -28,6 +28,7 @@ class MissingZeroGrad(Cause):
     code = "GS303"
     name = "missing-zero-grad"
     severity = "warning"
+    counted_in_runs = True
     summary = "gradients pile up over optimizer steps because they are never cleared"
     roles: ClassVar[dict[Role, str]] = {
         "used": "this {call} adds to the old gradients",

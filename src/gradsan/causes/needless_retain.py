@@ -22,6 +22,7 @@ class NeedlessRetain(Cause):
     code = "GS302"
     name = "needless-retain"
     severity = "warning"
+    counted_in_runs = True
     summary = "`retain_graph=True` keeps a graph in memory that no later backward pass uses"
     roles = Cause.roles | {"used": "this {call} keeps the graph, and nothing uses it"}
     keeping_gradients = frozenset({"remove-retain"})

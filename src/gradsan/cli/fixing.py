@@ -143,11 +143,13 @@ class Fixing:
     def _shown_by_source(self, ran: Trial) -> list[Diagnosis]:
         """What never raises and is certain in the files that the program ran, whether the run has shown it or not.
 
-        An error that the source shows has not come, or is explained by the run.
+        An error that the source shows has not come, or is explained by the run; what the run counts, it has counted.
         """
+        from gradsan.causes import cause
+
         files = [Path(each) for each in ran.files if ran.status == 0 and (self._root / each).exists()]
         found = (each for each in self._checked(files) if each.severity != "error" and each.confidence == "certain")
-        return [each for each in found if self._wants(each.code)]
+        return [each for each in found if self._wants(each.code) and not cause(each.code).counted_in_runs]
 
     def _keep(self, name: str, outcomes: list[Outcome]) -> None:
         """Keep what was proved, where sources alone are changed: whoever then asks to write need not wait again."""

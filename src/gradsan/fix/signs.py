@@ -4,6 +4,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeGuard
 
 from gradsan.causes import choosing
 from gradsan.causes.remedy import Sign
@@ -15,8 +16,8 @@ from gradsan.fix.own_reset import is_reset_elsewhere
 from gradsan.fix.program import Place, Program
 from gradsan.fix.tried import built_on
 from gradsan.report import Fix, FixKind
-from gradsan.source.names import Code, argument, assigned_names, called_name, loaded_names, nodes
-from gradsan.source.tree import is_simple
+from gradsan.source.names import Code, argument, assigned_names, called_name, loaded_names, nodes, targets
+from gradsan.source.tree import Tree, is_simple
 
 
 def ranked(fixes: tuple[Fix, ...], program: Program) -> tuple[Fix, ...]:
@@ -152,17 +153,35 @@ def _is_filled_by_hooks(program: Program) -> bool:
 
 
 def _is_renewed_on_schedule(program: Program) -> bool:
-    """Whether a guard that takes the remainder of a count lets it be computed: `if step % 5 == 0`.
+    """Whether a guard that asks for a count lets it be computed: `if step % 5 == 0`, `if age > 5` with `age = 0` below.
 
     Then its values are meant to stay in between. A loss has to be computed for each of its passes.
     """
     if program.diagnosis.enters is None:
         return False
     around = set(chain.from_iterable(each.tree.above(each.statement) for each in program.known(program.diagnosis.used)))
-    creating = program.apart_from_the_pass(program.diagnosis.made)
-    outer = chain.from_iterable(each.tree.above(each.statement) for each in creating)
-    tests = [each.test for each in outer if isinstance(each, ast.If) and each not in around]
-    return any(isinstance(each, ast.Mod) for each in nodes(tests))
+    for place in program.apart_from_the_pass(program.diagnosis.made):
+        guards = (each for each in place.tree.above(place.statement) if isinstance(each, ast.If) and each not in around)
+        if any(_asks_for_a_count(place.tree, each) for each in guards):
+            return True
+    return False
+
+
+def _asks_for_a_count(tree: Tree, guard: ast.If) -> bool:
+    """Whether it takes a remainder, or compares what is counted up elsewhere and begins again in its own block."""
+    if any(isinstance(each, ast.Mod) for each in nodes(guard.test)):
+        return True
+    counted = {tree.text(each.target) for each in tree.statements if _counts_up(each)}
+    begun = {tree.text(target) for each in guard.body for target in targets(each)}
+    compared = (each for each in nodes(guard.test) if isinstance(each, ast.Compare))
+    return any(counted & begun & {tree.text(side) for side in (each.left, *each.comparators)} for each in compared)
+
+
+def _counts_up(statement: ast.AST) -> TypeGuard[ast.AugAssign]:
+    match statement:
+        case ast.AugAssign(op=ast.Add(), value=ast.Constant(value=int())):
+            return True
+    return False
 
 
 def _hands_out(statement: ast.AST) -> bool:

@@ -48,6 +48,23 @@ def _straight_through(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
                         return
 
 
+def _estimators(found: list[ast.AST]) -> Iterator[ast.expr]:
+    """The cut of `z + (code - z).detach()`, which is meant: without it, nothing would go back to `z`."""
+    for node in found:
+        match node:
+            case ast.BinOp(op=ast.Add(), left=left, right=right):
+                for kept, cut in ((left, right), (right, left)):
+                    if _cuts_a_difference(cut, kept):
+                        yield cut
+
+
+def _cuts_a_difference(cut: ast.expr, kept: ast.expr) -> bool:
+    match cut:
+        case ast.Call(func=ast.Attribute(value=ast.BinOp() as difference, attr="detach"), args=[]):
+            return _takes_away(difference, kept)
+    return False
+
+
 def _takes_away(difference: ast.BinOp, kept: ast.expr) -> bool:
     return isinstance(difference.op, ast.Sub) and same(difference.right, kept)
 
@@ -55,8 +72,11 @@ def _takes_away(difference: ast.BinOp, kept: ast.expr) -> bool:
 def _joined_up(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
     """Without the call that cuts: the first of the statement that does."""
     draft = Draft()
+    meant = list(_estimators(found))
     for node in found:
         match node:
+            case ast.Call() if node in meant:
+                continue
             case ast.Call(func=ast.Attribute(value=value, attr=name), args=[], keywords=[]) if _bares(name):
                 draft.replace(place.tree, node, place.tree.text(value))
             case ast.Call(func=ast.Attribute(value=value, attr="sample") as func):
