@@ -68,7 +68,7 @@ def test_count_that_begins_again_is_a_schedule(tmp_path: Path, begins: str, kind
     """What is only counted up is none: the guard would let it be computed once, and always from then on."""
     case = Case(tmp_path, AGED.format(begins=begins))
     used = case.at("loss.backward")
-    places = {"made": case.at("target = "), "enters": case.at("loss = "), "freed": used, "used": used}
-    found = case.diagnosis("GS109", "target", **places)
+    made, enters = case.at("target = "), case.at("loss = ")
+    found = case.diagnosis("GS109", "target", made=made, enters=enters, freed=used, used=used)
 
     assert ranked((Fix("recompute", "", "changes-gradients"),), case.program(found))[0].kind == kind
