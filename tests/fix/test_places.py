@@ -27,11 +27,12 @@ def test_kind_knows_every_place_that_a_cause_names(remedy: Remedy) -> None:
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - {"advice"}))
 def test_every_place_of_a_kind_is_named_by_a_cause(kind: FixKind) -> None:
     """Else nobody would come to it."""
-    evidence = {
+    evidence: dict[str, int | float | str] = {
         "earlier_pass_trains": "others",
         "mixed": "once",
         "edited": "what an optimizer trains",
-        "is_total": "yes",
+        "parameters_alone": 1,
+        "is_total": 1,
     }
     asked = [each.remedy(kind, seen) for each in all_causes() for seen in ({}, evidence)]
 

@@ -44,12 +44,17 @@ def _is_writable(program: Program) -> bool:
 
 
 def _adds_several(program: Program) -> bool:
-    """Whether a total is added to in a loop of its own, below which it is back-propagated: it is a sum of terms."""
+    """Whether a total is added to in a loop of its own, below which it is back-propagated: it is a sum of terms.
+
+    Where each iteration of that loop has a total of its own, `totals[name] += loss`, each gets one term.
+    """
     parted = program.parted(program.diagnosis.enters, program.diagnosis.used)
     if parted is None or not _is_writable(program):
         return False
     adding, passing = parted
-    return any(each not in passing.loops for each in adding.loops)
+    own = [each for each in adding.loops if each not in passing.loops]
+    keys = [each.slice for each in targets(adding.statement) if isinstance(each, ast.Subscript)]
+    return bool(own) and not loaded_names(keys) & assigned_names(own)
 
 
 def _takes_batches(program: Program) -> bool:
@@ -155,9 +160,10 @@ def _is_filled_by_hooks(program: Program) -> bool:
 def _is_renewed_on_schedule(program: Program) -> bool:
     """Whether a guard that asks for a count lets it be computed: `if step % 5 == 0`, `if age > 5` with `age = 0` below.
 
-    Then its values are meant to stay in between. A loss has to be computed for each of its passes.
+    Then its values are meant to stay in between. A loss has to be computed for each of its passes, and a term of it
+    that is a constant would train nothing.
     """
-    if program.diagnosis.enters is None:
+    if program.diagnosis.enters is None or program.diagnosis.evidence.get("old_part") == "a term of the loss":
         return False
     around = set(chain.from_iterable(each.tree.above(each.statement) for each in program.known(program.diagnosis.used)))
     for place in program.apart_from_the_pass(program.diagnosis.made):
