@@ -149,6 +149,7 @@ def test_timeline_shows_what_happened_in_which_order(tab: Tab, own_cell: Path) -
     """Forwards, passes, steps and cleared gradients; and what the failing pass leads to."""
     tab.open(own_cell)
     tab.click("[role=tab]", "Timeline")
+    tab.until("document.querySelectorAll('.lane-label').length > 0")  # it is drawn once its width is known
 
     assert tab.texts(".timeline .sentence") == ["When backward() 2 began, the loss led to 128 ops of earlier steps."]
     assert tab.texts(".lane-label") == ["forward", "optimizer.zero_grad()", "loss.backward()", "optimizer.step()"]
