@@ -62,7 +62,7 @@ for _ in range(9):
 )
 def test_a_branch_has_a_path_of_its_own_where_a_graph_depends_on_it(branch: str, paths: int) -> None:
     """Most branches decide what is printed or loaded, and are left as they were."""
-    node = parse_text("a.py", _LOOP.format(branch)).tree.body[0].body[2]  # type: ignore[attr-defined]
+    node = parse_text("a.py", _LOOP.format(branch)).tree.body[0].body[2]  # type: ignore[attr-defined] # a loop
     forced = [each for each in policies({node: {True}}, set()) if each.forced]
     assert forced == [Policy(forced=((node, False),))] * paths
 
@@ -99,7 +99,7 @@ def test_a_call_far_from_any_pass_is_given_up(tmp_path: Path) -> None:
     reader = Reader(parse_text(str(main), main.read_text()))
     shown = reader.read()
     assert shown.complete
-    assert [each.name for each in reader.project.given_up] == ["prepare"]  # type: ignore[attr-defined]
+    assert [each.name for each in reader.project.given_up] == ["prepare"]  # type: ignore[attr-defined] # functions
 
 
 def test_what_comes_after_it_is_found(tmp_path: Path) -> None:
