@@ -9,6 +9,7 @@ from functools import partial
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from gradsan.entry.among_ranks import AmongRanks
 from gradsan.entry.notebook import show_summary
 from gradsan.entry.prompt import at_prompt
 from gradsan.entry.screen import USUAL, Style, encodable, screen_of
@@ -48,7 +49,8 @@ class Session:
         arriving: Callable[[], None] | None = None,
     ) -> None:
         self._arriving = arriving  # called when torch has come, before anything of it is watched
-        self.explainer = Explainer(wants, verbose=style.verbose)
+        self.ranks = AmongRanks()
+        self.explainer = Explainer(wants, verbose=style.verbose, named=self.ranks.named)
         self._style = style
         self.sanitizer = Sanitizer(
             include=include,
@@ -81,10 +83,11 @@ class Session:
         """What is to be run as the main script, so that its lines are recorded too."""
         return self.sanitizer.marked_main(code)
 
-    def ended_by(self, error: BaseException | None, *, is_printed: bool = False) -> None:
+    def ended_by(self, error: BaseException | None, *, is_printed: bool = False, ends_process: bool = False) -> None:
         """Nobody caught this: whatever is explained in its chain is a finding, and gradsan's frames are not shown.
 
-        `is_printed`: Python is about to print it on stderr, as it is.
+        `is_printed`: Python is about to print it on stderr, as it is. `ends_process`: it ends the program, and not a
+        block or a thread of it; then a rank refers to another that explains the same.
         """
         for each in chain(error):
             each.__traceback__ = without_ours(each.__traceback__)
@@ -92,10 +95,15 @@ class Session:
             if diagnosis is None:
                 continue
             self.uncaught.add(diagnosis)
-            if is_printed:
+            line = self.ranks.instead(diagnosis) if ends_process else None
+            if line is not None:
+                self.explainer.shorten(each, line)
+            elif is_printed:
                 screen = screen_of(sys.stderr, self._style.color)
                 letters = partial(encodable, stream=sys.stderr)
                 self.explainer.fit(each, width=screen.width, color=screen.color, letters=letters)
+        if ends_process and list(self.uncaught):  # now: whoever started the ranks may end this one before it is done
+            self.ranks.leave(list(self.uncaught), None)
 
     def conclude(self) -> Conclusion:
         """What the run did, and what was wrong with it that never raised. The ledger is closed by that."""
@@ -131,7 +139,7 @@ class Session:
         self.ended_by(args.exc_value, is_printed=original is threading.__excepthook__)
 
     def _program_ended_by(self, original: object, _kind: object, error: BaseException, _traceback: object) -> None:
-        self.ended_by(error, is_printed=original is sys.__excepthook__)
+        self.ended_by(error, is_printed=original is sys.__excepthook__, ends_process=True)
 
 
 def _before(owner: Any, name: str, act: Callable[..., None]) -> Callable[[], None]:  # noqa: ANN401 # a module
