@@ -9,9 +9,8 @@ from gradsan.entry.among_ranks import summary_of_ranks
 from gradsan.entry.screen import screen_of
 from gradsan.entry.session import Session
 from gradsan.entry.siblings import is_spawned
-from gradsan.entry.speaking import speak
+from gradsan.entry.speaking import explained, speak
 from gradsan.observe.guarding import attempt, say, shown
-from gradsan.report import Diagnosis
 
 
 def reporting_session(*, keeps_ledger: bool) -> Session:
@@ -39,14 +38,6 @@ def report_in_children(session: Session) -> None:
 def print_what_ranks_found() -> None:
     """On stderr, when all of them have ended, or soon will be made to."""
     speak(summary_of_ranks(explained))
-
-
-def explained(diagnosis: Diagnosis) -> str:
-    """For this process's stderr."""
-    from gradsan.show.text import explanation
-
-    screen = screen_of(sys.stderr)
-    return explanation(diagnosis, width=screen.width, color=screen.color) + "\n"
 
 
 def _end(session: Session, process: int) -> None:

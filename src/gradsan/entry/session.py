@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from types import CodeType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from gradsan.entry.among_ranks import AmongRanks
 from gradsan.entry.notebook import show_summary
 from gradsan.entry.prompt import at_prompt
 from gradsan.entry.screen import USUAL, Style, encodable, screen_of
+from gradsan.entry.speaking import explained, speak
 from gradsan.entry.uncaught import chain, without_ours
 from gradsan.errors import TorchMissingError
 from gradsan.explanation.explainer import Explainer, diagnosis_on
@@ -104,6 +105,18 @@ class Session:
                 self.explainer.fit(each, width=screen.width, color=screen.color, letters=letters)
         if ends_process and list(self.uncaught):  # now: whoever started the ranks may end this one before it is done
             self.ranks.leave(list(self.uncaught), None)
+
+    def training_begins(self, frame: FrameType | None) -> Callable[[], None]:
+        """Have the lines of all functions recorded that there are; what is returned is called when training is over.
+
+        `frame`: whoever called the trainer, and waits for it at that line.
+        """
+        self.sanitizer.adopt()
+        return (lambda: None) if frame is None else self.sanitizer.recorder.hold(frame)
+
+    def show(self, silent: Iterable[Diagnosis]) -> None:
+        """Print silent problems that no other rank has printed."""
+        speak("".join(map(explained, self.ranks.unsaid(silent))))
 
     def conclude(self) -> Conclusion:
         """What the run did, and what was wrong with it that never raised. The ledger is closed by that."""
@@ -208,6 +221,11 @@ def uninstall() -> None:
 def is_on() -> bool:
     """Whether gradsan watches this process, or will when torch comes."""
     return _installed is not None
+
+
+def current_session() -> Session | None:
+    """What watches this process."""
+    return _installed
 
 
 def take_over(session: Session) -> None:

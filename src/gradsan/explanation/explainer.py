@@ -5,12 +5,15 @@ Nothing but the standard library is loaded until there is something to explain: 
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gradsan.explanation.expected_errors import is_expected
 from gradsan.explanation.explanation_budget import Patience
 from gradsan.explanation.findings import Conclusion, Findings
 from gradsan.facts.details import MOST_GRAPHS, OpGraph
+from gradsan.observe.guarding import attempt
 from gradsan.observe.raised import Complain, Raised
 from gradsan.report import Diagnosis
 
@@ -45,6 +48,7 @@ class Explainer:
         self.live: dict[str, LiveEvidence] = {}  # what was read from the live program, by the fingerprint of its error
         self.graphs: dict[str, OpGraph] = {}  # likewise, for a page
         self.listeners = [self._found]  # each is given every diagnosis
+        self.surroundings: list[Callable[[], str]] = []  # what trainers say of where they are, in a sentence
         self._patience = Patience()
         self._began = time.time()
 
@@ -98,6 +102,8 @@ class Explainer:
         from gradsan.explanation.pipeline import diagnosed
 
         diagnosis, live = diagnosed(observed, raised.complain, self._began)
+        said = (attempt(each, partial(raised.complain, "a trainer is not asked")) for each in self.surroundings)
+        diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *filter(None, said)))
         self.live.setdefault(diagnosis.fingerprint, live)
         if observed.graph is not None and len(self.graphs) < MOST_GRAPHS:
             self.graphs.setdefault(diagnosis.fingerprint, observed.graph)
