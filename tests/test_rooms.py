@@ -20,7 +20,7 @@ MODULES = {
 ROOMS_WITH_TORCH = ("observe", "entry")
 ROOMS_WITHOUT_CODES = ("facts", "check", "source", "knowledge", "lifecycle", "fix")
 # The program itself, and what plugs into trainers, which bring torch along (`make test-integrations`).
-NOT_LOADED = ("__main__", "plug.lightning", "plug.huggingface", "plug.ignite", "plug.skorch")
+NOT_LOADED = ("__main__", "plug.lightning", "plug.huggingface", "plug.ignite", "plug.ray", "plug.skorch")
 CODE = re.compile(r"\bGS\d{3}\b")
 # Data flows one way: a room may import from those that stand before it.
 ORDER = (

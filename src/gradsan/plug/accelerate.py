@@ -16,11 +16,5 @@ def watched(accelerator: Any) -> Iterator[None]:  # noqa: ANN401 # accelerate's 
         accumulated = f", accumulating gradients over {steps} batches" if steps > 1 else ""
         return f"accelerate had prepared {optimizer_names(accelerator._optimizers)}{accumulated}"  # noqa: SLF001 # there is no public name
 
-    training = Training(where)
-    training.begin()
-    try:
+    with Training(where).block():
         yield
-    except BaseException as error:
-        training.end(error)
-        raise
-    training.end()

@@ -23,4 +23,4 @@ def attach(engine: Any, *optimizers: Any) -> None:  # noqa: ANN401 # ignite's cl
 
     training = Training(where)
     engine.add_event_handler(Events.STARTED, lambda: training.begin(sys._getframe()))  # noqa: SLF001 # the only way
-    engine.add_event_handler(Events.COMPLETED, training.end)
+    engine.add_event_handler(Events.COMPLETED, lambda: training.end())  # noqa: PLW0108 # which would be given the engine

@@ -4,15 +4,15 @@ A trainer's adapter says when training begins and ends, and where the trainer is
 there is something to explain, and never in a step.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradsan.entry.session import Watch, current_session, watch
 from gradsan.observe.guarding import attempt, say, shown
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+from gradsan.report import Diagnosis
 
 
 class Training:
@@ -39,6 +39,17 @@ class Training:
         """Training is over, or an error has ended it."""
         attempt(lambda: self._end(error), _unwatched)
 
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """Training is what happens in the block."""
+        self.begin()
+        try:
+            yield
+        except BaseException as error:
+            self.end(error)
+            raise
+        self.end()
+
     def _begin(self, frame: FrameType | None) -> None:
         self._end(None)
         self._open = watch(quiet=True)
@@ -57,10 +68,19 @@ class Training:
         self._release()
         if session is not None and error is not None:
             session.ended_by(error, ends_process=True)
-        opened.__exit__(error and type(error), error, error and error.__traceback__)
+        if error is None:
+            opened.__exit__(None, None, None)
+        else:
+            opened.__exit__(type(error), error, error.__traceback__)
         if session is not None:
             session.explainer.surroundings.remove(self._where)
-            session.show([each for each in watched.diagnoses if each.error is None])
+        if session is not None and error is None:
+            silent = [self._with_where(each) for each in watched.diagnoses if each.error is None]
+            session.ranks.leave(silent, watched.summary)
+            session.show(silent)
+
+    def _with_where(self, silent: Diagnosis) -> Diagnosis:
+        return replace(silent, notes=(*silent.notes, self._where()))
 
 
 def optimizer_names(optimizers: Iterable[Any]) -> str:
