@@ -43,10 +43,10 @@ if __name__ == "__main__":
 """
 
 
-def trained(folder: Path, broken: set[int], *options: str) -> Ended:
+def trained(folder: Path, broken: set[int], *options: str, program: str = TRAINS) -> Ended:
     """By two ranks, of which some carry their state on."""
     script = folder / "train.py"
-    script.write_text(TRAINS.replace("BROKEN", repr(broken)))
+    script.write_text(program.replace("BROKEN", repr(broken)))
     return Warm().run(script, "run", *options)
 
 
@@ -69,6 +69,22 @@ def test_same_problem_of_two_ranks_is_explained_once(tmp_path: Path) -> None:
     assert ended.stderr.count("fix: detach `state`") == 1
     assert ended.stderr.count("the same as on rank") == 1
     assert ended.stderr.endswith("gradsan: GS103 carried-state at train.py:18, seen on ranks 0-1\n")
+
+
+def test_two_problems_are_explained_beside_each_other(tmp_path: Path) -> None:
+    """Each with the rank that has it."""
+    apart = TRAINS.replace("DistributedDataParallel(torch.nn.Linear(4, 4))", "torch.nn.Linear(4, 4)")
+    twice = apart.replace("state.sum().backward()", "loss = state.exp().sum()\n        loss.backward()\n" + 8 * " " + (
+        "if rank == 0:\n            loss.backward()"
+    ))  # fmt: skip
+
+    ended = trained(tmp_path, {1}, program=twice)
+
+    assert ended.stderr.endswith(
+        "gradsan: GS101 same-loss-twice at train.py:21, seen on rank 0\n"
+        "gradsan: GS103 carried-state at train.py:19, seen on rank 1\n"
+    )
+    assert "the same as on rank" not in ended.stderr
 
 
 def test_right_ranks_are_quiet(tmp_path: Path) -> None:

@@ -2,11 +2,18 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from gradsan.entry.among_ranks import summary_of_ranks
 from gradsan.entry.siblings import OUTPUT, Launched, Siblings
+from gradsan.report import Report
+from gradsan.show.json import write
+from show.scenes import CARRIED
+
+REPORT = Report(gradsan="0.1.0", python="3.11", torch="2.13.0", argv=("train.py",), diagnoses=(CARRIED,))
 
 Started = Callable[[int], Siblings]  # a rank that this process has started
 
@@ -18,6 +25,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Started:
     monkeypatch.setenv("WORLD_SIZE", "4")
     monkeypatch.delenv("MASTER_PORT", raising=False)
     monkeypatch.setattr(os, "getppid", os.getpid)
+    monkeypatch.setattr("gradsan.entry.siblings.is_launched", lambda: True)
 
     def start(rank: int) -> Siblings:
         monkeypatch.setattr("gradsan.entry.ranks._known", {})
@@ -96,3 +104,14 @@ def test_reports_also_lie_where_they_are_wanted(
     started(3).leave("{}")
 
     assert (tmp_path / "reports" / "here" / "rank-3.json").read_text() == "{}"
+
+
+def test_launcher_explains_what_a_rank_was_ended_over(started: Started) -> None:
+    """Where nobody has shown an explanation, it is not enough to refer to one."""
+    for rank in (0, 1):
+        each = started(rank)
+        each.explained_by(CARRIED.fingerprint)
+        each.leave(write(replace(REPORT, rank=rank)))
+
+    assert summary_of_ranks(lambda each: f"{each.code}, {each.notes[0]}") == "GS103, seen on ranks 0-1"
+    assert summary_of_ranks(str) == ""

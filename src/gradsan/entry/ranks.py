@@ -11,6 +11,7 @@ _VARIABLES = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("PMI_RANK", "PMI_SIZE"),
 )
+RANKS = tuple(number for number, _ in _VARIABLES)
 _known: "dict[int, Rank]" = {}  # by process: a group that was left still has been one
 
 
@@ -24,13 +25,13 @@ class Rank:
 
 def this_rank() -> Rank | None:
     """The rank of this process: in PyTorch's process group, else as its launcher said. None: it trains alone."""
-    found = _in_group() or _known.get(os.getpid()) or launched_as()
+    found = _in_group() or _known.get(os.getpid()) or _launched_as()
     if found is not None:
         _known[os.getpid()] = found
     return found
 
 
-def launched_as() -> Rank | None:
+def _launched_as() -> Rank | None:
     """The rank that the environment names."""
     for number, size in _VARIABLES:
         rank, of = os.environ.get(number, ""), os.environ.get(size, "")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from gradsan.entry.ranks import launched_as, this_rank
+from gradsan.entry.ranks import RANKS, this_rank
 from gradsan.user_cache import is_ours
 
 OUTPUT = "GRADSAN_OUTPUT"  # the variable that names a folder for the reports of all processes
@@ -107,7 +107,15 @@ class Launched:
 
 def is_launched() -> bool:
     """Whether this process was started as one of several."""
-    return is_spawned() or launched_as() is not None or "LOCAL_RANK" in os.environ
+    return is_spawned() or any(f"\0{name}=" in _first_environment() for name in ("LOCAL_RANK", *RANKS))
+
+
+def _first_environment() -> str:
+    """The variables that the process was started with: one that becomes the first of several sets its own."""
+    try:
+        return "\0" + Path("/proc/self/environ").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return "\0" + "\0".join(f"{name}=" for name in os.environ)
 
 
 def is_spawned() -> bool:
