@@ -32,6 +32,6 @@ class Run:
             env=inherited | _WANTED | dict(environment or {}),
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=120,
             check=False,
         )

@@ -1,9 +1,6 @@
 """Trainers, each with its adapter: their steps appear, the user's lines are shown, and what is right stays quiet."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,28 +13,22 @@ PROJECT = Path(__file__).parents[2]
 PAGE = PROJECT / "docs" / "frameworks.md"
 
 
-def test_page_shows_what_its_programs_print(golden: Golden) -> None:
+def test_page_shows_what_its_programs_print(golden: Golden, run: Run) -> None:
     """Each is run as the page says; what the trainer prints of itself is left out."""
     text = PAGE.read_text(encoding="utf-8")
 
     def printed(shown: re.Match[str]) -> str:
         source = shown["source"]
-        content = _explained(source.split()[1]) if source.startswith("python ") else (PROJECT / source).read_text()
+        program = (PROJECT / source.removeprefix("python ")).read_text(encoding="utf-8")
+        content = _explained(program, Path(source).name, run) if source.startswith("python ") else program
         return f"<!-- from: {source} -->\n```{shown['language']}\n{content}```"
 
     golden.check(PAGE, SHOWN.sub(printed, text))
 
 
-def _explained(program: str) -> str:
-    file = PROJECT / program
-    done = subprocess.run(
-        [sys.executable, file.name],
-        cwd=file.parent,
-        env=os.environ | {"COLUMNS": "100", "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def _explained(program: str, name: str, run: Run) -> str:
+    run.write(name, program)
+    done = run(name)
     found = re.search(r"^GS\d+ .*?^details: [^\n]*\n", done.stderr, re.DOTALL | re.MULTILINE)
     assert found is not None, done.stderr
     return found[0]
