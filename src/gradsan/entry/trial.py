@@ -85,9 +85,9 @@ class Trial:
         self._ending.stepping()
         if self._arrangement.reference is not None and self._given.is_full:
             sys.exit(0)  # nobody asks for more of it
+        self._reference.before_step(optimizer)
         if not self._reference.skips_steps:
             self._given.stepping(optimizer, is_stale=self._reference.is_stale)
-        self._reference.before_step(optimizer)
 
     def _stepped(self, optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as above
         self._reference.after_step(optimizer)

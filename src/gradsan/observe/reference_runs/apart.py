@@ -136,8 +136,8 @@ class Late(Same):
 
     @property
     def noted(self) -> Iterable[int]:
-        """The steps that came too early, from 0."""
-        return self._early
+        """The steps that came too early, from 0; with others, also one whose pass the program ends with."""
+        return self._early | ({self._steps - 1} if self._early and self._steps and self._gave else set())
 
     def before(self, pass_: Asked) -> None:
         """What the pass before gave may have been given up."""
@@ -171,6 +171,7 @@ class Awaited(Held):
     def __init__(self, early: Iterable[int]) -> None:
         super().__init__(early)
         self._gave: dict[int, Any] = {}  # id of a leaf → its gradient, since a pass
+        self._returned: list[tuple[Any, Any]] = []  # parameters that are given it back, and what they have instead
 
     def after(self, pass_: Asked) -> None:
         """Note what it gave."""
@@ -182,8 +183,16 @@ class Awaited(Held):
         for each in () if self.skips_steps else parameters_of(optimizer):
             given = self._gave.pop(id(each), None)
             if _is_given_up(each, given):
+                self._returned.append((each, each.grad))
                 each.grad = given
         super().before_step(optimizer)
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """It is given up now."""
+        super().after_step(optimizer)
+        for each, gradient in self._returned:
+            each.grad = gradient
+        self._returned = []
 
 
 def _gradients_of(pass_: Asked) -> list[tuple[Any, Any]]:

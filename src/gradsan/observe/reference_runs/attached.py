@@ -69,6 +69,7 @@ class Attached(Kept):
         if name in ("add", "sub"):
             return self._summed(function, args, named)
         if name in ("tensor", "as_tensor") and any(each.requires_grad for each in tensors_in(args)):
+            self._attached += 1
             return _built(args[0], named.get("dtype"))
         keeping = _KEEPING.get(f"{property_of(function)}.{name}" if name in ("__get__", "__set__") else name)
         if keeping is None or not _cuts(name, args) or not self._place.leads_to(sys._getframe(1)):  # noqa: SLF001 # the stack
