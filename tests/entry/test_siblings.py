@@ -114,4 +114,4 @@ def test_launcher_explains_what_a_rank_was_ended_over(started: Started) -> None:
         each.leave(write(replace(REPORT, rank=rank)))
 
     assert summary_of_ranks(lambda each: f"{each.code}, {each.notes[0]}") == "GS103, seen on ranks 0-1"
-    assert summary_of_ranks(str) == ""
+    assert summary_of_ranks(str) == ""  # nothing is left

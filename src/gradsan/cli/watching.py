@@ -71,8 +71,8 @@ class Reporting:
             shown = [*found, *(caught if self.style.verbose else ())]
             self._put(self._rendered(shown, concluded, self._details(shown, session, concluded)))
         elif not errors:
-            unsaid = tuple(session.ranks.unsaid(concluded.silent))
-            if unsaid or (not concluded.silent and session.ranks.says_that_all_is_well()):
+            unsaid = session.ranks.left_to_say(concluded.silent)
+            if unsaid is not None:
                 self._put(self._text(replace(concluded, silent=unsaid), caught, has_failed=has_failed))
         return int(_is_grave(found, self._fail_on))
 
@@ -200,11 +200,11 @@ class Watching:
         uninstall()
         if os.getpid() != self._process:  # a fork of the program ends here too; the report is its parent's
             return
+        is_silent = is_bare and self._reporting.is_brief  # there is nothing to say, so nothing is loaded to say it
+        fails = not is_silent and self._reporting.report(self._session, has_failed=self._has_failed)
         self._session.ranks.confirm()
         print_what_ranks_found()
-        if is_bare and self._reporting.is_brief:  # there is nothing to say, so nothing is loaded to say it
-            return
-        if self._reporting.report(self._session, has_failed=self._has_failed) and self._went_well:
+        if fails and self._went_well:
             _leave_with(1)
 
 

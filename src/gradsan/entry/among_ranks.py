@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from gradsan.entry.ranks import this_rank
-from gradsan.entry.siblings import Launched, Siblings
+from gradsan.entry.siblings import Launched, Siblings, report_name
 from gradsan.report import Diagnosis, Report, Summary
 
 _NOTHING_FOUND = "nothing-found"
@@ -36,10 +36,16 @@ class AmongRanks:
         """Those that no other rank explains."""
         return [self.named(each) for each in found if self._siblings.explained_by(each.fingerprint) is None]
 
-    def says_that_all_is_well(self) -> bool:
-        """Whether no other rank has said it; of a process that helps another, nobody asks."""
+    def left_to_say(self, silent: Sequence[Diagnosis]) -> tuple[Diagnosis, ...] | None:
+        """Those that no other rank explains, or that there is none; None: others have said it all.
+
+        Of a process that helps another, nobody asks whether all is well.
+        """
+        unsaid = tuple(self.unsaid(silent))
+        if unsaid or silent:
+            return unsaid or None
         is_asked = this_rank() is not None or not self._siblings.have_parent
-        return is_asked and self._siblings.explained_by(_NOTHING_FOUND) is None
+        return () if is_asked and self._siblings.explained_by(_NOTHING_FOUND) is None else None
 
     def leave(self, found: Sequence[Diagnosis], summary: Summary | None) -> None:
         """Leave a report for whoever started the process, and where reports are wanted."""
@@ -64,7 +70,8 @@ def summary_of_ranks(explained: Callable[[Diagnosis], str]) -> str:
     """What the ranks ran into that this process started: a line each, or what a rank had no time to explain."""
     launched = Launched()
     files = list(launched.reports())
-    if not files:
+    if {each.name for each in files} <= {report_name()}:  # the first of several may have left its own
+        launched.forget()
         return ""
     from gradsan.show.ranks import folded, in_a_line
 

@@ -71,8 +71,8 @@ def _report(session: Session) -> None:
         return
     from gradsan.show.text import closing
 
-    unsaid = session.ranks.unsaid(concluded.silent)
-    if unsaid or (not concluded.silent and session.ranks.says_that_all_is_well()):
+    unsaid = session.ranks.left_to_say(concluded.silent)
+    if unsaid is not None:
         screen = screen_of(sys.stderr)
         speak(closing(concluded.summary, unsaid, width=screen.width, color=screen.color))
 

@@ -13,7 +13,6 @@ from gradsan.entry.among_ranks import AmongRanks
 from gradsan.entry.notebook import show_summary
 from gradsan.entry.prompt import at_prompt
 from gradsan.entry.screen import USUAL, Style, encodable, screen_of
-from gradsan.entry.speaking import explained, speak
 from gradsan.entry.uncaught import chain, without_ours
 from gradsan.errors import TorchMissingError
 from gradsan.explanation.explainer import Explainer, diagnosis_on
@@ -113,10 +112,6 @@ class Session:
         """
         self.sanitizer.adopt()
         return (lambda: None) if frame is None else self.sanitizer.recorder.hold(frame)
-
-    def show(self, silent: Iterable[Diagnosis]) -> None:
-        """Print silent problems that no other rank has printed."""
-        speak("".join(map(explained, self.ranks.unsaid(silent))))
 
     def conclude(self) -> Conclusion:
         """What the run did, and what was wrong with it that never raised. The ledger is closed by that."""
@@ -292,8 +287,11 @@ def _conclude(session: Session, watching: Watch, before: tuple[int, int], *, qui
     watching.summary = _since(concluded.summary, *before)
     for each in concluded.silent:
         watching._found.add(each)  # noqa: SLF001 # as above
-    if not quiet and watching.summary is not None:
-        show_summary(watching.summary, concluded.silent)
+    if quiet or watching.summary is None:
+        return
+    unsaid = session.ranks.left_to_say(concluded.silent)
+    if unsaid is not None:
+        show_summary(watching.summary, unsaid)
 
 
 def _since(summary: "Summary | None", passes: int, steps: int) -> "Summary | None":

@@ -68,9 +68,8 @@ class Siblings:
         """Leave a report where the launcher looks, and where one is wanted of every process."""
         from gradsan.source.writing import put
 
-        rank = this_rank()
-        name = f"process-{os.getpid()}.json" if rank is None else f"rank-{rank.number}.json"
-        if (rank is not None or self.have_parent) and _prepared(self._folder()):
+        name = report_name()
+        if (this_rank() is not None or self.have_parent) and _prepared(self._folder()):
             put(self._folder() / name, report)
         wanted = os.environ.get(OUTPUT)
         if wanted:
@@ -103,6 +102,12 @@ class Launched:
     def forget(self) -> None:
         """Remove what they have left."""
         _remove(self._folder)
+
+
+def report_name() -> str:
+    """Of the report of this process: no two on any machine have the same rank."""
+    rank = this_rank()
+    return f"process-{os.getpid()}.json" if rank is None else f"rank-{rank.number}.json"
 
 
 def is_launched() -> bool:

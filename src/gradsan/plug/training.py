@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 from gradsan.entry.session import Watch, current_session, watch
+from gradsan.entry.speaking import explained, speak
 from gradsan.observe.guarding import attempt, say, shown
 from gradsan.report import Diagnosis
 
@@ -77,7 +78,7 @@ class Training:
         if session is not None and error is None:
             silent = [self._with_where(each) for each in watched.diagnoses if each.error is None]
             session.ranks.leave(silent, watched.summary)
-            session.show(silent)
+            speak("".join(map(explained, session.ranks.unsaid(silent))))
 
     def _with_where(self, silent: Diagnosis) -> Diagnosis:
         return replace(silent, notes=(*silent.notes, self._where()))
