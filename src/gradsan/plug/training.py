@@ -86,11 +86,12 @@ class Training:
 
 def optimizer_names(optimizers: Iterable[Any]) -> str:
     """The classes of a trainer's optimizers, those that wrappers hold; the second of a class is `SGD-1`."""
-    names: list[str] = []
-    for each in optimizers:
-        name = type(getattr(each, "optimizer", each)).__name__
-        names.append(f"`{name}-{names.count(f'`{name}`')}`" if f"`{name}`" in names else f"`{name}`")
-    return ("optimizer " if len(names) == 1 else "optimizers ") + ", ".join(names) if names else "no optimizer"
+    classes = [type(getattr(each, "optimizer", each)).__name__ for each in optimizers]
+    earlier = [classes[:place].count(name) for place, name in enumerate(classes)]
+    names = [f"`{name}-{count}`" if count else f"`{name}`" for name, count in zip(classes, earlier, strict=True)]
+    if not names:
+        return "no optimizer"
+    return f"{'optimizer' if len(names) == 1 else 'optimizers'} {', '.join(names)}"
 
 
 def _unwatched(error: BaseException) -> None:
