@@ -37,6 +37,9 @@ def _fill(machine: Machine, created: Instance, call: Call) -> None:
         created.attributes[name] = machine.call(default.function, Call(NOWHERE)) if is_factory else default  # type: ignore[attr-defined]
     created.attributes |= dict(zip(created.cls.fields, call.values, strict=False))
     created.attributes |= {key: value for key, (value, _) in call.keywords.items()}
+    rest = created.cls.member("__post_init__")
+    if isinstance(rest, Function):
+        enter(machine, rest, Call(call.node), created)
 
 
 @entered(RECEIVERS, Class)
