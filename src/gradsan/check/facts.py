@@ -33,7 +33,7 @@ def stopped(trouble: Trouble, world: World) -> Stopped:
 def _without_graph(trouble: NoGraph, world: World) -> Stopped:
     failing = trouble.failing
     cut, doubt = stack_of(trouble.cut.site), weighed_by(SURE, failing)
-    incident = WithoutHistory(pass_fact(failing, world), cut=cut, proved=True, doubt=doubt)
+    incident = WithoutHistory(pass_fact(failing, world), cut=cut, by=trouble.cut.how or None, proved=True, doubt=doubt)
     return Stopped(incident, label_for(trouble.name))
 
 

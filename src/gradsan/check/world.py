@@ -39,6 +39,7 @@ from gradsan.facts.held import Held
 from gradsan.lifecycle.engine import Reason
 
 Assumed = ast.If | ast.Try  # a statement of which one branch is taken
+_FREEZING = "`requires_grad = False`"
 
 
 @dataclass(slots=True, eq=False)
@@ -170,6 +171,12 @@ class World:
                 each.source.wasted |= each.stepped is None and not leaf.gradient_read
             leaf.given.clear()
         self.clearings.append((tick(), unread))
+
+    def require(self, leaves: Iterable[Leaf], site: Site, *, wanted: bool, certain: bool) -> None:
+        """Parameters are to receive gradients from now on, or none."""
+        for leaf in leaves:
+            leaf.requires = wanted
+            leaf.frozen = Cut(site, _FREEZING) if certain and not wanted else None
 
     def forget_gradients(self, leaves: Iterable[Leaf]) -> None:
         """Something that cannot be seen had the gradients in its hands: nothing more is claimed of them."""
