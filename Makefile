@@ -114,8 +114,9 @@ clean:
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# Not `npm ci`: it asks for the builds of every other system in the lock, and a registry need not have them all.
 page/node_modules/stamp: page/package.json page/package-lock.json
-	cd page && npm ci --silent --no-audit --no-fund
+	cd page && npm install --no-save --silent --no-audit --no-fund
 	@touch $@
 
 .venv/test.stamp: .venv/run.stamp requirements/test.txt

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -38,13 +39,36 @@ def test_file_that_cannot_be_read_is_a_finding(here: Here, content: bytes, said:
     assert here.codes("--ignore", "GS001") == []
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_file_without_a_pass_is_read_if_it_is_named_by_itself(here: Here, named: bool) -> None:  # noqa: FBT001 # a parameter
-    """In a folder there is nothing to find in it; whoever names it wants to know of this one."""
-    here.write("settings.py", "def load(:\n")
+@pytest.mark.parametrize(
+    ("name", "content", "is_found"),
+    [
+        ("settings.py", b"def load(:\n", True),
+        ("latin.py", b"# \xff\nname = 1\n", True),
+        ("empty.ipynb", b"", True),
+        ("wrong.ipynb", b'{"cells": 3}', True),
+        ("sum.ipynb", b'{"cells": [{"cell_type": "code", "source": "%matplotlib inline"}]}', False),
+        ("cookie.py", b"# coding: latin-1\nname = '\xff'\n", False),
+        ("odd.py", b"nonlocal name\n", False),  # it makes no program, but it can be read
+        ("escape.py", b"name = '\\d'\n", False),
+    ],
+)
+def test_file_without_a_pass_is_read_too(here: Here, name: str, content: bytes, is_found: bool) -> None:  # noqa: FBT001 # a parameter
+    """In a folder, by its name, and by what was kept of the last check."""
+    here.write(name, "").write_bytes(content)
 
-    assert here.codes(*(["settings.py"] if named else [])) == (["GS001"] if named else [])
-    assert here.codes("settings.py") == ["GS001"]
+    for paths in ([], [name], []):
+        assert here.codes(*paths) == (["GS001"] if is_found else []), paths
+
+
+def test_script_is_followed_as_soon_as_it_leads_to_a_pass(here: Here) -> None:
+    """What is known of a script that has no pass holds as long as no file beside it has one."""
+    here.write("main.py", "from steps import train\nif __name__ == '__main__':\n    train()\n")
+    here.write("steps.py", "def train():\n    pass\n")
+    assert here.codes() == []
+
+    here.write("steps.py", f"def train():\n{textwrap.indent(CARRIED, '    ')}")
+
+    assert here.codes("main.py") == ["GS103"]
 
 
 def test_what_is_not_fixed_is_named_with_the_reason(here: Here, tmp_path_factory: pytest.TempPathFactory) -> None:
