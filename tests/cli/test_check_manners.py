@@ -7,6 +7,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 import pytest
 
@@ -160,15 +161,25 @@ def test_settings_can_be_named_or_left_out(carried: Here) -> None:
         carried.check("--config", "none.toml")
 
 
-def test_sarif_has_the_fix_and_the_page(carried: Here) -> None:
-    """The fix replaces whole lines; where pages lie is a setting."""
+def test_sarif_leads_to_the_page(carried: Here) -> None:
+    """It carries the page, and an address: where the project says, or else the file that comes with gradsan."""
+    (run,) = json.loads(carried.check("--format", "sarif").stdout)["runs"]
+    (rule,) = run["tool"]["driver"]["rules"]
     carried.write("pyproject.toml", "[tool.gradsan]\ndocs-url = 'https://example.org/codes/'\n")
+    (there,) = json.loads(carried.check("--format", "sarif").stdout)["runs"]
 
+    page = Path(unquote(urlparse(rule["helpUri"]).path)).read_text(encoding="utf-8")
+    assert page == rule["help"]["markdown"]
+    assert page.startswith("# GS103 carried-state\n")
+    assert there["tool"]["driver"]["rules"][0]["helpUri"] == "https://example.org/codes/GS103.md"
+
+
+def test_sarif_has_the_fix(carried: Here) -> None:
+    """It replaces whole lines."""
     (run,) = json.loads(carried.check("--format", "sarif").stdout)["runs"]
     (change,) = run["results"][0]["fixes"][0]["artifactChanges"]
     (replacement,) = change["replacements"]
 
-    assert run["tool"]["driver"]["rules"][0]["helpUri"] == "https://example.org/codes/GS103.md"
     assert change["artifactLocation"]["uri"] == "train.py"
     assert replacement["deletedRegion"] == {"startLine": 6, "startColumn": 1, "endLine": 7}
     assert replacement["insertedContent"]["text"] == "    h = cell(torch.ones(1, 3), h.detach())\n"
