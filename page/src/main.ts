@@ -54,6 +54,10 @@ function runName(run: Run, place: number): string {
   return run.rank === null ? `report ${place + 1}` : `rank ${run.rank}`;
 }
 
+function mainPlace(finding: Finding): string {
+  return (finding.places.find((each) => each.is_main) ?? finding.places[0])?.where ?? "";
+}
+
 function page(runs: readonly Run[]): HTMLElement {
   const found = folded(runs);
   const main = h("main", {});
@@ -70,7 +74,7 @@ function page(runs: readonly Run[]): HTMLElement {
         { class: each.finding.severity },
         h("span", { class: "chip key" }, each.finding.code),
         h("span", {}, prose(each.finding.message)),
-        runs.length > 1 && h("span", { class: "where" }, seen),
+        h("span", { class: "where" }, [mainPlace(each.finding), runs.length > 1 ? seen : ""].filter(Boolean).join(" · ")),
       ),
       { class: "item" },
       () => show(each),

@@ -294,9 +294,10 @@ class View {
       const place = x(at);
       if (place < low || place > high || place - last < room) return [];
       last = place;
+      const hasRoom = place + room - 8 <= high;
       return [
         svg("line", { x1: place, x2: place, y1: TOP, y2: height, class: "step-line" }),
-        svg("text", { x: place + 4, y: TOP + CHART + 20, class: "step-label" }, `step ${step + 1}`),
+        ...(hasRoom ? [svg("text", { x: place + 4, y: TOP + CHART + 20, class: "step-label" }, `step ${step + 1}`)] : []),
       ];
     });
   }
