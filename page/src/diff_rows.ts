@@ -5,10 +5,10 @@ export interface DiffRow {
   readonly text: string;
 }
 
-const KINDS: Readonly<Record<string, DiffRow["kind"]>> = { "+": "added", "-": "removed", "@": "hunk" };
+const KINDS: Readonly<Record<string, DiffRow["kind"]>> = { "+": "added", "-": "removed", " ": "", "": "" };
 
 function kindOf(line: string): DiffRow["kind"] {
-  return /^(---|\+\+\+) /.test(line) ? "file" : (KINDS[line.slice(0, 1)] ?? "");
+  return /^(---|\+\+\+) /.test(line) ? "file" : (KINDS[line.slice(0, 1)] ?? "hunk");
 }
 
 function isCode(kind: DiffRow["kind"]): boolean {

@@ -32,7 +32,12 @@ function numbers(run: Run): string {
 }
 
 function nothing(): HTMLElement {
-  return h("header", { class: "headline nothing" }, h("span", { class: "chip" }, "✓ nothing found"));
+  return h(
+    "header",
+    { class: "headline nothing" },
+    h("div", { class: "chips" }, h("span", { class: "chip" }, "✓ nothing found")),
+    h("p", {}, "No backward() failed, and none of the silent problems that gradsan knows was seen."),
+  );
 }
 
 /** Of what was recorded; a problem that raises nothing is seen best along the run. */
@@ -104,6 +109,5 @@ async function start(): Promise<void> {
   }
   document.documentElement.dataset["ready"] = "yes";
 }
-
 
 void start();

@@ -95,13 +95,13 @@ const REHEARSED = [
 ];
 const PLAIN = ["Fix", "Gradients", "Is there an edit?", "Verified"];
 
-/** `now`: what the problem costs without a fix. */
+/** `now`: how much of the graph a problem that raises no error is about. */
 export function whatIf(fixes: readonly Fix[], now: string): HTMLElement {
   return h(
     "div",
     { class: "card what-if" },
     h("h2", {}, "What if"),
-    now ? h("p", { class: "now" }, `Without a fix: ${now}.`) : null,
+    now ? h("p", { class: "now" }, `The problem concerns ${now}.`) : null,
     fixes.some(isRehearsed) ? table(REHEARSED, fixes.map(row)) : table(PLAIN, fixes.map(plainRow)),
   );
 }

@@ -80,7 +80,7 @@ class _Finding:
     places: tuple[_Place, ...]
     fixes: tuple[_Fix, ...]
     notes: tuple[str, ...]
-    now: str  # what the problem costs without a fix; empty: not known
+    now: str  # how much of the graph a silent problem is about; empty: not known, or an error
     about: tuple[str, ...]  # paragraphs on what kind of problem it is
 
 
@@ -141,7 +141,7 @@ def _finding(diagnosis: Diagnosis) -> _Finding:
         places=tuple(_places(diagnosis)),
         fixes=tuple(map(_fix, diagnosis.fixes)),
         notes=diagnosis.notes,
-        now=memory(diagnosis),
+        now=memory(diagnosis) if diagnosis.severity == "warning" else "",
         about=cause(diagnosis.code).explanation(),
     )
 
