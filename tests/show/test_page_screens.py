@@ -11,6 +11,7 @@ import pytest
 
 from gradsan.report import Report
 from gradsan.show.html import html
+from gradsan.show.notebook import explanation
 from show.chromium import FOUND, Tab, chromium
 from show.scenes import CARRIED, EDITED, FOREIGN, LEAK, LOST, NEEDLESS, at, report
 
@@ -97,6 +98,18 @@ def test_other_reports(tab: Tab, pages: Path, name: str, scheme: Scheme, width: 
     shown(tab, pages / f"{name}.html", scheme, width)
 
     look(tab, f"{name}-{width}-{scheme}", width)
+
+
+@pytest.mark.parametrize(("scheme", "colors"), [("light", "#fff;color:#111"), ("dark", "#111;color:#ddd")])
+def test_output_of_a_notebook(tab: Tab, tmp_path: Path, scheme: Scheme, colors: str) -> None:
+    """It takes the colours of the notebook around it."""
+    output = "".join(map(explanation, (CARRIED, LEAK, LOST)))
+    page = tmp_path / "notebook.html"
+    style = f"margin:20px;font:14px sans-serif;background:{colors}"
+    page.write_text(f'<!doctype html><html data-ready="yes"><body style="{style}">{output}', encoding="utf-8")
+    shown(tab, page, scheme, 900)
+
+    look(tab, f"notebook-{scheme}", 900)
 
 
 @pytest.mark.torch
