@@ -19,9 +19,9 @@ const MOST = 240; // nodes that "open more" goes up to
 
 const SIGN: Readonly<Record<Condition, string>> = { live: "●", freed: "○", retained: "◐", leaf: "■", unknown: "?" };
 const MEANS: Readonly<Record<Condition, string>> = {
-  live: "live: not walked yet",
+  live: "live: no backward() has used it yet",
   freed: "freed by an earlier backward()",
-  retained: "walked, and kept by retain_graph",
+  retained: "used by a backward(), and kept by retain_graph",
   leaf: "parameter",
   unknown: "not known",
 };

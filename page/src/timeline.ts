@@ -323,7 +323,7 @@ class View {
     return [...lines, ...this.unseen(x, runs), ...drawn];
   }
 
-  /** Where nobody looked at what was alive: a long run is looked at now and then. */
+  /** Where what was alive is not recorded: a long run is looked at now and then. */
   private unseen(x: ScaleLinear<number, number>, runs: readonly [number, number][]): SVGElement[] {
     const last = this.timeline.samples[this.timeline.samples.length - 1]?.number ?? 0;
     const ends = runs.map(([, to], place) => [this.at[to - 1] ?? 0, this.at[runs[place + 1]?.[0] ?? -1] ?? this.course.length]);
@@ -333,7 +333,7 @@ class View {
       if (width < 90) return [];
       return [
         svg("rect", { x: left, y: TOP, width, height: CHART, rx: 6, class: "left-out" }),
-        svg("text", { x: left + width / 2, y: TOP + CHART / 2, class: "unseen-label" }, "not looked at"),
+        svg("text", { x: left + width / 2, y: TOP + CHART / 2, class: "unseen-label" }, "not recorded"),
       ];
     });
   }

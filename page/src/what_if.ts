@@ -66,7 +66,7 @@ function plainRow(fix: Fix): HTMLElement {
     {},
     h("th", { scope: "row" }, prose(fix.fix.title)),
     h("td", { class: isSame ? "good" : "changed" }, isSame ? "stay as they are" : "change"),
-    h("td", {}, fix.fix.diff ? "yes, see the patch" : "no, by hand"),
+    h("td", {}, fix.edits.length ? "yes" : "no, to be done by hand"),
     verified(fix),
   );
 }

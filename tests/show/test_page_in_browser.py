@@ -112,7 +112,7 @@ def test_graph_shows_the_path_into_what_was_freed(tab: Tab, own_cell: Path) -> N
     assert tab.texts(".panel .title") == ["MseLossBackward0"]
     assert dict(zip(tab.texts(".panel dt"), tab.texts(".panel dd"), strict=True)) == {
         "name": "loss",
-        "state": "● live: not walked yet",
+        "state": "● live: no backward() has used it yet",
         "shape": "[] float32",
         "has saved": "about 4 bytes",
         "created": "in step 2",
@@ -194,7 +194,7 @@ def test_fixes_of_a_silent_problem_are_compared_too(tab: Tab, tmp_path: Path) ->
 
     assert tab.texts(".what-if .now") == ["The problem concerns 8,400 ops, about 91.0 MB of saved values."]
     assert tab.texts(".what-if thead th") == ["Fix", "Gradients", "Is there an edit?", "Verified"]
-    assert tab.texts(".what-if tbody tr:first-child td") == ["stay as they are", "no, by hand", "not tried"]
+    assert tab.texts(".what-if tbody tr:first-child td") == ["stay as they are", "yes", "not tried"]
 
 
 def test_dark_and_light_follow_the_reader(tab: Tab, tmp_path: Path) -> None:

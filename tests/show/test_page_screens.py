@@ -23,7 +23,7 @@ WIDE, NARROW = 1360, 420
 Scheme = Literal["light", "dark"]
 
 LONG = "a_package_with_a_long_name/experiments/of_the_third_year/train_the_second_network.py"
-LONG_LINE = "prediction = self.decoder(self.encoder(batch.observations, self.hidden_state_of_the_network), batch.actions)"
+LONG_LINE = "prediction = self.decoder(self.encoder(batch.images, self.hidden_state_of_the_network), batch.actions)"
 LONG_NAMES = replace(
     CARRIED,
     message=f"`{'self.hidden_state_of_the_network.' * 3}values` still has the graph of an earlier step",
@@ -34,7 +34,7 @@ BY_HAND: dict[str, tuple[Report, ...]] = {
     "nothing": (report(),),
     "ranks": tuple(replace(report(CARRIED, *more), rank=rank) for rank, more in enumerate(((), (LEAK,), (NEEDLESS,)))),
     "source": (report(LOST, EDITED, FOREIGN),),
-    "long": (replace(report(LONG_NAMES), argv=("-m", LONG, *"--learning-rate 0.001 --seed 3".split())),),
+    "long": (replace(report(LONG_NAMES), argv=("-m", LONG, "--learning-rate", "0.001", "--seed", "3")),),
 }
 RUN = {"own_cell": "Explanation Graph Timeline", "running_loss": "Explanation Graph Timeline"}
 

@@ -11,8 +11,8 @@ class Unreadable(Cause):
     system does not let gradsan read it. The message says which. A check that passes over such a file would say nothing
     of what is wrong in it, so it is a finding of its own, and the status of the command is 1.
 
-    Every file is asked whether it can be read, also one that calls no `backward()`. gradsan reads the syntax of the
-    Python that it runs under.
+    gradsan tries to read every file, also one that calls no `backward()`. It reads the syntax of the Python that it
+    runs under.
     """
 
     code = "GS001"
