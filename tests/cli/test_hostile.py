@@ -409,7 +409,7 @@ def test_output_does_not_replace_a_program(here: Here) -> None:
     """A source that is named in the wrong place is not what a report is to be written to."""
     fill(here.folder, {"a.py": TWICE})
 
-    with pytest.raises(GradsanError, match="holds a program"):
+    with pytest.raises(GradsanError, match="is a program, and is not overwritten"):
         here.check("--output", "a.py")
 
     assert (here.folder / "a.py").read_text(encoding="utf-8") == TWICE
