@@ -1,6 +1,7 @@
 """`gradsan check` where things are not as they should be, and the options that people know from other tools."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -72,12 +73,17 @@ def test_script_is_followed_as_soon_as_it_leads_to_a_pass(here: Here) -> None:
     assert here.codes("main.py") == ["GS103"]
 
 
-def test_what_is_not_fixed_is_named_with_the_reason(here: Here, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Another folder's file is not written."""
+@pytest.mark.parametrize("is_relative", [False, True])
+def test_what_is_not_fixed_is_named_with_the_reason(
+    here: Here,
+    tmp_path_factory: pytest.TempPathFactory,
+    is_relative: bool,  # noqa: FBT001 # a parameter
+) -> None:
+    """Another folder's file is not written, however it is named."""
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "train.py"
     elsewhere.write_text(CARRIED, encoding="utf-8")
 
-    ended = here.check("--fix", str(elsewhere))
+    ended = here.check("--fix", os.path.relpath(elsewhere) if is_relative else str(elsewhere))
 
     assert ended.status == 1
     assert "GS103 is left: nothing was tried: " in ended.stderr
