@@ -287,14 +287,14 @@ class View {
   }
 
   private grid(x: ScaleLinear<number, number>, height: number): SVGElement[] {
-    const room = 56;
+    const room = 20 + 6.4 * `step ${(this.course.steps[this.course.steps.length - 1]?.step ?? 0) + 1}`.length;
     let last = -Infinity;
     const [low, high] = [LEFT - 40, this.width()];
     return this.course.steps.flatMap(({ at, step }) => {
       const place = x(at);
       if (place < low || place > high || place - last < room) return [];
       last = place;
-      const hasRoom = place + room - 8 <= high;
+      const hasRoom = place + room <= high;
       return [
         svg("line", { x1: place, x2: place, y1: TOP, y2: height, class: "step-line" }),
         ...(hasRoom ? [svg("text", { x: place + 4, y: TOP + CHART + 20, class: "step-label" }, `step ${step + 1}`)] : []),
