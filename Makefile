@@ -5,7 +5,8 @@
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, fixed, trained, in a few minutes
 # make test-frameworks  rows of `knowledge/` about accelerate, lightning, transformers, tensorboard …, run against them
 # make page    rebuild the page of reports from page/, with node; what it gives ships in the package
-# make test-page  its own tests, a rebuild compared with what ships, and what a browser takes to open and move it
+# make test-page  its own tests, a rebuild compared with what ships, and what a browser takes to open and move it; a
+#              picture of every view is left in build/screens
 # make page-pictures  take the pictures of pages in docs/ again
 # make docs    the site, in build/site; a link that leads nowhere is an error
 # make dist    wheel and sdist, in dist; each is installed into an empty environment, and takes the README's tour
@@ -87,7 +88,7 @@ test-page: page/node_modules/stamp .venv/test.stamp
 	diff page/node_modules/.again/page.js src/gradsan/show/bundle/page.js
 	diff page/node_modules/.again/page.css src/gradsan/show/bundle/page.css
 	command -v chromium > /dev/null || apt-get install --yes --no-install-recommends chromium
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/show/test_page_in_browser.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/show/test_page_in_browser.py tests/show/test_page_screens.py
 	cd tests && ../$(BIN)/python -m show.page_speed
 
 page-pictures: .venv/test.stamp
@@ -125,8 +126,9 @@ clean:
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# Not `npm ci`: it asks for the builds of every other system in the lock, and a registry need not have them all.
 page/node_modules/stamp: page/package.json page/package-lock.json
-	cd page && npm ci --silent --no-audit --no-fund
+	cd page && npm install --no-save --silent --no-audit --no-fund
 	@touch $@
 
 .venv/test.stamp: .venv/run.stamp requirements/test.txt

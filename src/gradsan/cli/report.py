@@ -21,8 +21,8 @@ def command(*, files: tuple[Path, ...], output: Path) -> None:
     """Make one page of saved reports.
 
     FILE.json is what `gradsan run --format json --details --output FILE.json` wrote; without `--details`, the page has
-    no graph and no timeline. Several are shown together: of the ranks of one run, of trials, of tests. The page is one
-    file, which needs no server and no network.
+    no graph and no timeline. Several files make one page, for example those of the ranks of one run. The page is one
+    file and needs no server and no network.
     """
     from gradsan.show.html import html
     from gradsan.show.json import read
