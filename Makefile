@@ -4,6 +4,7 @@
 # make explore other random programs for the line log; CI always takes the same
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, fixed, trained, in a few minutes
 # make test-frameworks  rows of `knowledge/` about accelerate, lightning, transformers, tensorboard …, run against them
+# make test-integrations  what plugs into other tools, in environments of their own; the extension of VS Code, packaged
 # make page    rebuild the page of reports from page/, with node; what it gives ships in the package
 # make test-page  its own tests, a rebuild compared with what ships, and what a browser takes to open and move it
 # make page-pictures  take the pictures of pages in docs/ again
@@ -27,7 +28,7 @@ FAULTS ?= 10000
 SIGNALS ?= 1000
 MUTANTS ?= 5000
 
-.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks page test-page page-pictures bench test-all golden clean
+.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks test-integrations page test-page page-pictures bench test-all golden clean
 
 run: .venv/run.stamp
 	@echo '$$ gradsan run examples/own_cell/broken.py'
@@ -75,6 +76,10 @@ lightgcn: .venv/run.stamp .venv-pyg/stamp .venv-dgl/stamp
 test-frameworks: .venv-frameworks/stamp
 	OMP_NUM_THREADS=1 .venv-frameworks/bin/python -m pytest tests/knowledge/test_calls.py
 
+# What other tools load, against those tools; the extension of VS Code is packaged.
+test-integrations: editors/vscode/node_modules/stamp
+	cd editors/vscode && npm run --silent package
+
 page: page/node_modules/stamp .venv/test.stamp
 	cd page && npm run --silent build
 	cd tests && ../$(BIN)/python -m show.bundle_sources
@@ -105,7 +110,7 @@ golden: .venv/test.stamp
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --update-golden
 
 clean:
-	rm -rf .venv .venv-* page/node_modules .nox .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* page/node_modules editors/vscode/node_modules .nox .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/run.stamp: requirements/run.txt pyproject.toml
 	@echo 'installing into .venv (once)'
@@ -114,8 +119,8 @@ clean:
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-page/node_modules/stamp: page/package.json page/package-lock.json
-	cd page && npm ci --silent --no-audit --no-fund
+%/node_modules/stamp: %/package.json %/package-lock.json
+	cd $* && npm ci --silent --no-audit --no-fund
 	@touch $@
 
 .venv/test.stamp: .venv/run.stamp requirements/test.txt

@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -24,7 +25,8 @@ from gradsan.plug.lsp_words import Words
 from gradsan.report import Diagnosis
 from gradsan.show.places import main_place
 
-_PAUSE = 0.15  # seconds without another letter, before what was typed is read
+# Seconds without another letter, before what was typed is read: as many as reading it took the last time.
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
 _SOURCES = (".py", ".ipynb")
 _NOTEBOOKS = types.NotebookDocumentSyncOptions(
     [types.NotebookDocumentFilterWithCells(cells=[types.NotebookCellLanguage(language="python")])]
@@ -36,6 +38,7 @@ T = TypeVar("T")
 class Reported:
     """A finding that the editor shows, and its fixes once somebody has asked for them."""
 
+    uri: str
     finding: Diagnosis
     project: EditedProject
     shown: types.Diagnostic
@@ -58,6 +61,7 @@ class Server(LanguageServer):
         self._reader = Standby(answer)
         self._turn = asyncio.Lock()
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by what they are about
+        self._took: dict[str, float] = {}  # seconds, likewise
         self._warned: set[str] = set()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
@@ -118,17 +122,20 @@ class Server(LanguageServer):
         older = self._tasks.pop(about, None)
         if older is not None:
             older.cancel()
-        self._tasks[about] = asyncio.create_task(self._guarded(work))
+        self._tasks[about] = asyncio.create_task(self._guarded(about, work))
 
-    async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
+    async def _guarded(self, about: str, work: Callable[[], Awaitable[None]]) -> None:
         """Nothing that a file or a setting holds ends the server."""
-        await asyncio.sleep(_PAUSE)
+        await asyncio.sleep(min(max(_SHORTEST_PAUSE, self._took.get(about, 0.0)), _LONGEST_PAUSE))
+        began = time.monotonic()
         try:
             await work()
         except GradsanError as error:
             self._warn(f"gradsan: {error}")
         except Exception as error:  # noqa: BLE001 # likewise
             say(sys.stderr, own_fault(error))
+        finally:
+            self._took[about] = time.monotonic() - began
 
     def _warn(self, sentence: str) -> None:
         """Say it, once."""
@@ -183,19 +190,27 @@ class Server(LanguageServer):
     def _publish(self, project: EditedProject) -> None:
         """Show what is found now, in each text in which that is something else than before."""
         words, texts = self.words(project), self.texts
+        old = [each for known in self.reported.values() for each in known if each.project is project]
+        known = {each.finding.fingerprint: each for each in old}
         new: dict[str, list[Reported]] = defaultdict(list)
         for finding in project.found():
-            place = main_place(finding)
-            document = words.document(place.file, place.cell)
-            if document is not None:
-                new[document.uri].append(Reported(finding, project, words.diagnostic(finding)))
-        old = {uri for uri, known in self.reported.items() if any(each.project is project for each in known)}
-        for uri in {each for each in old | set(new) if not self._is_read_soon(each)}:
+            before = known.get(finding.fingerprint)
+            stays = before is not None and before.finding == finding and texts.has(before.uri)
+            reported = before if stays else self._said(finding, project, words)
+            if reported is not None:
+                new[reported.uri].append(reported)
+        for uri in {uri for uri in ({each.uri for each in old} | set(new)) if not self._is_read_soon(uri)}:
             now = [each.shown for each in new[uri]]
             if now != [each.shown for each in self.reported.get(uri, ())]:
                 self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, now, texts.version(uri)))
             self.reported[uri] = new[uri]
         self._refresh_lenses()
+
+    def _said(self, finding: Diagnosis, project: EditedProject, words: Words) -> Reported | None:
+        """None where the editor has no text for it: a cell of a notebook that is not open."""
+        place = main_place(finding)
+        document = words.document(place.file, place.cell)
+        return None if document is None else Reported(document.uri, finding, project, words.diagnostic(finding))
 
     def _is_read_soon(self, uri: str) -> bool:
         """Whether its text has changed again meanwhile: what was found is of one that is gone."""

@@ -49,6 +49,11 @@ class OpenTexts:
             return None
         return Document(from_fs_path(path) or "", split_lines(text), None)
 
+    def has(self, uri: str) -> bool:
+        """Whether this is what the editor calls it: a file that is open has the name that the editor gave to it."""
+        path = path_of(uri)
+        return path not in self._files or self._files[path].uri == uri
+
     def version(self, uri: str) -> int | None:
         """Of a text that is open."""
         found = (each for each in self._workspace.text_documents.values() if each.uri == uri)
