@@ -27,7 +27,7 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "examples/README.md", "examples/lig
 DOCUMENTS += sorted(each.relative_to(PROJECT).as_posix() for each in (PROJECT / "docs").rglob("*.md"))
 
 
-SHOWING = ["README.md", *(f"docs/{each}.md" for each in ("getting-started", "myths", "teams", "editors"))]
+SHOWING = ["README.md", *(f"docs/{each}.md" for each in ("getting-started", "myths", "teams", "editors", "assistants"))]
 
 
 @pytest.mark.parametrize("document", SHOWING)

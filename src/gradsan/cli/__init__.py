@@ -23,6 +23,7 @@ _COMMANDS = {
     "explain": "cli",
     "report": "cli",
     "server": "plug",
+    "mcp": "plug",
     "completion": "cli",
     "version": "cli",
 }
