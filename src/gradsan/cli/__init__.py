@@ -22,6 +22,7 @@ _COMMANDS = {
     "fix": "cli",
     "explain": "cli",
     "report": "cli",
+    "attach": "cli",
     "server": "plug",
     "mcp": "plug",
     "completion": "cli",
