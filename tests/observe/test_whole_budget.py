@@ -34,7 +34,7 @@ def test_rest_lasts_until_the_share_is_kept() -> None:
 
 def test_nothing_is_rested_for_while_there_is_time_left() -> None:
     """But for the pause that every ledger makes."""
-    attention = Attention(WholeBudget(0.005, Clock()))
+    attention = Attention(0.005, Clock())
 
     assert not attention.is_spent
     attention.wake()
@@ -47,16 +47,17 @@ def test_nothing_is_rested_for_while_there_is_time_left() -> None:
 
 def test_work_is_charged_whatever_becomes_of_it() -> None:
     """An error is no discount."""
-    budget = WholeBudget(0.005, Clock())
+    attention = Attention(0.005, Clock())
 
     def work() -> None:
         sum(range(1_000_000))
         raise KeyError
 
     with pytest.raises(KeyError):
-        Attention(budget).charge(work)
+        attention.charge(work)
 
-    assert budget.debt > -budget.grant
+    assert attention._budget is not None  # noqa: SLF001 # its own
+    assert attention._budget.debt > -WholeBudget.grant  # noqa: SLF001 # likewise
 
 
 @pytest.mark.parametrize(("budget", "share"), [("0.5%", 0.005), (" 2 %", 0.02), (0.01, 0.01), (".25%", 0.0025)])

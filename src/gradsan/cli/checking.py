@@ -178,8 +178,7 @@ class Check:
         paths = self.files(settings)
         cache = Cache.read(Path.cwd()) if self.wishes.cached and settings.cache else None
         with file_bar(None if self.wishes.quiet else self.reported, len(paths)) as advance:
-            named = {str(path) for path in self.wishes.paths}
-            return check_files(paths, cache, jobs=self.wishes.jobs, named=named, progress=advance)
+            return check_files(paths, cache, jobs=self.wishes.jobs, progress=advance)
 
     def _stdin(self, name: str) -> Outcome:
         content = sys.stdin.buffer.read(MOST + 1)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from gradsan.observe.attention import Attention
 from gradsan.observe.compilation import stay_out
 from gradsan.observe.guarding import say
-from gradsan.observe.ledger.budget import WholeBudget
 from gradsan.observe.ledger.keeper import Keeper
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.notes import Begun
@@ -56,7 +55,7 @@ class Sanitizer:
         self._noting = ExitStack()  # of passes and steps
         self._may_adopt = threading.Lock()  # taken once, by the first of all threads
         self._missed = 0  # passes and steps that an error of our own kept from being noted
-        self.attention = Attention(None if share is None else WholeBudget(share))
+        self.attention = Attention(share)
         self.process: Process | None = None
         self._keeper = Keeper(self._work, self.attention, self.missed)
         self._undo.push(self._keeper.undo)
@@ -177,7 +176,7 @@ class Sanitizer:
     def _noted(self, process: Process, asked: Asked) -> Begun:
         tensors, args, named, frame = asked
         if process.passes.begun == 0:
-            self._adopt()
+            self.adopt()
         begun = process.passes.begin(tensors, args, named, frame, self.recorder.pen.page())
         self._keeper.pass_begins(begun, tensors, frame)
         return begun
@@ -193,8 +192,8 @@ class Sanitizer:
         """An optimizer has stepped, which is attended to."""
         self.attention.charge(partial(self._keeper.step_ended, optimizer))
 
-    def _adopt(self) -> None:
-        """Before the first pass, take in what was defined before gradsan came."""
+    def adopt(self) -> None:
+        """Before the first pass, or when training is about to begin, take in what was defined before gradsan came."""
         if self._may_adopt.acquire(blocking=False):
             self._work.guarded("functions that were there before are not recorded", self.recorder.adopt)
 
