@@ -5,7 +5,7 @@
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, fixed, trained, in a few minutes
 # make test-frameworks  rows of `knowledge/` about accelerate, lightning, transformers, tensorboard …, run against them
 # make test-integrations  trainers, launchers, Ray: real packages, in environments of their own, up to sixteen processes;
-#              the extension of VS Code is packaged
+#              the extension of VS Code, packaged
 # make page    rebuild the page of reports from page/, with node; what it gives ships in the package
 # make test-page  its own tests, a rebuild compared with what ships, and what a browser takes to open and move it; a
 #              picture of every view is left in build/screens

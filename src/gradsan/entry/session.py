@@ -52,7 +52,7 @@ class Session:
     ) -> None:
         self._arriving = arriving  # called when torch has come, before anything of it is watched
         self.ranks = AmongRanks()
-        self.explainer = Explainer(wants, verbose=style.verbose, named=self.ranks.named, share=share)
+        self.explainer = Explainer(wants, verbose=style.verbose, share=share, named=self.ranks.named)
         self._style = style
         self.sanitizer = Sanitizer(
             include=include,

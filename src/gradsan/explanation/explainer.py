@@ -42,8 +42,8 @@ class Explainer:
         wants: Callable[[str], bool] = lambda _: True,
         *,
         verbose: bool = False,
-        named: Callable[[Diagnosis], Diagnosis] = lambda each: each,
         share: float | None = None,
+        named: Callable[[Diagnosis], Diagnosis] = lambda each: each,
     ) -> None:
         self._wants = wants
         self._named = named  # adds, to what is shown, which of several processes this is
