@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 
 import gradsan
-from gradsan.entry import session
+from gradsan.entry import installing
 
 STRETCHES = 10
 
@@ -53,8 +53,8 @@ def main(seconds: float, budget: str) -> None:
     stretch(job, 1.0)
     plain, _ = stretch(job, seconds / STRETCHES)
     gradsan.install(budget=budget)
-    assert session._installed is not None  # noqa: S101, SLF001 # it was installed just now
-    whole = session._installed.sanitizer.attention._budget  # noqa: SLF001 # what it counts itself
+    assert installing._installed is not None  # noqa: S101, SLF001 # it was installed just now
+    whole = installing._installed.sanitizer.attention._budget  # noqa: SLF001 # what it counts itself
     assert whole is not None  # noqa: S101 # likewise
     print(f"budget {budget}; a plain step takes {plain * 1e6:.0f} us")
     steps, first = 0, 0.0
