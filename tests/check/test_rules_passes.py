@@ -6,6 +6,56 @@ from check.rules import Rule, check, codes
 
 RULES = [
     Rule(
+        "what is made of frozen parameters alone has no graph",
+        "GS203",
+        found=(
+            """
+            for p in model.parameters():
+                p.requires_grad = False
+            model(x).mean().backward()
+            """,
+            """
+            model.requires_grad_(False)
+            loss = F.mse_loss(model(x), x)
+            loss.backward()
+            """,
+            """
+            class Net(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.body, self.head = nn.Linear(4, 4), nn.Linear(4, 2)
+                def forward(self, x):
+                    return self.head(self.body(x))
+            net = Net()
+            net.head = nn.Linear(4, 3)
+            for name, p in net.named_parameters():
+                p.requires_grad = False
+            opt = torch.optim.SGD(net.head.parameters(), lr=0.1)
+            for step in range(9):
+                opt.zero_grad()
+                net(x).mean().backward()
+                opt.step()
+            """,
+        ),
+        near_miss="""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body, self.head = nn.Linear(4, 4), nn.Linear(4, 2)
+            def forward(self, x):
+                return self.head(self.body(x))
+        net = Net()
+        for p in net.parameters():
+            p.requires_grad = False
+        net.head = nn.Linear(4, 3)
+        opt = torch.optim.SGD(net.head.parameters(), lr=0.1)
+        for step in range(9):
+            opt.zero_grad()
+            net(x).mean().backward()
+            opt.step()
+        """,
+    ),
+    Rule(
         "a pass frees what it walks unless it retains it",
         "GS102",
         found=(
