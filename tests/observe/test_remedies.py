@@ -31,13 +31,12 @@ for x in torch.ones(3, 5, 3):
         "retain-graph",
         """
 net, heads = nn.Linear(3, 2), nn.Linear(2, 2)
-first, second = torch.optim.SGD(net.parameters(), 0.1), torch.optim.SGD(heads.parameters(), 0.1)
+first = torch.optim.SGD([*net.parameters(), *heads.parameters()], 0.1)
 for x in torch.ones(3, 5, 3):
     z = net(x).tanh()  # made
     kept = []
     for loss in (heads(z).pow(2).mean(), heads(z).abs().mean()):
         first.zero_grad()
-        second.zero_grad()
         loss.backward()
         kept.append(net.weight.grad.clone())
     net.weight.grad = sum(kept)
