@@ -7,6 +7,8 @@
 # make page    rebuild the page of reports from page/, with node; what it gives ships in the package
 # make test-page  its own tests, a rebuild compared with what ships, and what a browser takes to open and move it
 # make page-pictures  take the pictures of pages in docs/ again
+# make docs    the site, in build/site; a link that leads nowhere is an error
+# make dist    wheel and sdist, in dist; each is installed into an empty environment, and takes the README's tour
 # make bench   what watching costs, as ratios; what explaining costs as a graph grows; how fast source is checked
 # make test-all  the suite on every Python found, and on the oldest torch
 # make golden  rewrite the golden files, the JSON Schema and what the documents show, to be read in review
@@ -27,7 +29,7 @@ FAULTS ?= 10000
 SIGNALS ?= 1000
 MUTANTS ?= 5000
 
-.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks page test-page page-pictures bench test-all golden clean
+.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks page test-page page-pictures docs dist bench test-all golden clean
 
 run: .venv/run.stamp
 	@echo '$$ gradsan run examples/own_cell/broken.py'
@@ -91,6 +93,15 @@ test-page: page/node_modules/stamp .venv/test.stamp
 page-pictures: .venv/test.stamp
 	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m show.page_pictures
 
+docs: .venv-docs/stamp
+	$(PYTHON) website/stage.py build/site-pages
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet
+
+dist: .venv-docs/stamp
+	rm -rf dist
+	.venv-docs/bin/python -m build --quiet --outdir dist
+	$(PYTHON) website/tour.py dist
+
 bench: .venv/run.stamp
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/explaining.py
@@ -120,6 +131,12 @@ page/node_modules/stamp: page/package.json page/package-lock.json
 
 .venv/test.stamp: .venv/run.stamp requirements/test.txt
 	@$(PIP) install -r requirements/test.txt
+	@touch $@
+
+.venv-docs/stamp: requirements/docs.txt
+	@echo 'installing into .venv-docs (once)'
+	@test -x .venv-docs/bin/python || $(PYTHON) -m venv .venv-docs
+	@.venv-docs/bin/$(QUIET_PIP) install -r $<
 	@touch $@
 
 # A graph library has an environment of its own. DGL stopped before setuptools 71, which torch's metadata asks to exceed:

@@ -124,3 +124,10 @@ def _printed_by_programs() -> dict[str, str]:
     """All of them at once: importing torch takes longer than all they do."""
     printed = run({each.stem: each.read_text(encoding="utf-8") for each in MYTHS.glob("*.py")})
     return {f"docs/myths/{name}.py": each.out for name, each in printed.items()}
+
+
+def test_every_page_has_its_place_on_the_site() -> None:
+    """`make docs` finds links that lead nowhere; a page that nothing leads to, only this does."""
+    navigation = (PROJECT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in (PROJECT / "docs").glob("*.md"):
+        assert f": docs/{page.name}\n" in navigation
