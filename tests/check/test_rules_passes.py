@@ -45,12 +45,13 @@ RULES = [
         near_miss="""
         for step in range(9):
             task, penalty = model(x).pow(2).mean(), model(x).abs().mean()
-            loss = task + penalty
+            loss = (task + penalty) / 2
+            balance = 0.5 + 0.1 * torch.mean(0.3 * task - penalty)
             opt.zero_grad()
             task.backward()
             penalty.backward()
             opt.step()
-            print(loss.item())
+            print(loss.item(), balance.item())
         """,
     ),
     Rule(

@@ -40,7 +40,23 @@ def left_out(world: World, kept: frozenset[Op]) -> Iterator[tuple[int, LeftOut |
 
 def _has_more(parts: set[Op]) -> bool:
     """Whether a sum has a term that nothing else is done with, and that no pass takes."""
-    return any(not (op.walked or op.escaped or op.doubt) and op.users == 1 for op in parts)
+    terms_alone = [op for op in parts if not (op.walked or op.escaped or op.doubt) and op.users == 1]
+    return any(_is_of_its_own(op) for op in terms_alone)
+
+
+def _is_of_its_own(term: Op) -> bool:
+    """Whether it is worked out of features or parameters: a mean of losses that passes take is none."""
+    waiting, seen = [term], {term}
+    while waiting:
+        op = waiting.pop()
+        if op.leaves:
+            return True
+        below = {edge.op for edge in op.edges} - seen
+        if any(each.walked and not each.scalar for each in below):
+            return True
+        seen |= below
+        waiting += [each for each in below if not each.walked]
+    return False
 
 
 def _total(sum_: Rebinding, done: Pass) -> LeftOut:
