@@ -4,6 +4,7 @@
 # make explore other random programs for the line log; CI always takes the same
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, fixed, trained, in a few minutes
 # make test-frameworks  rows of `knowledge/` about accelerate, lightning, transformers, tensorboard …, run against them
+# make test-integrations  trainers, launchers, Ray: real packages, in environments of their own, up to sixteen processes
 # make page    rebuild the page of reports from page/, with node; what it gives ships in the package
 # make test-page  its own tests, a rebuild compared with what ships, and what a browser takes to open and move it; a
 #              picture of every view is left in build/screens
@@ -30,7 +31,7 @@ FAULTS ?= 10000
 SIGNALS ?= 1000
 MUTANTS ?= 5000
 
-.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks page test-page page-pictures docs dist bench test-all golden clean
+.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks test-integrations page test-page page-pictures docs dist bench test-all golden clean
 
 run: .venv/run.stamp
 	@echo '$$ gradsan run examples/own_cell/broken.py'
@@ -77,6 +78,9 @@ lightgcn: .venv/run.stamp .venv-pyg/stamp .venv-dgl/stamp
 
 test-frameworks: .venv-frameworks/stamp
 	OMP_NUM_THREADS=1 .venv-frameworks/bin/python -m pytest tests/knowledge/test_calls.py
+
+test-integrations: .venv-frameworks/stamp
+	OMP_NUM_THREADS=1 .venv-frameworks/bin/python -m pytest tests/integrations
 
 page: page/node_modules/stamp .venv/test.stamp
 	cd page && npm run --silent build

@@ -191,7 +191,7 @@ def test_json_without_a_file_goes_to_stderr(workshop: Workshop) -> None:
         ("--select GS103,GS9", "there is no code 'GS9'"),
         ("--ignore nonsense", "there is no code 'nonsense'"),
         ("--output missing/report.json", "cannot write 'missing/report.json' (No such file or directory)"),
-        ("--output .", "cannot write '.'"),
+        ("--format sarif --output .", "'.' is a folder, for JSON reports alone"),
     ],
 )
 def test_what_cannot_be_done_is_said_before_the_program_runs(options: str, sentence: str, workshop: Workshop) -> None:

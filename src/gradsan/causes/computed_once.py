@@ -128,7 +128,7 @@ up to date: False
         if not isinstance(incident, SecondPass) or not incident.owners.freed:  # nobody trains it
             return ("detach", "no-grad")
         # Whoever trains it does not step here: a teacher that was trained before. A trial says whether it does later.
-        if incident.owners.stepped and not incident.owners.stepped & incident.owners.freed:
+        if incident.owners.served and not incident.owners.served & incident.owners.freed:
             return ("detach", "no-grad", "move-into-loop")
         # What the loss compares with, or weighs by: this iteration's forward trains the same parameters already.
         if incident.trained_again and not (incident.is_term or incident.is_operand):

@@ -1,7 +1,8 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
+from gradsan.causes.meaning import Meaning
 from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.course import Course, Gave
 from gradsan.facts.doubt import LIKELY, SURE
@@ -35,6 +36,7 @@ class LateBackward(Cause):
     severity = "warning"
     summary = "a loss is back-propagated after `step()` and cleared before the next: it trains nothing"
     own_remedies = table(Remedy("reorder", target="step", where=("later pass", "clearing")))
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reorder": "awaited"}
     roles = Cause.roles | {
         "changed": "the optimizer steps here",
         "used": "no step uses the gradients of this {call}",

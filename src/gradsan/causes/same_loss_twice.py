@@ -121,7 +121,7 @@ loss 2.543, gradient of the bias -3.189
         if loop is not None and (loop.made == "earlier" or (repeats and loop.freed == 0)):
             return ("reset-state", "remove-backward")
         owners = incident.owners
-        if owners.stepped and owners.freed - owners.stepped and not incident.cleared_between:
+        if owners.served and owners.freed - owners.served and not incident.cleared_between:
             return ("remove-backward", "recompute")  # the earlier pass gave the others' parameters their gradient, too
         if incident.updated_between:  # the later pass is meant to see the new parameters
             return ("move-into-loop", "recompute") if repeats else ("recompute",)

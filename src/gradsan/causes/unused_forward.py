@@ -155,6 +155,11 @@ print(weight.tolist())
         )
 
     @classmethod
+    def meaning(cls, kind: FixKind, evidence: Evidence) -> Meaning:
+        """A sum is the loss, where a pass is asked of a part of it."""
+        return "whole" if evidence.get("is_total") else super().meaning(kind, evidence)
+
+    @classmethod
     def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:
         """A loss that is left out of the sum, and not overwritten, belongs where nobody can say; a sum is to be it."""
         usual = super().remedy(kind, evidence)

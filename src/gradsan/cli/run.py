@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 from gradsan.cli.codes import completed_codes, completed_files, selection
 from gradsan.cli.formats import FORMATS, Format
 from gradsan.cli.output import UnwritableOutputError
-from gradsan.cli.watching import FAIL_ON, FailOn, Reporting, Watching
+from gradsan.cli.watching import FAIL_ON, FailOn, Reporting, Watching, collect_in
 from gradsan.entry.as_python import (
     Module,
     Program,
@@ -49,9 +49,9 @@ class _Run(click.Command):
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write the report to this file, not to stderr.",
+    type=click.Path(),
+    metavar="FILE|DIR/",
+    help="Write the report to this file, not to stderr; or a JSON report of every rank to this folder.",
 )
 @click.option(
     "--select",
@@ -107,7 +107,7 @@ def command(  # noqa: PLR0913 # one for each option
     *,
     as_module: bool,
     form: Format,
-    output: Path | None,
+    output: str | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     include: tuple[str, ...],
@@ -133,10 +133,13 @@ def command(  # noqa: PLR0913 # one for each option
     def arranged() -> Callable[[], None]:
         program = Module(named, arguments) if as_module else find_script(named, arguments)
         _demand_torch(program)
+        folder = _folder(output, form)
+        if folder is not None:
+            collect_in(folder)
         reporting = Reporting(
             ("-m", named, *arguments) if as_module else tuple(program.argv),
             form=form,
-            output=output,
+            output=None if output is None or folder is not None else Path(output),
             quiet=quiet,
             style=Style(color, verbose),
             fail_on=fail_on,
@@ -155,6 +158,15 @@ def command(  # noqa: PLR0913 # one for each option
         if not is_ours(error):
             raise
         return functools.partial(start_without_us, plainly, error)
+
+
+def _folder(output: str | None, form: Format) -> Path | None:
+    """Where every process is to leave its report, if not one file is named."""
+    if output is None or not (output.endswith(("/", os.sep)) or Path(output).is_dir()):
+        return None
+    if form not in ("text", "json"):
+        raise UnwritableOutputError(f"{output!r} is a folder, for JSON reports alone", "name a file with --output")
+    return Path(output)
 
 
 def _demand_torch(program: Program) -> None:

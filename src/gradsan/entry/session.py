@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from types import CodeType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
+from gradsan.entry.among_ranks import AmongRanks
 from gradsan.entry.notebook import show_summary
 from gradsan.entry.prompt import at_prompt
 from gradsan.entry.screen import USUAL, Style, encodable, screen_of
+from gradsan.entry.speaking import explained, speak
 from gradsan.entry.uncaught import chain, without_ours
 from gradsan.errors import TorchMissingError
 from gradsan.explanation.explainer import Explainer, diagnosis_on
@@ -48,7 +50,8 @@ class Session:
         arriving: Callable[[], None] | None = None,
     ) -> None:
         self._arriving = arriving  # called when torch has come, before anything of it is watched
-        self.explainer = Explainer(wants, verbose=style.verbose)
+        self.ranks = AmongRanks()
+        self.explainer = Explainer(wants, verbose=style.verbose, named=self.ranks.named)
         self._style = style
         self.sanitizer = Sanitizer(
             include=include,
@@ -81,10 +84,11 @@ class Session:
         """What is to be run as the main script, so that its lines are recorded too."""
         return self.sanitizer.marked_main(code)
 
-    def ended_by(self, error: BaseException | None, *, is_printed: bool = False) -> None:
+    def ended_by(self, error: BaseException | None, *, is_printed: bool = False, ends_process: bool = False) -> None:
         """Nobody caught this: whatever is explained in its chain is a finding, and gradsan's frames are not shown.
 
-        `is_printed`: Python is about to print it on stderr, as it is.
+        `is_printed`: Python is about to print it on stderr, as it is. `ends_process`: it ends the program, and not a
+        block or a thread of it; then a rank refers to another that explains the same.
         """
         for each in chain(error):
             each.__traceback__ = without_ours(each.__traceback__)
@@ -92,10 +96,27 @@ class Session:
             if diagnosis is None:
                 continue
             self.uncaught.add(diagnosis)
-            if is_printed:
+            line = self.ranks.instead(diagnosis) if ends_process else None
+            if line is not None:
+                self.explainer.shorten(each, line)
+            elif is_printed:
                 screen = screen_of(sys.stderr, self._style.color)
                 letters = partial(encodable, stream=sys.stderr)
                 self.explainer.fit(each, width=screen.width, color=screen.color, letters=letters)
+        if ends_process and list(self.uncaught):  # now: whoever started the ranks may end this one before it is done
+            self.ranks.leave(list(self.uncaught), None)
+
+    def training_begins(self, frame: FrameType | None) -> Callable[[], None]:
+        """Have the lines of all functions recorded that there are; what is returned is called when training is over.
+
+        `frame`: whoever called the trainer, and waits for it at that line.
+        """
+        self.sanitizer.adopt()
+        return (lambda: None) if frame is None else self.sanitizer.recorder.hold(frame)
+
+    def show(self, silent: Iterable[Diagnosis]) -> None:
+        """Print silent problems that no other rank has printed."""
+        speak("".join(map(explained, self.ranks.unsaid(silent))))
 
     def conclude(self) -> Conclusion:
         """What the run did, and what was wrong with it that never raised. The ledger is closed by that."""
@@ -131,7 +152,7 @@ class Session:
         self.ended_by(args.exc_value, is_printed=original is threading.__excepthook__)
 
     def _program_ended_by(self, original: object, _kind: object, error: BaseException, _traceback: object) -> None:
-        self.ended_by(error, is_printed=original is sys.__excepthook__)
+        self.ended_by(error, is_printed=original is sys.__excepthook__, ends_process=True)
 
 
 def _before(owner: Any, name: str, act: Callable[..., None]) -> Callable[[], None]:  # noqa: ANN401 # a module
@@ -200,6 +221,11 @@ def uninstall() -> None:
 def is_on() -> bool:
     """Whether gradsan watches this process, or will when torch comes."""
     return _installed is not None
+
+
+def current_session() -> Session | None:
+    """What watches this process."""
+    return _installed
 
 
 def take_over(session: Session) -> None:

@@ -171,7 +171,7 @@ class Sanitizer:
     def _noted(self, process: Process, asked: Asked) -> Begun:
         tensors, args, named, frame = asked
         if process.passes.begun == 0:
-            self._adopt()
+            self.adopt()
         begun = process.passes.begin(tensors, args, named, frame, self.recorder.pen.page())
         self._keeper.pass_begins(begun, tensors, frame)
         return begun
@@ -187,8 +187,8 @@ class Sanitizer:
         """An optimizer has stepped, which is attended to."""
         self._keeper.step_ended(optimizer)
 
-    def _adopt(self) -> None:
-        """Before the first pass, take in what was defined before gradsan came."""
+    def adopt(self) -> None:
+        """Before the first pass, or when training is about to begin, take in what was defined before gradsan came."""
         if self._may_adopt.acquire(blocking=False):
             self._work.guarded("functions that were there before are not recorded", self.recorder.adopt)
 
