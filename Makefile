@@ -4,7 +4,8 @@
 # make explore other random programs for the line log; CI always takes the same
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, fixed, trained, in a few minutes
 # make test-frameworks  rows of `knowledge/` about accelerate, lightning, transformers, tensorboard …, run against them
-# make test-integrations  trainers, launchers, Ray: real packages, in environments of their own, up to sixteen processes
+# make test-integrations  trainers, launchers, Ray: real packages, in environments of their own, up to sixteen processes;
+#              the extension of VS Code, packaged
 # make page    rebuild the page of reports from page/, with node; what it gives ships in the package
 # make test-page  its own tests, a rebuild compared with what ships, and what a browser takes to open and move it; a
 #              picture of every view is left in build/screens
@@ -79,8 +80,9 @@ lightgcn: .venv/run.stamp .venv-pyg/stamp .venv-dgl/stamp
 test-frameworks: .venv-frameworks/stamp
 	OMP_NUM_THREADS=1 .venv-frameworks/bin/python -m pytest tests/knowledge/test_calls.py
 
-test-integrations: .venv-frameworks/stamp
+test-integrations: .venv-frameworks/stamp editors/vscode/node_modules/stamp
 	OMP_NUM_THREADS=1 .venv-frameworks/bin/python -m pytest tests/integrations
+	cd editors/vscode && npm run --silent package
 
 page: page/node_modules/stamp .venv/test.stamp
 	cd page && npm run --silent build
@@ -121,7 +123,7 @@ golden: .venv/test.stamp
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --update-golden
 
 clean:
-	rm -rf .venv .venv-* page/node_modules .nox .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* page/node_modules editors/vscode/node_modules .nox .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/run.stamp: requirements/run.txt pyproject.toml
 	@echo 'installing into .venv (once)'
@@ -131,8 +133,8 @@ clean:
 	@touch $@
 
 # Not `npm ci`: it asks for the builds of every other system in the lock, and a registry need not have them all.
-page/node_modules/stamp: page/package.json page/package-lock.json
-	cd page && npm install --no-save --silent --no-audit --no-fund
+%/node_modules/stamp: %/package.json %/package-lock.json
+	cd $* && npm install --no-save --silent --no-audit --no-fund
 	@touch $@
 
 .venv/test.stamp: .venv/run.stamp requirements/test.txt

@@ -104,9 +104,8 @@ def test_graph_shows_the_path_into_what_was_freed(tab: Tab, own_cell: Path) -> N
     tab.open(own_cell)
     tab.click("[role=tab]", "Graph")
 
-    assert tab.texts(".graph .sentence")[0].startswith(
-        "A path of 8 ops leads from the loss into the 128 freed ops. The"
-    )
+    sentence = tab.texts(".graph .sentence")[0]
+    assert sentence.startswith("A path of 8 ops leads from the loss into the 128 freed ops. The")
     assert tab.run("document.querySelectorAll('.edge.path').length") > 2
     assert tab.texts(".node .held") == ["self.hidden", "loss"]
 

@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -32,7 +32,7 @@ class Session:
 
     `own_hooks` says whether errors that nobody catches reach it through `sys.excepthook`; whoever runs the program
     can hand them to `ended_by` instead. `keeps_ledger` says whether silent problems are looked for too, `details`
-    whether what a page shows is recorded.
+    whether what a page shows is recorded, `share` how much of the program's time all of it may take.
     """
 
     def __init__(  # noqa: PLR0913 # one for each wish
@@ -47,11 +47,12 @@ class Session:
         keeps_ledger: bool = False,
         details: bool = False,
         lines: bool = True,
+        share: float | None = None,
         arriving: Callable[[], None] | None = None,
     ) -> None:
         self._arriving = arriving  # called when torch has come, before anything of it is watched
         self.ranks = AmongRanks()
-        self.explainer = Explainer(wants, verbose=style.verbose, named=self.ranks.named)
+        self.explainer = Explainer(wants, verbose=style.verbose, share=share, named=self.ranks.named)
         self._style = style
         self.sanitizer = Sanitizer(
             include=include,
@@ -60,6 +61,7 @@ class Session:
             report=report,
             lines=lines,
             details=details,
+            share=share,
         )
         self.uncaught = Findings()  # of errors that ended the program or a thread
         self._own_hooks = own_hooks
@@ -79,6 +81,10 @@ class Session:
         """Put everything back."""
         self._undo.close()
         self.sanitizer.stop()
+
+    def when_stopped(self, act: Callable[[], object]) -> None:
+        """Have it called before everything is put back."""
+        self._undo.callback(act)
 
     def marked_main(self, code: CodeType) -> CodeType:
         """What is to be run as the main script, so that its lines are recorded too."""
@@ -118,9 +124,16 @@ class Session:
         """Print silent problems that no other rank has printed."""
         speak("".join(map(explained, self.ranks.unsaid(silent))))
 
-    def conclude(self) -> Conclusion:
-        """What the run did, and what was wrong with it that never raised. The ledger is closed by that."""
-        return self.explainer.conclude(self.sanitizer.close_ledger(), self.sanitizer.complain)
+    def conclude(self, known: Collection[str] = ()) -> Conclusion:
+        """What the run did, and what was wrong with it that never raised. The ledger is closed by that.
+
+        `known`: the fingerprints of what was said before.
+        """
+        return self.explainer.conclude(self.sanitizer.close_ledger(), self.sanitizer.complain, known)
+
+    def conclude_so_far(self, known: Collection[str] = ()) -> Conclusion:
+        """The same of a run that goes on, as does the ledger."""
+        return self.explainer.conclude(self.sanitizer.ledger_so_far(), self.sanitizer.complain, known)
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """The diagnosis of an error, or of what led to it."""
@@ -182,27 +195,54 @@ def _unexplained(error: BaseException) -> None:
 _installed: Session | None = None
 
 
-def install(*, include: Iterable[str] = (), exclude: Iterable[str] = (), lines: bool = True) -> None:
+def install(
+    *,
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    lines: bool = True,
+    budget: str | float | None = None,
+    to: Callable[[Diagnosis], None] | None = None,
+) -> None:
     """Explain errors of backward passes from here on, on the exceptions themselves.
 
     `include` and `exclude` are paths or globs of files that are the user's, or are not. A second call does nothing.
     On Python 3.11 the lines of a script that is running already are not recorded; its functions are, from the first
     pass on. `gradsan run` and the variable GRADSAN come early enough to record everything.
     With `lines=False` no line is recorded: explanations are then completed from the source, and are `likely` at best.
+    With a `budget` ("0.5%" of the program's time) silent problems are looked for as well, for as long as the program
+    runs, and `to` is called with each, once; without it, they go to the logger `gradsan`.
     """
+    share = None if budget is None and to is None else _share(budget)
     try:
         if not is_installed("torch"):
             raise TorchMissingError(  # noqa: TRY301 # the one error that is meant for the caller
                 "torch is not installed for this Python", "install it with `pip install torch`"
             )
         if _installed is None:
-            take_over(Session(include=include, exclude=exclude, lines=lines))
+            session = Session(
+                include=include, exclude=exclude, lines=lines, keeps_ledger=share is not None, share=share
+            )
+            take_over(session)
+            if share is not None:
+                _report_meanwhile(session, to)
     except TorchMissingError:
         raise
     except BaseException as error:
         if not is_ours(error):
             raise
         say(f"errors are not explained: {shown(error)}")
+
+
+def _share(budget: str | float | None) -> float:
+    from gradsan.entry.production import USUAL, share_of
+
+    return share_of(USUAL if budget is None else budget)
+
+
+def _report_meanwhile(session: Session, to: Callable[[Diagnosis], None] | None) -> None:
+    from gradsan.entry.production import Production, to_logger
+
+    Production(session, to or to_logger()).begin()
 
 
 def uninstall() -> None:
