@@ -11,9 +11,10 @@ from gradsan.causes.meaning import Meaning
 from gradsan.causes.silence import places_of
 from gradsan.facts.live_evidence import NOTHING_READ
 from gradsan.fix.applying import edited_files
+from gradsan.fix.averages import averaging
 from gradsan.fix.given_compared import completed
 from gradsan.fix.in_time import InTime, made_in_time, ranked_in_time, searched_in_time
-from gradsan.fix.judging import Stage, Verdict, is_compared, judge
+from gradsan.fix.judging import Stage, Verdict, is_also_meant, is_compared, judge
 from gradsan.fix.own_reset import left_open
 from gradsan.fix.program import Program
 from gradsan.fix.trials import Trial, Workshop
@@ -22,6 +23,8 @@ from gradsan.report import Diagnosis, Effects, Fix, FixKind
 _DEEPEST = 4  # edits one after the other: what an edit uncovers may need one too
 _TRIALS = 24
 _SEARCHED = 16  # trials more, of edits that nothing but a trial speaks for
+
+_OF_AN_AVERAGE = "only its author knows whether the average is a constant, or this step's part of it is trained"
 
 Changed = Mapping[str, bytes]
 T = TypeVar("T")
@@ -67,6 +70,7 @@ class Prover:
     _known: tuple[Diagnosis, ...] = ()  # problems of the program that are not this search's
     _meaning: Meaning = "open"  # what the fix is to mean for the gradients
     _left_open: str | None = None  # what only the author of the program knows, in a clause
+    _averages: bool = False  # what is carried on is an average of old and new
     _searches: bool = False  # what the kinds of fix have reason for was in vain: a trial is to decide alone
 
     def prove(self, diagnosis: Diagnosis) -> Proof | None:
@@ -77,7 +81,9 @@ class Prover:
         if not fixes:
             return None
         self._meaning = cause(diagnosis.code).meaning(fixes[0].kind, diagnosis.evidence)
-        self._left_open = left_open(self._program(diagnosis, self.stage)) if self._meaning == "cut" else None
+        program = self._program(diagnosis, self.stage)
+        self._left_open = left_open(program) if self._meaning == "cut" else None
+        self._averages = self._meaning in ("cut", "beside") and averaging(program) is not None
         return next(self._paths(diagnosis, self.stage, ()), None) or self._searched(diagnosis)
 
     def _searched(self, diagnosis: Diagnosis) -> Proof | None:
@@ -129,6 +135,8 @@ class Prover:
     def _verdict(self, trial: Trial) -> Verdict:
         """Of all edits at once. What trains as meant may still be meant otherwise."""
         found = judge(trial, self._meaning, self.stage)
+        if found.agrees and self._averages and is_also_meant(trial, "stored", self.stage):
+            return Verdict("undecided", _OF_AN_AVERAGE)
         return Verdict("undecided", self._left_open) if found.agrees and self._left_open else found
 
     def _is_other_half(self, attempt: _Attempt, diagnosis: Diagnosis) -> bool:
