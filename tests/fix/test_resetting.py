@@ -129,6 +129,44 @@ def test_state_that_is_reset_in_every_epoch_is_carried_between_its_batches(tmp_p
     assert left_open(case.program(carried(case), TWO)) is None
 
 
+EPOCHS = """\
+class Memory:
+    def reset(self):
+        self.inbox = {}
+    def read(self):
+        return use(self.inbox)
+    def store(self, new):
+        self.inbox = new
+def main():
+    for _ in range(3):
+        epoch()
+def epoch():
+    memory.reset()
+    return [update(batch) for batch in batches]
+def update(batch):
+    loss = net(memory.read(), batch)
+    loss.backward()
+"""
+
+
+def test_function_that_is_called_in_a_loop_may_reset_it(tmp_path: Path) -> None:
+    """It comes to it between two passes, too; where nobody repeats it, it does not."""
+
+    def is_open(source: str) -> bool:
+        case = Case(tmp_path, source)
+        outer = (case.at("epoch()\n"), case.at("update(batch) for"))
+        stack = tuple(Frame(each.file, each.line, each.function or "") for each in outer)
+        used = case.at("loss.backward")
+        called = replace(used, stack=(*stack, Frame(used.file, used.line, "update")))
+        reading = case.at("use(self.inbox)")
+        found = case.diagnosis("GS103", "self.inbox", made=reading, enters=reading, freed=called, used=called)
+        return left_open(case.program(found)) is not None
+
+    assert not is_open(EPOCHS)
+    assert is_open(EPOCHS.replace("    memory.reset()\n", ""))
+    assert is_open(EPOCHS.replace("    for _ in range(3):\n        epoch()", "    epoch()\n    done()"))
+
+
 COLLECTED = """\
 def select(policy):
     policy.chosen.append(policy.log_prob())
