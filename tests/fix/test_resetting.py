@@ -135,36 +135,31 @@ class Memory:
         self.inbox = {}
     def read(self):
         return use(self.inbox)
-    def store(self, new):
-        self.inbox = new
 def main():
     for _ in range(3):
-        epoch()
-def epoch():
+        total = inner_1()
+def inner_1():
     memory.reset()
-    return [update(batch) for batch in batches]
-def update(batch):
+    return [inner_2(batch) for batch in batches]
+def inner_2(batch):
     loss = net(memory.read(), batch)
     loss.backward()
 """
 
 
 def test_function_that_is_called_in_a_loop_may_reset_it(tmp_path: Path) -> None:
-    """It comes to it between two passes, too; where nobody repeats it, it does not."""
+    """Training comes to it between two passes, too; where nobody repeats it, it does not."""
 
     def is_open(source: str) -> bool:
         case = Case(tmp_path, source)
-        outer = (case.at("epoch()\n"), case.at("update(batch) for"))
-        stack = tuple(Frame(each.file, each.line, each.function or "") for each in outer)
-        used = case.at("loss.backward")
-        called = replace(used, stack=(*stack, Frame(used.file, used.line, "update")))
-        reading = case.at("use(self.inbox)")
-        found = case.diagnosis("GS103", "self.inbox", made=reading, enters=reading, freed=called, used=called)
+        used = case.at("total =", "return [inner_2", "loss.backward")
+        reading = case.at("use(self.inbox)", function="read")
+        found = case.diagnosis("GS103", "self.inbox", made=reading, enters=reading, freed=used, used=used)
         return left_open(case.program(found)) is not None
 
     assert not is_open(EPOCHS)
     assert is_open(EPOCHS.replace("    memory.reset()\n", ""))
-    assert is_open(EPOCHS.replace("    for _ in range(3):\n        epoch()", "    epoch()\n    done()"))
+    assert is_open(EPOCHS.replace("    for _ in range(3):\n        total", "    if ready():\n        total"))
 
 
 COLLECTED = """\

@@ -10,7 +10,7 @@ from gradsan.observe.failure.failing_loops import OldPart, repetition_of
 from gradsan.observe.failure.kinship import kinship_of
 from gradsan.observe.failure.pass_graph import Graph
 from gradsan.observe.failure.scene import Scene, op_fact, pass_fact, path_fact, runs
-from gradsan.observe.failure.teaching import path_to_teacher
+from gradsan.observe.failure.teaching import not_cleared, path_to_teacher
 from gradsan.observe.failure.trained_again import is_reached_otherwise, is_target, is_term, shaped_by
 from gradsan.observe.graph import (
     REARRANGING,
@@ -40,7 +40,7 @@ def second_pass(scene: Scene) -> SecondPass | None:
     freeing = freed_by[victim]
     stale, fresh = list(leaves_of(graph.beneath(freed_by))), _fresh_leaves(graph, freed_by)
     owners = _owners(fresh, stale, freeing, scene)
-    taught = _stepped(freeing, scene) or _not_cleared(stale, scene)
+    taught = _stepped(freeing, scene) or not_cleared(stale, scene.owners)
     teacher = None if owners.apart else path_to_teacher(graph, scene.owners, taught, freed_by)
     path = graph.path(victim) if teacher is None else [*teacher[0], *teacher[1]]
     updated = _updated(freeing, graph, scene)
@@ -181,13 +181,6 @@ def _stepped(freeing: PassNote, scene: Scene) -> frozenset[int]:
     """The optimizers that stepped after a pass, before any other."""
     steps = scene.steps.since(freeing.index)
     return frozenset(each.optimizer for each in steps if each.passes == steps[0].passes)
-
-
-def _not_cleared(stale: list[Any], scene: Scene) -> frozenset[int]:
-    """The optimizers that still have what the earlier pass gave, where others have given it up: it was for them."""
-    having = {owner for leaf in stale if leaf.grad is not None for owner in scene.owners.get(id(leaf), ())}
-    cleared = {owner for leaf in stale if leaf.grad is None for owner in scene.owners.get(id(leaf), ())}
-    return frozenset(having - cleared) if cleared else frozenset()
 
 
 def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene) -> Owners:
