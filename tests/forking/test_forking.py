@@ -49,6 +49,7 @@ WAYS: dict[str, Sequence[str]] = {
     "script": ("x.py", "a", "-B"),
     "command": ("-c", SELF, "a"),
     "module": ("-m", "x", "a"),
+    "module in one word": ("-mx", "a"),
     "options": ("-B", "-W", "error", "-W", "ignore::UserWarning", "x.py"),
     "folder": ("folder", "a"),
     "absolute": (f"{os.curdir}/x.py",),

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from gradsan.observe.failure.pass_graph import Graph
-from gradsan.observe.failure.teaching import not_cleared, path_to_teacher
+from gradsan.observe.failure.teaching import path_to_teacher
 from gradsan.observe.graph import kind_of
 
 FIRST, SECOND = 1, 2  # optimizers
@@ -31,32 +31,6 @@ class Pair:
 def pair() -> Pair:
     """Two networks."""
     return Pair()
-
-
-def keeping(loss: Tensor, clear: list[int], nets: list[nn.Module]) -> frozenset[int]:
-    """Who the earlier pass was for: a loss is walked, and some networks have given up their gradients since."""
-    owners = {id(each): {number} for number, net in enumerate(nets, FIRST) for each in net.parameters()}
-    loss.backward()
-    for number in clear:
-        nets[number - FIRST].zero_grad()
-    leaves = [each for net in nets for each in net.parameters()]
-    return not_cleared(leaves, owners)
-
-
-def test_earlier_pass_was_for_those_who_keep_what_it_gave(pair: Pair) -> None:
-    """Where others have given it up before any step."""
-    loss = nn.functional.mse_loss(pair.two(pair.x), pair.one(pair.x))
-    nets: list[nn.Module] = [pair.one, pair.two]
-
-    assert keeping(loss, [SECOND], nets) == {FIRST}
-
-
-@pytest.mark.parametrize("cleared", [[], [FIRST, SECOND]])
-def test_what_nobody_or_everybody_gives_up_says_nothing(pair: Pair, cleared: list[int]) -> None:
-    """Gradients are added up, or each loss's are looked at by themselves."""
-    loss = nn.functional.mse_loss(pair.two(pair.x), pair.one(pair.x))
-
-    assert keeping(loss, cleared, [pair.one, pair.two]) == frozenset()
 
 
 def test_target_of_another_network_is_a_teacher(pair: Pair) -> None:

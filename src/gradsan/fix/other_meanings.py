@@ -1,4 +1,4 @@
-"""What a program does not say about its gradients, though a fix has to mean one thing: then the choice is its author's."""
+"""What a program does not say about its gradients, though a fix has to mean one thing: the choice is its author's."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,6 @@
 """Networks that teach each other: each has an optimizer of its own, and they meet in the loss alone."""
 
-from collections.abc import Container, Iterable, Mapping
-from typing import Any
+from collections.abc import Container, Mapping
 
 from gradsan.observe.failure.pass_graph import Graph
 from gradsan.observe.graph import Node, leaves_of
@@ -31,15 +30,6 @@ def path_to_teacher(
             inward = _path(graph, each, freed)
             return None if inward is None else (graph.path(node), inward)
     return None
-
-
-def not_cleared(reached: Iterable[Any], owners: Mapping[int, set[int]]) -> frozenset[int]:
-    """The optimizers that still have what the earlier pass gave, where others have given it up: it was for them."""
-    having: set[int] = set()
-    cleared: set[int] = set()
-    for leaf in reached:
-        (cleared if leaf.grad is None else having).update(owners.get(id(leaf), ()))
-    return frozenset(having - cleared) if cleared else frozenset()
 
 
 def _owned(graph: Graph, owners: Mapping[int, set[int]]) -> _Owned:
