@@ -4,9 +4,14 @@
 # make explore other random programs for the line log; CI always takes the same
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, fixed, trained, in a few minutes
 # make test-frameworks  rows of `knowledge/` about accelerate, lightning, transformers, tensorboard …, run against them
+# make test-integrations  trainers, launchers, Ray: real packages, in environments of their own, up to sixteen processes;
+#              the extension of VS Code, packaged
 # make page    rebuild the page of reports from page/, with node; what it gives ships in the package
-# make test-page  its own tests, a rebuild compared with what ships, and what a browser takes to open and move it
+# make test-page  its own tests, a rebuild compared with what ships, and what a browser takes to open and move it; a
+#              picture of every view is left in build/screens
 # make page-pictures  take the pictures of pages in docs/ again
+# make docs    the site, in build/site; a link that leads nowhere is an error
+# make dist    wheel and sdist, in dist; each is installed into an empty environment, and takes the README's tour
 # make bench   what watching costs, as ratios; what explaining costs as a graph grows; how fast source is checked
 # make test-all  the suite on every Python found, and on the oldest torch
 # make golden  rewrite the golden files, the JSON Schema and what the documents show, to be read in review
@@ -29,7 +34,7 @@ FAULTS ?= 10000
 SIGNALS ?= 1000
 MUTANTS ?= 5000
 
-.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks page test-page page-pictures bench test-all golden clean
+.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks test-integrations page test-page page-pictures docs dist bench test-all golden clean
 
 run: .venv/run.stamp
 	@echo '$$ gradsan run examples/own_cell/broken.py'
@@ -77,6 +82,10 @@ lightgcn: .venv/run.stamp .venv-pyg/stamp .venv-dgl/stamp
 test-frameworks: .venv-frameworks/stamp
 	OMP_NUM_THREADS=1 .venv-frameworks/bin/python -m pytest tests/knowledge/test_calls.py
 
+test-integrations: .venv-frameworks/stamp editors/vscode/node_modules/stamp
+	OMP_NUM_THREADS=1 .venv-frameworks/bin/python -m pytest tests/integrations
+	cd editors/vscode && npm run --silent package
+
 page: page/node_modules/stamp .venv/test.stamp
 	cd page && npm run --silent build
 	cd tests && ../$(BIN)/python -m show.bundle_sources
@@ -87,11 +96,20 @@ test-page: page/node_modules/stamp .venv/test.stamp
 	diff page/node_modules/.again/page.js src/gradsan/show/bundle/page.js
 	diff page/node_modules/.again/page.css src/gradsan/show/bundle/page.css
 	command -v chromium > /dev/null || apt-get install --yes --no-install-recommends chromium
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/show/test_page_in_browser.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/show/test_page_in_browser.py tests/show/test_page_screens.py
 	cd tests && ../$(BIN)/python -m show.page_speed
 
 page-pictures: .venv/test.stamp
 	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m show.page_pictures
+
+docs: .venv-docs/stamp
+	$(PYTHON) website/stage.py build/site-pages
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet
+
+dist: .venv-docs/stamp
+	rm -rf dist
+	.venv-docs/bin/python -m build --quiet --outdir dist
+	$(PYTHON) website/tour.py dist
 
 bench: .venv/run.stamp
 	$(BIN)/python benchmarks/overhead.py
@@ -107,7 +125,7 @@ golden: .venv/test.stamp
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --update-golden
 
 clean:
-	rm -rf .venv .venv-* page/node_modules .nox .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* page/node_modules editors/vscode/node_modules .nox .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/run.stamp: requirements/run.txt pyproject.toml
 	@echo 'installing into .venv (once)'
@@ -116,12 +134,19 @@ clean:
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-page/node_modules/stamp: page/package.json page/package-lock.json
-	cd page && npm ci --silent --no-audit --no-fund
+# Not `npm ci`: it asks for the builds of every other system in the lock, and a registry need not have them all.
+%/node_modules/stamp: %/package.json %/package-lock.json
+	cd $* && npm install --no-save --silent --no-audit --no-fund
 	@touch $@
 
 .venv/test.stamp: .venv/run.stamp requirements/test.txt
 	@$(PIP) install -r requirements/test.txt
+	@touch $@
+
+.venv-docs/stamp: requirements/docs.txt
+	@echo 'installing into .venv-docs (once)'
+	@test -x .venv-docs/bin/python || $(PYTHON) -m venv .venv-docs
+	@.venv-docs/bin/$(QUIET_PIP) install -r $<
 	@touch $@
 
 # A graph library has an environment of its own. DGL stopped before setuptools 71, which torch's metadata asks to exceed:

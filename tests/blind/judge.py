@@ -1,6 +1,6 @@
 """Lets `gradsan fix` repair programs that it was not made for, and compares how they train with an expert's repair.
 
-    python tests/blind/judge.py a            a set: a, b, c, d, e, f, g, h, i
+    python tests/blind/judge.py a            a set: a folder beside this file
     python tests/blind/judge.py b 07 12      some programs of it
 
 Each program is copied without its `fixed.py`, repaired with `fix --write --verify`, and run; at every step, each
@@ -46,7 +46,7 @@ class Judged:
 def main() -> None:
     """Judge a set, or some of its programs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("set", choices=("a", "b", "c", "d", "e", "f", "g", "h", "i"))
+    parser.add_argument("set", choices=sorted(each.parent.name for each in HERE.glob("*/labels.json")))
     parser.add_argument("only", nargs="*", help="how the names of programs begin")
     asked = parser.parse_args()
     labels = json.loads((HERE / asked.set / "labels.json").read_text(encoding="utf-8"))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from documents.api_page import api_page
 from documents.code_pages import pages
 from documents.command_page import commands_page
 from documents.press import Printed, run
@@ -44,3 +45,8 @@ def test_gradsan_explains_the_example_by_its_code(each: type[Cause]) -> None:
 def test_command_page_is_what_the_commands_say(golden: Golden) -> None:
     """Everything that exists is on it, and everything on it exists."""
     golden.check(FOLDER.parent / "commands.md", commands_page())
+
+
+def test_page_of_names_is_what_the_package_offers(golden: Golden) -> None:
+    """A name that may be imported is on the page, with its own words."""
+    golden.check(FOLDER.parent / "api.md", api_page())

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fix.programs import MAIN, Case
+from gradsan.fix.arrangement import Line
 from gradsan.fix.given_compared import Steps
 from gradsan.fix.judging import Stage, is_compared, judge
 from gradsan.fix.proving import Proof, Prover
@@ -42,6 +43,7 @@ class Acted(Workshop):
         *,
         reference: str | None = None,
         noted: tuple[int, ...] = (),  # noqa: ARG002 # as the real one
+        line: Line | None = None,  # noqa: ARG002 # as above
     ) -> Trial:
         """How it would end."""
         return self._act(changed.get(MAIN, SOURCE.encode()).decode(), reference)

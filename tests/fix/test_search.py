@@ -270,3 +270,39 @@ def main():
         ("z = net(x)", "z = net(x).detach()"),
     ):
         assert any(new in each and source.replace(old, "") == each.replace(new, "") for each in texts), new
+
+
+NESTED = """\
+def main():
+    weights = {values}
+    for epoch in range(3):
+        total = 0.0
+        for i, (code, y) in enumerate(tasks):
+            loss = criterion(weights[i], y)
+            loss.backward()
+            opt.step()
+"""
+
+
+@pytest.mark.parametrize("values", ["{i: net(code) for i, (code, _) in enumerate(tasks)}", "net(codes)"])
+def test_what_was_computed_once_is_moved_into_each_of_the_loops_around_its_use(tmp_path: Path, values: str) -> None:
+    """Once an epoch, or for every batch: names of a comprehension are its own, whatever the loops bind."""
+    source = NESTED.format(values=values)
+    case = Case(tmp_path, source)
+    made, used = case.at("weights = "), case.at("loss.backward")
+    line = f"    weights = {values}\n"
+    without = source.replace(line, "")
+    drafts = found(case, "move-into-loop", case.diagnosis("GS104", "weights", made=made, enters=used, used=used))
+    assert drafts[:2] == [
+        without.replace("        for i", f"    {line}        for i"),
+        without.replace("            loss = ", f"        {line}            loss = "),
+    ]
+
+
+def test_what_an_inner_loop_binds_is_not_computed_in_it(tmp_path: Path) -> None:
+    """There, it would be computed of something else."""
+    source = NESTED.format(values="net(code)")
+    case = Case(tmp_path, source)
+    made, used = case.at("weights = "), case.at("loss.backward")
+    drafts = found(case, "move-into-loop", case.diagnosis("GS104", "weights", made=made, enters=used, used=used))
+    assert drafts == []

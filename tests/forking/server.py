@@ -52,10 +52,10 @@ def _import_all() -> None:
             importlib.import_module(name)
     import gradsan
 
-    # The pytest plugin would bring pytest along, which programs load after gradsan.
+    # What plugs into other tools would bring them along, which programs load after gradsan.
     for module in pkgutil.walk_packages(gradsan.__path__, "gradsan."):
         with suppress(ImportError):
-            if not module.name.endswith("__main__") and not module.name.startswith("gradsan.plug.pytest"):
+            if not module.name.endswith("__main__") and not module.name.startswith("gradsan.plug."):
                 importlib.import_module(module.name)
     tempfile.tempdir = None  # which somebody has asked for, and TMPDIR decides
     shelf = Shelf(before)

@@ -86,6 +86,22 @@ second.backward()
     assert diagnosis_of(tmp_path, program).code == "GS102"
 
 
+@pytest.mark.parametrize("later", ["weight.exp() * (term - 0.5)", "weight * term", "term / weight.exp() + weight"])
+def test_term_that_a_trained_weight_scales_is_no_part_of_a_total(later: str, tmp_path: Path) -> None:
+    """A product of two graphs adds nothing up: a temperature is tuned by what the policy's own pass went through."""
+    program = f"""
+policy, weight = nn.Linear(3, 1), nn.Parameter(torch.zeros(()))
+opt, own = torch.optim.SGD(policy.parameters(), 0.1), torch.optim.SGD([weight], 0.1)
+term = policy(torch.ones(2, 3)).square().mean()
+(weight.exp() * term + policy(torch.zeros(2, 3)).square().mean()).backward()
+opt.step()
+later = {later}
+later.backward()
+own.step()
+"""
+    assert diagnosis_of(tmp_path, program).code == "GS106"
+
+
 def test_loss_that_was_computed_before_a_step_goes_by_its_own_name(tmp_path: Path) -> None:
     """Not by that of a network whose output was handed on at once."""
     program = """

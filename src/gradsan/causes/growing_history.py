@@ -22,7 +22,7 @@ class GrowingHistory(Cause):
     values all stay in memory. It is taken for a leak in PyTorch or a slow data loader. The gradient is not that of this
     step alone either: it contains what flows back through all earlier ones, whose activations come from parameters that
     have changed since. Where a changed parameter was itself saved for backward, PyTorch stops (GS201); a plain moving
-    average of outputs saves none, and goes on for ever.
+    average of outputs saves none, and goes on without an error.
     """
 
     code = "GS305"
@@ -99,7 +99,7 @@ for batch in torch.ones(4, 8, 3):
     unless = (
         "Not where the gradient should flow over several steps. Then choose how many: add up the losses of that "
         "window, call backward once at its end, step, and detach there. For a whole sequence this gives the full "
-        "gradient, and each step is walked once."
+        "gradient, and the pass goes through each step once."
     )
     tempting = Tempting(
         program="""\

@@ -16,6 +16,11 @@ from gradsan.report import FixKind
 # again: as if whatever was computed from parameters were computed again when they have changed.
 # reread: the same, also for what only looks at it and trains nothing through it.
 # begun: the same parameters are trained in every iteration.
+# attached: as if the line that the diagnosis calls the cut did not cut.
+# unfrozen: the same, where that line freezes parameters: who of them is to be trained, the program need not say.
+# whole: as if a pass over a term were asked of the total that the diagnosis names.
+# awaited: as if each step were made after the pass that it is for, and given all that came of it.
+# late: the program as it is, for whoever has to know which steps came too early.
 # copied: as if every saved value were a copy.
 # created: as if gradients that are asked for were part of the graph.
 # cleared: each step is given what came since the one before it.
@@ -23,7 +28,7 @@ from gradsan.report import FixKind
 # same: as in the program as it is.
 # aimed: as in the program, but for what a pass walked that was asked for the gradient of a leaf beside it; the program
 #     does not say whether later passes train that.
-# open: the program does not say; only what it did before it failed must stay.
+# open: the program does not say, so that no fix is verified.
 Meaning = Literal[
     "kept",
     "cut",
@@ -36,6 +41,11 @@ Meaning = Literal[
     "again",
     "reread",
     "begun",
+    "attached",
+    "unfrozen",
+    "whole",
+    "late",
+    "awaited",
     "copied",
     "created",
     "cleared",
@@ -60,8 +70,11 @@ OF_KINDS: Mapping[FixKind, Meaning] = {
     "remove-retain": "same",
     "zero-grad": "cleared",
     "clone": "copied",
-    "re-attach": "open",
-    "unfreeze": "open",
+    "re-attach": "attached",
+    "unfreeze": "unfrozen",
     "setting": "kept",
     "advice": "open",
 }
+
+# The place of a diagnosis that the reference of a meaning goes by.
+PLACES: Mapping[Meaning, Literal["cut", "made"]] = {"attached": "cut", "unfrozen": "cut", "whole": "made"}

@@ -114,7 +114,7 @@ def _shortened(error: BaseException, diagnosis: "Diagnosis") -> Callable[[], Non
     at = next((at for at, note in enumerate(notes or ()) if str(note).startswith(begins)), None)
     if notes is None or at is None:
         return lambda: None
-    whole, notes[at] = notes[at], f"{begins} {diagnosis.message}\nthe fix stands below"
+    whole, notes[at] = notes[at], f"{begins} {diagnosis.message}\nthe fix is below"
 
     def restore() -> None:
         notes[at] = whole

@@ -2,16 +2,18 @@
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from types import CodeType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
+from gradsan.entry.among_ranks import AmongRanks
 from gradsan.entry.notebook import show_summary
 from gradsan.entry.prompt import at_prompt
 from gradsan.entry.screen import USUAL, Style, encodable, screen_of
+from gradsan.entry.speaking import explained, speak
 from gradsan.entry.uncaught import chain, without_ours
 from gradsan.errors import TorchMissingError
 from gradsan.explanation.explainer import Explainer, diagnosis_on
@@ -30,7 +32,7 @@ class Session:
 
     `own_hooks` says whether errors that nobody catches reach it through `sys.excepthook`; whoever runs the program
     can hand them to `ended_by` instead. `keeps_ledger` says whether silent problems are looked for too, `details`
-    whether what a page shows is recorded.
+    whether what a page shows is recorded, `share` how much of the program's time all of it may take.
     """
 
     def __init__(  # noqa: PLR0913 # one for each wish
@@ -45,10 +47,12 @@ class Session:
         keeps_ledger: bool = False,
         details: bool = False,
         lines: bool = True,
+        share: float | None = None,
         arriving: Callable[[], None] | None = None,
     ) -> None:
         self._arriving = arriving  # called when torch has come, before anything of it is watched
-        self.explainer = Explainer(wants, verbose=style.verbose)
+        self.ranks = AmongRanks()
+        self.explainer = Explainer(wants, verbose=style.verbose, share=share, named=self.ranks.named)
         self._style = style
         self.sanitizer = Sanitizer(
             include=include,
@@ -57,6 +61,7 @@ class Session:
             report=report,
             lines=lines,
             details=details,
+            share=share,
         )
         self.uncaught = Findings()  # of errors that ended the program or a thread
         self._own_hooks = own_hooks
@@ -77,14 +82,19 @@ class Session:
         self._undo.close()
         self.sanitizer.stop()
 
+    def when_stopped(self, act: Callable[[], object]) -> None:
+        """Have it called before everything is put back."""
+        self._undo.callback(act)
+
     def marked_main(self, code: CodeType) -> CodeType:
         """What is to be run as the main script, so that its lines are recorded too."""
         return self.sanitizer.marked_main(code)
 
-    def ended_by(self, error: BaseException | None, *, is_printed: bool = False) -> None:
+    def ended_by(self, error: BaseException | None, *, is_printed: bool = False, ends_process: bool = False) -> None:
         """Nobody caught this: whatever is explained in its chain is a finding, and gradsan's frames are not shown.
 
-        `is_printed`: Python is about to print it on stderr, as it is.
+        `is_printed`: Python is about to print it on stderr, as it is. `ends_process`: it ends the program, and not a
+        block or a thread of it; then a rank refers to another that explains the same.
         """
         for each in chain(error):
             each.__traceback__ = without_ours(each.__traceback__)
@@ -92,14 +102,38 @@ class Session:
             if diagnosis is None:
                 continue
             self.uncaught.add(diagnosis)
-            if is_printed:
+            line = self.ranks.instead(diagnosis) if ends_process else None
+            if line is not None:
+                self.explainer.shorten(each, line)
+            elif is_printed:
                 screen = screen_of(sys.stderr, self._style.color)
                 letters = partial(encodable, stream=sys.stderr)
                 self.explainer.fit(each, width=screen.width, color=screen.color, letters=letters)
+        if ends_process and list(self.uncaught):  # now: whoever started the ranks may end this one before it is done
+            self.ranks.leave(list(self.uncaught), None)
 
-    def conclude(self) -> Conclusion:
-        """What the run did, and what was wrong with it that never raised. The ledger is closed by that."""
-        return self.explainer.conclude(self.sanitizer.close_ledger(), self.sanitizer.complain)
+    def training_begins(self, frame: FrameType | None) -> Callable[[], None]:
+        """Have the lines of all functions recorded that there are; what is returned is called when training is over.
+
+        `frame`: whoever called the trainer, and waits for it at that line.
+        """
+        self.sanitizer.adopt()
+        return (lambda: None) if frame is None else self.sanitizer.recorder.hold(frame)
+
+    def show(self, silent: Iterable[Diagnosis]) -> None:
+        """Print silent problems that no other rank has printed."""
+        speak("".join(map(explained, self.ranks.unsaid(silent))))
+
+    def conclude(self, known: Collection[str] = ()) -> Conclusion:
+        """What the run did, and what was wrong with it that never raised. The ledger is closed by that.
+
+        `known`: the fingerprints of what was said before.
+        """
+        return self.explainer.conclude(self.sanitizer.close_ledger(), self.sanitizer.complain, known)
+
+    def conclude_so_far(self, known: Collection[str] = ()) -> Conclusion:
+        """The same of a run that goes on, as does the ledger."""
+        return self.explainer.conclude(self.sanitizer.ledger_so_far(), self.sanitizer.complain, known)
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """The diagnosis of an error, or of what led to it."""
@@ -131,7 +165,7 @@ class Session:
         self.ended_by(args.exc_value, is_printed=original is threading.__excepthook__)
 
     def _program_ended_by(self, original: object, _kind: object, error: BaseException, _traceback: object) -> None:
-        self.ended_by(error, is_printed=original is sys.__excepthook__)
+        self.ended_by(error, is_printed=original is sys.__excepthook__, ends_process=True)
 
 
 def _before(owner: Any, name: str, act: Callable[..., None]) -> Callable[[], None]:  # noqa: ANN401 # a module
@@ -161,27 +195,54 @@ def _unexplained(error: BaseException) -> None:
 _installed: Session | None = None
 
 
-def install(*, include: Iterable[str] = (), exclude: Iterable[str] = (), lines: bool = True) -> None:
+def install(
+    *,
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    lines: bool = True,
+    budget: str | float | None = None,
+    to: Callable[[Diagnosis], None] | None = None,
+) -> None:
     """Explain errors of backward passes from here on, on the exceptions themselves.
 
     `include` and `exclude` are paths or globs of files that are the user's, or are not. A second call does nothing.
     On Python 3.11 the lines of a script that is running already are not recorded; its functions are, from the first
     pass on. `gradsan run` and the variable GRADSAN come early enough to record everything.
     With `lines=False` no line is recorded: explanations are then completed from the source, and are `likely` at best.
+    With a `budget` ("0.5%" of the program's time) silent problems are looked for as well, for as long as the program
+    runs, and `to` is called with each, once; without it, they go to the logger `gradsan`.
     """
+    share = None if budget is None and to is None else _share(budget)
     try:
         if not is_installed("torch"):
             raise TorchMissingError(  # noqa: TRY301 # the one error that is meant for the caller
                 "torch is not installed for this Python", "install it with `pip install torch`"
             )
         if _installed is None:
-            take_over(Session(include=include, exclude=exclude, lines=lines))
+            session = Session(
+                include=include, exclude=exclude, lines=lines, keeps_ledger=share is not None, share=share
+            )
+            take_over(session)
+            if share is not None:
+                _report_meanwhile(session, to)
     except TorchMissingError:
         raise
     except BaseException as error:
         if not is_ours(error):
             raise
         say(f"errors are not explained: {shown(error)}")
+
+
+def _share(budget: str | float | None) -> float:
+    from gradsan.entry.production import USUAL, share_of
+
+    return share_of(USUAL if budget is None else budget)
+
+
+def _report_meanwhile(session: Session, to: Callable[[Diagnosis], None] | None) -> None:
+    from gradsan.entry.production import Production, to_logger
+
+    Production(session, to or to_logger()).begin()
 
 
 def uninstall() -> None:
@@ -200,6 +261,11 @@ def uninstall() -> None:
 def is_on() -> bool:
     """Whether gradsan watches this process, or will when torch comes."""
     return _installed is not None
+
+
+def current_session() -> Session | None:
+    """What watches this process."""
+    return _installed
 
 
 def take_over(session: Session) -> None:

@@ -36,7 +36,7 @@ class Trial:
         self._arrangement = arrangement
         self._ending = Ending(arrangement.limit, self._end)
         self._given = GivenGradients()
-        self._reference = reference("same", ())
+        self._reference = reference("same")
         self._sites: dict[int, int | None] = {}  # by the numbers of ops
         self._depth = 0
         self._process, self._began = os.getpid(), time.time()
@@ -58,10 +58,11 @@ class Trial:
             import numpy as np
 
             np.random.seed(0)  # noqa: NPY002 # the generator that programs share without saying so
-        if self._arrangement.reference is not None:
-            self._reference = reference(self._arrangement.reference.removesuffix(UNCHECKED), self._arrangement.noted)
+        asked = self._arrangement
+        if asked.reference is not None:
+            self._reference = reference(asked.reference.removesuffix(UNCHECKED), asked.noted, asked.line)
             self._reference.site_of = self._site_of
-            if self._arrangement.reference.endswith(UNCHECKED):
+            if asked.reference.endswith(UNCHECKED):
                 without_version_checks()
         found = private()
         engine = getattr(found.engine_owner, found.engine_name)
@@ -84,9 +85,9 @@ class Trial:
         self._ending.stepping()
         if self._arrangement.reference is not None and self._given.is_full:
             sys.exit(0)  # nobody asks for more of it
+        self._reference.before_step(optimizer)
         if not self._reference.skips_steps:
             self._given.stepping(optimizer, is_stale=self._reference.is_stale)
-        self._reference.before_step(optimizer)
 
     def _stepped(self, optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as above
         self._reference.after_step(optimizer)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 VARIABLE = "GRADSAN_TRIAL"
+Line = tuple[str, int, int, str]  # a file, the first and the last line of a statement, the function
 UNCHECKED = ", unchecked"  # at the end of a reference's name: edits in place stop no pass
 
 
@@ -35,11 +36,13 @@ class Arrangement:
     limit: Limit = Limit()
     reference: str | None = None  # a reference run: what its passes are to do
     noted: tuple[int, ...] = ()  # what it goes by, and another reference has noted
+    line: Line | None = None  # of the program, which it goes by
 
     def environment(self) -> dict[str, str]:
         """The variables that say so; `GRADSAN` brings the sanitizer into every Python that is started."""
         arranged: dict[str, Any] = {"notes": str(self.notes), "root": str(self.root), "scratch": str(self.scratch)}
-        arranged |= {"limit": asdict(self.limit), "reference": self.reference, "noted": self.noted}
+        arranged |= {"limit": asdict(self.limit), "reference": self.reference}
+        arranged |= {"noted": self.noted, "line": self.line}
         return {"GRADSAN": "1", VARIABLE: json.dumps(arranged)}
 
 
@@ -50,6 +53,6 @@ def arranged(environment: Mapping[str, str] = os.environ) -> Arrangement | None:
         return None
     arranged = json.loads(text)
     notes, root, scratch = (Path(arranged[name]) for name in ("notes", "root", "scratch"))
-    return Arrangement(
-        notes, root, scratch, Limit(**arranged["limit"]), arranged["reference"], tuple(arranged["noted"])
-    )
+    limit, line = Limit(**arranged["limit"]), arranged["line"]
+    noted, line = tuple(arranged["noted"]), None if line is None else tuple(line)
+    return Arrangement(notes, root, scratch, limit, arranged["reference"], noted, line)

@@ -66,6 +66,12 @@ def cut_off(steps: Steps, before: Steps, names: Names) -> list[str]:
     return [_name(names, optimizer, place) for optimizer, place in sorted(had - have) if optimizer in asked]
 
 
+def newly_trained(steps: Steps, before: Steps, names: Names) -> list[str]:
+    """Parameters that are given gradients, and were given none before."""
+    new = _trained(completed(steps)) - _trained(completed(before))
+    return [_name(names, optimizer, place) for optimizer, place in sorted(new)]
+
+
 def trained_once(steps: Steps, begun: Steps, names: Names) -> list[str]:
     """Parameters that the first step of their optimizer trains, and no later one does.
 

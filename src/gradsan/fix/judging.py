@@ -1,13 +1,24 @@
 """Does a fixed program train as meant? Its steps are compared with a run of the program that needs no edit."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
-from gradsan.causes.meaning import Meaning
-from gradsan.fix.arrangement import UNCHECKED
-from gradsan.fix.given_compared import Difference, Steps, completed, cut_off, difference, sound, starves, trained_once
+from gradsan.causes.meaning import PLACES, Meaning
+from gradsan.fix.arrangement import UNCHECKED, Line
+from gradsan.fix.given_compared import (
+    Difference,
+    Steps,
+    completed,
+    cut_off,
+    difference,
+    newly_trained,
+    sound,
+    starves,
+    trained_once,
+)
 from gradsan.fix.trials import Trial, Workshop
+from gradsan.report import Diagnosis
 
 # What agreeing with each meaning says, for whoever is to believe it.
 _AGREES: dict[Meaning, str] = {
@@ -21,21 +32,31 @@ _AGREES: dict[Meaning, str] = {
     "held": "every optimizer is given the same gradients as when the step comes after the later backward()",
     "again": "every optimizer is given the gradients that it gets when all that is old is computed again",
     "reread": "every optimizer is given the gradients that it gets when all that is old is computed again",
+    "attached": "every optimizer is given the gradients that it gets when nothing is cut off there",
+    "unfrozen": "every optimizer is given the gradients that it gets when nothing is frozen there",
+    "whole": "every optimizer is given the gradients of the whole sum",
+    "awaited": "every step is given all that backward() computed for it",
     "begun": "every parameter of the first iteration is trained in later ones too",
     "copied": "every optimizer is given the same gradients as with a copy of each edited value",
     "created": "every optimizer is given the gradients that flow through the gradient itself, too",
     "cleared": "every step is given the gradients of its own iteration alone",
     "skipped": "every optimizer is given the same gradients as when the stale step is left out",
     "same": "every optimizer is given the same gradients as before",
-    "open": "every parameter that was trained still is",
 }
 _CUTTING: tuple[Meaning, ...] = ("cut", "constant", "stored")  # a pass walks what is cut off all the same
 _NOTED = 10_000  # numbers; as many as a variable of the environment can hold
 # Another reference's notes.
-_GOES_BY: dict[Meaning, Meaning] = {"constant": "cut", "stored": "cut", "held": "beside", "reread": "again"}
+_GOES_BY: dict[Meaning, Meaning] = {
+    "constant": "cut",
+    "stored": "cut",
+    "held": "beside",
+    "awaited": "late",
+    "reread": "again",
+}
 _DRAWING_AGAIN = ("again", "begun", "beside", "open")  # what is computed again draws its random numbers again
 _NOT_REPEATED = "the gradients cannot be compared: what is to be computed again cannot be, without an edit"
 _FAILS_OTHERWISE = "there is nothing to compare its gradients with: the program also fails for other reasons"
+_AIMED = "only its author knows whether the later loss is to train what the earlier one only compares with"
 _OTHER_DRAWS = "the gradients cannot be compared: random numbers are drawn in another order"
 
 
@@ -52,14 +73,6 @@ class Verdict:
         return self.answer == "agrees"
 
 
-_UNCOMPARED: dict[Meaning, Verdict] = {
-    "open": Verdict("agrees", _AGREES["open"]),
-    "aimed": Verdict(
-        "undecided", "only its author knows whether the later loss is to train what the earlier one only compares with"
-    ),
-}
-
-
 @dataclass
 class Stage:
     """A program on the way to a clean one: as it is, or with some fixes made. Each reference is run once."""
@@ -67,18 +80,25 @@ class Stage:
     ran: Trial
     changed: Mapping[str, bytes]
     workshop: Workshop
-    _references: dict[Meaning, Trial] = field(default_factory=dict)
+    about: Diagnosis | None = None  # the problem that is dealt with
 
     def reference(self, meaning: Meaning) -> Trial:
         """How it runs without an edit where its passes do what is meant."""
-        if meaning not in self._references:
-            other = self.reference(_GOES_BY[meaning]) if meaning in _GOES_BY else None
-            noted = () if other is None else (other.sites if meaning == "stored" else other.noted)[:_NOTED]
-            found = self.workshop.run(self.changed, reference=meaning, noted=noted)
-            if found.status != 0 and meaning in _CUTTING:
-                found = self.workshop.run(self.changed, reference=meaning + UNCHECKED, noted=noted)
-            self._references[meaning] = found
-        return self._references[meaning]
+        other = self.reference(_GOES_BY[meaning]) if meaning in _GOES_BY else None
+        noted = () if other is None else (other.sites if meaning == "stored" else other.noted)[:_NOTED]
+        found = self.workshop.run(self.changed, reference=meaning, noted=noted, line=self.line_of(meaning))
+        if found.status != 0 and meaning in _CUTTING:
+            return self.workshop.run(self.changed, reference=meaning + UNCHECKED, noted=noted)
+        return found
+
+    def line_of(self, meaning: Meaning) -> Line | None:
+        """The line that the reference of a meaning goes by; None: by none, or it is not known."""
+        if self.about is None or meaning not in PLACES:
+            return None
+        place = self.about.cut if PLACES[meaning] == "cut" else self.about.made
+        if place is None:
+            return None
+        return place.file, place.line, place.end_line or place.line, place.function or ""
 
     @property
     def fails(self) -> bool:
@@ -98,7 +118,7 @@ def judge(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
 
 def is_compared(meaning: Meaning, stage: Stage) -> bool:
     """Whether there is a run to compare with: then a trial decides what an edit means, whatever the edit is."""
-    if meaning in _UNCOMPARED:
+    if meaning in ("open", "aimed"):
         return False
     return not _goes_by_the_first_step(meaning, stage) or _is_kept_as_meant(stage)
 
@@ -123,19 +143,37 @@ def _spoiled(trial: Trial, stage: Stage, meaning: Meaning) -> Verdict | None:
 
 
 def _as_meant(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
-    if meaning in _UNCOMPARED:
-        return _UNCOMPARED[meaning]
+    here = _here(meaning, stage)
+    return _WAYS.get(here, _by_its_run)(trial, here, stage)
+
+
+def _here(meaning: Meaning, stage: Stage) -> Meaning:
+    """What a meaning comes to in this program."""
     if _goes_by_the_first_step(meaning, stage):
-        return _begun(trial, stage)
-    if meaning == "beside":
-        reference = stage.reference("beside")
-        is_open = reference.joint or (reference.shared and not reference.stale)
-        return _shared(trial, stage) if is_open else _again(trial, stage, "beside")
-    if meaning == "again" or (meaning == "constant" and _untrained_as_constant(stage.reference("constant"), stage)):
-        return _again(trial, stage, "again")
-    if meaning == "same" and not stage.fails:
-        return _compared(trial, stage.ran, meaning)
-    return _compared(trial, stage.reference("kept" if meaning == "same" else meaning), meaning)
+        return "begun"
+    if meaning == "constant" and _untrained_as_constant(stage.reference("constant"), stage):
+        return "again"
+    return "kept" if meaning == "same" and stage.fails else meaning
+
+
+def _by_its_run(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
+    return _compared(trial, stage.ran if meaning == "same" else stage.reference(meaning), meaning)
+
+
+def _by_a_line(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
+    """By a run in which one line does something else, where it can; who is to be frozen, a run cannot show."""
+    reference = stage.reference(meaning) if stage.line_of(meaning) else None
+    if reference is None or reference.status != 0 or reference.stale or not reference.noted:
+        return _only_seen(trial, meaning, stage)
+    found = _compared(trial, reference, meaning)
+    return found if found.agrees or meaning != "unfrozen" else _only_seen(trial, meaning, stage)
+
+
+def _only_seen(trial: Trial, _meaning: Meaning, stage: Stage) -> Verdict:
+    """Who is trained now and was not, for whoever has to decide."""
+    new = newly_trained(trial.steps, stage.ran.steps, trial.names)
+    seen = f" (with it, {_listed(new)} {'are' if len(new) > 1 else 'is'} trained, and else not)" if new else ""
+    return Verdict("undecided", f"only its author knows whether it trains as meant{seen}")
 
 
 def _goes_by_the_first_step(meaning: Meaning, stage: Stage) -> bool:
@@ -157,6 +195,12 @@ def _untrained_as_constant(trial: Trial, stage: Stage) -> list[str]:
     return cut_off(trial.steps, stage.reference("kept").steps, trial.names)
 
 
+def _beside(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
+    reference = stage.reference("beside")
+    is_open = reference.joint or (reference.shared and not reference.stale)
+    return _shared(trial, stage) if is_open else _again(trial, meaning, stage)
+
+
 def _shared(trial: Trial, stage: Stage) -> Verdict:
     """Two losses share features, and a step came between their passes: nothing says whether the later trains them."""
     found = difference(trial.steps, stage.reference("held").steps, trial.names)
@@ -166,7 +210,7 @@ def _shared(trial: Trial, stage: Stage) -> Verdict:
     return Verdict("undecided", f"{why}: compared with a step after both passes, {found.what} (step {found.step})")
 
 
-def _again(trial: Trial, stage: Stage, first: Meaning) -> Verdict:
+def _again(trial: Trial, first: Meaning, stage: Stage) -> Verdict:
     """By the first reference that computes nothing from old parameters."""
     for meaning in dict.fromkeys((first, "again")):
         reference = stage.reference(meaning)
@@ -179,7 +223,7 @@ def _again(trial: Trial, stage: Stage, first: Meaning) -> Verdict:
     return Verdict("undecided", _NOT_REPEATED if stage.reference("again").status == 0 else _FAILS_OTHERWISE)
 
 
-def _begun(trial: Trial, stage: Stage) -> Verdict:
+def _begun(trial: Trial, _meaning: Meaning, stage: Stage) -> Verdict:
     """By who is trained, once parameters have changed: no reference has values that the program does not compute."""
     if _is_kept_as_meant(stage):
         return _compared(trial, stage.reference("kept"), "kept")
@@ -187,6 +231,21 @@ def _begun(trial: Trial, stage: Stage) -> Verdict:
     if once:
         return Verdict("differs", f"only the first iteration trains {_listed(once)}")
     return Verdict("agrees", _AGREES["begun"])
+
+
+def _aimed(_trial: Trial, _meaning: Meaning, _stage: Stage) -> Verdict:
+    return Verdict("undecided", _AIMED)
+
+
+# How it is judged what has not simply a run of its own to be compared with.
+_WAYS: dict[Meaning, Callable[[Trial, Meaning, Stage], Verdict]] = {
+    "aimed": _aimed,
+    "open": _only_seen,
+    "begun": _begun,
+    "again": _again,
+    "beside": _beside,
+    **dict.fromkeys(PLACES, _by_a_line),
+}
 
 
 def _compared(trial: Trial, reference: Trial, meaning: Meaning) -> Verdict:

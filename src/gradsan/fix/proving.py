@@ -71,6 +71,7 @@ class Prover:
 
     def prove(self, diagnosis: Diagnosis) -> Proof | None:
         """The first path that ends this problem and trains as meant, where there is one."""
+        self.stage.about = diagnosis
         self._known = tuple(each for each in self.stage.ran.diagnoses if each is not diagnosis)
         fixes = self._in_time("", ranked_in_time(diagnosis.fixes, self._program(diagnosis, self.stage)))
         if not fixes:

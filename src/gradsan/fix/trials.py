@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from gradsan.facts.live_evidence import LiveEvidence
-from gradsan.fix.arrangement import Arrangement, Limit
+from gradsan.fix.arrangement import Arrangement, Limit, Line
 from gradsan.fix.environment import environment
 from gradsan.fix.given_compared import Steps
 from gradsan.fix.sandbox.plans import Ended, Plan
@@ -78,23 +78,32 @@ class Workshop:
         self._tick = tick
         self._limit = Limit(max_steps) if max_steps else Limit(_BEYOND, _SHORT, _SHARE * seconds)
         self._is_limit_given = max_steps is not None
-        self._known: dict[tuple[frozenset[tuple[str, bytes]], str | None], Trial] = {}
+        self._known: dict[tuple[frozenset[tuple[str, bytes]], str | None, Line | None], Trial] = {}
 
-    def run(self, changed: Mapping[str, bytes], *, reference: str | None = None, noted: tuple[int, ...] = ()) -> Trial:
+    def run(
+        self,
+        changed: Mapping[str, bytes],
+        *,
+        reference: str | None = None,
+        noted: tuple[int, ...] = (),
+        line: Line | None = None,
+    ) -> Trial:
         """The program with these files changed; as a reference run, where that is asked."""
-        asked = frozenset(changed.items()), reference
+        asked = frozenset(changed.items()), reference, line
         if asked not in self._known:
             is_first = not self._known
-            self._known[asked] = trial = self._tried(changed, reference, noted)
+            self._known[asked] = trial = self._tried(changed, reference, noted, line)
             if is_first and not self._is_limit_given:
                 self._limit = _limit_after(trial, self._seconds)
         return self._known[asked]
 
-    def _tried(self, changed: Mapping[str, bytes], reference: str | None, noted: tuple[int, ...]) -> Trial:
+    def _tried(
+        self, changed: Mapping[str, bytes], reference: str | None, noted: tuple[int, ...], line: Line | None
+    ) -> Trial:
         _demand_inside(changed, self.root)
         root = self.root.resolve()
         plan = Plan(new_folder(), root, self.layers, self._command, changed=dict(changed))
-        arranged = Arrangement(plan.notes, root, plan.work, self._limit, reference, noted)
+        arranged = Arrangement(plan.notes, root, plan.work, self._limit, reference, noted, line)
         plan = replace(plan, environment=environment(arranged))
         with supervised(plan, seconds=self._seconds, tick=self._tick) as ended:
             return _read(arranged, ended, self._wants)

@@ -133,8 +133,10 @@ def _is_op(node: Node) -> bool:
 
 
 def adds_up(node: Node) -> bool:
-    """Whether an op only adds up, scales or re-shapes one number."""
-    return kind_of(node) in _LINEAR and _is_one_number(node)
+    """Whether an op only adds up, scales or re-shapes one number; a product of two graphs does not."""
+    kind = kind_of(node)
+    is_product = kind in _SCALING and len(inputs_of(node)) > 1
+    return kind in _LINEAR and not is_product and _is_one_number(node)
 
 
 def kind_of(node: Node) -> str:

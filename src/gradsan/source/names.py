@@ -144,7 +144,7 @@ def loaded(code: Code, wanted: str) -> list[ast.expr]:
 
 
 def loaded_names(code: Code) -> set[str]:
-    """The plain names that are read in it."""
+    """The plain names that are read in it, without those that a comprehension or a lambda binds for itself."""
     found = _reads(code, lambda node: isinstance(node, ast.Name))
     return {each.id for each in found if isinstance(each, ast.Name)}
 
@@ -156,8 +156,36 @@ def _reads(code: Code, is_wanted: Callable[[ast.AST], bool]) -> Iterator[ast.exp
         elif isinstance(node, ast.AugAssign) and is_wanted(node.target):
             yield node.target
             yield from _reads(node.value, is_wanted)
+        elif isinstance(node, (ast.Lambda, *COMPREHENSIONS)):
+            yield from _reads_around(node, is_wanted)
         else:
             yield from _reads(_evaluated(node), is_wanted)
+
+
+def _reads_around(node: ast.AST, is_wanted: Callable[[ast.AST], bool]) -> Iterator[ast.expr]:
+    """What is read in a scope of its own, and is bound around it; the first iterable is evaluated outside."""
+    match node:
+        case ast.Lambda(args=arguments, body=body):
+            own, inside = {*parameters(arguments)}, list[ast.AST]([body])
+        case ast.DictComp(generators=[first, *more]):
+            own, inside = _bound_in(first, *more), [node.key, node.value, *first.ifs, *more]
+            yield from _reads(first.iter, is_wanted)
+        case (
+            ast.ListComp(generators=[first, *more])
+            | ast.SetComp(generators=[first, *more])
+            | ast.GeneratorExp(generators=[first, *more])
+        ):
+            own, inside = _bound_in(first, *more), [node.elt, *first.ifs, *more]
+            yield from _reads(first.iter, is_wanted)
+        case _:
+            return
+    for each in _reads(inside, is_wanted):
+        if own.isdisjoint(part.id for part in ast.walk(each) if isinstance(part, ast.Name)):
+            yield each
+
+
+def _bound_in(*generators: ast.comprehension) -> set[str]:
+    return {name for each in generators for part in ast.walk(each.target) for name in bound_by(part)}
 
 
 def _evaluated(node: ast.AST) -> Iterable[ast.AST]:
@@ -165,8 +193,6 @@ def _evaluated(node: ast.AST) -> Iterable[ast.AST]:
     match node:
         case ast.FunctionDef(body=body) | ast.AsyncFunctionDef(body=body):
             return body
-        case ast.Lambda(body=value):
-            return [value]
         case ast.AnnAssign(target=target, value=value):
             return [target, *([] if value is None else [value])]
     return ast.iter_child_nodes(node)

@@ -38,9 +38,20 @@ def into_the_loop(program: Program, *, widely: bool = False) -> Iterator[Draft]:
     if body is None:
         return
     moved, container = body
-    uses = _first_use(container.body, moved)
-    if uses is None or not _may_move(moved, container, uses, widely=widely) or _create(program, making, moved):
+    if _create(program, making, moved):
         return
+    while uses := _first_use(container.body, moved):
+        if not _may_move(moved, container, uses, widely=widely):
+            return
+        yield _moved(program, making, moved, container, uses)
+        if not isinstance(uses, Loop) or uses not in passing.tree.above(passing.statement):
+            return
+        container = uses  # a loop over batches in a loop over epochs: what is trained may change in each of them
+
+
+def _moved(
+    program: Program, making: Place, moved: list[Statement], container: Loop | Function, uses: Statement
+) -> Draft:
     draft = Draft()
     draft.is_partial = program.leaves_some(making, {line for each in moved for line in _lines(making.tree, each)})
     below = _read_below(making, container)
@@ -52,7 +63,7 @@ def into_the_loop(program: Program, *, widely: bool = False) -> Iterator[Draft]:
         else:
             below |= loaded_names(each)
     draft.insert_before(making.tree, uses, *(code_of(making.tree, each) for each in moved))
-    yield draft
+    return draft
 
 
 def _update_into_the_loop(program: Program) -> Iterator[Draft]:
@@ -89,9 +100,15 @@ def _lines(tree: Tree, statement: Statement) -> range:
 
 
 def _read_below(making: Place, container: Loop | Function) -> set[str]:
-    """The names that are read below the loop or the closure, in the block in which they are created."""
-    block = making.block
-    return set().union(*(loaded_names(each) for each in block[block.index(container) + 1 :]))
+    """The names that are read below the loop or the closure, up to the end of the block in which they are created."""
+    found: set[str] = set()
+    around = [container, *making.tree.above(container)]
+    for each in around:
+        if isinstance(each, Statement):
+            found |= loaded_names(making.tree.below(each))
+        if each in making.block:
+            break
+    return found
 
 
 def _bound_by_the_call(tree: Tree, closure: Function, wanted: set[str], draft: Draft) -> set[str]:

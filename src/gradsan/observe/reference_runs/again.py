@@ -1,11 +1,10 @@
 """The reference run in which all that was computed from parameters is computed again once they have changed."""
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 from gradsan.observe.reference_runs.asked import INPUTS, Asked
-from gradsan.observe.reference_runs.calls import mapped
+from gradsan.observe.reference_runs.calls import follow, mapped
 from gradsan.observe.reference_runs.kept import Kept
 from gradsan.observe.reference_runs.worksheet import Worksheet
 
@@ -19,7 +18,7 @@ class Again(Kept):
     def __init__(self, read_again: Iterable[int] = ()) -> None:
         super().__init__()
         self._sheet = Worksheet(read_again)
-        _follow(self._sheet)
+        follow(self._sheet.call)
 
     @property
     def noted(self) -> Iterable[int]:
@@ -43,23 +42,3 @@ class Again(Kept):
         """Values of what it trains are old now."""
         super().after_step(optimizer)
         self._sheet.notice()
-
-
-def _follow(sheet: Worksheet) -> None:
-    """Let a worksheet make every call of torch's functions, and of those that a program wrote itself."""
-    import torch
-    from torch.overrides import TorchFunctionMode
-
-    class Following(TorchFunctionMode):
-        def __torch_function__(self, func: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401 # as torch has it
-            return sheet.call(func, args, kwargs or {})
-
-    functions: Any = torch.autograd.Function
-    own = functions.apply.__func__
-
-    def apply(cls: type, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as above
-        return sheet.call(partial(own, cls), args, named)
-
-    functions.apply = classmethod(apply)
-    following: Any = Following()
-    following.__enter__()  # for good: the process ends with it

@@ -7,13 +7,14 @@ from gradsan.observe.graph import Node, leaves_of
 from gradsan.observe.modules import all_parameters, parameters_of
 from gradsan.observe.reference_runs.asked import Asked
 from gradsan.observe.reference_runs.cut import FREED, Cut
-from gradsan.observe.reference_runs.kept import Kept
+from gradsan.observe.reference_runs.kept import Kept, Same
 
 
 class Apart(Cut):
     """A pass trains those optimizers alone that step before the next one.
 
-    Where two passes come before the steps, the later one ends where the earlier one has been.
+    Where two passes come before the steps, the later one ends where the earlier one has been. But where gradients of
+    the earlier one were given up in between, the later one is for those who gave them up.
     """
 
     def __init__(self) -> None:
@@ -27,13 +28,18 @@ class Apart(Cut):
         if self._stepped:
             self._take_back()
         if self._before:
-            super().before(pass_)
+            kept = [each for each, _ in self._before.values() if not _is_given_up(each, self._after.get(id(each)))]
+            if len(kept) == len(self._before):
+                super().before(pass_)
+            else:
+                self._withheld = [(each, _copy(each.grad)) for each in kept]
             return
         self._before = {id(each): (each, _copy(each.grad)) for each in all_parameters()}
 
     def after(self, pass_: Asked) -> None:
         """Note what it walked."""
         super().after(pass_)
+        self._give_back()
         self._after = {id(each): _copy(each.grad) for each, _ in self._before.values()}
 
     def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
@@ -115,6 +121,87 @@ class Held(Kept):
             super().after_step(optimizer)
         self._steps += 1
         self.skips_steps = self._steps in self._early
+
+
+class Late(Same):
+    """The program as it is. Its steps are noted that come before a pass whose gradients no step is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._early: set[int] = set()  # the numbers of such steps
+        self._steps = 0
+        self._gave: list[tuple[Any, Any]] | None = (
+            None  # leaves, and their gradients, since a pass; None: there was none
+        )
+
+    @property
+    def noted(self) -> Iterable[int]:
+        """The steps that came too early, from 0; with others, also one whose pass the program ends with."""
+        return self._early | ({self._steps - 1} if self._early and self._steps and self._gave else set())
+
+    def before(self, pass_: Asked) -> None:
+        """What the pass before gave may have been given up."""
+        super().before(pass_)
+        if self._steps and any(_is_given_up(*each) for each in self._gave or ()):
+            self._early.add(self._steps - 1)
+
+    def after(self, pass_: Asked) -> None:
+        """Note what it gave."""
+        super().after(pass_)
+        self._gave = _gradients_of(pass_)
+
+    def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """A step without any pass is for the next one, and so are all that find nothing then."""
+        super().before_step(optimizer)
+        finds_nothing = all(_is_given_up(*each) for each in self._gave or ())
+        if self._gave is None or (0 in self._early and finds_nothing):
+            self._early.add(self._steps)
+        if self._gave is not None:
+            self._gave = []
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """Count it."""
+        super().after_step(optimizer)
+        self._steps += 1
+
+
+class Awaited(Held):
+    """Steps that come too early are made after the next pass; what was given up before a step is there again."""
+
+    def __init__(self, early: Iterable[int]) -> None:
+        super().__init__(early)
+        self._gave: dict[int, Any] = {}  # id of a leaf → its gradient, since a pass
+        self._returned: list[tuple[Any, Any]] = []  # parameters that are given it back, and what they have instead
+
+    def after(self, pass_: Asked) -> None:
+        """Note what it gave."""
+        self._gave |= {id(each): given for each, given in _gradients_of(pass_)}
+        super().after(pass_)
+
+    def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """Give back what was given up since."""
+        for each in () if self.skips_steps else parameters_of(optimizer):
+            given = self._gave.pop(id(each), None)
+            if _is_given_up(each, given):
+                self._returned.append((each, each.grad))
+                each.grad = given
+        super().before_step(optimizer)
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+        """It is given up now."""
+        super().after_step(optimizer)
+        for each, gradient in self._returned:
+            each.grad = gradient
+        self._returned = []
+
+
+def _gradients_of(pass_: Asked) -> list[tuple[Any, Any]]:
+    return [(each, _copy(each.grad)) for each in leaves_of(pass_.below)]
+
+
+def _is_given_up(leaf: Any, given: Any) -> bool:  # noqa: ANN401 # a tensor, and its gradient
+    """Whether a gradient was there, and is there no more."""
+    return given is not None and bool(given.any()) and (leaf.grad is None or not bool(leaf.grad.any()))
 
 
 def _copy(gradient: Any) -> Any:  # noqa: ANN401 # a tensor, or None

@@ -1,6 +1,7 @@
 """Calls of torch's functions, seen from above: what they are given, and what they will do with it."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from gradsan.knowledge.tensors import edits, operation
@@ -79,3 +80,23 @@ def looks_editing(function: Callable[..., Any]) -> bool:
     """Whether its name says that it edits its first argument."""
     name = name_of(function)
     return name == "__setitem__" or edits(name)
+
+
+def follow(call: Callable[..., Any]) -> None:
+    """Have every call of torch's functions, and of those that a program wrote itself, made by `call`, for good."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    class Following(TorchFunctionMode):
+        def __torch_function__(self, func: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401 # as torch has it
+            return call(func, args, kwargs or {})
+
+    functions: Any = torch.autograd.Function
+    own = functions.apply.__func__
+
+    def apply(cls: type, *args: Any, **named: Any) -> Any:  # noqa: ANN401 # as above
+        return call(partial(own, cls), args, named)
+
+    functions.apply = classmethod(apply)
+    following: Any = Following()
+    following.__enter__()  # the process ends with it

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable
 
 from gradsan.observe.reference_runs.again import Again
-from gradsan.observe.reference_runs.apart import Apart, Held, Skipped
+from gradsan.observe.reference_runs.apart import Apart, Awaited, Held, Late, Skipped
+from gradsan.observe.reference_runs.attached import Attached, Line, Whole
 from gradsan.observe.reference_runs.beside import Beside
 from gradsan.observe.reference_runs.cut import Constant, Cut, Stored, Term
 from gradsan.observe.reference_runs.kept import Cleared, Copied, Created, Kept, Same
@@ -17,6 +18,7 @@ _REFERENCES: dict[str, Callable[[], Kept]] = {
     "term": Term,
     "apart": Apart,
     "skipped": Skipped,
+    "late": Late,
     "copied": Copied,
     "created": Created,
     "cleared": Cleared,
@@ -27,13 +29,20 @@ _REFERENCES: dict[str, Callable[[], Kept]] = {
 _INFORMED: dict[str, Callable[[Iterable[int]], Kept]] = {
     "constant": Constant,
     "held": Held,
+    "awaited": Awaited,
     "stored": Stored,
     "reread": Again,
 }
 
 
-def reference(name: str, noted: Iterable[int]) -> Kept:
+# Those that go by a line of the program.
+_OF_A_LINE: dict[str, Callable[[Line], Kept]] = {"attached": Attached, "unfrozen": Attached, "whole": Whole}
+
+
+def reference(name: str, noted: Iterable[int] = (), line: Line | None = None) -> Kept:
     """The reference of that name; `noted`: by another run of the same program."""
+    if line is not None:
+        return _OF_A_LINE[name](line)
     return _INFORMED[name](noted) if name in _INFORMED else _REFERENCES[name]()
 
 
