@@ -18,6 +18,7 @@ from gradsan.facts.incident import (
     Repetition,
     SecondPass,
     WithoutHistory,
+    whom_for,
 )
 from gradsan.facts.location import Frame
 from gradsan.report import Culprit, Diagnosis, RaisedError
@@ -124,11 +125,30 @@ def test_fake_of_a_gan_made_once_a_iteration_is_another_networks_output() -> Non
 
 def test_pass_that_reaches_nothing_fresh_is_distinguished_by_who_stepped_on_the_earlier_one() -> None:
     """A policy's loss walked through the bonus of another network, whose own pass comes later."""
-    owners = replace(APART, fresh=frozenset(), freed=frozenset({"dynamics"}), stepped=frozenset({"policy"}))
+    owners = replace(APART, fresh=frozenset(), freed=frozenset({"dynamics"}), served=frozenset({"policy"}))
 
     assert diagnosed(replace(SHARED, owners=owners)).code == "GS106"
-    assert diagnosed(replace(SHARED, owners=replace(owners, stepped=frozenset({"dynamics"})))).code == "GS102"
+    assert diagnosed(replace(SHARED, owners=replace(owners, served=frozenset({"dynamics"})))).code == "GS102"
     assert diagnosed(replace(SHARED, owners=replace(owners, by_optimizer=False))).code == "GS102"
+
+
+def test_what_its_owners_threw_away_was_meant_for_others() -> None:
+    """A probe's loss walks through the encoder, which clears what that gave it; or all of it is cleared, to compare."""
+    probe = replace(ONE, served=frozenset("p"), discarded=ONE.freed)
+
+    assert diagnosed(replace(SHARED, owners=probe, cleared_between=True)).fixes[0].kind == "detach"
+    assert diagnosed(replace(SHARED, owners=ONE, cleared_between=True)).fixes[0].kind == "retain-graph"
+    assert diagnosed(replace(SHARED, owners=replace(probe, discarded=frozenset()))).code == "GS102"
+
+
+def test_pass_is_for_those_who_keep_what_it_gives_them() -> None:
+    """Who steps right after it, or else who does not clear it while others do; where all clear, nobody can tell."""
+    both = frozenset("ab")
+
+    assert whom_for(frozenset("a"), both, frozenset("b")) == frozenset("a")
+    assert whom_for(frozenset(), both, frozenset("b")) == frozenset("a")
+    assert whom_for(frozenset(), both, both) == frozenset()
+    assert whom_for(frozenset(), both, frozenset()) == frozenset()
 
 
 def test_what_was_created_once_is_cut_off_where_the_iteration_trains_the_same_parameters_again() -> None:
@@ -141,9 +161,9 @@ def test_what_was_created_once_is_cut_off_where_the_iteration_trains_the_same_pa
 
 def test_what_was_created_once_is_cut_off_where_its_owner_does_not_step() -> None:
     """A teacher that was trained before; where its own optimizer steps, it is to be computed again."""
-    teacher = Owners(frozenset("a"), frozenset("b"), by_optimizer=True, stepped=frozenset("a"))
-    both = replace(teacher, stepped=frozenset("ab"))
-    unknown = replace(teacher, stepped=frozenset())
+    teacher = Owners(frozenset("a"), frozenset("b"), by_optimizer=True, served=frozenset("a"))
+    both = replace(teacher, served=frozenset("ab"))
+    unknown = replace(teacher, served=frozenset())
 
     first = [diagnosed(replace(BEFORE_LOOP, owners=owners)).fixes[0].kind for owners in (teacher, both, unknown)]
 

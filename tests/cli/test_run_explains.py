@@ -187,7 +187,7 @@ def test_json_without_a_file_goes_to_stderr(workshop: Workshop) -> None:
     ("options", "sentence"),
     [
         ("--format pdf", "invalid value for '--format'"),
-        ("--format html", "a page is a file of its own"),
+        ("--format html", "an HTML page cannot be printed here"),
         ("--select GS103,GS9", "there is no code 'GS9'"),
         ("--ignore nonsense", "there is no code 'nonsense'"),
         ("--output missing/report.json", "cannot write 'missing/report.json' (No such file or directory)"),

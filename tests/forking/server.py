@@ -46,6 +46,7 @@ def main(listening: str, python: str) -> None:
 
 def _import_all() -> None:
     before = Moment()
+    sys.dont_write_bytecode = False  # as programs see it is settled when they start; those that start cold read ours
     with suppress(ImportError):  # a Python without torch has other programs to run
         for name in LIBRARIES:
             importlib.import_module(name)

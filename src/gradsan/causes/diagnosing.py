@@ -202,8 +202,8 @@ def _evidence(incident: Incident) -> dict[str, int | float | str | None]:
         "own_backward": incident.shaped_by,
         "old_part": _role(incident),
     }
-    if incident.owners.apart and incident.owners.stepped:
-        trains_creator = bool(incident.owners.stepped & incident.owners.freed)
+    if incident.owners.apart and incident.owners.served:
+        trains_creator = bool(incident.owners.served & incident.owners.freed)
         found["earlier_pass_trains"] = "its maker" if trains_creator else "others"
     return found
 

@@ -57,6 +57,8 @@ def instance_attribute(machine: Machine, instance: Instance, name: str, node: as
         return Mapping(entries=instance.attributes, exact=False)  # type: ignore[arg-type] # what is set in one is in the other
     if name.startswith("__"):
         return instance.cls if name == "__class__" else Value()
+    if isinstance(instance.base, Layer):
+        return layer_attribute(machine, instance.base, name, node)
     instance.guessed.add(name)
     guessed = instance.attributes[name] = Value(label=f"self.{name}", created=machine.site(node))
     return guessed

@@ -103,8 +103,8 @@ def _require(machine: Machine, owner: Value, value: Value, node: ast.Attribute) 
     """`p.requires_grad = False`."""
     if not isinstance(value, Const):
         return False
-    for leaf in leaves_of(owner):
-        leaf.requires = bool(value.value)
+    wanted, site = bool(value.value), machine.site(node)
+    machine.world.require(leaves_of(owner), site, wanted=wanted, certain=machine.is_certain)
     return True
 
 

@@ -11,6 +11,7 @@ from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import bare, cut, result
 from gradsan.check.slots import attribute_name
 from gradsan.check.tables import entered
+from gradsan.check.unfollowed import unknown_call
 from gradsan.check.values import (
     NONE,
     Class,
@@ -107,7 +108,7 @@ def _range(machine: Machine, call: Call) -> Value:
         numbers = range(*bounds)
         if len(numbers) <= _FOLLOWED:
             return Sequence(elements=[Const(value=each) for each in numbers])
-        return Sequence(elements=_indices(bounds[0] if len(bounds) > 1 else 0), exact=False)
+        return Sequence(elements=_indices(bounds[0] if len(bounds) > 1 else 0), exact=False, length=len(numbers))
     from_zero = len(call.arguments) <= 1 or bounds[:1] == [0]
     return Sequence(elements=_indices(0) if from_zero else [Value(), Value()], exact=False)
 
@@ -194,6 +195,14 @@ def _sum(machine: Machine, call: Call) -> Value:
         scalar = isinstance(value, Sequence) and all(each.op is None or each.op.scalar for each in value.elements)
         return result(machine, "add", call.arguments[:1], call.node, linear=scalar, scalar=scalar)
     return bare(machine, [value], call.node)
+
+
+@entered(BUILTINS, "min", "max", "abs", "round", "pow")
+def _of_numbers(machine: Machine, call: Call) -> Value:
+    """Of numbers, a number; of tensors, nobody knows which one."""
+    if any(ops_of(each) for each in call.values):
+        return unknown_call(machine, call.name, call)
+    return bare(machine, call.values, call.node)
 
 
 @entered(BUILTINS, "len")

@@ -2,17 +2,17 @@
 
 import ast
 
-from gradsan.check import checkpoint_calls, container_calls, library_calls, recording_calls
+from gradsan.check import checkpoint_calls, container_calls, library_calls, object_calls, recording_calls
 from gradsan.check.function_calls import enter
 from gradsan.check.holding import OF_TENSORS, lacks
+from gradsan.check.inherited_calls import call_super
 from gradsan.check.machine import Call, Given, Machine
-from gradsan.check.object_calls import call_super
 from gradsan.check.tables import CALLEES, EXPRESSIONS, RECEIVERS, entered
 from gradsan.check.troubles import Misfit
 from gradsan.check.values import Function, Library, Mapping, Method, Partial, Value, is_exact, ops_of
 
 # With those that they load, they follow calls of every kind.
-KINDS = (checkpoint_calls, container_calls, library_calls, recording_calls)
+KINDS = (checkpoint_calls, container_calls, library_calls, object_calls, recording_calls)
 
 
 @entered(EXPRESSIONS, ast.Call)

@@ -2,6 +2,7 @@
 
 from gradsan.check.definitions import inner_pass
 from gradsan.check.function_calls import enter
+from gradsan.check.inherited_calls import layer_of
 from gradsan.check.machine import NOWHERE, Call, Machine
 from gradsan.check.new_ops import result, untyped
 from gradsan.check.tables import CALLEES, RECEIVERS, entered
@@ -24,7 +25,9 @@ def construct(machine: Machine, cls: Class, call: Call) -> Instance:
         _fill(machine, created, call)
     elif isinstance(constructor, Function):
         enter(machine, constructor, call, created)
-    elif not cls.is_module and cls.has_foreign_base:
+    elif cls.is_module:
+        created.base = layer_of(machine, cls, call)
+    elif cls.has_foreign_base:
         created.given = call.values
     return created
 
@@ -37,6 +40,9 @@ def _fill(machine: Machine, created: Instance, call: Call) -> None:
         created.attributes[name] = machine.call(default.function, Call(NOWHERE)) if is_factory else default  # type: ignore[attr-defined]
     created.attributes |= dict(zip(created.cls.fields, call.values, strict=False))
     created.attributes |= {key: value for key, (value, _) in call.keywords.items()}
+    rest = created.cls.member("__post_init__")
+    if isinstance(rest, Function):
+        enter(machine, rest, Call(call.node), created)
 
 
 @entered(RECEIVERS, Class)

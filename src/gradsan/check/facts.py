@@ -21,6 +21,7 @@ from gradsan.facts.incident import (
     ReadAfterFree,
     SecondPass,
     WithoutHistory,
+    whom_for,
 )
 
 
@@ -32,7 +33,7 @@ def stopped(trouble: Trouble, world: World) -> Stopped:
 def _without_graph(trouble: NoGraph, world: World) -> Stopped:
     failing = trouble.failing
     cut, doubt = stack_of(trouble.cut.site), weighed_by(SURE, failing)
-    incident = WithoutHistory(pass_fact(failing, world), cut=cut, proved=True, doubt=doubt)
+    incident = WithoutHistory(pass_fact(failing, world), cut=cut, by=trouble.cut.how or None, proved=True, doubt=doubt)
     return Stopped(incident, label_for(trouble.name))
 
 
@@ -120,11 +121,14 @@ def _owners(old: OldPart, trouble: SecondWalk, world: World) -> Owners:
     """Whose parameters lie inside and outside the freed part, and whom the earlier pass was for."""
     fresh, freed = leaves_in(old.beside), leaves_in(old.ops)
     names = {id(each): f"{each.name}#{at}" for at, each in enumerate(world.optimizers)}
+    stepped = frozenset(names[id(each)] for each in world.stepped_between(trouble.freeing, trouble.failing))
+    discarded = frozenset(names[id(each)] for each in world.discarded_between(trouble.freeing, trouble.failing))
     owners = Owners(
         _optimizers(fresh, world),
         _optimizers(freed, world),
         by_optimizer=True,
-        stepped=frozenset(names[id(each)] for each in world.stepped_after(trouble.freeing)),
+        served=whom_for(stepped, _optimizers(set(trouble.freeing.reached), world), discarded),
+        discarded=discarded,
         one_line=stack_of(trouble.failing.site) == stack_of(trouble.freeing.site),
     )
     return owners if owners.fresh or owners.freed else Owners(_modules(fresh), _modules(freed), by_optimizer=False)

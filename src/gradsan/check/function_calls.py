@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from gradsan.check.call_frames import Frame
 from gradsan.check.definitions import is_abstract, yields
-from gradsan.check.graph import DOUBTFUL, Code, Cut
+from gradsan.check.graph import DOUBTFUL, LIKELY, SURE, Code, Cut
 from gradsan.check.machine import Call, GivenUpError, Machine, Watched
 from gradsan.check.new_ops import result
 from gradsan.check.tables import CALLEES, RECEIVERS, entered
@@ -31,6 +31,7 @@ from gradsan.source.file import Source
 _DEEPEST_CALL = 24  # calls within calls that are followed
 _DEEPEST_STATE = 24  # modules within modules
 _LONG_ENOUGH = 250  # expressions in which nothing of a graph happens
+_UNKNOWN_KEY = "<unknown>"
 _AGAIN = 2  # how often a function may call itself before it is taken as unknown
 
 
@@ -42,10 +43,24 @@ def enter(machine: Machine, function: Function, call: Call, receiver: Value | No
         return unknown_call(machine, _name(function), call)
     if function.remembered is None:
         return _patiently(machine, function, source, call, receiver)
-    key = tuple(map(key_of, call.values))
+    key = tuple(map(_cache_key, call.values))
     if key not in function.remembered:
         function.remembered[key] = _patiently(machine, function, source, call, receiver)
-    return function.remembered[key]
+    answer = function.remembered[key]
+    for op in ops_of(answer):
+        op.called = op.called or _callee(call)
+        op.doubt = max(op.doubt, LIKELY if _UNKNOWN_KEY in key else SURE)
+    return answer
+
+
+def _cache_key(value: Value) -> object:
+    """What a cache knows an argument by. It is there to be asked again for the same, of which nothing may be known."""
+    is_unknown = type(value) is Value and value.op is None and not value.opaque and value.slot is None
+    return _UNKNOWN_KEY if is_unknown else key_of(value)
+
+
+def _callee(call: Call) -> str | None:
+    return ast.unparse(call.node.func) if isinstance(call.node, ast.Call) else None
 
 
 def _patiently(machine: Machine, function: Function, source: Source, call: Call, receiver: Value | None) -> Value:

@@ -59,6 +59,7 @@ class LoopRun:
 
     header: Site
     imagined: bool = False  # nobody wrote it: a library calls again and again
+    is_short: bool = False  # it is known to have a few iterations
 
 
 # The iterations that are under way, outermost first.
@@ -108,6 +109,7 @@ class Leaf:
     name: str
     module: str  # the outermost module it belongs to, for programs without optimizers
     requires: bool = True
+    frozen: "Cut | None" = None  # where it was, on no assumption
     assumed: bool = False  # nothing shows that it exists but the name of what was called
     origin: tuple[object, ...] = ()  # by which calls it was created, in which iterations: the same on every path
     storage: Storage = field(default_factory=Storage)

@@ -8,9 +8,10 @@ from gradsan.check.expressions import known_truth
 from gradsan.check.graph import LoopRun
 from gradsan.check.machine import NOWHERE, Call, Machine
 from gradsan.check.tables import EXPRESSIONS, entered
-from gradsan.check.values import Const, Mapping, Sequence, Value, is_exact, key_of, ops_of, whole_number
+from gradsan.check.values import Const, Mapping, Sequence, Value, is_exact, key_of, length_of, ops_of, whole_number
 
 LONGEST_UNROLLED = 4  # elements of a known list that are gone through one by one
+_Known = tuple[bool, int | None]  # whether all elements are known; how many there are, if that is
 _KINDS: dict[type[ast.expr], str] = {ast.ListComp: "list", ast.SetComp: "set", ast.GeneratorExp: "generator"}
 
 
@@ -60,7 +61,7 @@ def _any_of(value: Mapping) -> Value:
 def mapping_comprehension(machine: Machine, node: ast.DictComp) -> Value:
     """`{key: value for …}`."""
     created = Mapping(born=machine.world.moment)
-    for exact in _iterations(machine, node, node.generators):
+    for exact, _ in _iterations(machine, node, node.generators):
         created.exact &= exact
         created.entries[key_of(machine.evaluate(node.key))] = machine.evaluate(node.value)
     return created
@@ -70,14 +71,14 @@ def mapping_comprehension(machine: Machine, node: ast.DictComp) -> Value:
 def comprehension(machine: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
     """`[element for …]`."""
     created = Sequence(kind=_KINDS[type(node)], born=machine.world.moment)
-    for exact in _iterations(machine, node, node.generators):
+    for exact, created.length in _iterations(machine, node, node.generators):
         created.exact &= exact
         created.elements.append(machine.evaluate(node.elt))
     return created
 
 
-def _iterations(machine: Machine, node: ast.expr, generators: list[ast.comprehension]) -> Iterator[bool]:
-    """The iterations of a comprehension; each says whether all of them are known. Its names are its own."""
+def _iterations(machine: Machine, node: ast.expr, generators: list[ast.comprehension]) -> Iterator[_Known]:
+    """The iterations of a comprehension, each with what is known of all. Its names are its own."""
     names = machine.frame.names
     bound = {each.id for one in generators for each in ast.walk(one.target) if isinstance(each, ast.Name)}
     before = {name: names[name] for name in bound if name in names}
@@ -89,11 +90,12 @@ def _iterations(machine: Machine, node: ast.expr, generators: list[ast.comprehen
         names.update(before)
 
 
-def _nested(machine: Machine, node: ast.expr, generators: list[ast.comprehension]) -> Iterator[bool]:
+def _nested(machine: Machine, node: ast.expr, generators: list[ast.comprehension]) -> Iterator[_Known]:
     first, *rest = generators
     iterated = machine.evaluate(first.iter)
     elements = machine.elements(iterated, first.iter)
     exact = is_exact(iterated) and len(elements) <= LONGEST_UNROLLED
+    length = None if rest or first.ifs else length_of(iterated)
     run = LoopRun(machine.site(node))
     for number, element in enumerate(elements[:LONGEST_UNROLLED], 1):
         with machine.iteration_of(run, number):
@@ -101,5 +103,5 @@ def _nested(machine: Machine, node: ast.expr, generators: list[ast.comprehension
             outcomes = [known_truth(machine, each) for each in first.ifs]
             if False in outcomes:
                 continue
-            inner = _nested(machine, node, rest) if rest else iter([True])
-            yield from (exact and None not in outcomes and each for each in inner)
+            inner = _nested(machine, node, rest) if rest else iter([(True, length)])
+            yield from ((exact and None not in outcomes and each, length) for each, _ in inner)

@@ -38,11 +38,17 @@ def kept_graphs(world: World, *, closed: bool, kept: frozenset[Op]) -> Iterator[
     failing = [each for each in world.troubles if isinstance(each, SecondWalk)]
     troubled = {op for each in failing for op in each.found}
     for (node, _), each in world.collecting.items():
-        if each.op.doubt > (LIKELY if each.op.scalar or each.op.walked else SURE):
+        if _is_bounded(each) or each.op.doubt > (LIKELY if each.op.scalar or each.op.walked else SURE):
             continue
         is_over = _is_total_over if each.total else _is_list_over
         is_kept = troubled.isdisjoint(each.ops) and is_over(each, kept, closed=closed)
         yield node, each, Kept(each) if is_kept else None
+
+
+def _is_bounded(each: Collecting) -> bool:
+    """Whether a holder begins again with each iteration of an outer loop, and takes on a few graphs until then."""
+    runs = [run for run, _ in each.op.moment]
+    return each.run.is_short and each.run in runs[1:]
 
 
 def _is_total_over(each: Collecting, kept: frozenset[Op], *, closed: bool) -> bool:

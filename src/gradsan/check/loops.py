@@ -8,9 +8,10 @@ from gradsan.check.graph import Cut, LoopRun, redate
 from gradsan.check.items import LONGEST_UNROLLED
 from gradsan.check.machine import Machine
 from gradsan.check.tables import STATEMENTS, entered
-from gradsan.check.values import Context, Instance, Layer, Sequence, Value, is_exact
+from gradsan.check.values import Context, Instance, Layer, Sequence, Value, is_exact, length_of
 
 _FOLLOWED = 2  # iterations of a loop over what is not known
+_FEW = 8  # what they leave behind is not worth a word, where it is gone after them
 
 
 @entered(STATEMENTS, ast.For, ast.AsyncFor)
@@ -26,23 +27,31 @@ def for_(machine: Machine, node: ast.For | ast.AsyncFor) -> str | None:
         machine.assign(node.target, elements[min(number, len(elements)) - 1])
         return True
 
-    return _followed(machine, node, len(elements), begins, exact=is_exact(iterated))
+    length = length_of(iterated)
+    run = LoopRun(machine.site(node), is_short=length is not None and length <= _FEW)
+    return _followed(machine, run, node, len(elements), begins, exact=is_exact(iterated))
 
 
 @entered(STATEMENTS, ast.While)
 def while_(machine: Machine, node: ast.While) -> str | None:
     """Two iterations, as long as the condition is not known to be false."""
-    return _followed(machine, node, _FOLLOWED, lambda _: known_truth(machine, node.test) is not False, exact=False)
+    run = LoopRun(machine.site(node))
+    return _followed(machine, run, node, _FOLLOWED, lambda _: known_truth(machine, node.test) is not False, exact=False)
 
 
 def _followed(
-    machine: Machine, node: ast.For | ast.AsyncFor | ast.While, most: int, begins: Callable[[int], bool], *, exact: bool
+    machine: Machine,
+    run: LoopRun,
+    node: ast.For | ast.AsyncFor | ast.While,
+    most: int,
+    begins: Callable[[int], bool],
+    *,
+    exact: bool,
 ) -> str | None:
     """Follow the iterations of a loop, each of which may begin or not, and then what comes after the last."""
-    run = LoopRun(machine.site(node))
     passes: list[int] = []  # how many there were before each iteration
     number = 0
-    while number < most or (not exact and number == most and _has_just_begun(machine, passes)):
+    while number < most or (not exact and number == most and _shows_more(machine, run, passes)):
         number += 1
         passes.append(len(machine.world.passes))
         with machine.iteration_of(run, number):
@@ -54,9 +63,17 @@ def _followed(
     return machine.execute(node.orelse)
 
 
-def _has_just_begun(machine: Machine, passes: list[int]) -> bool:
-    """Whether the last iteration is the first that has asked for a pass: what it leaves behind, the next one shows."""
-    return len(passes) > 1 and passes[0] == passes[-1] < len(machine.world.passes)
+def _shows_more(machine: Machine, run: LoopRun, passes: list[int]) -> bool:
+    """Whether the last iteration did something for the first time, and the next one shows what it leaves behind.
+
+    Either it is the first that has asked for a pass, or the first whose pass walked what an iteration before it made.
+    """
+    new = machine.world.passes[passes[-1] :]
+    if len(passes) == 1 or not new:
+        return False
+    return passes[0] == passes[-1] or any(
+        op.freed is done and dict(op.moment).get(run, len(passes)) < len(passes) for done in new for op in done.ops
+    )
 
 
 _LEADING_OUT = {"break": None, "return": "return", "raise": "raise"}  # how the loop ends then

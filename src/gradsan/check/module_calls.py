@@ -29,8 +29,8 @@ def _itself(machine: Machine, module: Value, call: Call) -> Value:
 
 @entered(METHODS, "requires_grad_")
 def _require(machine: Machine, module: Value, call: Call) -> Value:
-    for leaf in leaves_of(module):
-        leaf.requires = not is_false(call.first)
+    wanted, site = not is_false(call.first), machine.site(call.node)
+    machine.world.require(leaves_of(module), site, wanted=wanted, certain=machine.is_certain)
     return module
 
 

@@ -35,10 +35,11 @@ def result(  # noqa: PLR0913 # one for each property of an op
     own = [leaf for leaf in leaves if leaf.requires]
     own += [leaf for value, _ in given for leaf in _direct_leaves(value)]
     cut = lost_by(machine, (value for value, _ in given))
+    frozen = next(filter(None, (leaf.frozen for leaf in leaves)), None)
     if not edges and not own:
         basis = tuple(each for value, _ in given for each in parts(value, _DEEP) if each.opaque)
         if not basis:
-            return Tensor(cut=cut, created=machine.site(node))
+            return Tensor(cut=cut or frozen, created=machine.site(node))
         only = basis if len(basis) == 1 else ()  # of several, nobody knows which has a graph
         return Tensor(created=machine.site(node), opaque=True, since=now(machine), basis=only)
     if not machine.world.recording:

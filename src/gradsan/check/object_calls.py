@@ -1,21 +1,21 @@
-"""Calls of objects of the user's: `net(x)`, `net.method(x)`, `super().method(x)`."""
+"""Calls of objects of the user's: `net(x)`, `net.method(x)`."""
 
 from gradsan.check.assumed_modules import as_module, call_assumed
 from gradsan.check.builtin_calls import builtin
 from gradsan.check.class_calls import construct
 from gradsan.check.function_calls import enter
 from gradsan.check.graph import LIKELY
-from gradsan.check.machine import NOWHERE, Call, Machine
+from gradsan.check.machine import Call, Machine
 from gradsan.check.module_calls import after_forward, as_compiled, module_method
-from gradsan.check.optimizer_calls import new_optimizer, optimizer_method
+from gradsan.check.optimizer_calls import optimizer_method
 from gradsan.check.pass_calls import backward
 from gradsan.check.tables import CALLEES, RECEIVERS, entered
 from gradsan.check.unfollowed import unknown_call
 from gradsan.check.values import (
     NONE,
-    Class,
     Function,
     Instance,
+    Layer,
     Method,
     Partial,
     Value,
@@ -52,6 +52,8 @@ def _forward(machine: Machine, instance: Instance, forward: Function, call: Call
 
 def _foreign_forward(machine: Machine, instance: Instance, call: Call) -> Value:
     """What is called is defined in a library."""
+    if isinstance(instance.base, Layer):
+        return machine.call(instance.base, call)
     if instance.base is None:
         instance.base = Value(label=instance.label or instance.cls.label)
     if instance.cls.is_module:
@@ -109,27 +111,3 @@ def _foreign_method(machine: Machine, instance: Instance, call: Call) -> Value:
         for op in (op for each in instance.attributes.values() for op in ops_of(each)):
             op.doubt = max(op.doubt, LIKELY)
     return unknown_call(machine, call.name, call)
-
-
-def call_super(machine: Machine, call: Call) -> Value:
-    """`super().name(...)`."""
-    function, receiver = machine.frame.function, machine.frame.receiver
-    owner = function.owner if function is not None else None
-    if owner is None or receiver is None:
-        return NONE if call.name == "__init__" else unknown_call(machine, call.name, call)
-    bases = list(owner.lineage())[1:]
-    inherited = next((each.members[call.name] for each in bases if call.name in each.members), None)
-    if isinstance(inherited, Function):
-        return enter(machine, inherited, call, receiver)
-    if call.name == "__init__":
-        return _foreign_constructor(machine, owner, receiver, call)
-    return module_method(machine, receiver, call) or unknown_call(machine, call.name, call)
-
-
-def _foreign_constructor(machine: Machine, owner: Class, receiver: Instance, call: Call) -> Value:
-    """The constructor of a base class in a library: that of an optimizer takes the parameters."""
-    if owner.is_optimizer:
-        optimizer = receiver.optimizer = new_optimizer(machine, call)
-        optimizer.name = receiver.label or "optimizer"
-        receiver.attributes["param_groups"] = machine.attribute(optimizer, "param_groups", NOWHERE)
-    return NONE

@@ -56,7 +56,7 @@ def instance_part(machine: Machine, value: Instance, key: object, node: ast.expr
         return value.attributes.get(fields[key]) or Value()
     getter = value.cls.member("__getitem__")
     if not isinstance(getter, Function):
-        return Value()
+        return Value() if value.base is None else machine.part(value.base, key, node)
     argument = constant_of(key)
     return enter(machine, getter, Call(node, [(argument, None)]), value)
 
@@ -105,7 +105,9 @@ def layer_elements(machine: Machine, layer: Layer, node: ast.expr) -> list[Value
 
 @entered(ITERABLES, Instance)
 def instance_elements(machine: Machine, value: Instance, node: ast.expr) -> list[Value]:
-    """The fields of a named tuple."""
+    """The fields of a named tuple, or the modules in a container."""
+    if isinstance(value.base, Layer):
+        return layer_elements(machine, value.base, node)
     return field_values(value) if value.cls.is_named_tuple else unknown_elements(machine, value, node)
 
 

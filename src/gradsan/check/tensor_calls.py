@@ -63,7 +63,8 @@ def _detach_in_place(machine: Machine, value: Tensor, call: Call) -> Value:
 def _require(machine: Machine, value: Tensor, call: Call) -> Value:
     wants = not is_false(call.first)
     if value.leaf is not None:
-        value.leaf.requires = wants
+        site = machine.site(call.node)
+        machine.world.require([value.leaf], site, wanted=wants, certain=machine.is_certain)
     elif wants and value.op is None:
         value.leaf, value.cut = Leaf(value.label or "?", value.label or "?"), None
     return value

@@ -39,6 +39,7 @@ from gradsan.facts.held import Held
 from gradsan.lifecycle.engine import Reason
 
 Assumed = ast.If | ast.Try  # a statement of which one branch is taken
+_FREEZING = "`requires_grad = False`"
 
 
 @dataclass(slots=True, eq=False)
@@ -59,7 +60,7 @@ class World:
     created_at: dict[int, list[Moment]] = field(default_factory=dict)  # by the node that makes it
     updates: list[int] = field(default_factory=list)  # when parameters were changed
     steps: list[tuple[int, Optimizer]] = field(default_factory=list)  # those changes that optimizers made
-    clearings: list[int] = field(default_factory=list)
+    clearings: list[tuple[int, frozenset[Leaf]]] = field(default_factory=list)  # when, and whose gradients were unread
     rebindings: list[Rebinding] = field(default_factory=list)
     collecting: dict[tuple[int, int], Collecting] = field(default_factory=dict)
     cut_into: list[tuple[Cut, Op]] = field(default_factory=list)
@@ -161,14 +162,21 @@ class World:
         """The parameters that passes have given gradients to, each once."""
         return list(dict.fromkeys(leaf for each in self.passes for leaf in each.reached))
 
-    def clear(self, leaves: Iterable[Leaf]) -> None:
+    def clear(self, leaves: Collection[Leaf]) -> None:
         """Gradients are thrown away; and what is not seen may be among them."""
         self.forget_gradients(())
+        unread = frozenset(leaf for leaf in leaves if not leaf.gradient_read)
         for leaf in leaves:
             for each in leaf.given:
                 each.source.wasted |= each.stepped is None and not leaf.gradient_read
             leaf.given.clear()
-        self.clearings.append(tick())
+        self.clearings.append((tick(), unread))
+
+    def require(self, leaves: Iterable[Leaf], site: Site, *, wanted: bool, certain: bool) -> None:
+        """Parameters are to receive gradients from now on, or none."""
+        for leaf in leaves:
+            leaf.requires = wanted
+            leaf.frozen = Cut(site, _FREEZING) if certain and not wanted else None
 
     def forget_gradients(self, leaves: Iterable[Leaf]) -> None:
         """Something that cannot be seen had the gradients in its hands: nothing more is claimed of them."""
@@ -189,15 +197,23 @@ class World:
         """Whether parameters were changed from one pass to the other."""
         return any(earlier.number < each < later.number for each in self.updates)
 
-    def stepped_after(self, earlier: Pass) -> list[Optimizer]:
+    def stepped_between(self, earlier: Pass, later: Pass) -> list[Optimizer]:
         """The optimizers whose steps come first after a pass, before any other pass."""
-        steps = [each for each in self.steps if each[0] > earlier.number]
+        steps = [each for each in self.steps if earlier.number < each[0] < later.number]
         other = min((each.number for each in self.passes if steps and each.number > steps[0][0]), default=None)
         return [optimizer for when, optimizer in steps if other is None or when < other]
 
     def cleared_between(self, earlier: Pass, later: Pass) -> bool:
         """Whether gradients were cleared from one pass to the other."""
-        return any(earlier.number < each < later.number for each in self.clearings)
+        return any(earlier.number < when < later.number for when, _ in self.clearings)
+
+    def discarded_between(self, earlier: Pass, later: Pass) -> list[Optimizer]:
+        """The optimizers that cleared all that a pass gave them, unread, and did not step on it."""
+        between = [leaves for when, leaves in self.clearings if earlier.number < when < later.number]
+        cleared = frozenset().union(*between)
+        stepped = [each for when, each in self.steps if earlier.number < when < later.number]
+        given = {each: set(each.owned).intersection(earlier.reached) for each in self.optimizers}
+        return [each for each, leaves in given.items() if leaves and leaves <= cleared and each not in stepped]
 
     def _meet(self, done: Pass, found: dict[Op, Reached], refused: Iterable[tuple[Op, Reason]]) -> None:
         """What the engine would stop at: among what is surest, the first op that raises."""

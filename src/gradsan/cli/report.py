@@ -24,7 +24,7 @@ def command(*, files: tuple[Path, ...], output: Path | None) -> None:
     FILE.json is what `gradsan run --format json --details --output FILE.json` wrote; without `--details`, the page has
     no graph and no timeline. DIR is what `gradsan run --output DIR/` wrote, with a report of every rank, or a folder of
     such folders, one from each machine. A problem that several ranks ran into is shown once, with their numbers. The
-    page is one file, which needs no server and no network.
+    page is one file and needs no server and no network.
     """
     from gradsan.show.json import read
     from gradsan.show.ranks import folded

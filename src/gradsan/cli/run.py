@@ -67,7 +67,7 @@ class _Run(click.Command):
     "--include",
     multiple=True,
     metavar="PATTERN",
-    help="Treat these files as your code, though they lie among installed packages.",
+    help="Treat these files as your own code, even if they are among installed packages.",
 )
 @click.option(
     "--exclude",
@@ -80,11 +80,14 @@ class _Run(click.Command):
     type=click.Choice(FAIL_ON),
     default="never",
     show_default=True,
-    help="End with status 1 if this was found, though the program ended well.",
+    help="End with status 1 if a problem of this level is found, even if the program itself does not fail.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing if nothing is found.")
 @click.option(
-    "-v", "--verbose", is_flag=True, help="Also errors that the program caught, the path through the graph, and memory."
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Also print errors that the program caught, the path through the graph, and memory.",
 )
 @click.option(
     "--color",
@@ -96,7 +99,7 @@ class _Run(click.Command):
 @click.option(
     "--details",
     is_flag=True,
-    help="Also record what a page shows: source, graph, timeline. For JSON; a page always has them.",
+    help="Also put source, graph and timeline into a JSON report. An HTML page always has them.",
 )
 @click.argument("named", metavar="(SCRIPT | -m MODULE)", shell_complete=completed_files)
 @click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED, shell_complete=completed_files)
@@ -125,7 +128,7 @@ def command(  # noqa: PLR0913 # one for each option
     """
     wants = selection(select, ignore)
     if form == "html" and output is None:
-        raise UnwritableOutputError("a page is a file of its own", "name it with --output report.html")
+        raise UnwritableOutputError("an HTML page cannot be printed here", "name a file with --output report.html")
 
     def arranged() -> Callable[[], None]:
         program = Module(named, arguments) if as_module else find_script(named, arguments)

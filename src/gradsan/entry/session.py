@@ -1,29 +1,23 @@
-"""gradsan in this process: switched on and off as a whole, through whichever entry point."""
+"""The sanitizer with what it needs around it: hooks for what nobody catches, an explainer, other ranks."""
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable
+from contextlib import ExitStack
 from functools import partial
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gradsan.entry.among_ranks import AmongRanks
-from gradsan.entry.notebook import show_summary
 from gradsan.entry.prompt import at_prompt
 from gradsan.entry.screen import USUAL, Style, encodable, screen_of
 from gradsan.entry.uncaught import chain, without_ours
-from gradsan.errors import TorchMissingError
 from gradsan.explanation.explainer import Explainer, diagnosis_on
 from gradsan.explanation.findings import Conclusion, Findings
-from gradsan.observe.guarding import attempt, is_ours, say, shown
-from gradsan.observe.import_hook import is_installed, is_loaded, when_loaded
+from gradsan.observe.guarding import attempt, say, shown
+from gradsan.observe.import_hook import is_loaded, when_loaded
 from gradsan.observe.sanitizer import Sanitizer
 from gradsan.report import Diagnosis
-
-if TYPE_CHECKING:
-    from gradsan.report import Summary
 
 
 class Session:
@@ -31,7 +25,7 @@ class Session:
 
     `own_hooks` says whether errors that nobody catches reach it through `sys.excepthook`; whoever runs the program
     can hand them to `ended_by` instead. `keeps_ledger` says whether silent problems are looked for too, `details`
-    whether what a page shows is recorded.
+    whether what a page shows is recorded, `share` how much of the program's time all of it may take.
     """
 
     def __init__(  # noqa: PLR0913 # one for each wish
@@ -46,11 +40,12 @@ class Session:
         keeps_ledger: bool = False,
         details: bool = False,
         lines: bool = True,
+        share: float | None = None,
         arriving: Callable[[], None] | None = None,
     ) -> None:
         self._arriving = arriving  # called when torch has come, before anything of it is watched
         self.ranks = AmongRanks()
-        self.explainer = Explainer(wants, verbose=style.verbose, named=self.ranks.named)
+        self.explainer = Explainer(wants, verbose=style.verbose, share=share, named=self.ranks.named)
         self._style = style
         self.sanitizer = Sanitizer(
             include=include,
@@ -59,6 +54,7 @@ class Session:
             report=report,
             lines=lines,
             details=details,
+            share=share,
         )
         self.uncaught = Findings()  # of errors that ended the program or a thread
         self._own_hooks = own_hooks
@@ -78,6 +74,10 @@ class Session:
         """Put everything back."""
         self._undo.close()
         self.sanitizer.stop()
+
+    def when_stopped(self, act: Callable[[], object]) -> None:
+        """Have it called before everything is put back."""
+        self._undo.callback(act)
 
     def marked_main(self, code: CodeType) -> CodeType:
         """What is to be run as the main script, so that its lines are recorded too."""
@@ -113,9 +113,16 @@ class Session:
         self.sanitizer.adopt()
         return (lambda: None) if frame is None else self.sanitizer.recorder.hold(frame)
 
-    def conclude(self) -> Conclusion:
-        """What the run did, and what was wrong with it that never raised. The ledger is closed by that."""
-        return self.explainer.conclude(self.sanitizer.close_ledger(), self.sanitizer.complain)
+    def conclude(self, known: Collection[str] = ()) -> Conclusion:
+        """What the run did, and what was wrong with it that never raised. The ledger is closed by that.
+
+        `known`: the fingerprints of what was said before.
+        """
+        return self.explainer.conclude(self.sanitizer.close_ledger(), self.sanitizer.complain, known)
+
+    def conclude_so_far(self, known: Collection[str] = ()) -> Conclusion:
+        """The same of a run that goes on, as does the ledger."""
+        return self.explainer.conclude(self.sanitizer.ledger_so_far(), self.sanitizer.complain, known)
 
     def explain(self, error: BaseException) -> Diagnosis | None:
         """The diagnosis of an error, or of what led to it."""
@@ -157,7 +164,7 @@ def _before(owner: Any, name: str, act: Callable[..., None]) -> Callable[[], Non
 
     def hook(*args: Any) -> Any:  # noqa: ANN401 # as the original
         if wanted:
-            attempt(lambda: act(original, *args), _unexplained)
+            attempt(lambda: act(original, *args), unexplained)
         return original(*args)
 
     def take_away() -> None:
@@ -170,143 +177,6 @@ def _before(owner: Any, name: str, act: Callable[..., None]) -> Callable[[], Non
     return take_away
 
 
-def _unexplained(error: BaseException) -> None:
+def unexplained(error: BaseException) -> None:
+    """An error of our own has cost an explanation."""
     say(f"an error is not explained: {shown(error)}")
-
-
-_installed: Session | None = None
-
-
-def install(*, include: Iterable[str] = (), exclude: Iterable[str] = (), lines: bool = True) -> None:
-    """Explain errors of backward passes from here on, on the exceptions themselves.
-
-    `include` and `exclude` are paths or globs of files that are the user's, or are not. A second call does nothing.
-    On Python 3.11 the lines of a script that is running already are not recorded; its functions are, from the first
-    pass on. `gradsan run` and the variable GRADSAN come early enough to record everything.
-    With `lines=False` no line is recorded: explanations are then completed from the source, and are `likely` at best.
-    """
-    try:
-        if not is_installed("torch"):
-            raise TorchMissingError(  # noqa: TRY301 # the one error that is meant for the caller
-                "torch is not installed for this Python", "install it with `pip install torch`"
-            )
-        if _installed is None:
-            take_over(Session(include=include, exclude=exclude, lines=lines))
-    except TorchMissingError:
-        raise
-    except BaseException as error:
-        if not is_ours(error):
-            raise
-        say(f"errors are not explained: {shown(error)}")
-
-
-def uninstall() -> None:
-    """Undo `install()`: every name is what it was, and nothing is recorded any more."""
-    global _installed  # one in a process
-    try:
-        session, _installed = _installed, None
-        if session is not None:
-            session.stop()
-    except BaseException as error:
-        if not is_ours(error):
-            raise
-        say(f"not everything was put back: {shown(error)}")
-
-
-def is_on() -> bool:
-    """Whether gradsan watches this process, or will when torch comes."""
-    return _installed is not None
-
-
-def current_session() -> Session | None:
-    """What watches this process."""
-    return _installed
-
-
-def take_over(session: Session) -> None:
-    """Let it be the one of the process."""
-    global _installed  # noqa: PLW0603 # as above
-    uninstall()
-    _installed = session
-    session.start()
-
-
-class Watch:
-    """What is found within `with gradsan.watch()`."""
-
-    def __init__(self) -> None:
-        self._found = Findings()
-        self.summary: Summary | None = None  # what was done within the block, in numbers, when it is over
-
-    @property
-    def diagnoses(self) -> tuple[Diagnosis, ...]:
-        """What has been found: errors at once, those that the program caught included; silent problems at the end."""
-        return tuple(self._found)
-
-
-@contextmanager
-def watch(*, include: Iterable[str] = (), exclude: Iterable[str] = (), quiet: bool = False) -> Iterator[Watch]:
-    """Explain errors within a block, look for silent problems, and collect what is found.
-
-    At its end a summary goes to stderr, or in a notebook below the cell, unless `quiet`. Where gradsan is installed
-    already, it stays so.
-    """
-    was_installed = _installed is not None
-    install(include=include, exclude=exclude)
-    session, watching = _installed, Watch()
-    if session is None:  # it could not begin, or another thread has uninstalled it meanwhile
-        yield watching
-        return
-    listeners = session.explainer.listeners
-    listeners.append(watching._found)  # noqa: SLF001 # its own
-    is_own_ledger = attempt(session.sanitizer.keep_ledger, _unsaid)
-    before = session.sanitizer.seen
-    has_failed = False
-    try:
-        yield watching
-    except BaseException as error:
-        has_failed = True
-        attempt(partial(session.ended_by, error), _unexplained)
-        raise
-    finally:
-        if is_own_ledger and not has_failed:
-            attempt(lambda: _conclude(session, watching, before, quiet=quiet), _unsaid)
-        listeners.remove(watching._found)  # noqa: SLF001 # as above
-        if is_own_ledger:
-            attempt(session.sanitizer.close_ledger, _unsaid)
-        if not was_installed:
-            uninstall()
-
-
-def _unsaid(error: BaseException) -> None:
-    say(f"silent problems are not reported: {shown(error)}")
-
-
-def _conclude(session: Session, watching: Watch, before: tuple[int, int], *, quiet: bool) -> None:
-    concluded = session.conclude()
-    watching.summary = _since(concluded.summary, *before)
-    for each in concluded.silent:
-        watching._found.add(each)  # noqa: SLF001 # as above
-    if quiet or watching.summary is None:
-        return
-    unsaid = session.ranks.left_to_say(concluded.silent)
-    if unsaid is not None:
-        show_summary(watching.summary, unsaid)
-
-
-def _since(summary: "Summary | None", passes: int, steps: int) -> "Summary | None":
-    """The numbers of a block: without what the process had done before it."""
-    return None if summary is None else replace(summary, passes=summary.passes - passes, steps=summary.steps - steps)
-
-
-def explain(error: BaseException) -> Diagnosis | None:
-    """The diagnosis of a caught exception, or of what led to it; None where gradsan has nothing to say about it."""
-    try:
-        if _installed is not None:
-            return _installed.explain(error)
-        return next((found for found in map(diagnosis_on, chain(error)) if found is not None), None)
-    except BaseException as own:
-        if not is_ours(own):
-            raise
-        _unexplained(own)
-        return None

@@ -4,7 +4,7 @@ Nothing but the standard library is loaded until there is something to explain: 
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -32,13 +32,17 @@ def diagnosis_on(error: BaseException) -> Diagnosis | None:
 
 
 class Explainer:
-    """One in a process. `wants` says of a code whether it is to be explained."""
+    """One in a process. `wants` says of a code whether it is to be explained.
+
+    `share`: how much of the run's time explaining the same failure again may take, where that is limited.
+    """
 
     def __init__(
         self,
         wants: Callable[[str], bool] = lambda _: True,
         *,
         verbose: bool = False,
+        share: float | None = None,
         named: Callable[[Diagnosis], Diagnosis] = lambda each: each,
     ) -> None:
         self._wants = wants
@@ -49,7 +53,7 @@ class Explainer:
         self.graphs: dict[str, OpGraph] = {}  # likewise, for a page
         self.listeners = [self._found]  # each is given every diagnosis
         self.surroundings: list[Callable[[], str]] = []  # what trainers say of where they are, in a sentence
-        self._patience = Patience()
+        self._patience = Patience() if share is None else Patience(share=share)
         self._began = time.time()
 
     @property
@@ -65,13 +69,13 @@ class Explainer:
         if diagnosis is not None and self._wants(diagnosis.code):
             self._attach(raised.error, diagnosis)
 
-    def conclude(self, course: "Course | None", complain: Complain) -> Conclusion:
-        """What there is to say of a run that is over."""
+    def conclude(self, course: "Course | None", complain: Complain, known: Collection[str] = ()) -> Conclusion:
+        """What there is to say of a run; `known`: the fingerprints of what was said of it before."""
         if course is None:
             return Conclusion()
         from gradsan.explanation.pipeline import concluded
 
-        return concluded(course, self._wants, complain, self._began)
+        return concluded(course, self._wants, complain, self._began, known)
 
     def fit(self, error: BaseException, *, width: int, color: bool, letters: Callable[[str], str]) -> None:
         """Let the note on an error fit the screen that it is about to be printed on; `letters`: those it can show."""

@@ -79,7 +79,8 @@ class Owners:
     fresh: frozenset[str]  # those outside the freed part
     freed: frozenset[str]  # those inside it
     by_optimizer: bool
-    stepped: frozenset[str] = frozenset()  # those that stepped after the earlier pass, before any other
+    served: frozenset[str] = frozenset()  # whom the earlier pass was for: see `whom_for`
+    discarded: frozenset[str] = frozenset()  # those that have cleared, unused, what the earlier pass gave them
     one_line: bool = False  # asked for both passes
     is_teaching: bool = False  # the networks meet in the loss alone: what one gives, the other is to learn
 
@@ -87,14 +88,24 @@ class Owners:
     def apart(self) -> bool:
         """Whether nobody who owns something fresh owns something freed, or networks of several owners teach each other.
 
-        Where all that the later pass reaches was freed, the earlier pass was for those who stepped on it. Where one
-        line asks for both, the later pass is for them too: a generator's pass leads through its discriminator.
+        Where all that the later pass reaches was freed, the earlier pass was for those whom it served. Where one
+        line asks for both, the later pass is for them too: a generator's pass leads through its discriminator. And
+        where the owners of what was freed threw away what the earlier pass gave them, it was for others.
         """
-        if self.is_teaching:
+        served = self.served if self.by_optimizer else frozenset()
+        if self.is_teaching or (served and self.freed and self.freed <= self.discarded):
             return True
-        stepped = self.stepped if self.by_optimizer else frozenset()
-        theirs = stepped if self.one_line and stepped else self.fresh or stepped
+        theirs = served if self.one_line and served else self.fresh or served
         return bool(theirs and self.freed) and not theirs & self.freed
+
+
+def whom_for(stepped: frozenset[str], reached: frozenset[str], discarded: frozenset[str]) -> frozenset[str]:
+    """The optimizers that a pass was for: those that stepped right after it.
+
+    Where none did, those that kept what it gave them while others threw it away. Where all threw it away, each loss's
+    gradients are wanted apart, and nobody can tell.
+    """
+    return stepped or (reached - discarded if discarded else frozenset())
 
 
 # How the failing root relates to the root of the pass that freed it.

@@ -2,7 +2,16 @@
 
 from gradsan.check.values.basic import NONE, Const, Index, Plain, Tensor, Value
 from gradsan.check.values.callables import Class, Factory, Function, Imported, Library, Method, Partial
-from gradsan.check.values.containers import Mapping, Sequence, constant_of, entries_of, is_exact, key_of, whole_number
+from gradsan.check.values.containers import (
+    Mapping,
+    Sequence,
+    constant_of,
+    entries_of,
+    is_exact,
+    key_of,
+    length_of,
+    whole_number,
+)
 from gradsan.check.values.objects import Context, Distribution, Instance, Layer, Optimizer, Scaler
 from gradsan.check.values.questions import (
     escape,
@@ -51,6 +60,7 @@ __all__ = [
     "key_of",
     "last_name",
     "leaves_of",
+    "length_of",
     "ops_of",
     "parts",
     "whole_number",

@@ -15,6 +15,7 @@ class Sequence(Value):
 
     elements: list[Value] = field(default_factory=list)
     exact: bool = True  # False: it has more elements, like the last ones
+    length: int | None = None  # how many there are, where that is known and they are not
     kind: str = "list"
     longest: int | None = None  # of a deque
     born: object = None  # the loops that ran when it was created
@@ -101,6 +102,16 @@ def constant_of(key: object) -> Value:
 def entries_of(value: Value) -> dict[object, Value]:
     """The entries of a mapping; of anything else nothing is known."""
     return value.entries if isinstance(value, Mapping) else {}
+
+
+def length_of(value: Value | None) -> int | None:
+    """How many elements a container has; None: it is none, or that is not known."""
+    match value:
+        case Sequence(exact=False):
+            return value.length
+        case Sequence() | Mapping() if value.exact:
+            return len(list(value.contents))
+    return None
 
 
 def is_exact(value: Value | None) -> bool:

@@ -31,7 +31,8 @@ class Instance(Value):
     @property
     def registered(self) -> Iterable[Value]:
         """What a module takes in: parameters and modules."""
-        return [each for each in self.attributes.values() if each.is_registered]
+        held = [*self.attributes.values(), *([] if self.base is None else [self.base])]
+        return [each for each in held if each.is_registered]
 
     @property
     def is_registered(self) -> bool:

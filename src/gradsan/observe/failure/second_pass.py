@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from gradsan.facts.incident import OpFact, Owners, PassFact, Repetition, SecondPass, Stack
+from gradsan.facts.incident import OpFact, Owners, PassFact, Repetition, SecondPass, Stack, whom_for
 from gradsan.observe.failure.failing_loops import OldPart, repetition_of
 from gradsan.observe.failure.kinship import kinship_of
 from gradsan.observe.failure.pass_graph import Graph
@@ -25,6 +25,7 @@ from gradsan.observe.graph import (
     version_of,
 )
 from gradsan.observe.log.iterations import Iterations
+from gradsan.observe.modules import parameters_of
 from gradsan.observe.notes import PassNote
 
 
@@ -40,8 +41,8 @@ def second_pass(scene: Scene) -> SecondPass | None:
     freeing = freed_by[victim]
     stale, fresh = list(leaves_of(graph.beneath(freed_by))), _fresh_leaves(graph, freed_by)
     owners = _owners(fresh, stale, freeing, scene)
-    taught = _stepped(freeing, scene) or _not_cleared(stale, scene)
-    teacher = None if owners.apart else path_to_teacher(graph, scene.owners, taught, freed_by)
+    served = frozenset(map(int, owners.served))
+    teacher = None if owners.apart else path_to_teacher(graph, scene.owners, served, freed_by)
     path = graph.path(victim) if teacher is None else [*teacher[0], *teacher[1]]
     updated = _updated(freeing, graph, scene)
     repetition = repetition_of(OldPart(graph, path, freeing, _trained(stale, scene), updated), scene)
@@ -177,25 +178,40 @@ def _updated(freeing: PassNote, graph: Graph, scene: Scene) -> bool:
     return any(freeing.leaves.get(leaf, version) != version for leaf, version in leaves.items())
 
 
-def _stepped(freeing: PassNote, scene: Scene) -> frozenset[int]:
+def _stepped(freeing: PassNote, scene: Scene) -> frozenset[str]:
     """The optimizers that stepped after a pass, before any other."""
     steps = scene.steps.since(freeing.index)
-    return frozenset(each.optimizer for each in steps if each.passes == steps[0].passes)
+    return frozenset(str(each.optimizer) for each in steps if each.passes == steps[0].passes)
 
 
-def _not_cleared(stale: list[Any], scene: Scene) -> frozenset[int]:
-    """The optimizers that still have what the earlier pass gave, where others have given it up: it was for them."""
-    having = {owner for leaf in stale if leaf.grad is not None for owner in scene.owners.get(id(leaf), ())}
-    cleared = {owner for leaf in stale if leaf.grad is None for owner in scene.owners.get(id(leaf), ())}
-    return frozenset(having - cleared) if cleared else frozenset()
+def _reached(freeing: PassNote, scene: Scene) -> frozenset[str]:
+    """The optimizers to whose parameters a pass has led."""
+    return frozenset(str(owner) for leaf in freeing.leaves for owner in scene.owners.get(leaf, ()))
+
+
+def _discarded(freeing: PassNote, scene: Scene) -> frozenset[str]:
+    """Those of them that have no gradient any more, and have not stepped since."""
+    if not freeing.accumulates:
+        return frozenset()
+    stepped = {each.optimizer for each in scene.steps.since(freeing.index)}
+    waiting = (each for each in scene.trained.optimizers if id(each) not in stepped)
+    return frozenset(str(id(each)) for each in waiting if _is_cleared(each, freeing))
+
+
+def _is_cleared(optimizer: Any, freeing: PassNote) -> bool:  # noqa: ANN401 # torch's class
+    given = [each for each in parameters_of(optimizer) if id(each) in freeing.leaves]
+    return bool(given) and all(each.grad is None for each in given)
 
 
 def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene) -> Owners:
     owners = scene.owners
-    stepped = frozenset(map(str, _stepped(freeing, scene)))
+    reached, discarded = _reached(freeing, scene), _discarded(freeing, scene)
 
     def of(leaves: list[Any]) -> frozenset[str]:
         return frozenset(str(owner) for leaf in leaves for owner in owners.get(id(leaf), ()))
 
     one_line = scene.note.stack == freeing.stack
-    return Owners(of(fresh), of(stale), by_optimizer=bool(owners), stepped=stepped, one_line=one_line)
+    served = whom_for(_stepped(freeing, scene), reached, discarded)
+    return Owners(
+        of(fresh), of(stale), by_optimizer=bool(owners), served=served, discarded=discarded, one_line=one_line
+    )
