@@ -4,8 +4,11 @@
 # make explore other random programs for the line log; CI always takes the same
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, fixed, trained, in a few minutes
 # make test-frameworks  rows of `knowledge/` about accelerate, lightning, transformers, tensorboard …, run against them
+# make test-integrations  trainers, launchers, Ray: real packages, in environments of their own, up to sixteen processes;
+#              the extension of VS Code, packaged
 # make page    rebuild the page of reports from page/, with node; what it gives ships in the package
-# make test-page  its own tests, a rebuild compared with what ships, and what a browser takes to open and move it
+# make test-page  its own tests, a rebuild compared with what ships, and what a browser takes to open and move it; a
+#              picture of every view is left in build/screens
 # make page-pictures  take the pictures of pages in docs/ again
 # make docs    the site, in build/site; a link that leads nowhere is an error
 # make dist    wheel and sdist, in dist; each is installed into an empty environment, and takes the README's tour
@@ -24,12 +27,14 @@ PURE = $(wildcard $(addprefix tests/,check causes facts fix knowledge show sourc
 # A Python of this minor version that starts: by its name, or among those that pyenv keeps.
 later = $(shell for each in python3.$(1) $$(pyenv root 2>/dev/null)/versions/3.$(1).*/bin/python; \
 	do $$each -c '' 2>/dev/null && echo $$each && break; done)
+# Some machines ask Python to keep no bytecode: every process of the tests would compile all of gradsan again.
+unexport PYTHONDONTWRITEBYTECODE
 PROGRAMS ?= 100000
 FAULTS ?= 10000
 SIGNALS ?= 1000
 MUTANTS ?= 5000
 
-.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks page test-page page-pictures docs dist bench test-all golden clean
+.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks test-integrations page test-page page-pictures docs dist bench test-all golden clean
 
 run: .venv/run.stamp
 	@echo '$$ gradsan run examples/own_cell/broken.py'
@@ -77,6 +82,10 @@ lightgcn: .venv/run.stamp .venv-pyg/stamp .venv-dgl/stamp
 test-frameworks: .venv-frameworks/stamp
 	OMP_NUM_THREADS=1 .venv-frameworks/bin/python -m pytest tests/knowledge/test_calls.py
 
+test-integrations: .venv-frameworks/stamp editors/vscode/node_modules/stamp
+	OMP_NUM_THREADS=1 .venv-frameworks/bin/python -m pytest tests/integrations
+	cd editors/vscode && npm run --silent package
+
 page: page/node_modules/stamp .venv/test.stamp
 	cd page && npm run --silent build
 	cd tests && ../$(BIN)/python -m show.bundle_sources
@@ -87,7 +96,7 @@ test-page: page/node_modules/stamp .venv/test.stamp
 	diff page/node_modules/.again/page.js src/gradsan/show/bundle/page.js
 	diff page/node_modules/.again/page.css src/gradsan/show/bundle/page.css
 	command -v chromium > /dev/null || apt-get install --yes --no-install-recommends chromium
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/show/test_page_in_browser.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/show/test_page_in_browser.py tests/show/test_page_screens.py
 	cd tests && ../$(BIN)/python -m show.page_speed
 
 page-pictures: .venv/test.stamp
@@ -116,7 +125,7 @@ golden: .venv/test.stamp
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --update-golden
 
 clean:
-	rm -rf .venv .venv-* page/node_modules .nox .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* page/node_modules editors/vscode/node_modules .nox .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/run.stamp: requirements/run.txt pyproject.toml
 	@echo 'installing into .venv (once)'
@@ -125,8 +134,9 @@ clean:
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-page/node_modules/stamp: page/package.json page/package-lock.json
-	cd page && npm ci --silent --no-audit --no-fund
+# Not `npm ci`: it asks for the builds of every other system in the lock, and a registry need not have them all.
+%/node_modules/stamp: %/package.json %/package-lock.json
+	cd $* && npm install --no-save --silent --no-audit --no-fund
 	@touch $@
 
 .venv/test.stamp: .venv/run.stamp requirements/test.txt

@@ -66,7 +66,7 @@ def _import_what_is_large() -> None:
         for name in _LARGE:
             importlib.import_module(name)
         for module in pkgutil.walk_packages(gradsan.__path__, "gradsan."):
-            if not module.name.endswith("__main__"):
+            if not module.name.endswith("__main__") and not module.name.startswith("gradsan.plug."):
                 importlib.import_module(module.name)
 
 

@@ -288,6 +288,7 @@ def test_start_up_file_is_installed_beside_the_package(
     files = zipfile.ZipFile(tmp_path / wheel).namelist()
     assert "gradsan.pth" in files
     assert max(each for each in files if each.endswith(".pth")) == "gradsan.pth"
+    assert "gradsan/pages/GS103.md" in files
 
 
 def test_without_lines_the_explanation_comes_from_passes_and_source(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Broken: the actor is taught by an advantage that still knows how the critic computed it.
 
 The critic estimates what a state is worth, the actor learns from how much better than that things went. The advantage
-stands in both losses. The critic's backward pass frees the critic's graph, and the actor's wants to walk it again,
+stands in both losses. The critic's backward pass frees the critic's graph, and the actor's needs it again,
 through the advantage. Look for a number that should only weigh a loss, and is still a part of another network's graph.
 """
 

@@ -1,4 +1,4 @@
-"""Broken: the critic's loss walks through the generator, and frees what the generator needs.
+"""Broken: the critic's backward pass goes through the generator, and frees what the generator needs.
 
 The usual two steps: first the discriminator learns to tell real points from generated ones, then the generator learns
 to fool it. Both use the same `fake`. The discriminator's backward pass does not stop at `fake`: it goes on through the

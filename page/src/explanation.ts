@@ -1,9 +1,10 @@
 // One finding: what is wrong, what to write, what happened where, and what each fix would do.
 
 import type { Finding, Fix, SourceText } from "./data";
+import { diffRows, type DiffRow } from "./diff_rows";
 import { button, h, prose } from "./dom";
 import { sourceView } from "./source_view";
-import { isKnown, whatIf } from "./what_if";
+import { whatIf } from "./what_if";
 
 async function copied(text: string): Promise<void> {
   try {
@@ -29,16 +30,14 @@ function copyButton(text: string): HTMLElement {
   return made;
 }
 
-function diffLine(line: string): HTMLElement {
-  const kinds: Record<string, string> = { "+": "added", "-": "removed", "@": "hunk" };
-  const kind = /^(---|\+\+\+) /.test(line) ? "file" : (kinds[line.slice(0, 1)] ?? "");
-  return h("div", { class: `row ${kind}` }, line || " ");
+function diffLine({ kind, text }: DiffRow): HTMLElement {
+  return h("div", { class: `row ${kind}` }, text);
 }
 
 function patch(fix: Fix): readonly HTMLElement[] {
   if (!fix.fix.diff) return [];
-  const body = fix.fix.diff.replace(/\n$/, "").split("\n");
-  return [h("div", { class: "diff", tabindex: 0, role: "group", "aria-label": "the fix as a patch" }, ...body.map(diffLine))];
+  const made = diffRows(fix.fix.diff).map(diffLine);
+  return [h("div", { class: "diff", tabindex: 0, role: "group", "aria-label": "the fix as a patch" }, ...made)];
 }
 
 function firstFix(fix: Fix): HTMLElement {
@@ -115,7 +114,7 @@ export function explanation(finding: Finding, sources: readonly SourceText[]): H
     "article",
     { class: "explanation" },
     h("div", { class: "columns" }, left, right),
-    finding.fixes.some(isKnown) ? whatIf(finding.fixes) : null,
+    finding.fixes.length ? whatIf(finding.fixes, finding.now) : null,
     h(
       "details",
       { class: "card about" },

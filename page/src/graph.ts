@@ -2,7 +2,7 @@
 
 import { select } from "d3-selection";
 import { line, curveBasis } from "d3-shape";
-import { zoom, zoomIdentity, type D3ZoomEvent } from "d3-zoom";
+import { zoom, zoomIdentity, zoomTransform, type D3ZoomEvent } from "d3-zoom";
 
 import type { Condition, OpGraph, SourceText } from "./data";
 import { button, h, prose, svg } from "./dom";
@@ -19,9 +19,9 @@ const MOST = 240; // nodes that "open more" goes up to
 
 const SIGN: Readonly<Record<Condition, string>> = { live: "●", freed: "○", retained: "◐", leaf: "■", unknown: "?" };
 const MEANS: Readonly<Record<Condition, string>> = {
-  live: "live: not walked yet",
+  live: "live: no backward() has used it yet",
   freed: "freed by an earlier backward()",
-  retained: "walked, and kept by retain_graph",
+  retained: "used by a backward(), and kept by retain_graph",
   leaf: "parameter",
   unknown: "not known",
 };
@@ -113,9 +113,10 @@ class View {
     const ops = this.tree.root.count - (this.tree.root.states.get("leaf") ?? 0);
     if (first === undefined || last === undefined) return prose(`${count(ops, "op")} were alive when \`backward()\` ${this.graph.step} began.`);
     const freed = this.tree.root.states.get("freed") ?? 0;
-    const end = conditionOf(this.graph, last) === "freed" ? `into ${count(freed, "freed op")}` : "to the value that was changed";
+    const end = conditionOf(this.graph, last) === "freed" ? `into the ${count(freed, "freed op")}` : "to the value that was changed";
     const more = total > this.graph.kind.length ? ` The newest ${this.graph.kind.length.toLocaleString("en")} are shown.` : "";
-    return prose(`From the loss, ${count(this.graph.path.length - 1, "edge")} lead ${end}, of ${count(total, "op")} in all.${more}`);
+    const path = count(this.graph.path.length - 1, "op");
+    return prose(`A path of ${path} leads from the loss ${end}. The graph has ${count(total, "op")}.${more}`);
   }
 
   private tools(): HTMLElement {
@@ -247,6 +248,7 @@ class View {
     this.canvas.querySelectorAll(".chosen").forEach((each) => each.classList.remove("chosen"));
     this.canvas.querySelector(`[data-id="${CSS.escape(group.id)}"]`)?.classList.add("chosen");
     this.tell(group);
+    this.uncover(group.id);
   }
 
   private key(event: KeyboardEvent): void {
@@ -356,6 +358,15 @@ class View {
       x += width;
       return [made];
     });
+  }
+
+  /** Move the drawing, where the panel lies on what was chosen. */
+  private uncover(id: string): void {
+    const node = this.canvas.querySelector(`[data-id="${CSS.escape(id)}"]`)?.getBoundingClientRect();
+    const panel = this.panel.getBoundingClientRect();
+    const hidden = node ? node.right + 24 - panel.left : 0;
+    if (hidden <= 0 || panel.left - this.svg.getBoundingClientRect().left < panel.width) return; // no room beside it
+    this.zoom.translateBy(select<SVGSVGElement, unknown>(this.svg), -hidden / zoomTransform(this.svg).k, 0);
   }
 
   private tell(group: Group): void {

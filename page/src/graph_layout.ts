@@ -29,7 +29,7 @@ export function sizeOf(group: Group, caption: string): { width: number; height: 
 
 export function layout(shown: Visible, caption: (group: Group) => string): Layout {
   const graph = new dagre.graphlib.Graph({ compound: true, multigraph: false });
-  graph.setGraph({ rankdir: "LR", nodesep: 14, ranksep: 30, marginx: 20, marginy: 20 });
+  graph.setGraph({ rankdir: "LR", nodesep: 26, ranksep: 30, marginx: 20, marginy: 20 });
   graph.setDefaultEdgeLabel(() => ({}));
   const open = new Set(shown.open.map((each) => each.id));
   for (const group of shown.open) graph.setNode(group.id, {});

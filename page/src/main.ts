@@ -32,7 +32,12 @@ function numbers(run: Run): string {
 }
 
 function nothing(): HTMLElement {
-  return h("header", { class: "headline nothing" }, h("span", { class: "chip" }, "✓ nothing found"));
+  return h(
+    "header",
+    { class: "headline nothing" },
+    h("div", { class: "chips" }, h("span", { class: "chip" }, "✓ nothing found")),
+    h("p", {}, "No backward() failed, and none of the silent problems that gradsan knows was seen."),
+  );
 }
 
 /** Of what was recorded; a problem that raises nothing is seen best along the run. */
@@ -54,6 +59,10 @@ function runName(run: Run, place: number): string {
   return run.rank === null ? `report ${place + 1}` : `rank ${run.rank}`;
 }
 
+function mainPlace(finding: Finding): string {
+  return (finding.places.find((each) => each.is_main) ?? finding.places[0])?.where ?? "";
+}
+
 function page(runs: readonly Run[]): HTMLElement {
   const found = folded(runs);
   const main = h("main", {});
@@ -70,7 +79,7 @@ function page(runs: readonly Run[]): HTMLElement {
         { class: each.finding.severity },
         h("span", { class: "chip key" }, each.finding.code),
         h("span", {}, prose(each.finding.message)),
-        runs.length > 1 && h("span", { class: "where" }, seen),
+        h("span", { class: "where" }, [mainPlace(each.finding), runs.length > 1 ? seen : ""].filter(Boolean).join(" · ")),
       ),
       { class: "item" },
       () => show(each),
@@ -100,6 +109,5 @@ async function start(): Promise<void> {
   }
   document.documentElement.dataset["ready"] = "yes";
 }
-
 
 void start();

@@ -26,10 +26,9 @@ export function sourceView(
 ): { element: HTMLElement; go: (number: number) => void } {
   const numbered = places.map((place, at) => ({ number: at + 1, place }));
   const files = [...new Set(places.map((place) => fileOf(place.at)))];
-  const isSeveral = places.length > 1;
   const files_tabs = tabs(
     "Files",
-    files.map((file) => ({ name: baseName(file), make: () => fileView(file, numbered, sources, isSeveral) })),
+    files.map((file) => ({ name: baseName(file), make: () => fileView(file, numbered, sources) })),
     { class: "files" },
   );
   files_tabs.bar.querySelectorAll("button").forEach((head, at) => (head.title = files[at] ?? ""));
@@ -52,7 +51,6 @@ function fileView(
   file: string,
   numbered: readonly Numbered[],
   sources: readonly SourceText[],
-  isSeveral: boolean,
 ): HTMLElement {
   const here = numbered.filter((each) => fileOf(each.place.at) === file);
   const known = sources.filter((each) => each.file === file);
@@ -62,12 +60,12 @@ function fileView(
   const overlay = svg("svg", { class: "arrows", "aria-hidden": "true" });
   const draw = (): void => drawArrows(code, overlay, numbered, here);
   const show = (around: number): void => {
-    code.replaceChildren(overlay, ...codeRows(pieces, lines, around, here, isSeveral, () => show(Infinity)));
+    code.replaceChildren(overlay, ...codeRows(pieces, lines, around, here, () => show(Infinity)));
     draw();
   };
   show(4);
   new ResizeObserver(draw).observe(code);
-  return h("div", {}, h("div", { class: "path" }, file), code);
+  return h("div", {}, file === baseName(file) ? null : h("div", { class: "path" }, file), code);
 }
 
 /** What the places themselves say of their lines, where the source was not recorded. */
@@ -81,7 +79,6 @@ function codeRows(
   wanted: readonly number[],
   around: number,
   here: readonly Numbered[],
-  isSeveral: boolean,
   unfold: () => void,
 ): HTMLElement[] {
   const coloured = new Map(
@@ -100,16 +97,16 @@ function codeRows(
         h("span", { class: "number" }, String(row.line)),
         h("span", { class: "text" }, ...spans(coloured.get(row.line) ?? [], notes[0]?.place.at, row.line)),
       ),
-      ...notes.map((each) => note(each, isSeveral)),
+      ...notes.map((each) => note(each)),
     ];
   });
 }
 
-function note({ number, place }: Numbered, isSeveral: boolean): HTMLElement {
+function note({ number, place }: Numbered): HTMLElement {
   return h(
     "div",
     { class: place.is_main ? "note main" : "note", "data-place": number },
-    isSeveral && h("span", { class: "badge" }, String(number)),
+    h("span", { class: "badge" }, String(number)),
     h("span", {}, place.words),
   );
 }

@@ -287,16 +287,17 @@ class View {
   }
 
   private grid(x: ScaleLinear<number, number>, height: number): SVGElement[] {
-    const room = 56;
+    const room = 20 + 6.4 * `step ${(this.course.steps[this.course.steps.length - 1]?.step ?? 0) + 1}`.length;
     let last = -Infinity;
     const [low, high] = [LEFT - 40, this.width()];
     return this.course.steps.flatMap(({ at, step }) => {
       const place = x(at);
       if (place < low || place > high || place - last < room) return [];
       last = place;
+      const hasRoom = place + room <= high;
       return [
         svg("line", { x1: place, x2: place, y1: TOP, y2: height, class: "step-line" }),
-        svg("text", { x: place + 4, y: TOP + CHART + 20, class: "step-label" }, `step ${step + 1}`),
+        ...(hasRoom ? [svg("text", { x: place + 4, y: TOP + CHART + 20, class: "step-label" }, `step ${step + 1}`)] : []),
       ];
     });
   }
@@ -322,7 +323,7 @@ class View {
     return [...lines, ...this.unseen(x, runs), ...drawn];
   }
 
-  /** Where nobody looked at what was alive: a long run is looked at now and then. */
+  /** Where what was alive is not recorded: a long run is looked at now and then. */
   private unseen(x: ScaleLinear<number, number>, runs: readonly [number, number][]): SVGElement[] {
     const last = this.timeline.samples[this.timeline.samples.length - 1]?.number ?? 0;
     const ends = runs.map(([, to], place) => [this.at[to - 1] ?? 0, this.at[runs[place + 1]?.[0] ?? -1] ?? this.course.length]);
@@ -332,7 +333,7 @@ class View {
       if (width < 90) return [];
       return [
         svg("rect", { x: left, y: TOP, width, height: CHART, rx: 6, class: "left-out" }),
-        svg("text", { x: left + width / 2, y: TOP + CHART / 2, class: "unseen-label" }, "not looked at"),
+        svg("text", { x: left + width / 2, y: TOP + CHART / 2, class: "unseen-label" }, "not recorded"),
       ];
     });
   }

@@ -28,9 +28,10 @@ function names(parameters: readonly string[] | null, isKnown: boolean): HTMLElem
   return h("td", { class: "bad" }, ...listed);
 }
 
-function row({ fix }: Fix): HTMLElement {
+function row(made: Fix): HTMLElement {
+  const { fix } = made;
   const effects: Effects = fix.effects;
-  const isRehearsed = effects.saved_bytes !== null;
+  const isReplayed = effects.saved_bytes !== null;
   return h(
     "tr",
     {},
@@ -38,44 +39,69 @@ function row({ fix }: Fix): HTMLElement {
     cell(answer(fix.verified ?? effects.ends_error, "yes", "no")),
     amount(effects.saved_bytes),
     amount(effects.kept_bytes),
-    names(effects.parameters_cut_off, isRehearsed),
-    names(effects.parameters_changed, isRehearsed),
-    cell(
-      fix.verified === null
-        ? { text: "not tried", sign: "" }
-        : answer(fix.verified, "by running it", "tried: it does not help"),
+    names(effects.parameters_cut_off, isReplayed),
+    names(effects.parameters_changed, isReplayed),
+    verified(made),
+  );
+}
+
+/** Whether the recorded graph was replayed with a fix, or the program run with it. */
+function isRehearsed({ fix }: Fix): boolean {
+  return fix.verified !== null || fix.effects.ends_error !== null || fix.effects.saved_bytes !== null;
+}
+
+function verified({ fix }: Fix): HTMLElement {
+  return cell(
+    fix.verified === null
+      ? { text: "not tried", sign: "" }
+      : answer(fix.verified, "by running it", "tried: it does not help"),
+  );
+}
+
+/** A fix of what raises no error, or was read from source: what it means for the training is known without a replay. */
+function plainRow(fix: Fix): HTMLElement {
+  const isSame = fix.fix.safety === "same-gradients";
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, prose(fix.fix.title)),
+    h("td", { class: isSame ? "good" : "changed" }, isSame ? "stay as they are" : "change"),
+    h("td", {}, fix.edits.length ? "yes" : "no, to be done by hand"),
+    verified(fix),
+  );
+}
+
+function table(head: readonly string[], rows: readonly HTMLElement[]): HTMLElement {
+  return h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "group", "aria-label": "what each fix would do" },
+    h(
+      "table",
+      {},
+      h("thead", {}, h("tr", {}, ...head.map((each) => h("th", { scope: "col" }, each)))),
+      h("tbody", {}, ...rows),
     ),
   );
 }
 
-/** Whether anything is known of what a fix would do. */
-export function isKnown({ fix }: Fix): boolean {
-  return fix.verified !== null || fix.effects.ends_error !== null || fix.effects.saved_bytes !== null;
-}
+const REHEARSED = [
+  "Fix",
+  "Does the error end?",
+  "Saved values at the peak",
+  "Every step adds",
+  "Lose their gradient",
+  "Get another gradient",
+  "Verified",
+];
+const PLAIN = ["Fix", "Gradients", "Is there an edit?", "Verified"];
 
-export function whatIf(fixes: readonly Fix[]): HTMLElement {
-  const head = [
-    "Fix",
-    "Does the error end?",
-    "Saved values at the peak",
-    "Every step adds",
-    "Lose their gradient",
-    "Get another gradient",
-    "Verified",
-  ];
+/** `now`: how much of the graph a problem that raises no error is about. */
+export function whatIf(fixes: readonly Fix[], now: string): HTMLElement {
   return h(
     "div",
     { class: "card what-if" },
     h("h2", {}, "What if"),
-    h(
-      "div",
-      { class: "scroll", tabindex: 0, role: "group", "aria-label": "what each fix would do" },
-      h(
-        "table",
-        {},
-        h("thead", {}, h("tr", {}, ...head.map((each) => h("th", { scope: "col" }, each)))),
-        h("tbody", {}, ...fixes.map(row)),
-      ),
-    ),
+    now ? h("p", { class: "now" }, `The problem concerns ${now}.`) : null,
+    fixes.some(isRehearsed) ? table(REHEARSED, fixes.map(row)) : table(PLAIN, fixes.map(plainRow)),
   );
 }

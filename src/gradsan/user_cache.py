@@ -17,7 +17,7 @@ def kept(kind: str, name: str, form: type[T]) -> T | None:
     """What was kept under that name; None where there is nothing that can be trusted."""
     try:
         folder = _folder(kind)
-        if not _is_ours(folder):
+        if not is_ours(folder):
             return None
         handle = os.open(folder / f"{name}.json", os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
         with os.fdopen(handle, "rb") as file:
@@ -42,7 +42,7 @@ def keep(kind: str, name: str, content: object) -> None:
         encoded = msgspec.json.encode(content)
         folder = _folder(kind)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _is_ours(folder):
+        if not is_ours(folder):
             return
         handle, unfinished = tempfile.mkstemp(dir=folder)
         try:
@@ -64,7 +64,7 @@ def _folder(kind: str) -> Path:
     return home / "gradsan" / kind
 
 
-def _is_ours(folder: Path) -> bool:
+def is_ours(folder: Path) -> bool:
     """A folder, not a link to one, that this user owns."""
     try:
         status = folder.lstat()

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from forking.starting import REAL_PYTHON
 from gradsan.check import workers
-from gradsan.check.workers import Exceeded, answers, within_budget
+from gradsan.check.workers import Exceeded, Standby, answers, within_budget
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="it has no such processes")
 
@@ -49,6 +50,43 @@ def test_one_that_exceeds_its_budget_is_left_out(monkeypatch: pytest.MonkeyPatch
         "Exceeded(why='reading it ends the process that does so')",
     ]
     assert "ValueError: raises, at test_workers.py" in str(done["raises"])
+
+
+def test_process_that_is_asked_again_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until it dies of its work: then there is another."""
+    monkeypatch.setattr(workers, "SECONDS", 0.3)
+    standby = Standby[str, tuple[str, int]](lambda item: (work(item), os.getpid()))
+
+    first, again = standby.ask("a"), standby.ask("b")
+    dead = standby.ask("hangs")
+    other = standby.ask("c")
+    standby.end()
+
+    assert isinstance(first, tuple)
+    assert again == ("B", first[1])
+    assert isinstance(dead, Exceeded)
+    assert isinstance(other, tuple)
+    assert other[0] == "C"
+    assert other[1] != first[1]
+
+
+def test_work_that_nobody_waits_for_is_given_up() -> None:
+    """Whoever asks next has an answer; and where nothing is being done, nothing is given up."""
+    standby = Standby(work)
+    assert standby.ask("a") == "A"
+    standby.interrupt()
+    assert standby.ask("b") == "B"
+    found: list[object] = []
+    asking = threading.Thread(target=lambda: found.append(standby.ask("hangs")))
+
+    asking.start()
+    while asking.is_alive():
+        standby.interrupt()
+        asking.join(0.01)
+
+    assert isinstance(found[0], Exceeded)
+    assert standby.ask("c") == "C"
+    standby.end()
 
 
 def test_work_within_work_has_the_budget_of_the_whole() -> None:

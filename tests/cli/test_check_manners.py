@@ -1,11 +1,14 @@
 """`gradsan check` where things are not as they should be, and the options that people know from other tools."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 import pytest
 
@@ -38,21 +41,49 @@ def test_file_that_cannot_be_read_is_a_finding(here: Here, content: bytes, said:
     assert here.codes("--ignore", "GS001") == []
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_file_without_a_pass_is_read_if_it_is_named_by_itself(here: Here, named: bool) -> None:  # noqa: FBT001 # a parameter
-    """In a folder there is nothing to find in it; whoever names it wants to know of this one."""
-    here.write("settings.py", "def load(:\n")
+@pytest.mark.parametrize(
+    ("name", "content", "is_found"),
+    [
+        ("settings.py", b"def load(:\n", True),
+        ("latin.py", b"# \xff\nname = 1\n", True),
+        ("empty.ipynb", b"", True),
+        ("wrong.ipynb", b'{"cells": 3}', True),
+        ("sum.ipynb", b'{"cells": [{"cell_type": "code", "source": "%matplotlib inline"}]}', False),
+        ("cookie.py", b"# coding: latin-1\nname = '\xff'\n", False),
+        ("odd.py", b"nonlocal name\n", False),  # it makes no program, but it can be read
+        ("escape.py", b"name = '\\d'\n", False),
+    ],
+)
+def test_file_without_a_pass_is_read_too(here: Here, name: str, content: bytes, is_found: bool) -> None:  # noqa: FBT001 # a parameter
+    """In a folder, by its name, and by what was kept of the last check."""
+    here.write(name, "").write_bytes(content)
 
-    assert here.codes(*(["settings.py"] if named else [])) == (["GS001"] if named else [])
-    assert here.codes("settings.py") == ["GS001"]
+    for paths in ([], [name], []):
+        assert here.codes(*paths) == (["GS001"] if is_found else []), paths
 
 
-def test_what_is_not_fixed_is_named_with_the_reason(here: Here, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Another folder's file is not written."""
+def test_script_is_followed_as_soon_as_it_leads_to_a_pass(here: Here) -> None:
+    """What is known of a script that has no pass holds as long as no file beside it has one."""
+    here.write("main.py", "from steps import train\nif __name__ == '__main__':\n    train()\n")
+    here.write("steps.py", "def train():\n    pass\n")
+    assert here.codes() == []
+
+    here.write("steps.py", f"def train():\n{textwrap.indent(CARRIED, '    ')}")
+
+    assert here.codes("main.py") == ["GS103"]
+
+
+@pytest.mark.parametrize("is_relative", [False, True])
+def test_what_is_not_fixed_is_named_with_the_reason(
+    here: Here,
+    tmp_path_factory: pytest.TempPathFactory,
+    is_relative: bool,  # noqa: FBT001 # a parameter
+) -> None:
+    """Another folder's file is not written, however it is named."""
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "train.py"
     elsewhere.write_text(CARRIED, encoding="utf-8")
 
-    ended = here.check("--fix", str(elsewhere))
+    ended = here.check("--fix", os.path.relpath(elsewhere) if is_relative else str(elsewhere))
 
     assert ended.status == 1
     assert "GS103 is left: nothing was tried: " in ended.stderr
@@ -136,15 +167,25 @@ def test_settings_can_be_named_or_left_out(carried: Here) -> None:
         carried.check("--config", "none.toml")
 
 
-def test_sarif_has_the_fix_and_the_page(carried: Here) -> None:
-    """The fix replaces whole lines; where pages lie is a setting."""
+def test_sarif_leads_to_the_page(carried: Here) -> None:
+    """It carries the page, and an address: where the project says, or else the file that comes with gradsan."""
+    (run,) = json.loads(carried.check("--format", "sarif").stdout)["runs"]
+    (rule,) = run["tool"]["driver"]["rules"]
     carried.write("pyproject.toml", "[tool.gradsan]\ndocs-url = 'https://example.org/codes/'\n")
+    (there,) = json.loads(carried.check("--format", "sarif").stdout)["runs"]
 
+    page = Path(unquote(urlparse(rule["helpUri"]).path)).read_text(encoding="utf-8")
+    assert page == rule["help"]["markdown"]
+    assert page.startswith("# GS103 carried-state\n")
+    assert there["tool"]["driver"]["rules"][0]["helpUri"] == "https://example.org/codes/GS103.md"
+
+
+def test_sarif_has_the_fix(carried: Here) -> None:
+    """It replaces whole lines."""
     (run,) = json.loads(carried.check("--format", "sarif").stdout)["runs"]
     (change,) = run["results"][0]["fixes"][0]["artifactChanges"]
     (replacement,) = change["replacements"]
 
-    assert run["tool"]["driver"]["rules"][0]["helpUri"] == "https://example.org/codes/GS103.md"
     assert change["artifactLocation"]["uri"] == "train.py"
     assert replacement["deletedRegion"] == {"startLine": 6, "startColumn": 1, "endLine": 7}
     assert replacement["insertedContent"]["text"] == "    h = cell(torch.ones(1, 3), h.detach())\n"

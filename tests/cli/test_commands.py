@@ -51,7 +51,7 @@ def test_command_without_arguments_lists_the_commands(workshop: Workshop) -> Non
     ended = workshop.gradsan("--help")
 
     listed = [line.split()[0] for line in ended.stdout.partition("Commands:\n")[2].splitlines()]
-    assert listed == ["run", "check", "fix", "explain", "report", "completion", "version"]
+    assert listed == ["run", "check", "fix", "explain", "report", "attach", "server", "mcp", "completion", "version"]
     assert ended.status == 0
 
 

@@ -1,6 +1,7 @@
 """How a long command goes on."""
 
 import io
+import re
 
 import pytest
 
@@ -65,6 +66,23 @@ def test_many_files_have_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
     assert "left" in shown
     assert "model_299\N{REPLACEMENT CHARACTER}.py" in shown
     assert shown.endswith("\x1b[2K")  # the line is cleared
+
+
+@pytest.mark.parametrize(("width", "end"), [(80, "left"), (120, "left ...rs/and_the_last_of_their_files.py")])
+def test_a_long_name_leaves_the_bar_its_room(monkeypatch: pytest.MonkeyPatch, width: int, end: str) -> None:
+    """Its end is shown, as far as there is room."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", str(width))
+    stream = Terminal()
+
+    with file_bar(stream, 300) as advance:
+        for _ in range(300):
+            advance(f"{'folders_in_folders/' * 8}and_the_last_of_their_files.py")
+
+    lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;?]*\w", "", stream.getvalue()).split("\r")]
+    (last,) = {line for line in lines if "300/300" in line}
+    assert last.startswith("gradsan: checking")
+    assert last.endswith(end)
 
 
 @pytest.mark.parametrize(("stream", "files"), [(io.StringIO(), 300), (Terminal(), 20), (None, 300)])

@@ -187,11 +187,11 @@ def test_json_without_a_file_goes_to_stderr(workshop: Workshop) -> None:
     ("options", "sentence"),
     [
         ("--format pdf", "invalid value for '--format'"),
-        ("--format html", "a page is a file of its own"),
+        ("--format html", "an HTML page cannot be printed here"),
         ("--select GS103,GS9", "there is no code 'GS9'"),
         ("--ignore nonsense", "there is no code 'nonsense'"),
         ("--output missing/report.json", "cannot write 'missing/report.json' (No such file or directory)"),
-        ("--output .", "cannot write '.'"),
+        ("--format sarif --output .", "'.' is a folder, for JSON reports alone"),
     ],
 )
 def test_what_cannot_be_done_is_said_before_the_program_runs(options: str, sentence: str, workshop: Workshop) -> None:

@@ -27,7 +27,11 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "examples/README.md", "examples/lig
 DOCUMENTS += sorted(each.relative_to(PROJECT).as_posix() for each in (PROJECT / "docs").rglob("*.md"))
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/getting-started.md", "docs/myths.md", "docs/teams.md"])
+PAGES = ("getting-started", "myths", "teams", "editors", "assistants", "production")
+SHOWING = ["README.md", *(f"docs/{each}.md" for each in PAGES)]
+
+
+@pytest.mark.parametrize("document", SHOWING)
 def test_shown_output_is_what_the_command_prints(document: str, golden: Golden) -> None:
     """A reader who types the command sees what the page shows; `make golden` rewrites the page."""
     text = (PROJECT / document).read_text(encoding="utf-8")
@@ -88,7 +92,7 @@ def _content(source: str) -> str:
     if first == "pytest":
         return _printed_by_pytest(*words)
     if first == "python":
-        return _printed_by_programs()[words[0]]
+        return _printed_by_programs().get(words[0]) or _printed_by(*words)
     return _printed(*words)
 
 
@@ -117,6 +121,14 @@ def _printed_by_pytest(*words: str) -> str:
         command, cwd=PROJECT / "docs" / "teams", env=environment, capture_output=True, text=True, check=False
     )
     return re.sub(r" in \d+\.\d+s\b.*", "", done.stdout)
+
+
+def _printed_by(*words: str) -> str:
+    """What a program prints that is run in the root of the project."""
+    command = [sys.executable, *words]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout
 
 
 @cache

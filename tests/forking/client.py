@@ -54,7 +54,7 @@ def has_known_options(arguments: "list[str]") -> bool:
     rest = list(arguments)
     while rest and rest[0] in ("-B", "-W"):
         del rest[: 2 if rest[0] == "-W" else 1]
-    return bool(rest) and (rest[0] in ("-c", "-m") or exists(rest[0]))
+    return bool(rest) and (rest[0] == "-c" or rest[0].startswith("-m") or exists(rest[0]))
 
 
 def connected(address: str) -> "_socket.socket | None":

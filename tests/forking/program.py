@@ -96,6 +96,8 @@ class Starting:
 
     def _prepared(self) -> Run:
         kind, *rest = self._arguments
+        if kind.startswith("-m") and kind != "-m":  # `-mpytest`
+            kind, rest = "-m", [kind[2:], *rest]
         sys.argv = [kind, *rest[1:]] if kind in {"-c", "-m"} else [kind, *rest]
         _fresh_main()
         self._find_modules()

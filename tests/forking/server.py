@@ -46,15 +46,16 @@ def main(listening: str, python: str) -> None:
 
 def _import_all() -> None:
     before = Moment()
+    sys.dont_write_bytecode = False  # as programs see it is settled when they start; those that start cold read ours
     with suppress(ImportError):  # a Python without torch has other programs to run
         for name in LIBRARIES:
             importlib.import_module(name)
     import gradsan
 
-    # The pytest plugin would bring pytest along, which programs load after gradsan.
+    # What plugs into other tools would bring them along, which programs load after gradsan.
     for module in pkgutil.walk_packages(gradsan.__path__, "gradsan."):
         with suppress(ImportError):
-            if not module.name.endswith("__main__") and not module.name.startswith("gradsan.plug.pytest"):
+            if not module.name.endswith("__main__") and not module.name.startswith("gradsan.plug."):
                 importlib.import_module(module.name)
     tempfile.tempdir = None  # which somebody has asked for, and TMPDIR decides
     shelf = Shelf(before)

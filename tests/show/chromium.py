@@ -170,6 +170,7 @@ def chromium() -> Iterator[Tab]:
             tab = Tab(browser, session)
             for domain in ("Page", "Network", "Runtime"):
                 tab.ask(f"{domain}.enable")
+            tab.ask("Emulation.setScrollbarsHidden", hidden=True)  # of a headless browser they are thick and grey
             tab.ask("Emulation.setDeviceMetricsOverride", width=1360, height=900, deviceScaleFactor=1, mobile=False)
             yield tab
             browser.ask("Browser.close")

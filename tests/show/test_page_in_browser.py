@@ -25,7 +25,7 @@ from gradsan.facts.location import Frame
 from gradsan.report import Culprit
 from gradsan.show.html import html
 from show.chromium import FOUND, Tab, chromium
-from show.scenes import CARRIED, NEEDLESS, at, report
+from show.scenes import CARRIED, LEAK, NEEDLESS, at, report
 
 pytestmark = pytest.mark.skipif(FOUND is None, reason="no Chromium is found: `make test-page` installs one")
 
@@ -66,7 +66,7 @@ def test_explanation_shows_the_fix_and_the_places(tab: Tab, own_cell: Path) -> N
     assert tab.texts("h1") == [
         "self.hidden still has the graph of an earlier step, and the backward() of that step freed it"
     ]
-    assert tab.texts(".fix .added") == ["+        model.hidden = model.hidden.detach()"]
+    assert tab.texts(".fix .added") == ["+ model.hidden = model.hidden.detach()"]
     assert tab.texts(".code .lit .number") == ["28", "43"]
     assert tab.texts(".code .note") == [
         "1created here, in step 1",
@@ -104,7 +104,8 @@ def test_graph_shows_the_path_into_what_was_freed(tab: Tab, own_cell: Path) -> N
     tab.open(own_cell)
     tab.click("[role=tab]", "Graph")
 
-    assert tab.texts(".graph .sentence")[0].startswith("From the loss, 8 edges lead into 128 freed ops")
+    sentence = tab.texts(".graph .sentence")[0]
+    assert sentence.startswith("A path of 8 ops leads from the loss into the 128 freed ops. The")
     assert tab.run("document.querySelectorAll('.edge.path').length") > 2
     assert tab.texts(".node .held") == ["self.hidden", "loss"]
 
@@ -112,7 +113,7 @@ def test_graph_shows_the_path_into_what_was_freed(tab: Tab, own_cell: Path) -> N
     assert tab.texts(".panel .title") == ["MseLossBackward0"]
     assert dict(zip(tab.texts(".panel dt"), tab.texts(".panel dd"), strict=True)) == {
         "name": "loss",
-        "state": "● live: not walked yet",
+        "state": "● live: no backward() has used it yet",
         "shape": "[] float32",
         "has saved": "about 4 bytes",
         "created": "in step 2",
@@ -186,6 +187,17 @@ def test_report_without_details_has_no_empty_views(tab: Tab, tmp_path: Path) -> 
     assert tab.texts(".code .lit .text") == ["loss.backward()"]
 
 
+def test_fixes_of_a_silent_problem_are_compared_too(tab: Tab, tmp_path: Path) -> None:
+    """No graph was replayed with them: what they mean for the training, and whether they were tried."""
+    file = tmp_path / "report.html"
+    file.write_text(html(report(LEAK)), encoding="utf-8")
+    tab.open(file)
+
+    assert tab.texts(".what-if .now") == ["The problem concerns 8,400 ops, about 91.0 MB of saved values."]
+    assert tab.texts(".what-if thead th") == ["Fix", "Gradients", "Is there an edit?", "Verified"]
+    assert tab.texts(".what-if tbody tr:first-child td") == ["stay as they are", "yes", "not tried"]
+
+
 def test_dark_and_light_follow_the_reader(tab: Tab, tmp_path: Path) -> None:
     """And a button changes it."""
     page, ground = page_of(tmp_path), "getComputedStyle(document.body).backgroundColor"
@@ -207,7 +219,10 @@ def test_several_reports_are_listed(tab: Tab, tmp_path: Path) -> None:
     file.write_text(html(*ranks), encoding="utf-8")
     tab.open(file)
 
-    assert tab.texts(".item .where") == ["rank 0, rank 1", "rank 1"]
+    assert tab.texts(".item .where") == [
+        "train.py:58 · rank 0, rank 1",
+        "a_rather_long_name_of_a_training_script.py:7 · rank 1",
+    ]
     tab.click(".item", "GS302")
     assert tab.texts("h1") == [NEEDLESS.message.replace("`", "")]
 

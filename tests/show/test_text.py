@@ -45,6 +45,7 @@ SCENES = {
     "unreadable": UNREADABLE,
     "other_scripts": FOREIGN,
 }
+WIDTHS = (60, 80, 120)
 NUMBERS = Summary(passes=1200, steps=1200, ops=34_500, peak_saved_bytes=8_400_000, retained_bytes=512)
 
 
@@ -84,7 +85,7 @@ class Ascii:
 @pytest.mark.parametrize(("form", "scene"), PRINTED)
 def test_golden_explanation(form: str, scene: str, golden: Golden) -> None:
     """What is wrong, the fix, and what happened in the order of time, on each screen."""
-    plain = {width: FORMS[form](SCENES[scene], width=width, color=False) for width in (60, 80, 120)}
+    plain = {width: FORMS[form](SCENES[scene], width=width, color=False) for width in WIDTHS}
     colored = {width: FORMS[form](SCENES[scene], width=width, color=True) for width in plain}
     ascii_only = {width: encodable(text, cast("TextIO", Ascii())) for width, text in plain.items()}
 
@@ -97,6 +98,15 @@ def test_golden_explanation(form: str, scene: str, golden: Golden) -> None:
             line for line in text.splitlines() if not line.startswith(("---", "+++", "@@", "-", "+", "  -", "  +"))
         ]
         assert [line for line in prose if cell_len(line) > width] == []
+
+
+def _check_widths(golden: Golden, name: str, printed: Callable[..., str]) -> None:
+    """Plain and coloured, on each screen."""
+    for ending, color in (("txt", False), ("color.txt", True)):
+        golden.check(
+            f"text/{name}.{ending}",
+            _side_by_side({width: printed(width=width, color=color) for width in WIDTHS}),
+        )
 
 
 def _side_by_side(texts: dict[int, str]) -> str:
@@ -112,7 +122,7 @@ def test_no_scene_needs_more_than_ascii() -> None:
 
 def test_golden_verbose(golden: Golden) -> None:
     """The path through the graph, and memory, for whoever asks."""
-    golden.check("text/verbose.txt", terminal(report(CARRIED, WRAPPED), width=80, color=False, verbose=True))
+    _check_widths(golden, "verbose", lambda **screen: terminal(report(CARRIED, WRAPPED), verbose=True, **screen))
 
 
 @pytest.mark.parametrize(("used", "freed", "order"), [(1, 1, [1, 3, 2, 4]), (2, 1, [1, 2, 3, 4])])
@@ -158,7 +168,7 @@ def test_golden_summary(golden: Golden) -> None:
     """After the findings, the run in numbers."""
     numbers = Summary(passes=1, steps=1200, ops=34_500, peak_saved_bytes=8_400_000, retained_bytes=512)
 
-    golden.check("text/summary.txt", terminal(report(CARRIED, NEEDLESS, summary=numbers), width=90, color=False))
+    _check_widths(golden, "summary", lambda **screen: terminal(report(CARRIED, NEEDLESS, summary=numbers), **screen))
 
 
 def test_report_without_findings_is_one_line() -> None:

@@ -111,9 +111,9 @@ gradient -1.189, of this loss alone -1.189
 gradient -1.427, of this loss alone -0.238
 """,
         price=(
-            "`retain_graph=True` lets the total be walked again, so every loss counts again in all later steps: the "
-            "hundredth update contains the gradient of the first batch for the hundredth time. Memory and time grow "
-            "with every step as well (GS305)."
+            "`retain_graph=True` lets backward() go through the total again, so every loss counts again in all later "
+            "steps: the hundredth update contains the gradient of the first batch for the hundredth time. Memory and "
+            "time grow with every step as well (GS305)."
         ),
     )
 

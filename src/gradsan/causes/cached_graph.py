@@ -13,7 +13,7 @@ class CachedGraph(Cause):
 
     Rotary frequencies, a Cholesky factor, a normalised adjacency: something costly is computed at the first use and
     kept. If parameters went into it, the cache holds not just values but the graph that leads back to them. The
-    first backward pass walks through the cached tensor and frees that graph. The next step reads the cache instead
+    first backward pass goes through the cached tensor and frees that graph. The next step reads the cache instead
     of computing, and its pass arrives at freed operations.
 
     The sign is that everything works once: the first step runs, the second fails, and a cache with several entries

@@ -13,7 +13,7 @@ class Checkpointed(Cause):
     arrives there, it runs the block again, with a graph this time, and starts a backward pass of its own inside the
     one that is under way. Tensors that are arguments of `checkpoint` are cut off for that, and their gradients
     handed on. A tensor with a graph that gets into the block differently (a closure, `partial`, an attribute, a
-    list among the arguments) is not cut off: the inner pass walks through it and frees its graph, and the next
+    list among the arguments) is not cut off: the inner pass goes through it and frees its graph, and the next
     checkpoint that uses it finds that graph gone. Parameters may be read anywhere; they have no graph to free.
 
     State that the block stores on `self` while it runs leads to the same error. There need be only one
@@ -84,7 +84,7 @@ x.sum().backward(retain_graph=True)
 """,
         shows="RuntimeError: Trying to backward through the graph a second time",
         price=(
-            "`retain_graph=True` has no effect: it speaks for the graph that the outer pass walks, and the graph is "
+            "`retain_graph=True` has no effect: it counts for the graph of the outer pass, and the graph is "
             "freed by the passes that the checkpoints start inside it. Taking the checkpoints out ends the error too, "
             "at the price of the memory they were put in to save."
         ),

@@ -11,7 +11,7 @@ class CompiledRetain(Cause):
 
     When `torch.compile` compiles a backward pass, it may take over saved intermediate values that nothing else can
     see, and use their memory again while the pass runs: they are *donated buffers*. After such a pass there is
-    nothing left to walk a second time. So a call with `retain_graph=True` or `create_graph=True` cannot be served,
+    nothing left for a second pass. So a call with `retain_graph=True` or `create_graph=True` cannot be served,
     and PyTorch refuses it.
 
     Whether buffers are donated is decided when the backward is compiled, at its first pass. If that one was
@@ -67,12 +67,12 @@ for _ in range(2):
         "not retain either. Two losses of one forward are added up and back-propagated once (GS102)."
     )
     unless = (
-        "If one graph really has to be walked several times, set `torch._functorch.config.donated_buffer = False`, as "
-        "the message says, but set it before the model is first called, and run with `TORCHINDUCTOR_FX_GRAPH_CACHE=0` "
-        "in the environment or from an emptied cache. The setting also switches off the check. With torch 2.13, if "
-        "the backward was compiled before, in this run or in an earlier one that the cache remembers, the second pass "
-        "can return a wrong gradient without an error. Second derivatives stay impossible: compiled functions do not "
-        "support double backward, so leave that part of the model uncompiled."
+        "If several passes really have to go through one graph, set `torch._functorch.config.donated_buffer = False`, "
+        "as the message says, but set it before the model is first called, and run with "
+        "`TORCHINDUCTOR_FX_GRAPH_CACHE=0` in the environment or from an emptied cache. The setting also switches off "
+        "the check. With torch 2.13, if the backward was compiled before, in this run or in an earlier one that the "
+        "cache remembers, the second pass can return a wrong gradient without an error. Second derivatives stay "
+        "impossible: compiled functions do not support double backward, so leave that part of the model uncompiled."
     )
     tempting = Tempting(
         program="""\

@@ -8,9 +8,9 @@ from gradsan.report import FixKind
 class CompiledTogether(Cause):
     """`torch.compile` made one op of parts that are separate in eager mode.
 
-    In eager mode every call of a network leaves operations of its own, and a backward pass walks and frees only those
+    In eager mode every call of a network leaves operations of its own, and a backward pass uses and frees only those
     that its loss depends on. A compiled function leaves one single op for its whole backward
-    (`CompiledFunctionBackward`), and all its outputs hang on that op. A pass from one output walks it and frees it for
+    (`CompiledFunctionBackward`), and all its outputs belong to that op. A pass from one output uses it and frees it for
     all of them, also where the outputs have nothing in common but parameters.
 
     So the same code runs without `torch.compile` and raises with it; that is the sign to look for. A GAN whose scores

@@ -16,7 +16,7 @@ class ComputedOnce(Cause):
     The line before the loop looks like preparation: embeddings propagated over a graph once an epoch (LightGCN), a
     scale that is the exponential of a parameter, a data set encoded by another network. But parameters go into it, so
     it is the first part of the forward pass, and its graph is a part of the graph of every loss that uses it. The first
-    backward pass walks into it and frees it. The second step computes everything else again and meets the freed part.
+    backward pass goes through it and frees it. The second step computes everything else again and meets the freed part.
 
     Freed memory is only half of the problem. After `optimizer.step()` the result is also out of date: it was computed
     from parameters that have changed since. Where the line happens to save nothing for backward (`w + 1`), PyTorch does

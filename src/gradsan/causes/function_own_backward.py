@@ -9,12 +9,12 @@ class FunctionOwnBackward(Cause):
     """A custom `autograd.Function` runs a backward pass of its own over a graph that it kept.
 
     Layers for implicit gradients, reversible blocks and home-made checkpoints build a small graph in their `forward`,
-    keep it on `ctx`, and call `torch.autograd.grad` on it in their `backward`. That inner call frees the inner graph
-    as any pass does. When the layer is walked a second time, because two losses use its output, the inner graph is
+    keep it on `ctx`, and call `torch.autograd.grad` on it in their `backward`. That inner call frees the inner graph as
+    any pass does. When a pass comes to the layer a second time, because two losses use its output, the inner graph is
     gone.
 
-    `retain_graph=True` on the outer call does not help, and this is how to recognise the case: the flag speaks for the
-    graph that the outer pass walks, and does not reach a pass that the layer starts itself. The last line of your own
+    `retain_graph=True` on the outer call does not help, and this is how to recognise the case: the flag counts for the
+    graph of the outer pass, and does not reach a pass that the layer starts itself. The last line of your own
     code in the traceback stands inside the Function's `backward`.
     """
 
@@ -82,7 +82,7 @@ out.var().backward()
     unless = (
         "Not where computing the inner graph again is too slow. Then pass `retain_graph=True` to the *inner* call; the "
         "inner graph stays in memory as long as the output's graph does. If only the two outer passes are the trouble, "
-        "one backward over the sum of the losses walks the layer once and needs no change in it."
+        "one backward over the sum of the losses goes through the layer once and needs no change in it."
     )
     tempting = Tempting(
         program="""\

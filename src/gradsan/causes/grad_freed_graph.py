@@ -12,8 +12,8 @@ class GradFreedGraph(Cause):
     """An `autograd.grad` in the middle of the forward freed what the backward pass needs.
 
     `torch.autograd.grad` returns gradients instead of adding them to `.grad`, which makes it look like a question that
-    changes nothing. It is a backward pass all the same, and it frees the operations it walks. Derivatives in the loss
-    of a physics-informed network, gradient penalties, the inner loop of meta-learning and saliency maps all take a
+    changes nothing. It is a backward pass all the same, and it frees the operations it goes through. Derivatives in the
+    loss of a physics-informed network, gradient penalties, the inner loop of meta-learning and saliency maps all take a
     gradient first and call `backward()` on something built on the same forward afterwards. A `backward()` that runs
     inside a forward or a hook does the same.
 

@@ -20,7 +20,7 @@ class GraphLeak(Cause):
     it.
 
     How fast depends on the backward pass. After `backward()` the saved values are freed, and only the chain of
-    operations stays: little, but for ever, in the memory of the process. Without it, as in a validation loop that
+    operations stays: that is little, but nothing ever frees it. Without it, as in a validation loop that
     forgot `torch.no_grad()`, all saved activations stay, and the GPU is soon full. `model.eval()` does not switch the
     recording off.
 
@@ -39,9 +39,9 @@ class GraphLeak(Cause):
     )
     roles = Cause.roles | {"held": "kept here, with its graph"}
     titles: ClassVar[dict[FixKind, str]] = {
-        "item": "put only the number into {it}: `.item()`",
+        "item": "put only the number into {it}, not the tensor with its graph",
         "detach": "detach what is put into {it}: its values stay, its graph is dropped",
-        "no-grad": "compute what is put into {it} under `torch.no_grad()`",
+        "no-grad": "if nothing is trained with it: compute what is put into {it} under `torch.no_grad()`",
     }
     keeping_gradients = frozenset({"item", "detach", "no-grad"})
     example = Example(

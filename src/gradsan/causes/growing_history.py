@@ -22,7 +22,7 @@ class GrowingHistory(Cause):
     values all stay in memory. It is taken for a leak in PyTorch or a slow data loader. The gradient is not that of this
     step alone either: it contains what flows back through all earlier ones, whose activations come from parameters that
     have changed since. Where a changed parameter was itself saved for backward, PyTorch stops (GS201); a plain moving
-    average of outputs saves none, and goes on for ever.
+    average of outputs saves none, and goes on without an error.
     """
 
     code = "GS305"
@@ -32,8 +32,16 @@ class GrowingHistory(Cause):
     summary = "every backward pass goes through all earlier steps: each step is slower than the last"
     own_remedies = table(
         Remedy("detach", where=("single use", "boundary", "use"), drops_retain=True),
+        Remedy(
+            "no-grad",
+            where=("average",),
+            first_if="it can be written",
+            only_if_shown=True,
+            drops_retain=True,
+            trusted=False,
+        ),
     )
-    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "beside"}
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "beside", "no-grad": "stored"}
     roles = Cause.roles | {
         "enters": "carried into the next step here",
         "used": "this {call} goes through all earlier steps too",
@@ -99,7 +107,7 @@ for batch in torch.ones(4, 8, 3):
     unless = (
         "Not where the gradient should flow over several steps. Then choose how many: add up the losses of that "
         "window, call backward once at its end, step, and detach there. For a whole sequence this gives the full "
-        "gradient, and each step is walked once."
+        "gradient, and the pass goes through each step once."
     )
     tempting = Tempting(
         program="""\

@@ -67,7 +67,7 @@ gates.sum().backward()
     )
     unless = (
         "Not where the edit can come before the tensor's first use; then move it there and copy nothing. If the "
-        "edited tensor is a parameter and the editor an optimizer, a copy is the wrong cure: the step came too early "
+        "edited tensor is a parameter and the editor an optimizer, a copy is the wrong fix: the step came too early "
         "(GS201). Never edit through `.data`: it is not counted, so the gradient is computed from the "
         "edited values without an error."
     )

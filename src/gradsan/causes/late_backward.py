@@ -20,8 +20,8 @@ class LateBackward(Cause):
 
     `backward()` only fills `.grad`; the parameters change in `optimizer.step()`, which takes what is there at that
     moment. A loss whose pass comes after the step puts its gradient there too late. The next iteration begins with
-    `zero_grad()`, and the gradient is thrown away unread. The loss is computed, back-propagated and logged, and it
-    trains nothing.
+    `zero_grad()`, and the gradient is cleared before anything has used it. The loss is computed, back-propagated and
+    logged, and it trains nothing.
 
     It happens when a second loss (adversarial, regularising, auxiliary) is added below a training step that was
     finished. Each line is right by itself, and nothing raises as long as the late loss runs its own forward after the
@@ -104,7 +104,7 @@ print(weight.tolist())
 """,
         shows="[0.25, 4.0]\n",
         price=(
-            "Turning up the weight of the late loss multiplies a gradient that is thrown away unread. The run is the "
+            "Turning up the weight of the late loss multiplies a gradient that no step uses. The run is the "
             "same to the last digit."
         ),
     )

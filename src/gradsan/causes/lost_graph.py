@@ -13,13 +13,13 @@ class LostGraph(Cause):
     """The loss has no graph, so there is nothing to back-propagate.
 
     A tensor knows how it was computed only as long as every step on the path is an operation that PyTorch records.
-    `.item()`, `.detach()`, `.data`, `torch.tensor(x)` and a trip through numpy hand over bare values; inside
+    `.item()`, `.detach()`, `.data`, `torch.tensor(x)` and a conversion to numpy and back give bare values; inside
     `torch.no_grad()` nothing is recorded; `argmax`, comparisons, `.long()` and a distribution's `sample()` have no
     gradient at all. If all paths from the parameters to the loss lead through such a place, the loss is a plain
-    number, and `backward()` has no graph to walk.
+    number, and `backward()` has no graph to go through.
 
     It often comes after the error about a second backward pass, when one `detach()` too many was put in to stop it.
-    The popular cure `loss.requires_grad_()` removes the message and the training with it: the loss becomes a leaf,
+    The popular fix `loss.requires_grad_()` removes the message and the training with it: the loss becomes a leaf,
     its own gradient is 1, and no parameter receives anything. Instead follow the path from the model's output to
     the loss. The first tensor whose `requires_grad` is False was created by the line that has to change.
     """

@@ -19,10 +19,10 @@ class MissingZeroGrad(Cause):
     `zero_grad()` in between, every step therefore uses the sum of all gradients since the beginning: plain SGD then
     behaves exactly as if it had a momentum of 1.
 
-    Nothing raises. The loss may even fall for a while, then it swings or runs away, and people lower the learning
-    rate. It has nothing to do with the error about a second backward pass, although many articles say so:
-    `zero_grad()` clears gradients, that error is about graphs, and a missing call neither causes it nor would an
-    added one cure it.
+    Nothing raises. The loss may even fall for a while, then it jumps up and down or grows without limit, and people
+    lower the learning rate. It has nothing to do with the error about a second backward pass, although many articles
+    say so: `zero_grad()` clears gradients, that error is about graphs, and a missing call neither causes it nor would
+    an added one fix it.
     """
 
     code = "GS303"
@@ -90,8 +90,8 @@ gradient of the bias: 2.0
 gradient of the bias: 3.0
 """,
         price=(
-            "A lower learning rate calms the swings and leaves their cause: the gradients still add up, each step "
-            "still contains all steps before it. The same problem comes ten times later."
+            "A lower learning rate makes the jumps smaller and leaves their cause: the gradients still add up, each "
+            "step still contains all steps before it. The same problem comes ten times later."
         ),
     )
 

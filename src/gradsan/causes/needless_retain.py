@@ -77,7 +77,7 @@ print("saved values still in memory:", Saved.alive)
         "the graph after all, and the error's own page says what to do about it."
     )
     unless = (
-        "Not on a pass whose graph is walked again only sometimes: in some branch, every tenth step, under a debugging "
+        "Not on a pass whose graph is used again only sometimes: in some branch, every tenth step, under a debugging "
         "flag. Then let the argument follow the same condition. With several losses of one forward it belongs on "
         "every call but the last, so often it is only the last one that has to lose it."
     )

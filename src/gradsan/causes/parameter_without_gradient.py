@@ -21,10 +21,10 @@ _CUTS: dict[str, str] = {
 class ParameterWithoutGradient(Cause):
     """An optimized parameter never receives a gradient, because something cut it off from the loss.
 
-    A `detach()`, a `torch.no_grad()` block or a trip through numpy lies between the parameter and the loss. The rest
-    of the network is still connected, so `backward()` has a graph to walk and does not raise, as it would if all of it
-    were cut off (GS203). The pass never gets to the parameter, its `.grad` stays `None`, and the optimizer skips it:
-    not even weight decay is applied.
+    A `detach()`, a `torch.no_grad()` block or a conversion to numpy and back lies between the parameter and the loss.
+    The rest of the network is still connected, so `backward()` has a graph to go through and does not raise, as it
+    would if all of it were cut off (GS203). The pass never gets to the parameter, its `.grad` stays `None`, and the
+    optimizer skips it: not even weight decay is applied.
 
     The loss falls all the same, since the later layers learn to live with what the untrained part gives them. That
     is why it goes unnoticed: the encoder keeps its random weights, and the result is worse than it could be. A

@@ -12,13 +12,13 @@ class SameLossTwice(Cause):
     A forward pass leaves a graph behind: the operations that it ran, each with the values it needs to work out its
     gradient. A backward pass uses these saved values and frees them as it goes, because they take up so much memory. A
     second pass over the same loss finds them gone. (Additions and plain sums save nothing, so a toy example made of
-    them can be walked again without an error.)
+    them can be back-propagated again without an error.)
 
     The two calls often do not stand together. The loss is computed once, before the loop that calls `backward()`; a
     closure for LBFGS returns a loss that was computed outside it; a function that reports gradients, or a hook of a
     trainer, calls `backward()` for itself.
 
-    Two popular cures do not help. `zero_grad()` clears gradients, and has nothing to do with graphs.
+    Two popular fixes do not help. `zero_grad()` clears gradients, and has nothing to do with graphs.
     `retain_graph=True` on the call that fails comes too late: it is the earlier call that frees.
     """
 
@@ -93,9 +93,9 @@ loss 2.543, gradient of the bias -3.189
 loss 2.543, gradient of the bias -3.189
 """,
         price=(
-            "`retain_graph=True` ends the error, and the training with it: every pass walks the graph of the first "
-            "parameters again, so loss and gradient stay what they were, however many steps are made. Where a layer "
-            "saved a weight, PyTorch stops with the in-place error instead (GS201)."
+            "`retain_graph=True` ends the error, and the training with it: every pass goes through the graph of the "
+            "first parameters again, so loss and gradient stay what they were, however many steps are made. Where a "
+            "layer saved a weight, PyTorch stops with the in-place error instead (GS201)."
         ),
     )
 

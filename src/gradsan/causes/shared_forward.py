@@ -12,9 +12,9 @@ class SharedForward(Cause):
     """Two losses of one forward pass are back-propagated one after the other.
 
     Both losses are built on the same features, so their graphs are not two but one that forks: each head has its own
-    branch, and below the fork lies the part they share. The backward pass of the first loss walks its branch and then
-    the shared part, and frees both. The pass of the second loss gets through its own branch and stops where the fork
-    begins.
+    branch, and below the fork lies the part they share. The backward pass of the first loss goes through its branch and
+    then the shared part, and frees both. The pass of the second loss gets through its own branch and stops where the
+    fork begins.
 
     People look for the fault in the second loss, or believe that every loss has a graph of its own. Two losses that
     share nothing but the parameters and the input data can be back-propagated one after the other in any order; it is
@@ -65,9 +65,9 @@ opt.step()
 """,
     )
     fix = (
-        "Add the losses up and call backward once. The gradient of a sum is the sum of the gradients, so `.grad` "
-        "holds what two passes would have put there, and the shared part is walked once instead of twice. Several "
-        "optimizers are no obstacle: one pass, then every step."
+        "Add the losses up and call backward once. The gradient of a sum is the sum of the gradients, so `.grad` holds "
+        "what two passes would have put there, and backward() goes through the shared part once instead of twice. "
+        "Several optimizers are no obstacle: one pass, then every step."
     )
     unless = (
         "Not where each loss's gradient is needed by itself: to clip or weigh it, to compare the tasks, or because one "
@@ -95,7 +95,7 @@ opt.step()
         price=(
             "A `detach()` on the path to the second loss ends the error because that loss no longer reaches the shared "
             "part: the trunk is trained for one task only, and nothing says so. `retain_graph=True` on the first call "
-            "is right about the gradients, but keeps all saved values and walks the trunk twice."
+            "is right about the gradients, but keeps all saved values and goes through the trunk twice."
         ),
     )
 

@@ -13,7 +13,7 @@ class StaleStep(Cause):
 
     A smaller last batch, a NaN, a sample without a target: an `if` around the forward lets such a batch pass. But
     the lines after it still run, and the names they use (`features`, `out`, `self.pooled`) still exist: they hold
-    the tensors of the step before. The loss is built on those, and its backward pass walks into a graph that has
+    the tensors of the step before. The loss is built on those, and its backward pass goes into a graph that has
     been back-propagated already.
 
     The error depends on the data, so it looks random. It appears at the end of the first epoch, after a shuffle, or

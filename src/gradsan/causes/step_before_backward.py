@@ -86,7 +86,7 @@ opt.step()
     unless = (
         "Not where the second loss is meant to see the updated parameters, as in a generator that plays against the "
         "improved discriminator. Then run its forward again after the step, as far back as parameters have changed. "
-        "Updating through `.data` gets past the check and computes with mixed values, without a word."
+        "Updating through `.data` gets past the check and computes with mixed values, and no message says so."
     )
     tempting = Tempting(
         program="""\
@@ -107,8 +107,8 @@ print("the gradient is right:", mixed.equal(right))
         shows="the gradient is right: False\n",
         price=(
             "Updating by hand through `.data` is not counted as an edit, so the check has nothing to compare and the "
-            "error ends. The pass now multiplies activations of the old weights with the new weights: a gradient of no "
-            "function at all, without a word. `clone()` on the features does not help either; the weight is what was "
+            "error ends. The pass now multiplies activations of the old weights with the new weights: the gradient is "
+            "wrong, and no message says so. `clone()` on the features does not help either; the weight is what was "
             "changed."
         ),
     )

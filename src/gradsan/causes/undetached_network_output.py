@@ -14,7 +14,7 @@ class UndetachedNetworkOutput(Cause):
 
     A generator makes `fake`, the discriminator judges it. Separate modules with separate optimizers look like
     separate graphs, but a graph follows tensors, not modules: the discriminator's loss on `fake` is connected to
-    the generator, through `fake`. Its backward pass does not stop at the discriminator's input. It walks on through
+    the generator, through `fake`. Its backward pass does not stop at the discriminator's input. It goes on through
     the generator, works out gradients that nobody asked for, and frees what the generator's own pass needs later.
 
     An actor and a critic meet in the same way, where the advantage in the actor's loss was computed by the critic;
@@ -96,7 +96,7 @@ opt_g.step()
 """,
         shows="the critic's loss trains the generator: True\n",
         price=(
-            "`retain_graph=True` on the first pass ends the error, but that pass still walks through the generator. "
+            "`retain_graph=True` on the first pass ends the error, but that pass still goes through the generator. "
             "What it leaves in the generator's `.grad` is added to the generator's own gradient: it also learns to "
             "please the critic's loss, the opposite of what it is there for, unless it is cleared in between. And each "
             "pass pays for a network it should not touch."

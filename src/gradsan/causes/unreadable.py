@@ -11,9 +11,8 @@ class Unreadable(Cause):
     system does not let gradsan read it. The message says which. A check that passes over such a file would say nothing
     of what is wrong in it, so it is a finding of its own, and the status of the command is 1.
 
-    Only files that may have something to find are read in full: those that call `backward()` or `autograd.grad`,
-    those that import such a file, and those that you name by themselves. gradsan reads the syntax of the
-    Python that it runs under.
+    gradsan tries to read every file, also one that calls no `backward()`. It reads the syntax of the Python that it
+    runs under.
     """
 
     code = "GS001"

@@ -26,7 +26,7 @@ class UnusedForward(Cause):
     end only the last loss is left, and only the last batch trains the model.
 
     PyTorch does not raise here, whatever some articles say: a graph that is dropped is just freed, and the one that is
-    left has been walked by nobody. The model still learns something, from one batch of each epoch, so it looks like a
+    left has been used by no pass. The model still learns something, from one batch of each epoch, so it looks like a
     bad learning rate or too little data. A loss that is computed and forgotten in the sum of losses is the same
     mistake.
     """

@@ -30,7 +30,7 @@ class Entry:
     """What was found in a file, and all files that this depends on."""
 
     stamp: Stamp
-    checked: Checked | None  # None: there was nothing to find
+    checked: Checked
     drawn_in: dict[str, Stamp] = field(default_factory=dict)
     comments: bool = False  # it has comments that ask for silence
 
@@ -57,13 +57,13 @@ class Cache:
             return None
         return entry if all(_is_same(each, stamp) for each, stamp in entry.drawn_in.items()) else None
 
-    def put(self, path: str, digest: str, checked: Checked | None, *, comments: bool) -> None:
-        """Remember what was found in a file that said this."""
-        others = {} if checked is None else checked.drawn_in
+    def put(self, checked: Checked, *, comments: bool) -> None:
+        """Remember what was found in a file."""
+        path = checked.path
         try:
             path.encode()
-            stamps = {each: self._stamp(each, known) for each, known in others.items()}
-            self.entries[path] = Entry(self._stamp(path, digest), checked, stamps, comments)
+            stamps = {each: self._stamp(each, known) for each, known in checked.drawn_in.items()}
+            self.entries[path] = Entry(self._stamp(path, checked.digest), checked, stamps, comments)
             self.changed = True
         except (OSError, UnicodeEncodeError):  # gone meanwhile; a name that is no text
             return

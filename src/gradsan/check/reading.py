@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gradsan.check.sifting import content_at
+from gradsan.check.sifting import content_at, depends_on_others
 from gradsan.report import Diagnosis
 from gradsan.source.bounded import digest_of
 from gradsan.source.disk import read
-from gradsan.source.file import Source, UnreadableSourceError
+from gradsan.source.file import Source, UnreadableSourceError, is_python
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class Checked:
     drawn_in: Mapping[str, str] = field(default_factory=dict)  # other files that the answer depends on: their digests
     internal: bool = False  # the problem is gradsan's own
     complete: bool = True  # False: some path through it was too long to be followed to its end
+    settled: bool = True  # False: it was not followed, and files beside it may yet give a reason to do so
 
 
 def check_content(path: str, content: bytes) -> Checked:
@@ -36,6 +37,18 @@ def check_content(path: str, content: bytes) -> Checked:
         raise
     except Exception as error:  # noqa: BLE001 # one odd file must not end the run
         return Checked(path, problem=f"internal error ({type(error).__name__}: {error})", internal=True)
+
+
+def read_content(path: str, content: bytes) -> Checked:
+    """Whether a file can be read at all; nothing in it is followed."""
+    settled = not depends_on_others(path, content)
+    if path.endswith(".py") and is_python(content):
+        return Checked(path, settled=settled)
+    try:
+        read(path, content)
+    except UnreadableSourceError as error:
+        return Checked(path, problem=error.reason, line=error.line, settled=settled)
+    return Checked(path, settled=settled)
 
 
 def _checked(source: Source) -> Checked:

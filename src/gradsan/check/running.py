@@ -1,11 +1,11 @@
 """A whole check: files in, diagnoses out; over all cores, and past whatever cannot be read."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from gradsan.check.cache import Cache
-from gradsan.check.reading import Checked, check_content
-from gradsan.check.sifting import Sifting, depends_on_others
+from gradsan.check.reading import Checked, check_content, read_content
+from gradsan.check.sifting import Sifting
 from gradsan.source.bounded import content_of, digest_of
 from gradsan.source.comments import Comment, comments_in
 
@@ -35,30 +35,28 @@ def check_files(
     cache: Cache | None,
     *,
     jobs: int,
-    named: Collection[str] = (),
     progress: Callable[[str], None] = lambda _: None,
 ) -> Outcome:
     """Check all files. `progress` is called with each that is done.
 
-    A file in which there can be nothing to find is not even parsed, unless it is `named` by itself: then the user
-    wants to know of that one whether it can be.
+    A file in which there can be nothing to find is not followed: it is only asked whether it can be read.
     """
-    outcome = Outcome(files=len(paths))
-    sifting = Sifting()
-    waiting: dict[str, int] = {}  # with their sizes
+    todo = _Todo(Outcome(files=len(paths)), cache)
     for path in paths:
-        size = _sifted(path, sifting, cache, outcome, is_named=path in named)
-        if size is None:
+        if todo.is_known(path):
             progress(path)
-        else:
-            waiting[path] = size
-    for checked in _results(waiting, jobs):
-        outcome.read += 1
-        _keep(checked, outcome, cache)
+    for checked in _results(_read_path, todo.to_read, jobs):
+        todo.keep(checked)
+        progress(checked.path)
+    if todo.to_follow:  # mostly there is nothing: then nothing is loaded for it
+        import gradsan.check.followed_paths  # noqa: F401 # before the processes part, so that each need not load it
+    for checked in _results(_check_path, todo.to_follow, jobs):
+        todo.outcome.read += 1
+        todo.keep(checked)
         progress(checked.path)
     if cache is not None:
         cache.write(paths)
-    return outcome
+    return todo.outcome
 
 
 def check_here(path: str, content: bytes) -> Checked:
@@ -74,69 +72,75 @@ def _within_budget(work: Callable[[str], Checked], paths: Iterable[str], *, jobs
         yield Checked(path, problem=answer.why, internal=True) if isinstance(answer, Exceeded) else answer
 
 
-def _sifted(path: str, sifting: Sifting, cache: Cache | None, outcome: Outcome, *, is_named: bool) -> int | None:
-    """The size of a file that has to be followed; None where a first look was enough."""
-    entry = None if cache is None else cache.get(path)
-    if entry is not None and not (is_named and entry.checked is None):
-        outcome.checked += [] if entry.checked is None else [entry.checked]
-        if entry.comments:
-            _note_comments(path, outcome)
-        return None
-    try:
-        content = content_of(path)
-    except OSError as error:
-        outcome.checked.append(Checked(path, problem=error.strerror or "it cannot be read"))
-        return None
-    if is_named or sifting.is_worth_reading(path, content):
-        return len(content)
-    comments = _has_comments(content)
-    if comments:
-        _note_comments(path, outcome)
-    if cache is not None and not depends_on_others(path, content):
-        cache.put(path, digest_of(content), None, comments=comments)
-    return None
+@dataclass(frozen=True, slots=True)
+class _Todo:
+    """What is left to do for the files of which not all is known."""
+
+    outcome: Outcome
+    cache: Cache | None
+    to_follow: dict[str, int] = field(default_factory=dict)  # there may be something to find; with their sizes
+    to_read: dict[str, int] = field(default_factory=dict)
+    _sifting: Sifting = field(default_factory=Sifting)
+    _commented: set[str] = field(default_factory=set)
+
+    def is_known(self, path: str) -> bool:
+        """Whether there is nothing left to do for a file: all of it is in the outcome."""
+        entry = None if self.cache is None else self.cache.get(path)
+        if entry is not None and entry.checked.settled and not entry.comments:
+            return self._note(entry.checked)
+        try:
+            content = content_of(path)
+        except OSError as error:
+            return self._note(Checked(path, problem=error.strerror or "it cannot be read"))
+        self._note_comments(path, content)
+        if entry is not None and (entry.checked.settled or not self._sifting.is_worth_reading(path, content)):
+            return self._note(entry.checked)
+        is_worth_it = entry is not None or self._sifting.is_worth_reading(path, content)
+        (self.to_follow if is_worth_it else self.to_read)[path] = len(content)
+        return False
+
+    def keep(self, checked: Checked) -> None:
+        """What a file came to, also for the next check."""
+        self._note(checked)
+        if self.cache is not None and checked.digest:
+            self.cache.put(checked, comments=checked.path in self._commented)
+
+    def _note(self, checked: Checked) -> bool:
+        self.outcome.checked.append(checked)
+        return True
+
+    def _note_comments(self, path: str, content: bytes) -> None:
+        """Those that ask for silence."""
+        if not path.endswith(".py") or not _has_comments(content):
+            return
+        from gradsan.facts.culprit import shown
+
+        name = shown(path)
+        if found := comments_in(name, content.decode(errors="replace")):
+            self.outcome.comments[name] = found
+            self._commented.add(path)
 
 
-def _keep(checked: Checked, outcome: Outcome, cache: Cache | None) -> None:
-    comments = _note_comments(checked.path, outcome)
-    outcome.checked.append(checked)
-    if cache is not None and checked.digest:
-        cache.put(checked.path, checked.digest, checked, comments=comments)
-
-
-def _results(waiting: dict[str, int], jobs: int) -> Iterator[Checked]:
-    if not waiting:  # as mostly: then nothing is loaded for it
-        return
-    import gradsan.check.followed_paths  # noqa: F401 # before the processes part, so that each need not load it
-
+def _results(work: Callable[[str], Checked], waiting: dict[str, int], jobs: int) -> Iterator[Checked]:
     longest_first = sorted(waiting, key=lambda path: -waiting[path])  # so that no core waits for it at the end
-    yield from _within_budget(_check_path, longest_first, jobs=jobs if len(waiting) >= _WORTH_A_PROCESS else 1)
+    yield from _within_budget(work, longest_first, jobs=jobs if len(waiting) >= _WORTH_A_PROCESS else 1)
 
 
 def _check_path(path: str) -> Checked:
+    return _done(check_content, path)
+
+
+def _read_path(path: str) -> Checked:
+    return _done(read_content, path)
+
+
+def _done(work: Callable[[str, bytes], Checked], path: str) -> Checked:
     try:
         content = content_of(path)
     except OSError as error:
         return Checked(path, problem=error.strerror or "it cannot be read")
-    return replace(check_content(path, content), digest=digest_of(content))
+    return replace(work(path, content), digest=digest_of(content))
 
 
 def _has_comments(content: bytes) -> bool:
     return b"gradsan:" in content or b"noqa: GS" in content or b"noqa:GS" in content
-
-
-def _note_comments(path: str, outcome: Outcome) -> bool:
-    """Whether the file has comments that ask for silence, which are noted."""
-    from gradsan.facts.culprit import shown
-
-    try:
-        content = content_of(path)
-    except OSError:
-        return False
-    name = shown(path)
-    found = (
-        comments_in(name, content.decode(errors="replace")) if path.endswith(".py") and _has_comments(content) else []
-    )
-    if found:
-        outcome.comments[name] = found
-    return bool(found)

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from gradsan.knowledge.effects import accumulates, named
-from gradsan.source.bounded import content_of
-from gradsan.source.disk import locate_import
+from gradsan.source.disk import locate_import, said_by
 
 _ASKING = "|".join(sorted(named("walks")))
 _ACCUMULATING = "|".join(sorted(filter(accumulates, named("walks"))))
@@ -70,6 +69,6 @@ def _imported(path: str, content: bytes) -> Iterator[str]:
 def content_at(path: str) -> bytes:
     """What a file says; nothing, where it cannot be read."""
     try:
-        return content_of(path)
+        return said_by(path)
     except OSError:
         return b""

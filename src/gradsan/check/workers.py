@@ -13,6 +13,7 @@ import pickle
 import select
 import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -70,6 +71,42 @@ def within_budget(work: Callable[[], Answer]) -> Answer | Exceeded:
     return answer
 
 
+class Standby(Generic[Item, Answer]):
+    """One process that is asked again and again, each time with the whole budget: what it has read, it knows.
+
+    Whoever asks waits; another thread may `interrupt`. Where a system has no such processes, the work is done here.
+    """
+
+    def __init__(self, work: Callable[[Item], Answer]) -> None:
+        self._work = work
+        self._worker: _Worker[Item, Answer] | None = None
+        self._changing = threading.Lock()
+        self._is_busy = False
+
+    def ask(self, item: Item) -> Answer | Exceeded:
+        """What the work came to."""
+        if not _HAS_PROCESSES:
+            return _done(self._work, item)
+        with self._changing:
+            self._worker = _Worker(self._work, item) if self._worker is None else self._worker.begun(item)
+            self._is_busy = True
+        select.select((self._worker,), (), ())
+        with self._changing:
+            self._is_busy = False
+        return self._worker.answer()
+
+    def interrupt(self) -> None:
+        """Give up what is being done, if anything is: the answer will be that it was not."""
+        with self._changing:
+            if self._worker is not None and self._is_busy:
+                self._worker.kill()
+
+    def end(self) -> None:
+        """Nobody asks any more."""
+        if self._worker is not None:
+            self._worker.end()
+
+
 class _Worker(Generic[Item, Answer]):
     """A process, or one after the other, with one piece of work at a time."""
 
@@ -101,6 +138,11 @@ class _Worker(Generic[Item, Answer]):
         if is_spent:
             self.end()
         return answer  # type: ignore[no-any-return]
+
+    def kill(self) -> None:
+        """Let it die in the midst of its work; whoever waits for the answer hears of it."""
+        if self._process is not None:
+            os.kill(self._process, signal.SIGKILL)
 
     def end(self) -> int:
         """End the process; the answer is the signal of which it died."""

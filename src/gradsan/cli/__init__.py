@@ -15,7 +15,19 @@ from gradsan.cli.output import say
 from gradsan.errors import GradsanError, own_fault
 from gradsan.observe.hidden_frames import hidden
 
-_COMMANDS = ("run", "check", "fix", "explain", "report", "completion", "version")  # in the order of the help page
+# In the order of the help page, each with the room that it lies in.
+_COMMANDS = {
+    "run": "cli",
+    "check": "cli",
+    "fix": "cli",
+    "explain": "cli",
+    "report": "cli",
+    "attach": "cli",
+    "server": "plug",
+    "mcp": "plug",
+    "completion": "cli",
+    "version": "cli",
+}
 _BROKEN_PIPE = 1  # click's own status for it, and the one Python's documentation advises
 
 
@@ -26,7 +38,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 -- likewise
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"{__name__}.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"gradsan.{_COMMANDS[cmd_name]}.{cmd_name}").command
         return command
 
     def resolve_command(
@@ -34,7 +46,7 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is meant, or what to type instead."""
         if args[0] not in _COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
-            raise unknown_command(args[0], args[1:], _COMMANDS)
+            raise unknown_command(args[0], args[1:], tuple(_COMMANDS))
         return super().resolve_command(ctx, args)
 
 

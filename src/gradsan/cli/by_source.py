@@ -45,6 +45,11 @@ class Proposing:
                 note_as_read(answer.read)
         return self.outcomes
 
+    def each_alone(self, diagnosis: Diagnosis) -> list[Outcome]:
+        """What becomes of each of its fixes that can be written, if it is made by itself; best first."""
+        known = with_edits(diagnosis, self.root)
+        return [self._made(known, each, ()) for each in known.fixes if each.edits]
+
     def _made_so_far(self) -> Iterator[Fix]:
         return (each.fix for each in self.outcomes if each.fix is not None and each.changed is not None)
 
@@ -67,7 +72,7 @@ class Proposing:
             return Outcome(diagnosis, fix, None, str(error))
         obstacle = self.rechecker.obstacle(diagnosis, changed)
         if obstacle is not None and obstacle.fatal:
-            return Outcome(diagnosis, fix, None, f"not made: {obstacle.why}")
+            return Outcome(diagnosis, fix, None, f"not made: {obstacle.why}", is_wrong=True)
         if obstacle is None and is_sure(diagnosis, fix):
             return Outcome(diagnosis, fix, changed, CERTAIN)
         if self.unsafe:

@@ -50,7 +50,7 @@ from gradsan.entry.screen import COLOR_CHOICES, ColorChoice
     "--config", type=click.Path(path_type=Path), metavar="FILE", help="Take the settings from this TOML file."
 )
 @click.option("--isolated", is_flag=True, help="Use no settings of a pyproject.toml.")
-@click.option("--pedantic", is_flag=True, help="Also report what is only possible.")
+@click.option("--pedantic", is_flag=True, help="Also report problems that are possible, but not likely.")
 @click.option(
     "--statistics", is_flag=True, help="Print how often each code was found, and mark with [*] what --fix can fix."
 )
@@ -66,7 +66,7 @@ from gradsan.entry.screen import COLOR_CHOICES, ColorChoice
     "-j", "--jobs", type=click.IntRange(1), default=None, help="How many processes to use.  [default: all cores]"
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print only what is found.")
-@click.option("-v", "--verbose", is_flag=True, help="Name the files that were not followed to the end.")
+@click.option("-v", "--verbose", is_flag=True, help="Print the names of files that were not checked to the end.")
 @click.option(
     "--color",
     type=click.Choice(COLOR_CHOICES),
@@ -105,7 +105,7 @@ def command(  # noqa: PLR0913 # one for each option
     """Find mistakes in source files, without running them.
 
     PATHS are files, notebooks and folders; the current folder if none is given, stdin for `-`. The status is 0 if
-    nothing is found, 1 if something is found, 2 if the command cannot be carried out.
+    nothing is found, 1 if something is found, 2 if the command was used wrongly.
     """
     from gradsan.cli.checking import Check, Wishes
 

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gradsan.causes.choosing import is_sure
-from gradsan.cli.formats import Format, arguments, rendered, report_of
+from gradsan.cli.formats import Format, arguments, rendered
 from gradsan.entry.screen import Screen
+from gradsan.explanation.own_report import report_of
 from gradsan.facts.location import Location
 from gradsan.lifecycle.amounts import count
 from gradsan.report import Details, Diagnosis

@@ -1,10 +1,11 @@
 """What `gradsan check` does, from the wishes of its caller to the status of the process."""
 
+import os
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import shorten
 from typing import TextIO
@@ -17,7 +18,7 @@ from gradsan.check.files import find
 from gradsan.check.reading import Checked
 from gradsan.check.running import Outcome, check_files, check_here
 from gradsan.check.settings import Settings, find_settings, settings_in
-from gradsan.check.suppressions import silenced
+from gradsan.check.suppressions import Silenced, silenced
 from gradsan.cli.check_output import as_report, as_text, closing, statistics
 from gradsan.cli.codes import selection
 from gradsan.cli.formats import Format
@@ -44,30 +45,30 @@ class NoBaselineError(GradsanError):
 class Wishes:
     """The options of the command."""
 
-    paths: tuple[Path, ...]
-    form: Format
-    output: Path | None
-    select: tuple[str, ...]
-    extend_select: tuple[str, ...]
-    ignore: tuple[str, ...]
-    exclude: tuple[str, ...]
-    pedantic: bool
-    statistics: bool
-    baseline: Path | None
-    write_baseline: bool
-    add_ignore: bool
-    stdin_filename: str | None
-    fix: bool
-    diff: bool
-    exit_zero: bool
-    config: Path | None
-    isolated: bool
-    cached: bool
-    respect_gitignore: bool
-    jobs: int
-    quiet: bool
-    verbose: bool
-    color: ColorChoice
+    paths: tuple[Path, ...] = (Path(),)
+    form: Format = "text"
+    output: Path | None = None
+    select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    pedantic: bool = False
+    statistics: bool = False
+    baseline: Path | None = None
+    write_baseline: bool = False
+    add_ignore: bool = False
+    stdin_filename: str | None = None
+    fix: bool = False
+    diff: bool = False
+    exit_zero: bool = False
+    config: Path | None = None
+    isolated: bool = False
+    cached: bool = True
+    respect_gitignore: bool = True
+    jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
+    quiet: bool = False
+    verbose: bool = False
+    color: ColorChoice = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +80,12 @@ class Check:
 
     def run(self) -> int:
         """Check, report, and say by the status whether something was found."""
-        settings = self._settings()
-        outcome = self._outcome(settings)
-        found = self._wanted(outcome, settings)
-        silent = silenced(found, outcome.comments)
-        baseline = self.wishes.baseline or settings.baseline_file
+        settings = self.settings()
+        outcome = self.outcome(settings)
+        silent = self._silenced(outcome, settings)
         if self.wishes.write_baseline:
-            return self._write_baseline(baseline, silent.reported)
-        reported = list(silent.reported) if baseline is None else new_ones(silent.reported, read_baseline(baseline))
+            return self._write_baseline(self._baseline(settings), silent.reported)
+        reported = self._new(silent, settings)
         if self.wishes.add_ignore:
             return self._add_ignores(reported, outcome)
         if self.wishes.fix or self.wishes.diff:
@@ -95,9 +94,23 @@ class Check:
         self._remark(silent.unused, outcome, settings)
         return 1 if reported and not self.wishes.exit_zero else 0
 
+    def found(self, outcome: Outcome, settings: Settings) -> list[Diagnosis]:
+        """What is reported of what a check came to: all that is wanted, not silenced, and not known before."""
+        return self._new(self._silenced(outcome, settings), settings)
+
+    def _silenced(self, outcome: Outcome, settings: Settings) -> Silenced:
+        return silenced(self._wanted(outcome, settings), outcome.comments)
+
+    def _new(self, silent: Silenced, settings: Settings) -> list[Diagnosis]:
+        baseline = self._baseline(settings)
+        return list(silent.reported) if baseline is None else new_ones(silent.reported, read_baseline(baseline))
+
+    def _baseline(self, settings: Settings) -> Path | None:
+        return self.wishes.baseline or settings.baseline_file
+
     def files(self, settings: Settings | None = None) -> list[str]:
         """What is checked."""
-        settings = settings or self._settings()
+        settings = settings or self.settings()
         return list(
             find(
                 self.wishes.paths,
@@ -107,7 +120,8 @@ class Check:
             )
         )
 
-    def _settings(self) -> Settings:
+    def settings(self) -> Settings:
+        """Those of the project, or those that are asked for."""
         if self.wishes.isolated:
             return Settings()
         if self.wishes.config is not None:
@@ -157,14 +171,14 @@ class Check:
         elif paths:
             self._say(f"{count(len(paths), 'file')} not followed to the end, and may contain more; -v names them")
 
-    def _outcome(self, settings: Settings) -> Outcome:
+    def outcome(self, settings: Settings) -> Outcome:
+        """What reading all files comes to."""
         if self.wishes.stdin_filename is not None:
             return self._stdin(self.wishes.stdin_filename)
         paths = self.files(settings)
         cache = Cache.read(Path.cwd()) if self.wishes.cached and settings.cache else None
         with file_bar(None if self.wishes.quiet else self.reported, len(paths)) as advance:
-            named = {str(path) for path in self.wishes.paths}
-            return check_files(paths, cache, jobs=self.wishes.jobs, named=named, progress=advance)
+            return check_files(paths, cache, jobs=self.wishes.jobs, progress=advance)
 
     def _stdin(self, name: str) -> Outcome:
         content = sys.stdin.buffer.read(MOST + 1)

@@ -35,7 +35,7 @@ def _completed(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to this file instead of stdout."
 )
-@click.option("-v", "--verbose", is_flag=True, help="Of a report: also the path through the graph, and memory.")
+@click.option("-v", "--verbose", is_flag=True, help="For a report: also print the path through the graph, and memory.")
 @click.option(
     "--color",
     type=click.Choice(COLOR_CHOICES),

@@ -20,7 +20,7 @@ _DEFAULT = "\0"  # `--verify` without a command
     metavar="COMMAND",
     is_flag=False,
     flag_value=_DEFAULT,
-    help='Prove every fix by running the program with it: "python train.py". A report names one by itself.',
+    help='Prove every fix by running the program with it: "python train.py". With a report, COMMAND can be left out.',
 )
 @click.option("--unsafe", is_flag=True, help="Also take fixes that are not proved.")
 @click.option("--ask", is_flag=True, help="Ask before each fix is written.")
@@ -50,7 +50,7 @@ _DEFAULT = "\0"  # `--verify` without a command
     help="Text for people, or a format for other programs.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Do not print what is being tried.")
-@click.option("-v", "--verbose", is_flag=True, help="Also print how large the graph is with the fix, and its memory.")
+@click.option("-v", "--verbose", is_flag=True, help="Also print the size of the graph with the fix, and its memory.")
 @click.option(
     "--color",
     type=click.Choice(COLOR_CHOICES),

@@ -14,7 +14,6 @@ from gradsan.cli.by_source import Proposing
 from gradsan.cli.codes import selection
 from gradsan.cli.command_to_run import command_to_run
 from gradsan.cli.first_run import first_run, workshop_for
-from gradsan.cli.formats import report_of
 from gradsan.cli.outcomes import Changed, Outcome, difference, verdict
 from gradsan.cli.output import write
 from gradsan.cli.progress import Progress, file_bar
@@ -22,6 +21,7 @@ from gradsan.cli.rechecking import Rechecker
 from gradsan.cli.wishes import Wishes
 from gradsan.entry.screen import screen_of
 from gradsan.errors import GradsanError
+from gradsan.explanation.own_report import report_of
 from gradsan.fix.applying import unwritten
 from gradsan.fix.judging import Stage
 from gradsan.fix.proofs import keep, kept, name_of

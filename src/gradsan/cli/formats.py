@@ -1,38 +1,14 @@
 """A report in the formats that other programs read."""
 
-import platform
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, get_args
 
-from gradsan.cli.version import version
-from gradsan.report import Details, Diagnosis, Report, Summary
+from gradsan.report import Report
 
 Format = Literal["text", "concise", "json", "sarif", "github", "gitlab", "html"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-
-
-def report_of(
-    diagnoses: Iterable[Diagnosis],
-    *,
-    argv: Iterable[str] = (),
-    torch: str | None = None,
-    rank: int | None = None,
-    summary: Summary | None = None,
-    details: Details | None = None,
-) -> Report:
-    """What this gradsan, under this Python, has found."""
-    return Report(
-        gradsan=version(),
-        python=platform.python_version(),
-        torch=torch,
-        argv=tuple(argv),
-        rank=rank,
-        summary=summary,
-        diagnoses=tuple(diagnoses),
-        details=details,
-    )
 
 
 def rendered(report: Report, form: Format, docs_url: str | None) -> str:

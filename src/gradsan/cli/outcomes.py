@@ -24,6 +24,7 @@ class Outcome:
     fix: Fix | None  # the one to be written; None: there is none
     changed: Changed | None  # what the files say with it, and with all before it; None: it is not to be written
     why: str  # how sure it is, or why it is not written
+    is_wrong: bool = False  # the source shows that it does not help, or breaks something
 
     def shown(self, diff: str, screen: Screen, *, is_made: bool, verbose: bool) -> str:
         """For the terminal."""

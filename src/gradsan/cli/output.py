@@ -26,7 +26,9 @@ def write(text: str, path: Path | None) -> None:
         sys.stdout.write(encodable(text, sys.stdout))
         return
     if path.suffix in _SOURCES and path.is_file() and path.stat().st_size:
-        raise UnwritableOutputError(f"{str(path)!r} holds a program", "give another file with --output")
+        raise UnwritableOutputError(
+            f"{str(path)!r} is a program, and is not overwritten", "give another file with --output"
+        )
     from gradsan.source.writing import put
 
     try:

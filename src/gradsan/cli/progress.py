@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from rich.cells import cell_len
+
 from gradsan.show.harmless import neutral
 
 _FIRST = 30.0  # seconds; where lines stay, one says how long it takes after this time, and then after twice as long
 _MANY = 200  # files; from there on a reader wants to see that something happens
 _BAR = 20  # columns
+_BESIDE = 84  # columns that all but the name of the file take
 
 
 class Progress:
@@ -80,9 +83,20 @@ def file_bar(stream: TextIO | None, files: int) -> Iterator[Callable[[str], None
         TextColumn("left"),
         TextColumn("{task.fields[file]}", markup=False),
     )
-    with Bar(*columns, console=Console(file=stream), transient=True) as bar:
+    console = Console(file=stream)
+    with Bar(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=files, file="")
-        yield lambda file: bar.update(task, advance=1, file=neutral(file))
+        yield lambda file: bar.update(task, advance=1, file=_end_of(file, console.width - _BESIDE))
+
+
+def _end_of(file: str, columns: int) -> str:
+    """As much of a name as there is room for: without it, the bar itself would have to give way."""
+    name = neutral(file)
+    if cell_len(name) <= columns:
+        return name
+    while name and cell_len(name) > columns - 3:
+        name = name[1:]
+    return f"...{name}" if name else ""
 
 
 def _in_words(seconds: float) -> str:

@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 from gradsan.cli.codes import completed_codes, completed_files, selection
 from gradsan.cli.formats import FORMATS, Format
 from gradsan.cli.output import UnwritableOutputError
-from gradsan.cli.watching import FAIL_ON, FailOn, Reporting, Watching
+from gradsan.cli.watching import FAIL_ON, FailOn, Reporting, Watching, collect_in
 from gradsan.entry.as_python import (
     Module,
     Program,
@@ -49,9 +49,9 @@ class _Run(click.Command):
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write the report to this file, not to stderr.",
+    type=click.Path(),
+    metavar="FILE|DIR/",
+    help="Write the report to this file, not to stderr; or a JSON report of every rank to this folder.",
 )
 @click.option(
     "--select",
@@ -67,7 +67,7 @@ class _Run(click.Command):
     "--include",
     multiple=True,
     metavar="PATTERN",
-    help="Treat these files as your code, though they lie among installed packages.",
+    help="Treat these files as your own code, even if they are among installed packages.",
 )
 @click.option(
     "--exclude",
@@ -80,11 +80,14 @@ class _Run(click.Command):
     type=click.Choice(FAIL_ON),
     default="never",
     show_default=True,
-    help="End with status 1 if this was found, though the program ended well.",
+    help="End with status 1 if a problem of this level is found, even if the program itself does not fail.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing if nothing is found.")
 @click.option(
-    "-v", "--verbose", is_flag=True, help="Also errors that the program caught, the path through the graph, and memory."
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Also print errors that the program caught, the path through the graph, and memory.",
 )
 @click.option(
     "--color",
@@ -96,7 +99,7 @@ class _Run(click.Command):
 @click.option(
     "--details",
     is_flag=True,
-    help="Also record what a page shows: source, graph, timeline. For JSON; a page always has them.",
+    help="Also put source, graph and timeline into a JSON report. An HTML page always has them.",
 )
 @click.argument("named", metavar="(SCRIPT | -m MODULE)", shell_complete=completed_files)
 @click.argument("arguments", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED, shell_complete=completed_files)
@@ -104,7 +107,7 @@ def command(  # noqa: PLR0913 # one for each option
     *,
     as_module: bool,
     form: Format,
-    output: Path | None,
+    output: str | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     include: tuple[str, ...],
@@ -125,15 +128,18 @@ def command(  # noqa: PLR0913 # one for each option
     """
     wants = selection(select, ignore)
     if form == "html" and output is None:
-        raise UnwritableOutputError("a page is a file of its own", "name it with --output report.html")
+        raise UnwritableOutputError("an HTML page cannot be printed here", "name a file with --output report.html")
 
     def arranged() -> Callable[[], None]:
         program = Module(named, arguments) if as_module else find_script(named, arguments)
         _demand_torch(program)
+        folder = _folder(output, form)
+        if folder is not None:
+            collect_in(folder)
         reporting = Reporting(
             ("-m", named, *arguments) if as_module else tuple(program.argv),
             form=form,
-            output=output,
+            output=None if output is None or folder is not None else Path(output),
             quiet=quiet,
             style=Style(color, verbose),
             fail_on=fail_on,
@@ -152,6 +158,15 @@ def command(  # noqa: PLR0913 # one for each option
         if not is_ours(error):
             raise
         return functools.partial(start_without_us, plainly, error)
+
+
+def _folder(output: str | None, form: Format) -> Path | None:
+    """Where every process is to leave its report, if not one file is named."""
+    if output is None or not (output.endswith(("/", os.sep)) or Path(output).is_dir()):
+        return None
+    if form not in ("text", "json"):
+        raise UnwritableOutputError(f"{output!r} is a folder, for JSON reports alone", "name a file with --output")
+    return Path(output)
 
 
 def _demand_torch(program: Program) -> None:

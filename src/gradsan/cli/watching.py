@@ -5,16 +5,22 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import CodeType, TracebackType
 from typing import Literal, Self, get_args
 
-from gradsan.cli.formats import Format, docs_url_here, rendered, report_of
+from gradsan.cli.formats import Format, docs_url_here, rendered
 from gradsan.cli.output import UnwritableOutputError, write
+from gradsan.entry.at_exit import print_what_ranks_found, report_in_children
+from gradsan.entry.installing import take_over, uninstall
+from gradsan.entry.ranks import this_rank
 from gradsan.entry.screen import Screen, Style, screen_of
-from gradsan.entry.session import Session, take_over, uninstall
+from gradsan.entry.session import Session
+from gradsan.entry.siblings import OUTPUT
 from gradsan.entry.speaking import speak
 from gradsan.explanation.findings import Conclusion
+from gradsan.explanation.own_report import report_of
 from gradsan.observe.guarding import attempt, say, shown
 from gradsan.report import Details, Diagnosis
 
@@ -59,13 +65,16 @@ class Reporting:
 
         errors, concluded = list(session.uncaught), session.conclude()
         found = folded(errors, concluded.silent) if errors else list(concluded.silent)
+        session.ranks.leave(found, concluded.summary)
         known = {each.fingerprint for each in found}
         caught = [each for each in session.explainer.diagnoses if each.fingerprint not in known]
         if not self.is_brief:
             shown = [*found, *(caught if self.style.verbose else ())]
             self._put(self._rendered(shown, concluded, self._details(shown, session, concluded)))
         elif not errors:
-            self._put(self._text(concluded, caught, has_failed=has_failed))
+            unsaid = tuple(session.ranks.unsaid(concluded.silent))
+            if unsaid or (not concluded.silent and session.ranks.says_that_all_is_well()):
+                self._put(self._text(replace(concluded, silent=unsaid), caught, has_failed=has_failed))
         return int(_is_grave(found, self._fail_on))
 
     def _text(self, concluded: Conclusion, caught: Sequence[Diagnosis], *, has_failed: bool) -> str:
@@ -156,11 +165,12 @@ class Watching:
             keeps_ledger=True,
             style=reporting.style,
             details=reporting.is_detailed,
+            arriving=lambda: report_in_children(self._session),
         )
         self._went_well = self._interrupted = self._has_failed = False
 
     def __enter__(self) -> Self:
-        os.environ.setdefault("GRADSAN", "1")  # processes that the program starts again are watched too
+        os.environ.setdefault("GRADSAN", "ranks")  # processes that the program starts again are watched too
         # The first to come is the last to go: what the program registers runs before.
         atexit.register(attempt, self._end, lambda error: say(f"the report is not written: {shown(error)}"))
         take_over(self._session)
@@ -172,7 +182,7 @@ class Watching:
         self._went_well = error is None or (isinstance(error, SystemExit) and not error.code)
         self._interrupted = isinstance(error, KeyboardInterrupt)
         self._has_failed = error is not None and not isinstance(error, SystemExit)
-        self._session.ended_by(error, is_printed=sys.excepthook is sys.__excepthook__)
+        self._session.ended_by(error, is_printed=sys.excepthook is sys.__excepthook__, ends_process=True)
 
     def marked_main(self, code: CodeType) -> CodeType:
         """What is to be run as the main file, so that its lines are recorded."""
@@ -191,6 +201,8 @@ class Watching:
         uninstall()
         if os.getpid() != self._process:  # a fork of the program ends here too; the report is its parent's
             return
+        self._session.ranks.confirm()
+        print_what_ranks_found()
         if is_bare and self._reporting.is_brief:  # there is nothing to say, so nothing is loaded to say it
             return
         if self._reporting.report(self._session, has_failed=self._has_failed) and self._went_well:
@@ -214,6 +226,17 @@ def _leave_with(status: int) -> None:
     os._exit(status)
 
 
+def collect_in(folder: Path) -> None:
+    """Have this process, and all that the program starts, leave their reports in a folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnwritableOutputError(
+            f"cannot write to {str(folder)!r} ({error.strerror})", "give another folder with --output"
+        ) from None
+    os.environ[OUTPUT] = str(_writable(folder / "rank-0.json").parent)
+
+
 def _writable(output: Path) -> Path:
     """Where the report goes, whatever the program makes its working directory; refused while nothing has run yet."""
     path = output.absolute()
@@ -229,6 +252,6 @@ def _torch_version() -> str | None:
 
 
 def _rank() -> int | None:
-    """Which of the processes that train together this is, as torchrun says it."""
-    rank = os.environ.get("RANK", "")
-    return int(rank) if rank.isdecimal() else None
+    """Which of the processes that train together this is."""
+    rank = this_rank()
+    return None if rank is None else rank.number

@@ -68,7 +68,7 @@ def add_magic(shell: Any) -> None:  # noqa: ANN401 # as above
     """`%%gradsan` at the beginning of a cell: what is wrong in it, and raises nothing, is reported too."""
 
     def watched(_line: str, cell: str) -> None:
-        from gradsan.entry.session import watch
+        from gradsan.entry.installing import watch
 
         with watch(quiet=True) as seen:
             result = _run_within(shell, cell)
@@ -114,7 +114,7 @@ def _shortened(error: BaseException, diagnosis: "Diagnosis") -> Callable[[], Non
     at = next((at for at, note in enumerate(notes or ()) if str(note).startswith(begins)), None)
     if notes is None or at is None:
         return lambda: None
-    whole, notes[at] = notes[at], f"{begins} {diagnosis.message}\nthe fix stands below"
+    whole, notes[at] = notes[at], f"{begins} {diagnosis.message}\nthe fix is below"
 
     def restore() -> None:
         notes[at] = whole

@@ -6,9 +6,12 @@ import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from gradsan.entry.screen import encodable
+from gradsan.entry.screen import encodable, screen_of
+
+if TYPE_CHECKING:
+    from gradsan.report import Diagnosis
 
 _BARS = "tqdm.std"  # the module of the usual progress bars
 
@@ -21,6 +24,14 @@ def speak(text: str) -> None:
     with suppress(Exception):  # what the program printed stands before what is said about it
         sys.stdout.flush()
     stream.write(_to_a_new_line(stream) + encodable(text, stream))
+
+
+def explained(diagnosis: "Diagnosis") -> str:
+    """An explanation for the screen behind stderr."""
+    from gradsan.show.text import explanation
+
+    screen = screen_of(sys.stderr)
+    return explanation(diagnosis, width=screen.width, color=screen.color) + "\n"
 
 
 def _to_a_new_line(stream: TextIO) -> str:

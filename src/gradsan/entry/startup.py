@@ -1,6 +1,7 @@
 """`GRADSAN=1 python train.py`: called by `gradsan.pth` when an interpreter starts, only if the variable is set.
 
-`1` explains errors; `run` also reports silent problems when the program ends.
+`1` explains errors; `run` also reports silent problems when the program ends; `ranks`, which `gradsan run` sets for the
+processes that its program starts, does so in those that were started to train together.
 """
 
 import os
@@ -24,16 +25,16 @@ def begin() -> None:
     mode = os.environ.get("GRADSAN", "").strip().lower()
     if mode in _OFF:
         return
-    from gradsan.entry.session import Session, is_on, take_over
+    from gradsan.entry.installing import is_on, take_over
+    from gradsan.entry.siblings import is_launched
 
     if is_on():  # `site` reads the files of a virtual environment twice
         return
-    trial = _trial()
-    session = trial or Session(keeps_ledger=mode == "run")
-    if mode == "run" and trial is None:
-        from gradsan.entry.at_exit import report_at_exit
+    session = _trial()
+    if session is None:
+        from gradsan.entry.at_exit import reporting_session
 
-        report_at_exit(session)
+        session = reporting_session(keeps_ledger=mode == "run" or (mode == "ranks" and is_launched()))
     take_over(session)
     if not hasattr(sys, "monitoring") and sys.argv[0] not in ("", "-", "-c"):
         _Main(session.marked_main).wait()

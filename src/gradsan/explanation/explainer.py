@@ -4,13 +4,16 @@ Nothing but the standard library is loaded until there is something to explain: 
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gradsan.explanation.expected_errors import is_expected
 from gradsan.explanation.explanation_budget import Patience
 from gradsan.explanation.findings import Conclusion, Findings
 from gradsan.facts.details import MOST_GRAPHS, OpGraph
+from gradsan.observe.guarding import attempt
 from gradsan.observe.raised import Complain, Raised
 from gradsan.report import Diagnosis
 
@@ -29,16 +32,28 @@ def diagnosis_on(error: BaseException) -> Diagnosis | None:
 
 
 class Explainer:
-    """One in a process. `wants` says of a code whether it is to be explained."""
+    """One in a process. `wants` says of a code whether it is to be explained.
 
-    def __init__(self, wants: Callable[[str], bool] = lambda _: True, *, verbose: bool = False) -> None:
+    `share`: how much of the run's time explaining the same failure again may take, where that is limited.
+    """
+
+    def __init__(
+        self,
+        wants: Callable[[str], bool] = lambda _: True,
+        *,
+        verbose: bool = False,
+        share: float | None = None,
+        named: Callable[[Diagnosis], Diagnosis] = lambda each: each,
+    ) -> None:
         self._wants = wants
+        self._named = named  # adds, to what is shown, which of several processes this is
         self._verbose = verbose  # also the path through the graph, and memory
         self._found = Findings()
         self.live: dict[str, LiveEvidence] = {}  # what was read from the live program, by the fingerprint of its error
         self.graphs: dict[str, OpGraph] = {}  # likewise, for a page
         self.listeners = [self._found]  # each is given every diagnosis
-        self._patience = Patience()
+        self.surroundings: list[Callable[[], str]] = []  # what trainers say of where they are, in a sentence
+        self._patience = Patience() if share is None else Patience(share=share)
         self._began = time.time()
 
     @property
@@ -54,13 +69,13 @@ class Explainer:
         if diagnosis is not None and self._wants(diagnosis.code):
             self._attach(raised.error, diagnosis)
 
-    def conclude(self, course: "Course | None", complain: Complain) -> Conclusion:
-        """What there is to say of a run that is over."""
+    def conclude(self, course: "Course | None", complain: Complain, known: Collection[str] = ()) -> Conclusion:
+        """What there is to say of a run; `known`: the fingerprints of what was said of it before."""
         if course is None:
             return Conclusion()
         from gradsan.explanation.pipeline import concluded
 
-        return concluded(course, self._wants, complain, self._began)
+        return concluded(course, self._wants, complain, self._began, known)
 
     def fit(self, error: BaseException, *, width: int, color: bool, letters: Callable[[str], str]) -> None:
         """Let the note on an error fit the screen that it is about to be printed on; `letters`: those it can show."""
@@ -71,11 +86,18 @@ class Explainer:
         if plain in notes:
             notes[notes.index(plain)] = letters(self.note(diagnosis, width, color=color))
 
+    def shorten(self, error: BaseException, line: str) -> None:
+        """Put a line in the place of the note on an error, which is explained elsewhere."""
+        diagnosis, notes = diagnosis_on(error), getattr(error, "__notes__", None)
+        if diagnosis is not None and type(notes) is list:
+            notes[:] = [f"\n{line}" if each == self.note(diagnosis) else each for each in notes]
+
     def note(self, diagnosis: Diagnosis, width: int = _ANYWHERE, *, color: bool = False) -> str:
         """What is put on an exception: readable wherever it is printed, unless a width is given."""
         from gradsan.show.text import explanation
 
-        return "\n" + explanation(diagnosis, width=width, color=color, verbose=self._verbose).rstrip()
+        named = self._named(diagnosis)
+        return "\n" + explanation(named, width=width, color=color, verbose=self._verbose).rstrip()
 
     def _explained(self, raised: Raised) -> Diagnosis | None:
         observed = raised.observe()
@@ -84,6 +106,8 @@ class Explainer:
         from gradsan.explanation.pipeline import diagnosed
 
         diagnosis, live = diagnosed(observed, raised.complain, self._began)
+        said = (attempt(each, partial(raised.complain, "a trainer is not asked")) for each in self.surroundings)
+        diagnosis = replace(diagnosis, notes=(*diagnosis.notes, *filter(None, said)))
         self.live.setdefault(diagnosis.fingerprint, live)
         if observed.graph is not None and len(self.graphs) < MOST_GRAPHS:
             self.graphs.setdefault(diagnosis.fingerprint, observed.graph)

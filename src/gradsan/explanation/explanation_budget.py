@@ -21,8 +21,9 @@ class _Failure:
 class Patience:
     """What was explained, by failure."""
 
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, clock: Callable[[], float] = time.perf_counter, share: float = _SHARE) -> None:
         self._clock = clock
+        self._share = share
         self._began = clock()
         self._spent = 0.0
         self._failures: dict[Hashable, _Failure] = {}
@@ -33,7 +34,7 @@ class Patience:
             return again()
         known = self._failures.setdefault(failure, _Failure())
         begun = self._clock()
-        if known.latest is not None and known.reported >= _AGAIN and self._spent > _SHARE * (begun - self._began):
+        if known.latest is not None and known.reported >= _AGAIN and self._spent > self._share * (begun - self._began):
             return replace(known.latest, notes=(*known.latest.notes, _REPORTED_AGAIN))
         found = again()
         self._spent += self._clock() - begun

@@ -5,7 +5,7 @@ diagnosis stays as it was.
 """
 
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
@@ -43,8 +43,10 @@ def diagnosed(observed: Observed, complain: Complain, began: float) -> tuple[Dia
     return edited(found, complain, began, live), live
 
 
-def concluded(course: Course, wants: Callable[[str], bool], complain: Complain, began: float) -> Conclusion:
-    """What a run did, and what was wrong with it that never raised."""
+def concluded(
+    course: Course, wants: Callable[[str], bool], complain: Complain, began: float, known: Collection[str] = ()
+) -> Conclusion:
+    """What a run did, and what was wrong with it that never raised, but for what is `known` by its fingerprint."""
     summary = Summary(
         passes=course.passes,
         steps=course.steps,
@@ -52,7 +54,7 @@ def concluded(course: Course, wants: Callable[[str], bool], complain: Complain, 
         peak_saved_bytes=course.peak_saved_bytes,
         retained_bytes=course.retained_bytes,
     )
-    found = silent_diagnoses(course, wants)
+    found = [each for each in silent_diagnoses(course, wants) if each.fingerprint not in known]
     files = {frame.file for each in found for frame in places_of(each)}
     comments = {file: comments_in(file, "".join(linecache.getlines(file))) for file in files}
     reported = silenced(found, comments).reported

@@ -6,8 +6,8 @@ from pathlib import Path
 from gradsan.errors import ChangedFileError, GradsanError
 from gradsan.fix.editing import edited_source
 from gradsan.report import Edit
-from gradsan.source.bounded import content_of, inside
-from gradsan.source.disk import load, parsed
+from gradsan.source.bounded import inside
+from gradsan.source.disk import load, parsed, said_by
 from gradsan.source.file import Source
 from gradsan.source.notebook_cells import UnusualNotebookError, with_cells
 from gradsan.source.notebooks import as_typed, taken_apart
@@ -28,7 +28,7 @@ def edited_files(edits: Iterable[Edit], root: Path, changed: Mapping[str, bytes]
         source = parsed(str(path), result[file]) if file in result else load(str(path))
         if source is None:
             raise ChangedFileError(f"{file!r} cannot be read any more", "run the program again for a new report")
-        content = result[file] if file in result else content_of(path)
+        content = result[file] if file in result else said_by(str(path))
         result[file] = _notebook(source, content, its_edits) if source.cells else _file(source, content, its_edits)
     return result
 

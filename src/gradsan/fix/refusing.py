@@ -7,6 +7,7 @@ from pathlib import Path
 from gradsan.knowledge.operation import Operation
 from gradsan.knowledge.tensors import operation
 from gradsan.report import Diagnosis
+from gradsan.source.bounded import inside
 
 _ONLY_ITS_AUTHOR = "what to compute there instead, only its author knows"
 # What an operation that cuts does, and what has to be done about it by hand; the first that is true of one is said.
@@ -30,7 +31,7 @@ def no_edit(diagnosis: Diagnosis) -> str:
 
 def _reason(diagnosis: Diagnosis) -> str:
     place = diagnosis.used or diagnosis.held or diagnosis.made or diagnosis.cut
-    if place is not None and Path(place.file).is_absolute():
+    if place is not None and inside(Path.cwd(), place.file) is None:
         return f"{place.file} lies outside the working directory; change into its folder, and try again there"
     kinds = [fix.kind for fix in diagnosis.fixes if fix.kind != "advice"]
     if not kinds:

@@ -1,24 +1,45 @@
 """Whether every pass and step is attended to, or only what is new or due.
 
-A ledger follows gradients from step to step for a while, then rests: most of a long run costs it nothing.
+A ledger follows gradients from step to step for a while, then rests: most of a long run costs it nothing. Where all of
+the watching has a budget, it rests as soon as that is spent, and until it is earned again.
 """
 
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from gradsan.observe.ledger.budget import WholeBudget
 from gradsan.observe.tape import AT_MOST, Tape
+
+T = TypeVar("T")
 
 
 class Attention:
     """Paid by one ledger; off where none is kept."""
 
-    def __init__(self) -> None:
+    def __init__(self, share: float | None = None, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._budget = None if share is None else WholeBudget(share, clock)
+        self.at_rest: Callable[[], None] = lambda: None  # called whenever a rest begins
         self.is_watching = False  # any pass or step is noted at all
         self.is_on = False  # each is attended to
         self._rests = 0  # steps of optimizers that go by before it is on again
         self.tape = Tape("Q")
         self.tape.rooms["attention"] = self._room
 
-    def rest(self, steps: int) -> None:
-        """Let so many steps go by."""
-        self.is_on, self._rests = False, steps
+    def charge(self, work: Callable[[], T]) -> T:
+        """What it returns; the time that it takes counts."""
+        return work() if self._budget is None else self._budget.charge(work)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether it has to rest, whatever is waited for."""
+        return self._budget is not None and self._budget.debt > 0
+
+    def rest(self, steps: int, so_far: int) -> None:
+        """Let so many steps go by, or more where the budget asks for it; `so_far`: those of the whole run."""
+        self.at_rest()
+        longer = 0 if self._budget is None else self._budget.steps_to_rest(so_far)
+        self.is_on, self._rests = False, max(steps, longer)
 
     def wake(self) -> None:
         """Attend to all that comes."""

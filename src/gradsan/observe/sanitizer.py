@@ -32,7 +32,7 @@ class Sanitizer:
     """One in a process. `report` receives what there is to say about gradsan itself: one line each time.
 
     `explain` is given every error of a pass; `lines` says whether the lines that run are recorded, and `details`
-    whether what a page shows is.
+    whether what a page shows is; `share`, how much of the run's time all of this may take, where that is limited.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class Sanitizer:
         report: Callable[[str], None] = say,
         lines: bool = True,
         details: bool = False,
+        share: float | None = None,
     ) -> None:
         self._explain = explain
         self._is_detailed = details
@@ -54,7 +55,7 @@ class Sanitizer:
         self._noting = ExitStack()  # of passes and steps
         self._may_adopt = threading.Lock()  # taken once, by the first of all threads
         self._missed = 0  # passes and steps that an error of our own kept from being noted
-        self.attention = Attention()
+        self.attention = Attention(share)
         self.process: Process | None = None
         self._keeper = Keeper(self._work, self.attention, self.missed)
         self._undo.push(self._keeper.undo)
@@ -78,6 +79,10 @@ class Sanitizer:
         if not self._keeper.is_wanted and self.passes_seen:
             self._work.guarded("silent problems are not told from earlier ones", self._note_again)
         return self._keeper.want(self.process)
+
+    def ledger_so_far(self) -> "Course | None":
+        """How the run has gone until now, if a ledger is kept, which goes on."""
+        return self._work.guarded("silent problems are not reported", self._keeper.so_far)
 
     def close_ledger(self) -> "Course | None":
         """How the run went, if a ledger was kept; it is kept no longer."""
@@ -166,12 +171,12 @@ class Sanitizer:
         process = self.process
         if process is None or self._missed >= _MISSED or is_tracing():
             return None
-        return self._noted(process, (tensors, args, named, frame))
+        return self.attention.charge(partial(self._noted, process, (tensors, args, named, frame)))
 
     def _noted(self, process: Process, asked: Asked) -> Begun:
         tensors, args, named, frame = asked
         if process.passes.begun == 0:
-            self._adopt()
+            self.adopt()
         begun = process.passes.begin(tensors, args, named, frame, self.recorder.pen.page())
         self._keeper.pass_begins(begun, tensors, frame)
         return begun
@@ -181,14 +186,14 @@ class Sanitizer:
         process = self.process
         if process is not None:
             process.passes.ended(begun)
-        self._keeper.pass_ended(begun)
+        self.attention.charge(partial(self._keeper.pass_ended, begun))
 
     def stepped(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
         """An optimizer has stepped, which is attended to."""
-        self._keeper.step_ended(optimizer)
+        self.attention.charge(partial(self._keeper.step_ended, optimizer))
 
-    def _adopt(self) -> None:
-        """Before the first pass, take in what was defined before gradsan came."""
+    def adopt(self) -> None:
+        """Before the first pass, or when training is about to begin, take in what was defined before gradsan came."""
         if self._may_adopt.acquire(blocking=False):
             self._work.guarded("functions that were there before are not recorded", self.recorder.adopt)
 

@@ -114,8 +114,8 @@ def _costs(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
     """The path through the graph, and memory: for whoever asks for more."""
     if diagnosis.path:
         yield "path", _path(diagnosis)
-    if memory := _memory(diagnosis):
-        yield "memory", memory
+    if held := memory(diagnosis):
+        yield "memory", held
     effects = diagnosis.fixes[0].effects if diagnosis.fixes else Effects()
     if effects.saved_bytes is not None:
         yield "with the fix", foretold(effects, verbose=True)
@@ -136,7 +136,8 @@ def _op_name(op: PathOp) -> str:
     return f"{op.module} ({name})" if op.module else name
 
 
-def _memory(diagnosis: Diagnosis) -> str:
+def memory(diagnosis: Diagnosis) -> str:
+    """How many ops it is about, and what they have saved; nothing, where that is not known."""
     evidence = diagnosis.evidence
     ops, saved = evidence.get("freed_ops", evidence.get("ops")), evidence.get("saved_bytes")
     parts = ["1 op" if ops == 1 else f"{ops:,} ops"] if isinstance(ops, int) else []

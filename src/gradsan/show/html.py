@@ -17,6 +17,7 @@ import msgspec
 from gradsan.causes import cause
 from gradsan.facts.location import Location
 from gradsan.report import Details, Diagnosis, Fix, RaisedError, Report, Summary
+from gradsan.show.explained import memory
 from gradsan.show.harmless import decodable, harmless
 from gradsan.show.places import edit_place, explanation_places, line_of
 from gradsan.show.typography import changed_lines
@@ -79,6 +80,7 @@ class _Finding:
     places: tuple[_Place, ...]
     fixes: tuple[_Fix, ...]
     notes: tuple[str, ...]
+    now: str  # how much of the graph a silent problem is about; empty: not known, or an error
     about: tuple[str, ...]  # paragraphs on what kind of problem it is
 
 
@@ -139,6 +141,7 @@ def _finding(diagnosis: Diagnosis) -> _Finding:
         places=tuple(_places(diagnosis)),
         fixes=tuple(map(_fix, diagnosis.fixes)),
         notes=diagnosis.notes,
+        now=memory(diagnosis) if diagnosis.severity == "warning" else "",
         about=cause(diagnosis.code).explanation(),
     )
 

@@ -20,6 +20,10 @@ _SEVERITY = {"error": "#e5484d", "warning": "#b7791f"}
 _CHANGE = {"-": "rgba(229,72,77,.18)", "+": "rgba(48,164,108,.2)"}
 _FIX = "color:#30a46c"
 _CODE = "font-family:monospace;white-space:pre-wrap;overflow-wrap:anywhere"
+_BUTTON = (
+    "font:inherit;font-size:.85em;margin-left:1em;padding:0 .6em;cursor:pointer;color:inherit;background:transparent;"
+    "border:1px solid rgba(128,128,128,.6);border-radius:4px"
+)
 _COPY = "navigator.clipboard.writeText(this.dataset.code);this.textContent='copied'"
 _INLINE_CODE = re.compile(r"`([^`]+)`")
 
@@ -88,8 +92,7 @@ def _edit(edit: Edit) -> str:
     button = ""
     if new:
         button = (
-            f'<button type="button" data-code="{_attribute(new)}" onclick="{_COPY}" '
-            'style="font:inherit;font-size:.85em;margin-left:1em;cursor:pointer">copy</button>'
+            f'<button type="button" data-code="{_attribute(new)}" onclick="{_COPY}" style="{_BUTTON}">copy</button>'
         )
     where = _element("div", _element("code", _text(edit_place(edit))) + button, "margin-top:.2em")
     return where + _element("div", shown, f"{_CODE};border:1px solid rgba(128,128,128,.35);margin:.2em 0 .4em")

@@ -44,6 +44,15 @@ def page(cause: type[Cause], *, width: int, color: bool) -> str:
     return rendered(text, color=color)
 
 
+def markdown(cause: type[Cause]) -> str:
+    """The same for an editor, which shows it beside the line: what it is, the fix, and their limits."""
+    changes = "\n".join(_diff(cause.example.program, cause.example.fixed))
+    parts = [f"**{cause.code} {cause.name}**", *cause.explanation()]
+    parts += ["**Fix**", cause.fix, f"```diff\n{changes}\n```"]
+    parts += ["**When not to**", cause.unless, "**Tempting, and wrong**", cause.tempting.price]
+    return "\n\n".join(parts) + "\n"
+
+
 def table(causes: Sequence[type[Cause]], *, width: int, color: bool) -> str:
     """All codes with their names, grouped by how the user meets them."""
     width = max(width, NARROWEST)

@@ -2,7 +2,7 @@
 
 import json
 import os
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
 
@@ -16,12 +16,14 @@ from gradsan.show.places import explanation_places, main_place, main_role
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVEL = {"error": "error", "warning": "warning"}
 _RANK = {"certain": 90.0, "likely": 60.0, "possible": 30.0}
+_PACKAGE = Path(__file__).parents[1]
+_PAGES = (_PACKAGE / "pages", _PACKAGE.parents[1] / "docs/codes")  # as they are installed, and in a checkout
 
 
 def sarif(report: Report, docs_url: str | None = None) -> str:
     """One run, with the page of every code that was found, and the explanation of each diagnosis as its code flow.
 
-    `docs_url`: where the pages of the codes can be read.
+    `docs_url`: where the pages of the codes can be read; None: in the package itself.
     """
     codes = sorted({each.code for each in report.diagnoses})
     run = {
@@ -40,17 +42,26 @@ def sarif(report: Report, docs_url: str | None = None) -> str:
 
 
 def _rule(known: type[Cause], docs_url: str | None) -> dict[str, Any]:
-    page = {} if docs_url is None else {"helpUri": f"{docs_url.rstrip('/')}/{known.code}.md"}
+    page = _page(known.code)
+    address = page and page.as_uri() if docs_url is None else f"{docs_url.rstrip('/')}/{known.code}.md"
     return {
         "id": known.code,
         "name": "".join(part.capitalize() for part in known.name.split("-")),
         "shortDescription": {"text": known.summary},
         "fullDescription": {"text": "\n\n".join(known.explanation())},
-        "help": {"text": f"{known.fix}\n\n{known.unless}"},
-        **page,
+        "help": {
+            "text": f"{known.fix}\n\n{known.unless}",
+            **({} if page is None else {"markdown": page.read_text(encoding="utf-8")}),
+        },
+        **({} if address is None else {"helpUri": address}),
         "defaultConfiguration": {"level": _LEVEL[known.severity]},
         "properties": {"tags": ["pytorch", "autograd"]},
     }
+
+
+def _page(code: str) -> Path | None:
+    """The file with the page of a code, where it can be read without a network."""
+    return next((page for folder in _PAGES if (page := folder / f"{code}.md").is_file()), None)
 
 
 def _result(diagnosis: Diagnosis, codes: list[str]) -> dict[str, Any]:

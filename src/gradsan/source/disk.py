@@ -45,6 +45,11 @@ def _load(path: str, _state: tuple[int, int]) -> Source | None:
     return parsed(path, content)
 
 
+def said_by(path: str) -> bytes:
+    """The bytes of a file, as it is or as an edit would have it."""
+    return _instead[path] if path in _instead else content_of(path)
+
+
 def first_read(path: str) -> str | None:
     """A digest of what a file said when this process first read it; None: it never did."""
     return _first_read.get(os.path.realpath(path))

@@ -132,7 +132,7 @@ def main() -> None:
     import gradsan
 
     for module in pkgutil.walk_packages(gradsan.__path__, "gradsan."):
-        if not module.name.endswith("__main__"):
+        if not module.name.endswith("__main__") and not module.name.startswith("gradsan.plug."):
             importlib.import_module(module.name)
     assert threading.active_count() == 1
     gc.collect()

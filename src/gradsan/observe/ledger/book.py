@@ -65,12 +65,17 @@ class Ledger:
 
     def close(self) -> Course | None:
         """How the run went; None where that is not known."""
+        found = self.so_far(is_over=True)
+        self._is_open = False
+        return found
+
+    def so_far(self, *, is_over: bool = False) -> Course | None:
+        """How the run has gone until now; likewise."""
         if not self._is_open:
             return None
-        self._is_open = False
         from gradsan.observe.ledger.closing import course
 
-        return course(self._kept)
+        return course(self._kept, is_over=is_over)
 
     def _pass_begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> None:
         self._kept.pass_begins(note, tensors, frame)
@@ -80,15 +85,16 @@ class Ledger:
     def _step_ended(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
         self._kept.step_ended(optimizer)
         self._followed += 1
-        if self._followed >= self._enough:
+        if self._followed >= self._enough or self._attention.is_spent:
             self._rest(_PAUSE)
 
     def _rest(self, steps: int) -> None:
-        """Let so many steps go by, if nothing is waited for."""
-        if self._attention.is_on and self._kept.may_rest:
+        """Let so many steps go by, if nothing is waited for, or there is no time for it."""
+        attention = self._attention
+        if attention.is_on and (self._kept.may_rest or attention.is_spent):
             self._followed, self._enough = 0, _STEPS_IN_A_ROW
             self._kept.rest()
-            self._attention.rest(steps)
+            attention.rest(steps, self._process.steps.count)
 
     def _fail(self, error: BaseException) -> None:
         if isinstance(error, RecursionError):  # the program is near its own limit, and this was too deep for it

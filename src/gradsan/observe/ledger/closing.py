@@ -23,10 +23,11 @@ from gradsan.observe.ledger.wording import (
 from gradsan.observe.modules import module_names, trained
 
 
-def course(kept: Accounts) -> Course:
-    """How the run went, which is over."""
+def course(kept: Accounts, *, is_over: bool) -> Course:
+    """How the run went; what only its end shows is looked for where it is over."""
     kept.unreached.heard()
-    kept.holdings.close()
+    if is_over:
+        kept.holdings.close()
     run, process = kept.run, kept.run.process
     lines, passes, steps = list(run.lines.lines.values()), process.passes, process.steps
     hoards, sampling = kept.hoards.facts(), kept.weighing.sampling

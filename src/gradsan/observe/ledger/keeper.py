@@ -54,6 +54,11 @@ class Keeper:
 
         return self._work.guarded("silent problems are not reported", close)
 
+    def so_far(self) -> "Course | None":
+        """How the run has gone until now, if a ledger is kept."""
+        ledger = self._ledger
+        return None if ledger is None else CELLS.named(ledger.so_far())
+
     def pass_begins(self, begun: Begun, tensors: Sequence[Any], frame: FrameType) -> None:
         """A pass is about to run."""
         ledger = self._ledger
@@ -87,7 +92,7 @@ class Keeper:
             try:
                 ledger = self._ledger
                 if attention.is_on and ledger is not None:
-                    self._work.undisturbed(partial(ledger.step_begins, optimizer))
+                    attention.charge(partial(self._work.undisturbed, partial(ledger.step_begins, optimizer)))
             except BaseException as error:
                 if not is_ours(error):
                     raise

@@ -113,6 +113,25 @@ class LineRecorder:
         if self._method is not None:
             self._method.adopt()
 
+    def hold(self, frame: FrameType) -> Callable[[], None]:
+        """Take it that running calls of the user's stay at their lines, until what is returned is called.
+
+        A trainer knows that of those that called it. On 3.11 nothing else is known of calls that began unseen.
+        """
+        sites = self._sites
+        unseen = [each.f_code for each in frames_out(frame) if self.ownership.owns(each.f_code.co_filename)]
+        held = [each for each in dict.fromkeys(unseen) if sites.find(each) is None and sites.add(each) is not None]
+        if held:
+            self.pen.turn(frame)
+
+        def release() -> None:
+            for each in held:
+                sites.drop(each)
+            if held and self.recording:
+                self.pen.turn(sys._getframe())  # noqa: SLF001 # the only way to a frame
+
+        return release
+
     def marked(self, code: CodeType) -> CodeType:
         """Code of the user's that no import hook sees, so that it can be recorded."""
         return self._method.marked(code) if self._method is not None and self.ownership.owns(code.co_filename) else code

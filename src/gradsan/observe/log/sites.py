@@ -110,6 +110,10 @@ class Sites:
         self._twins.append(twin)
         self._hold(twin, entry)
 
+    def drop(self, code: CodeType) -> None:
+        """Let a code object that was numbered stand for its places no more; what was written of it can be read."""
+        del self.start_of[id(code)], self.line_base[id(code)]
+
     def _hold(self, code: CodeType, entry: Code) -> None:
         self.line_base[id(code)] = entry.start + Kind.LINE - entry.first
         self.start_of[id(code)] = entry.start
