@@ -273,3 +273,18 @@ def test_the_iterations_of_a_loop_are_steps_only_if_they_train_again(program: st
     """Where nothing is changed between two passes, and not all parameters are used again, both belong to one step."""
     assert codes(program.replace("{trained}", "")) == ["GS102"]
     assert codes(program.replace("{trained}", "opt.step()")) != ["GS102"]
+
+
+def test_a_loop_over_what_a_generator_never_gave_is_over() -> None:
+    """It is followed for no iteration, and what comes after it is."""
+    program = """
+    def results():
+        for step in range(3):
+            if step > 5:
+                yield step
+    for each in results():
+        print(each)
+    model(x).detach().mean().backward()
+    """
+
+    assert codes(program) == ["GS203"]

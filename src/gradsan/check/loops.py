@@ -68,8 +68,8 @@ def _shows_more(machine: Machine, run: LoopRun, passes: list[int]) -> bool:
 
     Either it is the first that has asked for a pass, or the first whose pass walked what an iteration before it made.
     """
-    new = machine.world.passes[passes[-1] :]
-    if len(passes) == 1 or not new:
+    new = machine.world.passes[passes[-1] :] if len(passes) > 1 else []
+    if not new:
         return False
     return passes[0] == passes[-1] or any(
         op.freed is done and dict(op.moment).get(run, len(passes)) < len(passes) for done in new for op in done.ops

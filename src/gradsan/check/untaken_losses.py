@@ -32,7 +32,7 @@ def left_out(world: World, kept: frozenset[Op]) -> Iterator[tuple[int, LeftOut |
     for each in world.rebindings:
         parts = terms(each.op) - {each.op}
         done = next((asked[part] for part in parts if part in asked), None)
-        if done is not None:
+        if done is not None and done.label != each.name:  # else it is a total, to which something is added later
             is_taken = each.op.walked or each.op.users or each.op.escaped or each.op in kept
             fact = None if is_taken or not _has_more(parts) else _total(each, done)
             yield id(each.site.node), fact
