@@ -27,6 +27,8 @@ PURE = $(wildcard $(addprefix tests/,check causes facts fix knowledge show sourc
 # A Python of this minor version that starts: by its name, or among those that pyenv keeps.
 later = $(shell for each in python3.$(1) $$(pyenv root 2>/dev/null)/versions/3.$(1).*/bin/python; \
 	do $$each -c '' 2>/dev/null && echo $$each && break; done)
+# Some machines ask Python to keep no bytecode: every process of the tests would compile all of gradsan again.
+unexport PYTHONDONTWRITEBYTECODE
 PROGRAMS ?= 100000
 FAULTS ?= 10000
 SIGNALS ?= 1000

@@ -39,6 +39,8 @@ def _fork_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # programs leave nothing behind, whoever runs the tests
         # Likewise settled, when torch is imported; and what is small is slowed down by more.
         patch.setenv("OMP_NUM_THREADS", "1")
+        # Compiled programs need not be fast: which vectors a processor has takes torch ten seconds to find out.
+        patch.setenv("TORCHINDUCTOR_VEC_ISA_OK", "0")
         with fork_server(tmp_path_factory.mktemp("forking")) as python:
             patch.setattr(sys, "executable", str(python))
             yield

@@ -47,4 +47,4 @@ def train(steps: int) -> None:
 
 
 if __name__ == "__main__":
-    train(steps=101)
+    train(steps=41)

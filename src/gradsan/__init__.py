@@ -8,7 +8,7 @@ TYPE_CHECKING = False  # importing it would import all of `typing`
 if TYPE_CHECKING:
     from typing import Any
 
-    from gradsan.entry.session import explain, install, uninstall, watch
+    from gradsan.entry.installing import explain, install, uninstall, watch
     from gradsan.errors import GradsanError
     from gradsan.plug.graph_assertions import assert_graph_freed, no_graph_leak
     from gradsan.report import Diagnosis, Report
@@ -32,11 +32,11 @@ _HOMES = {
     "GradsanError": "gradsan.errors",
     "Report": "gradsan.report",
     "assert_graph_freed": "gradsan.plug.graph_assertions",
-    "explain": "gradsan.entry.session",
-    "install": "gradsan.entry.session",
+    "explain": "gradsan.entry.installing",
+    "install": "gradsan.entry.installing",
     "no_graph_leak": "gradsan.plug.graph_assertions",
-    "uninstall": "gradsan.entry.session",
-    "watch": "gradsan.entry.session",
+    "uninstall": "gradsan.entry.installing",
+    "watch": "gradsan.entry.installing",
 }
 
 
@@ -57,8 +57,8 @@ def __getattr__(name: str) -> "Any":  # noqa: ANN401 # whatever the name stands 
 
 def load_ipython_extension(shell: object) -> None:
     """`%load_ext gradsan` in a notebook: explain errors from the next statement on; `%%gradsan` watches a cell."""
+    from gradsan.entry.installing import install
     from gradsan.entry.notebook import add_magic
-    from gradsan.entry.session import install
 
     install()
     add_magic(shell)
@@ -66,8 +66,8 @@ def load_ipython_extension(shell: object) -> None:
 
 def unload_ipython_extension(shell: object) -> None:
     """`%unload_ext gradsan`: no longer."""
+    from gradsan.entry.installing import uninstall
     from gradsan.entry.notebook import remove_magic
-    from gradsan.entry.session import uninstall
 
     uninstall()
     remove_magic(shell)

@@ -18,6 +18,7 @@ from gradsan.facts.incident import (
     Repetition,
     SecondPass,
     WithoutHistory,
+    whom_for,
 )
 from gradsan.facts.location import Frame
 from gradsan.report import Culprit, Diagnosis, RaisedError
@@ -129,6 +130,25 @@ def test_pass_that_reaches_nothing_fresh_is_distinguished_by_who_stepped_on_the_
     assert diagnosed(replace(SHARED, owners=owners)).code == "GS106"
     assert diagnosed(replace(SHARED, owners=replace(owners, served=frozenset({"dynamics"})))).code == "GS102"
     assert diagnosed(replace(SHARED, owners=replace(owners, by_optimizer=False))).code == "GS102"
+
+
+def test_what_its_owners_threw_away_was_meant_for_others() -> None:
+    """A probe's loss walks through the encoder, which clears what that gave it; or all of it is cleared, to compare."""
+    probe = replace(ONE, served=frozenset("p"), discarded=ONE.freed)
+
+    assert diagnosed(replace(SHARED, owners=probe, cleared_between=True)).fixes[0].kind == "detach"
+    assert diagnosed(replace(SHARED, owners=ONE, cleared_between=True)).fixes[0].kind == "retain-graph"
+    assert diagnosed(replace(SHARED, owners=replace(probe, discarded=frozenset()))).code == "GS102"
+
+
+def test_pass_is_for_those_who_keep_what_it_gives_them() -> None:
+    """Who steps right after it, or else who does not clear it while others do; where all clear, nobody can tell."""
+    both = frozenset("ab")
+
+    assert whom_for(frozenset("a"), both, frozenset("b")) == frozenset("a")
+    assert whom_for(frozenset(), both, frozenset("b")) == frozenset("a")
+    assert whom_for(frozenset(), both, both) == frozenset()
+    assert whom_for(frozenset(), both, frozenset()) == frozenset()
 
 
 def test_what_was_created_once_is_cut_off_where_the_iteration_trains_the_same_parameters_again() -> None:

@@ -39,6 +39,186 @@ RULES = [
         """,
     ),
     Rule(
+        "an object is what the class of torch.nn is that it is built upon",
+        "GS103",
+        found=(
+            """
+            class Gate(nn.Linear):
+                def forward(self, x):
+                    return super().forward(x).tanh()
+            gate = Gate(4, 4)
+            opt = torch.optim.SGD(gate.parameters(), lr=0.1)
+            h = torch.zeros(8, 4)
+            for step in range(9):
+                h = gate(h)
+                opt.zero_grad()
+                h.mean().backward()
+                opt.step()
+            """,
+            """
+            class Norm(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.mean = torch.zeros(4)
+                def forward(self, x):
+                    y = x - self.mean
+                    self.mean = 0.9 * self.mean + 0.1 * x.mean(0)
+                    return y
+            class Net(nn.Sequential):
+                def __init__(self):
+                    super().__init__(nn.Linear(4, 4), Norm(), nn.Linear(4, 1))
+            net = Net()
+            opt = torch.optim.SGD(net.parameters(), lr=0.1)
+            for step in range(9):
+                opt.zero_grad()
+                net(x).mean().backward()
+                opt.step()
+            """,
+            """
+            class Stack(nn.ModuleList):
+                def forward(self, x):
+                    for each in self:
+                        x = each(x).tanh()
+                    return x
+            net = Stack([nn.Linear(4, 4), nn.Linear(4, 4)])
+            opt = torch.optim.SGD(net.parameters(), lr=0.1)
+            h = torch.zeros(8, 4)
+            for step in range(9):
+                h = net(h)
+                opt.zero_grad()
+                h.mean().backward()
+                opt.step()
+            """,
+        ),
+        near_miss="""
+        class Gate(nn.Linear):
+            def forward(self, x):
+                return super().forward(x).tanh()
+        gate = Gate(4, 4)
+        opt = torch.optim.SGD(gate.parameters(), lr=0.1)
+        h = torch.zeros(8, 4)
+        for step in range(9):
+            h = gate(h.detach())
+            opt.zero_grad()
+            h.mean().backward()
+            opt.step()
+        """,
+    ),
+    Rule(
+        "a record is finished by its own method",
+        "GS103",
+        found=(
+            """
+            from dataclasses import dataclass
+            @dataclass
+            class Learner:
+                net: nn.Module
+                def __post_init__(self):
+                    self.h = torch.zeros(8, 4)
+                def step(self):
+                    self.h = self.net(self.h).tanh()
+                    self.h.mean().backward()
+            learner = Learner(model)
+            for step in range(9):
+                learner.step()
+                opt.step()
+            """,
+            """
+            from dataclasses import dataclass, field
+            @dataclass
+            class Learner:
+                net: nn.Module = field(default_factory=lambda: nn.Linear(4, 4))
+                def __post_init__(self):
+                    self.opt, self.h = torch.optim.SGD(self.net.parameters(), lr=0.1), torch.zeros(8, 4)
+                def step(self):
+                    self.h = self.net(self.h).tanh()
+                    self.opt.zero_grad()
+                    self.h.mean().backward()
+                    self.opt.step()
+            learner = Learner()
+            for step in range(9):
+                learner.step()
+            """,
+            """
+            import dataclasses
+            @dataclasses.dataclass
+            class State:
+                h: torch.Tensor = None
+                def __post_init__(self):
+                    self.h = torch.zeros(8, 4)
+            state = State()
+            for step in range(9):
+                state.h = model(state.h).tanh()
+                state.h.mean().backward()
+                opt.step()
+            """,
+        ),
+        near_miss="""
+        from dataclasses import dataclass
+        @dataclass
+        class State:
+            h: torch.Tensor
+            def __post_init__(self):
+                self.h = self.h.detach()
+        state = State(torch.zeros(8, 4))
+        for step in range(9):
+            state = State(model(state.h).tanh())
+            opt.zero_grad()
+            model(state.h).mean().backward()
+            opt.step()
+        """,
+    ),
+    Rule(
+        "a cache is asked again for what is not known",
+        "GS109",
+        found=(
+            """
+            from functools import lru_cache
+            table = nn.Embedding(9, 4)
+            @lru_cache(maxsize=8)
+            def bias(length):
+                return table(torch.arange(length)).tanh()
+            for batch in loader:
+                (model(batch) + bias(batch.shape[1])).mean().backward()
+                opt.step()
+            """,
+            """
+            from functools import cache
+            class Bias(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.table = nn.Embedding(9, 4)
+                @cache
+                def forward(self, length):
+                    return self.table(torch.arange(length)).tanh()
+            bias = Bias()
+            for step in range(9):
+                (model(x) + bias(x.shape[0])).mean().backward()
+                opt.step()
+            """,
+            """
+            import functools
+            @functools.lru_cache
+            def kernel(device):
+                return model(torch.ones(1, 4)).softmax(-1)
+            for step in range(9):
+                (model(x) * kernel(x.device)).mean().backward()
+                opt.step()
+            """,
+        ),
+        near_miss="""
+        from functools import lru_cache
+        table = nn.Embedding(9, 4)
+        @lru_cache(maxsize=8)
+        def places(length):
+            return torch.arange(length)
+        for batch in loader:
+            opt.zero_grad()
+            (model(batch) + table(places(batch.shape[1])).tanh()).mean().backward()
+            opt.step()
+        """,
+    ),
+    Rule(
         "a module of the user's is called through its forward",
         "GS203",
         found=(

@@ -6,6 +6,54 @@ from check.rules import Rule, check
 
 RULES = [
     Rule(
+        "what a short loop gathers is kept only if it outlasts the loop around it",
+        "GS301",
+        found=(
+            """
+            losses = []
+            for epoch in range(9):
+                for sign in (-1, 1):
+                    opt.zero_grad()
+                    loss = model(sign * x).mean()
+                    loss.backward()
+                    opt.step()
+                    losses.append(loss)
+            """,
+            """
+            for epoch in range(9):
+                losses = []
+                for batch in loader:
+                    opt.zero_grad()
+                    loss = model(batch).mean()
+                    loss.backward()
+                    opt.step()
+                    losses.append(loss)
+            """,
+            """
+            losses = []
+            for step in range(4):
+                opt.zero_grad()
+                loss = model(x).mean()
+                loss.backward()
+                opt.step()
+                losses.append(loss)
+            """,
+        ),
+        near_miss="""
+        def adapt(tasks):
+            losses = []
+            for task in tasks:
+                opt.zero_grad()
+                loss = model(task).mean()
+                loss.backward()
+                opt.step()
+                losses.append(loss)
+            return torch.stack(losses).mean().item()
+        for step in range(99):
+            adapt([torch.randn(8, 4) for _ in range(5)])
+        """,
+    ),
+    Rule(
         "a list of losses keeps their graphs",
         "GS301",
         found=(

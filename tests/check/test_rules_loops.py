@@ -6,6 +6,55 @@ from check.rules import Rule, check, codes
 
 RULES = [
     Rule(
+        "a third iteration is followed where the second is the first to walk what was left behind",
+        "GS103",
+        found=(
+            """
+            memory = torch.zeros(8, 4)
+            for batch in loader:
+                opt.zero_grad()
+                model(memory).mean().backward()
+                opt.step()
+                memory = model(memory).tanh()
+            """,
+            """
+            class Net(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.cell, self.memory = nn.GRUCell(4, 4), torch.zeros(8, 4)
+                def forward(self, x):
+                    return (self.cell.weight_hh.sum() * self.memory + x).mean()
+                def update(self, x):
+                    self.memory = self.cell(x, self.memory)
+            net = Net()
+            opt = torch.optim.SGD(net.parameters(), lr=0.1)
+            for batch in loader:
+                loss = net(x)
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+                net.update(x)
+            """,
+            """
+            scores = []
+            seen = torch.zeros(8, 4)
+            for batch in loader:
+                opt.zero_grad()
+                (model(x) - seen).pow(2).mean().backward()
+                opt.step()
+                seen = 0.9 * seen + 0.1 * model(x).exp()
+            """,
+        ),
+        near_miss="""
+        seen = torch.zeros(8, 4)
+        for batch in loader:
+            opt.zero_grad()
+            (model(x) - seen).pow(2).mean().backward()
+            opt.step()
+            seen = 0.9 * seen.detach() + 0.1 * model(x).exp()
+        """,
+    ),
+    Rule(
         "what one iteration leaves behind and the next uses is carried",
         "GS103",
         found=(

@@ -6,6 +6,144 @@ from check.rules import Rule, check, codes
 
 RULES = [
     Rule(
+        "a sum is left out whose part alone is trained on",
+        "GS304",
+        found=(
+            """
+            for step in range(9):
+                task, penalty = model(x).pow(2).mean(), model(x).abs().mean()
+                loss = task + 0.1 * penalty
+                opt.zero_grad()
+                task.backward()
+                opt.step()
+                print(loss.item())
+            """,
+            """
+            def balance(out):
+                return out.var() / out.mean().square()
+            def train(loader):
+                for batch in loader:
+                    out = model(batch)
+                    fit = F.mse_loss(out, batch)
+                    total = fit + balance(out).sum()
+                    opt.zero_grad()
+                    fit.backward()
+                    opt.step()
+            train(torch.randn(3, 8, 4))
+            """,
+            """
+            for epoch in range(9):
+                for batch in loader:
+                    opt.zero_grad()
+                    mse = F.mse_loss(model(x), x)
+                    l1 = sum(p.abs().sum() for p in model.parameters())
+                    loss = mse + 1e-4 * l1
+                    mse.backward()
+                    opt.step()
+            """,
+        ),
+        near_miss="""
+        for step in range(9):
+            task, penalty = model(x).pow(2).mean(), model(x).abs().mean()
+            loss = (task + penalty) / 2
+            balance = 0.5 + 0.1 * torch.mean(0.3 * task - penalty)
+            opt.zero_grad()
+            task.backward()
+            penalty.backward()
+            opt.step()
+            print(loss.item(), balance.item())
+        """,
+    ),
+    Rule(
+        "numbers that were cut off stay so through Python's own functions",
+        "GS306",
+        found=(
+            """
+            scale = nn.Parameter(torch.ones(()))
+            opt = torch.optim.SGD([*model.parameters(), scale], lr=0.1)
+            for step in range(9):
+                opt.zero_grad()
+                (min(scale.exp().item(), 100.0) * model(x)).mean().backward()
+                opt.step()
+            """,
+            """
+            scale = nn.Parameter(torch.ones(()))
+            opt = torch.optim.SGD([*model.parameters(), scale], lr=0.1)
+            for step in range(9):
+                opt.zero_grad()
+                (abs(scale.item()) * model(x)).mean().backward()
+                opt.step()
+            """,
+            """
+            scale = nn.Parameter(torch.ones(()))
+            opt = torch.optim.SGD([*model.parameters(), scale], lr=0.1)
+            for step in range(9):
+                opt.zero_grad()
+                (max(0.01, float(scale)) * model(x)).mean().backward()
+                opt.step()
+            """,
+        ),
+        near_miss="""
+        scale = nn.Parameter(torch.ones(()))
+        opt = torch.optim.SGD([*model.parameters(), scale], lr=0.1)
+        for step in range(9):
+            opt.zero_grad()
+            (abs(scale) * model(x)).mean().backward()
+            opt.step()
+            print(min(scale.item(), 1.0))
+        """,
+    ),
+    Rule(
+        "what is made of frozen parameters alone has no graph",
+        "GS203",
+        found=(
+            """
+            for p in model.parameters():
+                p.requires_grad = False
+            model(x).mean().backward()
+            """,
+            """
+            model.requires_grad_(False)
+            loss = F.mse_loss(model(x), x)
+            loss.backward()
+            """,
+            """
+            class Net(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.body, self.head = nn.Linear(4, 4), nn.Linear(4, 2)
+                def forward(self, x):
+                    return self.head(self.body(x))
+            net = Net()
+            net.head = nn.Linear(4, 3)
+            for name, p in net.named_parameters():
+                p.requires_grad = False
+            opt = torch.optim.SGD(net.head.parameters(), lr=0.1)
+            for step in range(9):
+                opt.zero_grad()
+                net(x).mean().backward()
+                opt.step()
+            """,
+        ),
+        near_miss="""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body, self.head = nn.Linear(4, 4), nn.Linear(4, 2)
+            def forward(self, x):
+                return self.head(self.body(x))
+        net = Net()
+        for p in net.parameters():
+            p.requires_grad = False
+        net.head = nn.Linear(4, 3)
+        opt = torch.optim.SGD(net.head.parameters(), lr=0.1)
+        for step in range(9):
+            opt.zero_grad()
+            net(x).mean().backward()
+            opt.step()
+        """,
+    ),
+    Rule(
         "a pass frees what it walks unless it retains it",
         "GS102",
         found=(

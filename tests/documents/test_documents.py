@@ -27,7 +27,8 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "examples/README.md", "examples/lig
 DOCUMENTS += sorted(each.relative_to(PROJECT).as_posix() for each in (PROJECT / "docs").rglob("*.md"))
 
 
-SHOWING = ["README.md", *(f"docs/{each}.md" for each in ("getting-started", "myths", "teams", "editors", "assistants"))]
+PAGES = ("getting-started", "myths", "teams", "editors", "assistants", "production")
+SHOWING = ["README.md", *(f"docs/{each}.md" for each in PAGES)]
 
 
 @pytest.mark.parametrize("document", SHOWING)

@@ -33,6 +33,7 @@ def test_every_place_of_a_kind_is_named_by_a_cause(kind: FixKind) -> None:
         "edited": "what an optimizer trains",
         "parameters_alone": 1,
         "is_total": 1,
+        "old_part": "a target of the loss",
     }
     asked = [each.remedy(kind, seen) for each in all_causes() for seen in ({}, evidence)]
 

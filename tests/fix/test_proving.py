@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from fix.programs import MAIN, Case
+from gradsan.causes.meaning import Meaning
 from gradsan.fix.arrangement import Line
 from gradsan.fix.given_compared import Steps
-from gradsan.fix.judging import Stage, is_compared, judge
+from gradsan.fix.judging import Stage, is_also_meant, is_compared, judge
 from gradsan.fix.proving import Proof, Prover
 from gradsan.fix.trials import Trial, Workshop
 from gradsan.report import Diagnosis, Fix
@@ -185,6 +186,47 @@ def test_step_that_was_completed_before_the_error_must_stay(tmp_path: Path) -> N
     verdict = judge(ended(0, steps(3, 2)), "open", stage)
 
     assert (verdict.answer, "3 times" in verdict.why) == ("differs", True)
+
+
+def test_what_nothing_can_be_compared_with_is_seen_to_run_and_not_verified(tmp_path: Path) -> None:
+    """What was seen is said, and who has to decide: also where a line is not known that a run could go by."""
+    workshop = Acted(tmp_path, lambda _text, _reference: ended(0, steps(1, 2)))
+    stage = Stage(ended(1, []), {}, workshop)
+
+    meanings: tuple[Meaning, ...] = ("open", "attached", "unfrozen", "whole")
+    for meaning in meanings:
+        verdict = judge(ended(0, steps(1, 2)), meaning, stage)
+        assert verdict.answer == "undecided"
+        assert "only its author knows whether it trains as meant (with it, " in verdict.why
+
+
+def test_what_is_attached_again_is_compared_with_a_run_in_which_nothing_is_cut(tmp_path: Path) -> None:
+    """Where something was attached there, and it did not take itself away again."""
+    case = Case(tmp_path, SOURCE)
+    found = case.diagnosis("GS306", "out", cut=case.at("first"))
+
+    def answer(meaning: Meaning, *given: float, noted: tuple[int, ...] = (1,), stale: bool = False) -> str:
+        reference = replace(ended(0, steps(1, 2), stale=stale), noted=noted)
+        stage = Stage(ended(1, []), {}, Acted(tmp_path, lambda _text, _reference: reference), found)
+        return judge(ended(0, steps(*given)), meaning, stage).answer
+
+    assert answer("attached", 1, 2) == "agrees"
+    assert answer("attached", 1, 5) == "differs"
+    assert answer("unfrozen", 1, 5) == "undecided"  # who is to stay frozen, a run cannot show
+    assert answer("attached", 1, 2, noted=()) == "undecided"
+    assert answer("attached", 1, 2, stale=True) == "undecided"
+
+
+def test_another_meaning_that_trains_as_much_is_a_choice(tmp_path: Path) -> None:
+    """One that trains less is none."""
+
+    def also(*given: float) -> bool:
+        stage = Stage(ended(1, []), {}, Acted(tmp_path, lambda _text, _reference: ended(0, steps(*given))))
+        return is_also_meant(ended(0, steps(1, 2)), "stored", stage)
+
+    assert also(1, 3)
+    assert not also(1, 2)
+    assert not also(0, 0)
 
 
 def test_step_that_trained_on_old_values_need_not_stay(tmp_path: Path) -> None:

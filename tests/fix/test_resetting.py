@@ -129,6 +129,39 @@ def test_state_that_is_reset_in_every_epoch_is_carried_between_its_batches(tmp_p
     assert left_open(case.program(carried(case), TWO)) is None
 
 
+EPOCHS = """\
+class Memory:
+    def reset(self):
+        self.inbox = {}
+    def read(self):
+        return use(self.inbox)
+def main():
+    for _ in range(3):
+        total = inner_1()
+def inner_1():
+    memory.reset()
+    return [inner_2(batch) for batch in batches]
+def inner_2(batch):
+    loss = net(memory.read(), batch)
+    loss.backward()
+"""
+
+
+def test_function_that_is_called_in_a_loop_may_reset_it(tmp_path: Path) -> None:
+    """Training comes to it between two passes, too; where nobody repeats it, it does not."""
+
+    def is_open(source: str) -> bool:
+        case = Case(tmp_path, source)
+        used = case.at("total =", "return [inner_2", "loss.backward")
+        reading = case.at("use(self.inbox)", function="read")
+        found = case.diagnosis("GS103", "self.inbox", made=reading, enters=reading, freed=used, used=used)
+        return left_open(case.program(found)) is not None
+
+    assert not is_open(EPOCHS)
+    assert is_open(EPOCHS.replace("    memory.reset()\n", ""))
+    assert is_open(EPOCHS.replace("    for _ in range(3):\n        total", "    if ready():\n        total"))
+
+
 COLLECTED = """\
 def select(policy):
     policy.chosen.append(policy.log_prob())

@@ -90,7 +90,7 @@ def test_program_ends_as_a_started_one_ends(end: str, tmp_path: Path) -> None:
 
 def test_what_gradsan_reads_at_the_start_is_read(tmp_path: Path) -> None:
     """The start-up file that every interpreter reads, with the variable of this program."""
-    (tmp_path / "x.py").write_text("import gradsan.entry.session as s\nprint(s.is_on())", encoding="utf-8")
+    (tmp_path / "x.py").write_text("import gradsan.entry.installing as s\nprint(s.is_on())", encoding="utf-8")
 
     on, off = (started(sys.executable, tmp_path, "x.py", more={"GRADSAN": each})[1] for each in ("1", ""))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import gradsan
-from gradsan.entry import session as sessions
+from gradsan.entry import installing
 from gradsan.entry.session import Session
 
 Reported = list[str]  # what gradsan has said about itself
@@ -23,11 +23,11 @@ Watched = Callable[[], AbstractContextManager[tuple[Session, Reported]]]
 def _watched() -> Iterator[tuple[Session, Reported]]:
     reported: Reported = []
     session = Session(report=reported.append)
-    sessions.take_over(session)
+    installing.take_over(session)
     try:
         yield session, reported
     finally:
-        sessions.uninstall()
+        installing.uninstall()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradsan.entry import session as sessions
+from gradsan.entry import installing
 from gradsan.entry.session import Session
 from gradsan.facts.live_evidence import LiveEvidence
 from gradsan.facts.location import Location
@@ -35,7 +35,7 @@ def explained(folder: Path, program: str, library: str = "") -> tuple[Diagnosis,
     linecache.checkcache()
     complaints: list[str] = []
     session = Session(report=complaints.append)
-    sessions.take_over(session)
+    installing.take_over(session)
     sys.path.insert(0, str(installed))
     try:
         code = session.sanitizer.marked_main(compile(script.read_bytes(), str(script), "exec", dont_inherit=True))
@@ -43,7 +43,7 @@ def explained(folder: Path, program: str, library: str = "") -> tuple[Diagnosis,
             exec(code, {"__name__": "program", "__file__": str(script)})  # noqa: S102 # as `gradsan run` does
         found = session.explain_raised(caught.value)
     finally:
-        sessions.uninstall()
+        installing.uninstall()
         sys.path.remove(str(installed))
         sys.modules.pop("library", None)
     assert not complaints, complaints

@@ -137,6 +137,30 @@ def test_object_of_the_users_that_only_a_librarys_call_holds_is_found() -> None:
     assert _holders(frames[0], made)["self.history[0]"].owner == "Kept"
 
 
+@pytest.mark.parametrize(("file", "expected"), [("library.py", set()), ("<string>", {"self.kept"})])
+def test_class_that_was_executed_without_a_module_belongs_to_the_file_of_its_methods(
+    file: str, expected: set[str]
+) -> None:
+    """A worker of pytest-xdist is one, and all tests are within its reach; what a program executes is its own."""
+    made = _made()
+    frames: list[FrameType] = []
+    text = """
+class Worker:
+    def __init__(self, kept):
+        self.kept = kept
+
+    def run(self, frames):
+        frames.append(sys._getframe())
+        yield
+"""
+    names: dict[str, Any] = {"sys": sys, "__name__": "__executed__"}
+    exec(compile(text, file, "exec"), names)  # noqa: S102 # as execnet does
+    running = names["Worker"](made).run(frames)
+    next(running)
+
+    assert set(_holders(frames[0], made)) == expected
+
+
 def test_a_sleeping_generator_holds_its_locals() -> None:
     """It is looked into, not run."""
 

@@ -412,6 +412,131 @@ for x in data:
         ("    actor_loss = -critic(torch.cat([x, actor(x).tanh()], 1)).mean()\n", "actor_loss.backward"),
         ("", "(-critic(torch.cat([x, actor(x).tanh()], 1)).mean()).backward"),
     ),
+    "a number that was to be trained": (
+        "attached",
+        """\
+net, scale = nn.Linear(3, 2), nn.Parameter(torch.tensor(1.0))
+opt = torch.optim.SGD([*net.parameters(), scale], 0.1)
+for x in data:
+    factor = min(scale.exp().item(), 100.0)
+    opt.zero_grad(); (factor * net(x)).square().mean().backward(); opt.step()
+""",
+        ("scale.exp().item()",),
+        ("scale.exp()",),
+    ),
+    "losses that are copied": (
+        "attached",
+        """\
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in data:
+    losses = torch.tensor([each.square().mean() for each in net(x)])
+    opt.zero_grad(); losses.mean().backward(); opt.step()
+""",
+        ("torch.tensor",),
+        ("torch.stack",),
+    ),
+    "a part that is decorated": (
+        "attached",
+        """\
+net, head = nn.Linear(3, 2), nn.Linear(2, 1)
+opt = torch.optim.SGD([*net.parameters(), *head.parameters()], 0.1)
+@torch.no_grad()
+def features(x):
+    return net(x).tanh()
+for x in data:
+    opt.zero_grad(); head(features(x)).square().mean().backward(); opt.step()
+""",
+        ("@torch.no_grad()\n",),
+        ("",),
+    ),
+    "a block in inference mode": (
+        "attached",
+        """\
+net, head = nn.Linear(3, 2), nn.Linear(2, 1)
+opt = torch.optim.SGD([*net.parameters(), *head.parameters()], 0.1)
+for x in data:
+    with torch.inference_mode():
+        features = net(x).tanh()
+    opt.zero_grad(); head(features.clone()).square().mean().backward(); opt.step()
+""",
+        ("torch.inference_mode()",),
+        ("torch.enable_grad()",),
+    ),
+    "an estimator that is cut off as a whole": (
+        "attached",
+        """\
+net, head = nn.Linear(3, 2), nn.Linear(2, 1)
+opt = torch.optim.SGD([*net.parameters(), *head.parameters()], 0.1)
+for x in data:
+    z = net(x)
+    code = (z + (z.round() - z)).detach()
+    opt.zero_grad(); head(code).square().mean().backward(); opt.step()
+""",
+        ("(z + (z.round() - z)).detach()",),
+        ("z + (z.round() - z).detach()",),
+    ),
+    "a sum that nobody takes": (
+        "whole",
+        """\
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in data:
+    task = net(x).square().mean()
+    loss = task + 0.1 * net.weight.abs().sum()
+    opt.zero_grad(); task.backward(); opt.step()
+""",
+        ("loss = task +", "task.backward"),
+        ("loss = task +", "loss.backward"),
+    ),
+    "a penalty after the step": (
+        "awaited",
+        """\
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+for x in data:
+    opt.zero_grad(); net(x).square().mean().backward(); opt.step()
+    net.weight.abs().sum().backward()
+""",
+        ("; opt.step()", ".sum().backward()"),
+        ("", ".sum().backward(); opt.step()"),
+    ),
+    "a step before its pass": (
+        "awaited",
+        """\
+net = nn.Linear(3, 2)
+opt = torch.optim.Adam(net.parameters(), 0.1)
+for x in data:
+    opt.zero_grad(); opt.step(); net(x).square().mean().backward()
+""",
+        ("opt.step(); net(x).square().mean().backward()",),
+        ("net(x).square().mean().backward(); opt.step()",),
+    ),
+    "gradients that are cleared before the step": (
+        "awaited",
+        """\
+net = nn.Linear(3, 2)
+opt = torch.optim.Adam(net.parameters(), 0.1)
+for x in data:
+    net(x).square().mean().backward(); opt.zero_grad(); opt.step()
+""",
+        ("net(x).square().mean().backward(); opt.zero_grad()",),
+        ("opt.zero_grad(); net(x).square().mean().backward()",),
+    ),
+    "students that teach each other, and clear before their own pass": (
+        "apart",
+        """\
+one, two = nn.Linear(3, 2), nn.Linear(3, 2)
+of_one, of_two = torch.optim.SGD(one.parameters(), 0.1), torch.optim.SGD(two.parameters(), 0.1)
+for x in data:
+    p, q = one(x).tanh(), two(x).tanh()
+    first, second = (p - q).square().mean(), (q - p).pow(4).mean()
+    of_one.zero_grad(); first.backward(); of_two.zero_grad(); second.backward()
+    of_one.step(); of_two.step()
+""",
+        ("(p - q)", "(q - p)"),
+        ("(p - q.detach())", "(q - p.detach())"),
+    ),
     "a gradient of what is computed once": (
         "again",
         """\
@@ -427,30 +552,35 @@ for x in data:
 }
 
 
-def _run(program: str, reference: str | None, noted: tuple[int, ...], folder: str, answer: Any) -> None:  # noqa: ANN401 # a connection
+def _run(program: str, reference: str | None, noted: tuple[int, ...], line: int, folder: str, answer: Any) -> None:  # noqa: ANN401 # a connection
     from gradsan.entry.trial import Trial
     from gradsan.fix.arrangement import Arrangement
 
     here = Path(folder)
-    trial = Trial(Arrangement(here, here, here, reference=reference, noted=noted))
+    of_a_line = ("program.py", line, line, "") if reference in ("attached", "whole") else None
+    trial = Trial(Arrangement(here, here, here, reference=reference, noted=noted, line=of_a_line))
     trial._arriving()  # noqa: SLF001 # torch is there already
     exec(compile(program, "program.py", "exec"), {"__name__": "__main__"})  # noqa: S102 # one of the above
     answer.send((trial._given.steps, tuple(trial._reference.noted)))  # noqa: SLF001 # as above
 
 
-def steps(program: str, reference: str | None, folder: Path) -> Steps:
-    """What the optimizers of a program are given."""
-    informed = {"constant": "cut", "held": "beside"}
-    noted = _ran(program, informed[reference], (), folder)[1] if reference in informed else ()
-    return _ran(program, reference, noted, folder)[0]
+def steps(program: str, reference: str | None, folder: Path, at: str = "") -> Steps:
+    """What the optimizers of a program are given; `at`: what the line says that a reference goes by."""
+    informed = {"constant": "cut", "held": "beside", "awaited": "late"}
+    noted = _ran(program, informed[reference], (), folder, at)[1] if reference in informed else ()
+    return _ran(program, reference, noted, folder, at)[0]
 
 
-def _ran(program: str, reference: str | None, noted: tuple[int, ...], folder: Path) -> tuple[Steps, tuple[int, ...]]:
+def _ran(
+    program: str, reference: str | None, noted: tuple[int, ...], folder: Path, at: str
+) -> tuple[Steps, tuple[int, ...]]:
     """In a process of its own."""
+    whole = HEAD + program
+    line = whole[: whole.index(at)].count("\n") + 1
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
     here, there = context.Pipe(duplex=False)
-    child = context.Process(target=_run, args=(HEAD + program, reference, noted, str(folder), there))
+    child = context.Process(target=_run, args=(whole, reference, noted, line, str(folder), there))
     child.start()
     there.close()
     try:
@@ -469,7 +599,7 @@ def test_reference_gives_what_the_repaired_program_gives(name: str, tmp_path: Pa
         assert one in fixed
         fixed = fixed.replace(one, other)
 
-    ours, theirs = steps(fixed, None, tmp_path), steps(broken, reference, tmp_path)
+    ours, theirs = steps(fixed, None, tmp_path), steps(broken, reference, tmp_path, old[0])
 
     assert len(ours) == len(theirs) >= len("five!")
     assert difference(ours, theirs, {}) is None
@@ -477,6 +607,10 @@ def test_reference_gives_what_the_repaired_program_gives(name: str, tmp_path: Pa
 
 # What a beginner may well write instead, which ends the error and trains something else.
 WRONG = {
+    "students that teach each other, and clear before their own pass": (
+        "first.backward(); of_two",
+        "first.backward(retain_graph=True); of_two",
+    ),
     "one cache in another": (
         "            self.outer = self.power().exp()",
         "            pass\n        self.outer = (self.kernel.softmax(0) @ self.power().detach()).exp()",

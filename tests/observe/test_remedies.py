@@ -8,6 +8,41 @@ from observe.failing_programs import diagnosis_of, line_of, marked
 
 # Code, name, kind of the first fix, and the program.
 PROGRAMS = {
+    "gradients that the critic throws away were not meant for it": (
+        "GS106",
+        "value",
+        "detach",
+        """
+actor, critic = nn.Linear(3, 2), nn.Linear(3, 1)
+first, second = torch.optim.SGD(actor.parameters(), 0.1), torch.optim.SGD(critic.parameters(), 0.1)
+for x in torch.ones(3, 5, 3):
+    value = critic(x).tanh()  # made
+    first.zero_grad()
+    (actor(x).softmax(1)[:, :1] * value).mean().backward()
+    second.zero_grad()
+    (value - 1).pow(2).mean().backward()
+    first.step()
+    second.step()
+""",
+    ),
+    "gradients that are all cleared are wanted apart": (
+        "GS102",
+        "z",
+        "retain-graph",
+        """
+net, heads = nn.Linear(3, 2), nn.Linear(2, 2)
+first = torch.optim.SGD([*net.parameters(), *heads.parameters()], 0.1)
+for x in torch.ones(3, 5, 3):
+    z = net(x).tanh()  # made
+    kept = []
+    for loss in (heads(z).pow(2).mean(), heads(z).abs().mean()):
+        first.zero_grad()
+        loss.backward()
+        kept.append(net.weight.grad.clone())
+    net.weight.grad = sum(kept)
+    first.step()
+""",
+    ),
     "loop over the parts of a step, each with an optimizer of its own": (
         "GS102",
         "ctx",

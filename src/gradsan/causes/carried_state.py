@@ -30,7 +30,7 @@ class CarriedState(Cause):
             "reset-state", where=("boundary", "collection"), first_if="the program resets it elsewhere", trusted=False
         ),
         Remedy("move-into-loop", where=("buffer",), first_if="it can be written", only_if_shown=True),
-        Remedy("no-grad", where=("put away",)),
+        Remedy("no-grad", where=("average",), first_if="it can be written", only_if_shown=True, trusted=False),
     )
     # It begins as in the first iteration; and what is put away to be aimed at is a constant from the start.
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {
@@ -129,7 +129,7 @@ for _ in range(3):
         if kind == "reset-state" and evidence.get("old_part") == "a term of the loss":
             return replace(usual, first_if="it is filled for one pass")
         if kind == "no-grad" and evidence.get("old_part") == "a target of the loss":
-            return replace(usual, first_if="it can be written", only_if_shown=True)
+            return replace(usual, where=("average", "put away"))
         return usual
 
     @classmethod

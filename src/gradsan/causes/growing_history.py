@@ -32,8 +32,16 @@ class GrowingHistory(Cause):
     summary = "every backward pass goes through all earlier steps: each step is slower than the last"
     own_remedies = table(
         Remedy("detach", where=("single use", "boundary", "use"), drops_retain=True),
+        Remedy(
+            "no-grad",
+            where=("average",),
+            first_if="it can be written",
+            only_if_shown=True,
+            drops_retain=True,
+            trusted=False,
+        ),
     )
-    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "beside"}
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "beside", "no-grad": "stored"}
     roles = Cause.roles | {
         "enters": "carried into the next step here",
         "used": "this {call} goes through all earlier steps too",

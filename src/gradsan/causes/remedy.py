@@ -39,6 +39,7 @@ Where = Literal[
     "target",  # what a loss function is to compare with, where the later loss is computed
     "predicted",  # what each of two losses compares with a prediction of it
     "put away",  # the statement that computes what a container is given, and nothing else is done with
+    "average",  # the statement that averages it with its old value, where it is a constant elsewhere
     "measuring",  # around the function or the loop that only measures
     "iteration",  # the top of what runs once for every pass
     "collection",  # lists that are filled for one pass, below its step

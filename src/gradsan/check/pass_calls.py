@@ -69,6 +69,10 @@ def gradient(machine: Machine, call: Call) -> Value:
     return Sequence(elements=results, exact=not isinstance(inputs, Sequence) or inputs.exact, kind="tuple")
 
 
+# The first is what torch before 0.3 called the second: whoever wrote it wants the graph to stay.
+_RETAINING = ("retain_variables", "retain_graph", "create_graph")
+
+
 def run_pass(machine: Machine, kind: str, root: Given, named: Names[str, Given], node: ast.expr) -> Pass:
     """One pass from what was given as the root, with the options that were named."""
     ops = _roots(machine, root[0], node)
@@ -77,7 +81,7 @@ def run_pass(machine: Machine, kind: str, root: Given, named: Names[str, Given],
         tuple(ops),
         machine.site(node),
         machine.world.moment,
-        retains=_flag(named, "retain_graph", "create_graph") is not False,
+        retains=_flag(named, *_RETAINING) is not False,
         keeps=_flag(named, "retain_graph") is True and _flag(named, "create_graph") is False,
         in_forward=machine.frame.is_in_forward(),
         guarded=machine.frame.assumed > 0,

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from gradsan.check.cut_values import constant_terms, cut_off, detached_terms
-from gradsan.check.graph import LIKELY, SURE, Label, Leaf, LoopRun, Op, Pass
+from gradsan.check.graph import LIKELY, SURE, Label, Leaf, Op, Pass
 from gradsan.check.kept_graphs import Kept, kept_graphs
 from gradsan.check.retained_graphs import retained
 from gradsan.check.spots import stack_of
 from gradsan.check.staleness import aged
 from gradsan.check.stopped import weighed_by
-from gradsan.check.troubles import OldValue, Piled, Rebinding, SecondWalk
+from gradsan.check.troubles import OldValue, Piled, SecondWalk
+from gradsan.check.untaken_losses import dropped, left_out
 from gradsan.check.world import World
 from gradsan.facts.course import (
     Carried,
@@ -22,16 +23,16 @@ from gradsan.facts.course import (
     Gave,
     Hoard,
     Holding,
+    LeftOut,
     OptimizerLine,
     PassLine,
     Stale,
 )
 from gradsan.facts.incident import Stack
-from gradsan.source.step_loops import Loop, is_of_one_step
 
-Aspect = Literal["retained", "piled", "dropped", "old", "grown", "kept", "cut", "late", "constant"]
+Aspect = Literal["retained", "piled", "dropped", "left out", "old", "grown", "kept", "cut", "late", "constant"]
 Key = tuple[Aspect, int, object]  # in which respect, at which node, and what else parts two facts
-Fact = PassLine | OptimizerLine | DroppedLoss | Holding | Hoard | CutOff | ConstantTerm
+Fact = PassLine | OptimizerLine | DroppedLoss | LeftOut | Holding | Hoard | CutOff | ConstantTerm
 
 
 Shown = Iterator[tuple[Key, Fact | None]]  # what a path shows; None: it shows that it is not so
@@ -41,6 +42,7 @@ _FIELDS: dict[type[Fact], str] = {
     Holding: "holdings",
     Hoard: "hoards",
     DroppedLoss: "dropped",
+    LeftOut: "left_out",
     CutOff: "cut_off",
     ConstantTerm: "constant_terms",
 }
@@ -74,7 +76,8 @@ def suspicions(world: World, *, closed: bool, kept: frozenset[Op]) -> Shown:
     """Everything of one path. `closed`: the whole program was followed; `kept`: what a caller may still use."""
     yield from _retained(world, kept, closed=closed)
     yield from _piled(world)
-    yield from _dropped(world)
+    yield from ((("dropped", node, None), fact) for node, fact in dropped(world))
+    yield from ((("left out", node, None), fact) for node, fact in left_out(world, kept))
     yield from _old(world)
     yield from _grown(world)
     yield from _kept(world, kept, closed=closed and bool(world.passes))
@@ -109,40 +112,6 @@ def _optimizer(piled: Piled) -> OptimizerLine:
         adding=stack_of(piled.source.site),
         doubt=weighed_by(doubt, piled.source),
     )
-
-
-def _dropped(world: World) -> Shown:
-    """Losses that a loop overwrites, of which a pass behind the loop takes the last."""
-    by_run: dict[tuple[int, LoopRun], dict[int, Rebinding]] = {}
-    for each in world.rebindings:
-        run, number = each.op.moment[-1]
-        by_run.setdefault((id(each.site.node), run), {})[number] = each
-    for (node, run), iterations in by_run.items():
-        first, last = iterations[min(iterations)], iterations[max(iterations)]
-        if first is not last:  # else it overwrites nothing
-            yield ("dropped", node, None), _dropped_loss(first.op, last, run)
-
-
-def _dropped_loss(first: Op, rebinding: Rebinding, run: LoopRun) -> DroppedLoss | None:
-    last = rebinding.op
-    after = [done for done in last.walked if run not in dict(done.moment)]
-    if not after or first.walked or first.users or first.escaped:
-        return None
-    return DroppedLoss(
-        made=stack_of(last.site),
-        name=rebinding.name,
-        taken=stack_of(after[0].site),
-        is_of_one_step=_is_of_one_step(last, after[0]),
-        doubt=weighed_by(max(first.doubt, last.doubt), first, last),
-    )
-
-
-def _is_of_one_step(loss: Op, done: Pass) -> bool:
-    if done.site.code != loss.site.code:  # the function of the loop computes the loss of one step
-        return True
-    loops = [run.header.node for run, _ in reversed(loss.moment) if run.header.code == loss.site.code]
-    around = [node for node in loops if isinstance(node, Loop)]
-    return len(around) > 1 and is_of_one_step(around[0], around[1])
 
 
 def _old(world: World) -> Shown:

@@ -13,9 +13,10 @@ from typing import Literal, Self, get_args
 from gradsan.cli.formats import Format, docs_url_here, rendered
 from gradsan.cli.output import UnwritableOutputError, write
 from gradsan.entry.at_exit import print_what_ranks_found, report_in_children
+from gradsan.entry.installing import take_over, uninstall
 from gradsan.entry.ranks import this_rank
 from gradsan.entry.screen import Screen, Style, screen_of
-from gradsan.entry.session import Session, take_over, uninstall
+from gradsan.entry.session import Session
 from gradsan.entry.siblings import OUTPUT
 from gradsan.entry.speaking import speak
 from gradsan.explanation.findings import Conclusion

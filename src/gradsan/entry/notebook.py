@@ -68,7 +68,7 @@ def add_magic(shell: Any) -> None:  # noqa: ANN401 # as above
     """`%%gradsan` at the beginning of a cell: what is wrong in it, and raises nothing, is reported too."""
 
     def watched(_line: str, cell: str) -> None:
-        from gradsan.entry.session import watch
+        from gradsan.entry.installing import watch
 
         with watch(quiet=True) as seen:
             result = _run_within(shell, cell)

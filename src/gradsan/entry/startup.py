@@ -25,7 +25,7 @@ def begin() -> None:
     mode = os.environ.get("GRADSAN", "").strip().lower()
     if mode in _OFF:
         return
-    from gradsan.entry.session import is_on, take_over
+    from gradsan.entry.installing import is_on, take_over
     from gradsan.entry.siblings import is_launched
 
     if is_on():  # `site` reads the files of a virtual environment twice

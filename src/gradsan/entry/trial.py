@@ -17,7 +17,7 @@ from typing import Any
 import gradsan
 from gradsan.entry.ending import Ending
 from gradsan.entry.outside import note_writes
-from gradsan.entry.session import Session, uninstall
+from gradsan.entry.session import Session
 from gradsan.fix.arrangement import UNCHECKED, Arrangement
 from gradsan.observe.given_gradients import GivenGradients
 from gradsan.observe.guarding import say
@@ -102,7 +102,7 @@ class Trial:
         return self._sites[number]
 
     def _end(self) -> None:
-        uninstall()
+        gradsan.uninstall()
         if os.getpid() != self._process:  # a fork of the program ends here too; the notes are its parent's
             return
         try:

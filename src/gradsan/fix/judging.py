@@ -116,6 +116,14 @@ def judge(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     return spoiled
 
 
+def is_also_meant(trial: Trial, other: Meaning, stage: Stage) -> bool:
+    """Whether a run of another meaning trains all that a trial trains, and otherwise: both could be meant."""
+    reference = stage.reference(other)
+    if reference.status != 0 or cut_off(reference.steps, trial.steps, trial.names):
+        return False
+    return difference(trial.steps, reference.steps, trial.names) is not None
+
+
 def is_compared(meaning: Meaning, stage: Stage) -> bool:
     """Whether there is a run to compare with: then a trial decides what an edit means, whatever the edit is."""
     if meaning in ("open", "aimed"):

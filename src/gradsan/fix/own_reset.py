@@ -34,7 +34,8 @@ def left_open(program: Program) -> str | None:
     """What the program does not say of its state, in a clause: is it carried on, or does it begin again? None: it does.
 
     It has lines that give the state its initial value again, beside those that train and those that build the model;
-    but training never comes to them between two passes: they are in no loop that leads to these.
+    but training never comes to them between two passes: they are in no loop that leads to these, nor in a function
+    that is called in one.
     """
     training = program.known(program.diagnosis.used)
     again = _beginnings(program)
@@ -44,7 +45,9 @@ def left_open(program: Program) -> str | None:
     functions = [each for place in training for each in ast.walk(place.tree.source.tree) if isinstance(each, Function)]
     resetting = {getattr(tree.scope(each), "name", "") for tree, each in again}
     resetting |= {each.name for each in functions for name in tuple(resetting) if _only_calls(each, name)}
-    is_called = bool(resetting & set(map(called_name, calls(loops))))
+    outer = [number for number, place in enumerate(training) if place.loops]
+    repeated = [place.scope for number, place in enumerate(training) if outer and number > outer[0]]
+    is_called = bool(resetting & set(map(called_name, calls([*loops, *repeated]))))
     if is_called or any(loop in loops for tree, each in again for loop in tree.loops(each)):
         return None
     tree, first = again[0]

@@ -13,8 +13,8 @@ from gradsan.facts.live_evidence import NOTHING_READ
 from gradsan.fix.applying import edited_files
 from gradsan.fix.given_compared import completed
 from gradsan.fix.in_time import InTime, made_in_time, ranked_in_time, searched_in_time
-from gradsan.fix.judging import Stage, Verdict, is_compared, judge
-from gradsan.fix.own_reset import left_open
+from gradsan.fix.judging import Stage, Verdict, is_also_meant, is_compared, judge
+from gradsan.fix.other_meanings import Unsaid, unsaid
 from gradsan.fix.program import Program
 from gradsan.fix.trials import Trial, Workshop
 from gradsan.report import Diagnosis, Effects, Fix, FixKind
@@ -66,7 +66,7 @@ class Prover:
     _seen: list[Changed] = field(default_factory=list)  # programs that were tried; two edits may undo one another
     _known: tuple[Diagnosis, ...] = ()  # problems of the program that are not this search's
     _meaning: Meaning = "open"  # what the fix is to mean for the gradients
-    _left_open: str | None = None  # what only the author of the program knows, in a clause
+    _unsaid: Unsaid | None = None  # what only the author of the program knows
     _searches: bool = False  # what the kinds of fix have reason for was in vain: a trial is to decide alone
 
     def prove(self, diagnosis: Diagnosis) -> Proof | None:
@@ -77,13 +77,13 @@ class Prover:
         if not fixes:
             return None
         self._meaning = cause(diagnosis.code).meaning(fixes[0].kind, diagnosis.evidence)
-        self._left_open = left_open(self._program(diagnosis, self.stage)) if self._meaning == "cut" else None
+        self._unsaid = unsaid(self._program(diagnosis, self.stage), self._meaning)
         return next(self._paths(diagnosis, self.stage, ()), None) or self._searched(diagnosis)
 
     def _searched(self, diagnosis: Diagnosis) -> Proof | None:
         """The first of many edits that trains as meant, where there is a run to compare it with."""
         has_failed = diagnosis.severity == "error" and self.stage.fails
-        if not has_failed or self._left_open is not None or not is_compared(self._meaning, self.stage):
+        if not has_failed or (self._unsaid and not self._unsaid.other) or not is_compared(self._meaning, self.stage):
             return None
         self._searches = True
         return next(self._paths(diagnosis, self.stage, ()), None)
@@ -129,7 +129,11 @@ class Prover:
     def _verdict(self, trial: Trial) -> Verdict:
         """Of all edits at once. What trains as meant may still be meant otherwise."""
         found = judge(trial, self._meaning, self.stage)
-        return Verdict("undecided", self._left_open) if found.agrees and self._left_open else found
+        if not found.agrees or self._unsaid is None:
+            return found
+        other = self._unsaid.other
+        is_open = other is None or is_also_meant(trial, other, self.stage)
+        return Verdict("undecided", self._unsaid.why) if is_open else found
 
     def _is_other_half(self, attempt: _Attempt, diagnosis: Diagnosis) -> bool:
         """Whether another problem came to light; where all edits are tried, one with the same cause."""

@@ -4,6 +4,7 @@ A ledger follows gradients from step to step for a while, then rests: most of a 
 the watching has a budget, it rests as soon as that is spent, and until it is earned again.
 """
 
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -16,8 +17,8 @@ T = TypeVar("T")
 class Attention:
     """Paid by one ledger; off where none is kept."""
 
-    def __init__(self, budget: WholeBudget | None = None) -> None:
-        self._budget = budget
+    def __init__(self, share: float | None = None, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._budget = None if share is None else WholeBudget(share, clock)
         self.at_rest: Callable[[], None] = lambda: None  # called whenever a rest begins
         self.is_watching = False  # any pass or step is noted at all
         self.is_on = False  # each is attended to

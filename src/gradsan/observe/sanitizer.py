@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from gradsan.observe.attention import Attention
 from gradsan.observe.compilation import stay_out
 from gradsan.observe.guarding import say
-from gradsan.observe.ledger.budget import WholeBudget
 from gradsan.observe.ledger.keeper import Keeper
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.notes import Begun
@@ -56,7 +55,7 @@ class Sanitizer:
         self._noting = ExitStack()  # of passes and steps
         self._may_adopt = threading.Lock()  # taken once, by the first of all threads
         self._missed = 0  # passes and steps that an error of our own kept from being noted
-        self.attention = Attention(None if share is None else WholeBudget(share))
+        self.attention = Attention(share)
         self.process: Process | None = None
         self._keeper = Keeper(self._work, self.attention, self.missed)
         self._undo.push(self._keeper.undo)

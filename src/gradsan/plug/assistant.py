@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from gradsan.check.files import find
-from gradsan.cli.formats import report_of
 from gradsan.errors import GradsanError
+from gradsan.explanation.own_report import report_of
 from gradsan.fix.trials import Workshop
 from gradsan.show.json import write
 from gradsan.source.bounded import inside

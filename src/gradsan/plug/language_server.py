@@ -17,8 +17,8 @@ from pygls.lsp.server import LanguageServer
 
 from gradsan.check.workers import Exceeded, Standby
 from gradsan.cli.output import say
-from gradsan.cli.version import version
 from gradsan.errors import GradsanError, own_fault
+from gradsan.explanation.own_report import version
 from gradsan.plug.edited_project import EditedProject, Offer, OneFile, OneFinding, Texts, answer
 from gradsan.plug.lsp_texts import OpenTexts, path_of
 from gradsan.plug.lsp_words import Words

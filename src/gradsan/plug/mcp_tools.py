@@ -9,8 +9,8 @@ from mcp.server import MCPServer
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
-from gradsan.cli.version import version
 from gradsan.errors import GradsanError
+from gradsan.explanation.own_report import version
 from gradsan.plug.assistant import Answer, Assistant
 
 _INSTRUCTIONS = (

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from gradsan.entry.session import Watch
+    from gradsan.entry.installing import Watch
 
 FAIL_ON = ("warning", "error", "never")
 OLDEST = 8  # pytest's major version with wrappers as they are used here
@@ -79,6 +79,6 @@ def gradsan_watch() -> "Callable[[], AbstractContextManager[Watch]]":
     """
     from functools import partial
 
-    from gradsan.entry.session import watch
+    from gradsan.entry.installing import watch
 
     return partial(watch, quiet=True)

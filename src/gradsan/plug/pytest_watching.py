@@ -14,7 +14,7 @@ from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocat
 
 from gradsan.check.settings import Settings, find_settings
 from gradsan.cli.codes import selection
-from gradsan.entry.session import Watch, explain, install, uninstall, watch
+from gradsan.entry.installing import Watch, explain, install, uninstall, watch
 from gradsan.errors import GradsanError
 from gradsan.plug.pytest_plugin import FAIL_ON
 from gradsan.report import Diagnosis

@@ -10,7 +10,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from gradsan.entry.session import Watch, current_session, watch
+from gradsan.entry.installing import Watch, current_session, watch
 from gradsan.observe.guarding import attempt, say, shown
 from gradsan.report import Diagnosis
 

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 
+from gradsan.fix.averages import averaging, is_cut_elsewhere
 from gradsan.fix.carried import no_grad
 from gradsan.fix.drafting import Draft
 from gradsan.fix.flow import dependents
@@ -34,6 +35,14 @@ def _around_what_is_put_away(program: Program) -> Iterator[Draft]:
         if word is not None:
             yield _around(place.tree, place.statement, word)
             return
+
+
+def _around_an_average(program: Program) -> Iterator[Draft]:
+    """The statement that averages, where the program gives the average values without a graph elsewhere."""
+    place = averaging(program)
+    word = None if place is None else no_grad(place.tree.source)
+    if place is not None and word is not None and is_cut_elsewhere(program, place):
+        yield _around(place.tree, place.statement, word)
 
 
 def _only_stored(place: Place) -> bool:
@@ -92,5 +101,6 @@ def _called(code: Code) -> list[str]:
 PLACES: Places = {
     "creation": _around_what_creates_it,
     "put away": _around_what_is_put_away,
+    "average": _around_an_average,
     "measuring": _around_what_measures,
 }

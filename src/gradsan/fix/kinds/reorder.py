@@ -5,6 +5,7 @@ A step never moves past a pass whose gradients it was not to take: it would trai
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import takewhile
 
 from gradsan.facts.location import Location
@@ -158,11 +159,17 @@ def _called(statement: Statement) -> tuple[str, str] | None:
 
 
 def _side_by_side(program: Program, one: Location | None, other: Location | None) -> tuple[Place, Place] | None:
-    """The statements of both in the function in which their calls part, where they stand in one block."""
+    """The statements of both in the function in which their calls part, where they stand in one block.
+
+    The other may be in a loop that does.
+    """
     parted = program.parted(one, other)
-    if parted is None or not is_simple(parted[0].statement):
+    if parted is None or not is_simple(parted[0].statement) or parted[0].tree is not parted[1].tree:
         return None
-    return parted if parted[1].statement in parted[0].block else None
+    first, second = parted
+    beside = (each for each in (second.statement, *second.tree.above(second.statement)) if each in first.block)
+    statement = next((each for each in beside if each is second.statement or isinstance(each, ast.For)), None)
+    return None if statement is None else (first, replace(second, statement=statement))
 
 
 PLACES: Places = {

@@ -144,7 +144,7 @@ class Search(ABC):
         """A trainer may be all that holds an object of the user's."""
         for _, value in variables(frame, snapshots):
             kind = type(value)
-            if not issubclass(kind, self._tensor) and self._is_users(type.__dict__["__module__"].__get__(kind)):
+            if not issubclass(kind, self._tensor) and self._is_users_class(kind):
                 self._enqueue(value, _Access("self", "attribute", frame.f_code.co_qualname, is_sealed=True))
 
     def start_with(self, names: dict[str, Any]) -> None:
@@ -199,7 +199,7 @@ class Search(ABC):
                     if not name.startswith("__"):
                         yield value, access.to(f"{access.name}.{name}", "global")
         elif issubclass(kind, type):
-            if self._is_users(type.__dict__["__module__"].__get__(each)):
+            if self._is_users_class(each):
                 for name, value in list(namespace_of(each).items()):
                     yield value, access.to(f"{access.name}.{name}", "attribute", _class_name(each))
         else:
@@ -249,7 +249,7 @@ class Search(ABC):
         is_module = issubclass(kind, self._module)
         owner = _class_name(kind)
         # A library's object is the user's variable that holds it; its submodules may be the user's again.
-        if self._is_users(type.__dict__["__module__"].__get__(kind)):
+        if self._is_users_class(kind):
             inside = access = access.opened(owner)
         else:
             inside = access if self.opens_libraries else access.sealed()
@@ -272,6 +272,18 @@ class Search(ABC):
                         yield name, member.__get__(each)
                     except AttributeError:
                         continue
+
+    def _is_users_class(self, kind: type) -> bool:
+        """By its module or, where that is not among the loaded ones, by the files of its methods.
+
+        A worker of pytest-xdist is executed without a module, and holds all tests that there are.
+        """
+        module = type.__dict__["__module__"].__get__(kind)
+        if not self._is_users(module):
+            return False
+        methods = namespace_of(kind).values() if module not in sys.modules else ()
+        files = [each.__code__.co_filename for each in methods if type(each) is FunctionType]
+        return all(file.startswith("<") or self._owns(file) for file in files)
 
     def _is_users(self, module: object) -> bool:
         if type(module) is not str:

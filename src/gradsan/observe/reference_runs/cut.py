@@ -28,6 +28,7 @@ class Cut(Kept):
         self._lost: set[int] = set()  # ids of leaves to which nothing flows from the passes since the last step
         self._owned: set[int] | None = None  # ids of what optimizers train
         self.constants: set[int] = set()  # the creation numbers of all that was cut off
+        self._outer: set[int] = set()  # of those of them that something leads to which was not
 
     @property
     def noted(self) -> Iterable[int]:
@@ -36,8 +37,8 @@ class Cut(Kept):
 
     @property
     def sites(self) -> Iterable[int]:
-        """The lines that created them."""
-        return {site for each in self.constants if (site := self.site_of(each)) is not None}
+        """The lines that created those of them that others use."""
+        return {site for each in self._outer if (site := self.site_of(each)) is not None}
 
     def before(self, pass_: Asked) -> None:
         """Nothing flows into what is to be a constant."""
@@ -50,6 +51,8 @@ class Cut(Kept):
                 node.metadata[CUT] = True
                 node.register_prehook(_nothing)
                 self.constants.add(number_of(node))
+        using = [each for node in pass_.runs if is_open(node) for each in pass_.below[node]]
+        self._outer |= {number_of(each) for each in using if not is_open(each)}
         left = {id(each) for each in leaves_of(not_cut_off(pass_))}
         lost = [each for each in leaves_of(pass_.below) if id(each) not in left]
         self._lost |= {id(each) for each in lost}

@@ -1,0 +1,100 @@
+"""`gradsan.install(budget=…)`: silent problems of a job that goes on, told once, to whoever is to know."""
+
+import logging
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gradsan.plug.listeners import to_logger, to_tensorboard, to_wandb
+from gradsan.report import Diagnosis
+
+FOUND = Diagnosis("GS301", "graph-leak", "warning", "run", "certain", "`losses` keeps graphs", fingerprint="a")
+
+JOB = """\
+import torch
+import gradsan
+
+def listener(found):
+    print(step, found.code)
+    raise ValueError("nobody listens")
+
+gradsan.install(budget="50%", to=listener)
+model = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+losses = []
+
+def train(steps):
+    global step
+    for step in range(steps):
+        optimizer.zero_grad()
+        loss = model(torch.ones(8, 3)).square().mean()
+        loss.backward()
+        optimizer.step()
+        {keep}
+
+train({steps})
+print("over")
+"""
+LEAK = "losses.append(loss)"
+
+
+def run(tmp_path: Path, keep: str, steps: int) -> subprocess.CompletedProcess[str]:
+    """A job as a program of its own."""
+    (tmp_path / "job.py").write_text(JOB.format(keep=keep, steps=steps))
+    return subprocess.run(
+        [sys.executable, "job.py"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120
+    )
+
+
+def test_leak_is_told_while_the_job_runs(tmp_path: Path) -> None:
+    """Once; and a listener that raises does not end the job."""
+    done = run(tmp_path, LEAK, 1300)
+
+    told, over = done.stdout.splitlines()
+    assert over == "over"
+    step, code = told.split()
+    assert code == "GS301"
+    assert int(step) < 1299
+    assert done.stderr == "gradsan: GS301 is not reported: ValueError: nobody listens\n"
+
+
+def test_leak_of_a_short_job_is_told_at_its_end(tmp_path: Path) -> None:
+    """Before that, it was seen too seldom."""
+    assert run(tmp_path, LEAK, 60).stdout.splitlines() == ["over", "59 GS301"]
+
+
+def test_nothing_is_told_of_a_right_job(tmp_path: Path) -> None:
+    """However often it is looked at."""
+    done = run(tmp_path, "losses.append(loss.item())", 2500)
+
+    assert (done.stdout, done.stderr) == ("over\n", "")
+
+
+def test_logger_is_given_the_explanation(caplog: pytest.LogCaptureFixture) -> None:
+    """As a warning or an error, with the diagnosis beside it."""
+    to_logger(logging.getLogger("job"))(FOUND)
+
+    (record,) = caplog.records
+    assert (record.name, record.levelno) == ("job", logging.WARNING)
+    assert record.getMessage().startswith("GS301 graph-leak: `losses` keeps graphs")
+    assert vars(record)["gradsan"] is FOUND
+
+
+def test_others_are_told_by_one_call() -> None:
+    """What TensorBoard and Weights & Biases have a method for."""
+    calls: list[tuple[object, ...]] = []
+
+    class Run:
+        def add_text(self, tag: str, text_string: str, global_step: int | None = None) -> None:
+            calls.append((tag, text_string.splitlines()[1], global_step))
+
+        def alert(self, title: str, text: str) -> None:
+            calls.append((title, text.splitlines()[0]))
+
+    to_tensorboard(Run(), step=lambda: 7)(FOUND)
+    to_wandb(Run())(FOUND)
+
+    first = "GS301 graph-leak: `losses` keeps graphs"
+    assert calls == [("gradsan/GS301 graph-leak", first, 7), ("gradsan: GS301 graph-leak", first)]
