@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from rich.cells import cell_len
-
 from gradsan.show.harmless import neutral
 
 _FIRST = 30.0  # seconds; where lines stay, one says how long it takes after this time, and then after twice as long
@@ -91,6 +89,8 @@ def file_bar(stream: TextIO | None, files: int) -> Iterator[Callable[[str], None
 
 def _end_of(file: str, columns: int) -> str:
     """As much of a name as there is room for: without it, the bar itself would have to give way."""
+    from rich.cells import cell_len
+
     name = neutral(file)
     if cell_len(name) <= columns:
         return name
