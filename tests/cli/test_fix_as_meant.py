@@ -647,6 +647,17 @@ REFUSED = {
 }
 
 
+# What no run of the program can be compared with: it is the first that is shown, and written where that is asked for.
+UNVERIFIED = frozenset(
+    {
+        "weights that are projected come below their step",
+        "weights that are scaled come below the last step",
+        "weights that decay come below a step that is not always made",
+        "a pass that is asked of a term through another call",
+    }
+)
+
+
 @pytest.mark.parametrize("name", FIXED)
 def test_program_is_fixed_as_its_author_means_it(name: str, tmp_path: Path) -> None:
     """What is written is what an expert would write."""
@@ -654,7 +665,7 @@ def test_program_is_fixed_as_its_author_means_it(name: str, tmp_path: Path) -> N
     file = tmp_path / "train.py"
     file.write_text(HEAD + program, encoding="utf-8")
 
-    done = fix(tmp_path, "--write", "--verify", "python train.py")
+    done = fix(tmp_path, "--write", *["--unsafe"] * (name in UNVERIFIED), "--verify", "python train.py")
 
     assert expected in file.read_text(encoding="utf-8"), done.stderr
 
