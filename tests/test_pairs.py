@@ -20,6 +20,8 @@ ROW = re.compile(
     re.MULTILINE,
 )
 LARGER = {"lightgcn"}  # has a test of its own
+# Whether an average is a constant, or one batch is a step, only an author knows: the fix is right, and not verified.
+UNSAID = {"moving_prototype", "overwritten_losses"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ def test_broken_half_is_explained_and_fixed(label: Label, tmp_path: Path, warm: 
     """Code, name and fix as the index has them; then it prints what the fixed half prints."""
     script = shutil.copy(EXAMPLES / label.pair / "broken.py", tmp_path / "broken.py")
     command = [sys.executable, "-m", "gradsan", "fix", "--write", "--format", "json", "broken.py"]
+    command += ["--unsafe"] if label.pair in UNSAID else []
     done = subprocess.run(
         [*command, "--verify", "python broken.py"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
@@ -60,7 +63,8 @@ def test_broken_half_is_explained_and_fixed(label: Label, tmp_path: Path, warm: 
     best = found["fixes"][0]
 
     assert (found["code"], found["culprit"]["name"]) == (label.code, label.culprit)
-    assert (best["kind"], best["verified"], done.returncode) == (label.fix, True, 0), done.stderr
+    assert (best["kind"], done.returncode) == (label.fix, 0), done.stderr
+    assert best["verified"] is (None if label.pair in UNSAID else True)
     repaired, fixed = warm.run(Path(script)), warm.run(EXAMPLES / label.pair / "fixed.py")
     assert (repaired.status, fixed.status) == (0, 0)
     assert repaired.stdout == fixed.stdout
