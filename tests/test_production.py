@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gradsan.plug.listeners import to_logger, to_tensorboard, to_wandb
+from gradsan.entry.production import BadBudgetError, room_of
+from gradsan.plug.listeners import to_logger
 from gradsan.report import Diagnosis
 
 FOUND = Diagnosis("GS301", "graph-leak", "warning", "run", "certain", "`losses` keeps graphs", fingerprint="a")
@@ -72,6 +73,33 @@ def test_nothing_is_told_of_a_right_job(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("over\n", "")
 
 
+def test_notes_stay_below_the_limit_of_memory(tmp_path: Path) -> None:
+    """However long the job runs and whatever number of threads it starts; the search goes on."""
+    job = JOB.format(keep="losses.append(loss.item())", steps=12_000).replace('"50%"', '"50%", memory="2MB"')
+    threads = "for _ in range(20):\n    each = threading.Thread(target=train, args=(300,)); each.start(); each.join()\n"
+    held = (
+        "print(bytes_held(current_session().sanitizer) < 2_000_000, current_session().sanitizer.attention.is_watching)"
+    )
+    imports = (
+        "import threading\nfrom gradsan.entry.installing import current_session\n"
+        "from gradsan.observe.footprint import bytes_held\n"
+    )
+    (tmp_path / "job.py").write_text(imports + job + threads + held)
+
+    done = subprocess.run(
+        [sys.executable, "job.py"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120
+    )
+
+    assert (done.stdout, done.stderr) == ("over\nTrue True\n", "")
+
+
+@pytest.mark.parametrize("memory", ["much", "1MB", "64", -5, 1.5, True])
+def test_limit_of_memory_that_is_none(memory: object) -> None:
+    """Is refused at once."""
+    with pytest.raises(BadBudgetError, match="is no limit of memory"):
+        room_of(memory)  # type: ignore[arg-type] # as given
+
+
 def test_logger_is_given_the_explanation(caplog: pytest.LogCaptureFixture) -> None:
     """As a warning or an error, with the diagnosis beside it."""
     to_logger(logging.getLogger("job"))(FOUND)
@@ -80,21 +108,3 @@ def test_logger_is_given_the_explanation(caplog: pytest.LogCaptureFixture) -> No
     assert (record.name, record.levelno) == ("job", logging.WARNING)
     assert record.getMessage().startswith("GS301 graph-leak: `losses` keeps graphs")
     assert vars(record)["gradsan"] is FOUND
-
-
-def test_others_are_told_by_one_call() -> None:
-    """What TensorBoard and Weights & Biases have a method for."""
-    calls: list[tuple[object, ...]] = []
-
-    class Run:
-        def add_text(self, tag: str, text_string: str, global_step: int | None = None) -> None:
-            calls.append((tag, text_string.splitlines()[1], global_step))
-
-        def alert(self, title: str, text: str) -> None:
-            calls.append((title, text.splitlines()[0]))
-
-    to_tensorboard(Run(), step=lambda: 7)(FOUND)
-    to_wandb(Run())(FOUND)
-
-    first = "GS301 graph-leak: `losses` keeps graphs"
-    assert calls == [("gradsan/GS301 graph-leak", first, 7), ("gradsan: GS301 graph-leak", first)]

@@ -28,6 +28,7 @@ def install(
     exclude: Iterable[str] = (),
     lines: bool = True,
     budget: str | float | None = None,
+    memory: str | int | None = None,
     to: Callable[[Diagnosis], None] | None = None,
 ) -> None:
     """Explain errors of backward passes from here on, on the exceptions themselves.
@@ -38,8 +39,10 @@ def install(
     With `lines=False` no line is recorded: explanations are then completed from the source, and are `likely` at best.
     With a `budget` ("0.5%" of the program's time) silent problems are looked for as well, for as long as the program
     runs, and `to` is called with each, once; without it, they go to the logger `gradsan`.
+    `memory` ("64MB", or bytes) is how much the notes may take: where they would take more, the search ends.
     """
-    share = None if budget is None and to is None else _share(budget)
+    share = None if budget is None and to is None and memory is None else _share(budget)
+    room = None if memory is None else _room(memory)
     try:
         if not is_installed("torch"):
             raise TorchMissingError(  # noqa: TRY301 # the one error that is meant for the caller
@@ -47,11 +50,11 @@ def install(
             )
         if _installed is None:
             session = Session(
-                include=include, exclude=exclude, lines=lines, keeps_ledger=share is not None, share=share
+                include=include, exclude=exclude, lines=lines, keeps_ledger=share is not None, share=share, memory=room
             )
             take_over(session)
             if share is not None:
-                _report_meanwhile(session, to)
+                _report_meanwhile(session, to, room)
     except TorchMissingError:
         raise
     except BaseException as error:
@@ -66,10 +69,16 @@ def _share(budget: str | float | None) -> float:
     return share_of(USUAL if budget is None else budget)
 
 
-def _report_meanwhile(session: Session, to: Callable[[Diagnosis], None] | None) -> None:
+def _room(memory: str | int) -> int:
+    from gradsan.entry.production import room_of
+
+    return room_of(memory)
+
+
+def _report_meanwhile(session: Session, to: Callable[[Diagnosis], None] | None, room: int | None) -> None:
     from gradsan.entry.production import Production, to_logger
 
-    Production(session, to or to_logger()).begin()
+    Production(session, to or to_logger(), room).begin()
 
 
 def uninstall() -> None:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gradsan.errors import GradsanError
+from gradsan.observe.footprint import bytes_held
 from gradsan.observe.guarding import attempt, say, shown
 from gradsan.report import Diagnosis
 
@@ -23,6 +24,9 @@ Listener = Callable[[Diagnosis], None]  # the whole protocol: it is called with 
 USUAL = "0.5%"
 _SHARE = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*%\s*")
 _LARGEST = 0.5
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*([KMG])B\s*", re.IGNORECASE)
+_UNITS = {"K": 10**3, "M": 10**6, "G": 10**9}
+_SMALLEST = 2 * 10**6  # bytes: with less, the lines of one thread have no room
 _LEVELS = {"error": logging.ERROR, "warning": logging.WARNING}
 
 
@@ -39,6 +43,15 @@ def share_of(budget: str | float) -> float:
     return share
 
 
+def room_of(memory: str | int) -> int:
+    """How many bytes notes may take: "64MB" is 64,000,000."""
+    found = _AMOUNT.fullmatch(memory) if isinstance(memory, str) else None
+    room = int(float(found[1]) * _UNITS[found[2].upper()]) if found else memory
+    if not isinstance(room, int) or isinstance(room, bool) or room < _SMALLEST:
+        raise BadBudgetError(f"{memory!r} is no limit of memory", 'give an amount, "64MB" or 64_000_000, from 2 MB on')
+    return room
+
+
 def to_logger(logger: logging.Logger | None = None) -> Listener:
     """Reports to a logger: that of the name `gradsan`, if none is given."""
     chosen = logger or logging.getLogger("gradsan")
@@ -52,8 +65,9 @@ def to_logger(logger: logging.Logger | None = None) -> Listener:
 class Production:
     """What a session finds while it goes on, given to a listener."""
 
-    def __init__(self, session: "Session", listener: Listener) -> None:
+    def __init__(self, session: "Session", listener: Listener, room: int | None = None) -> None:
         self._session = session
+        self._room = room  # bytes that the notes may take
         self._listener = listener
         self._process = os.getpid()
         self._seen: set[str] = set()  # fingerprints of what was found the last time
@@ -78,6 +92,9 @@ class Production:
         found = self._session.conclude_so_far(self._reported).silent
         seen, self._seen = self._seen, {each.fingerprint for each in found}
         self._tell([each for each in found if each.fingerprint in seen])
+        if self._room is not None and bytes_held(self._session.sanitizer) > self._room:
+            self._end()
+            say("silent problems are no longer looked for: the notes take more memory than is allowed")
 
     def _tell(self, found: Iterable[Diagnosis]) -> None:
         for each in found:

@@ -25,7 +25,8 @@ class Session:
 
     `own_hooks` says whether errors that nobody catches reach it through `sys.excepthook`; whoever runs the program
     can hand them to `ended_by` instead. `keeps_ledger` says whether silent problems are looked for too, `details`
-    whether what a page shows is recorded, `share` how much of the program's time all of it may take.
+    whether what a page shows is recorded, `share` how much of the program's time all of it may take, and
+    `memory` how many bytes.
     """
 
     def __init__(  # noqa: PLR0913 # one for each wish
@@ -41,6 +42,7 @@ class Session:
         details: bool = False,
         lines: bool = True,
         share: float | None = None,
+        memory: int | None = None,
         arriving: Callable[[], None] | None = None,
     ) -> None:
         self._arriving = arriving  # called when torch has come, before anything of it is watched
@@ -55,6 +57,7 @@ class Session:
             lines=lines,
             details=details,
             share=share,
+            memory=memory,
         )
         self.uncaught = Findings()  # of errors that ended the program or a thread
         self._own_hooks = own_hooks

@@ -38,6 +38,8 @@ class Attention:
     def rest(self, steps: int, so_far: int) -> None:
         """Let so many steps go by, or more where the budget asks for it; `so_far`: those of the whole run."""
         self.at_rest()
+        if not self.is_on:  # ended meanwhile
+            return
         longer = 0 if self._budget is None else self._budget.steps_to_rest(so_far)
         self.is_on, self._rests = False, max(steps, longer)
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _MISSED = 3  # passes and steps that are not noted, before none is
 
+_LINES_OF_MEMORY, _STEPS_OF_MEMORY = 2, 8  # lines have half of what is allowed, steps an eighth
+
 _UNEXPLAINED = "an error is not explained"
 _NOT_PUT_BACK = "not everything was put back"
 
@@ -32,7 +34,8 @@ class Sanitizer:
     """One in a process. `report` receives what there is to say about gradsan itself: one line each time.
 
     `explain` is given every error of a pass; `lines` says whether the lines that run are recorded, and `details`
-    whether what a page shows is; `share`, how much of the run's time all of this may take, where that is limited.
+    whether what a page shows is; `share`, how much of the run's time all of this may take, and `memory`, how many bytes
+    the notes may, where that is limited.
     """
 
     def __init__(
@@ -45,12 +48,17 @@ class Sanitizer:
         lines: bool = True,
         details: bool = False,
         share: float | None = None,
+        memory: int | None = None,
     ) -> None:
         self._explain = explain
+        self._memory = memory
         self._is_detailed = details
         self._work = OwnWork(report)
         self.complain = self._work.complain
-        self.recorder = LineRecorder(include=include, exclude=exclude, report=self._work.report, wanted=lines)
+        for_lines = None if memory is None else memory // _LINES_OF_MEMORY
+        self.recorder = LineRecorder(
+            include=include, exclude=exclude, report=self._work.report, wanted=lines, memory=for_lines
+        )
         self._undo = ExitStack()
         self._noting = ExitStack()  # of passes and steps
         self._may_adopt = threading.Lock()  # taken once, by the first of all threads
@@ -107,6 +115,8 @@ class Sanitizer:
 
     def _watch(self, process: Process) -> None:
         found = private()
+        if self._memory is not None:
+            process.steps.room = min(process.steps.room, self._memory // _STEPS_OF_MEMORY)
         self._watch_engine(found.engine_owner, found.engine_name, process)
         self._work.guarded("steps are not noted", partial(self._watch_optimizers, process))
 

@@ -64,6 +64,7 @@ class Steps:
         self._tape = passes.tape
         self._apart = apart
         self._taken = array("Q")
+        self.room = _KEPT * _WORDS * 8  # bytes
         self._forgotten: Counter[int] = Counter()  # by optimizer, the notes that are no longer kept
         self._sure: Sure[int] = callers.sure()
         self._recent = Recent(between=1)
@@ -172,8 +173,8 @@ class Steps:
         kind, number, site, page, event, _, optimizer = record
         read, place = (event, (0, 0)) if kind & READ else (self._logged[site], (page, event))
         self._taken.extend((optimizer, number, self._passes.begun, read, *place))
-        if len(self._taken) > _KEPT * _WORDS:
-            half = _KEPT // 2 * _WORDS
+        if len(self._taken) * 8 > self.room:
+            half = len(self._taken) // _WORDS // 2 * _WORDS
             self._forgotten.update(self._taken[:half:_WORDS])
             del self._taken[:half]
         self._attention.step_goes_by()

@@ -97,6 +97,11 @@ class Journal:
             self._folded.fold(self._tail.popleft(), self._tail[0])
 
     @property
+    def most_blocks(self) -> int:
+        """How many it may come to keep."""
+        return self._head_blocks + self._tail_blocks
+
+    @property
     def blocks(self) -> tuple[Block, ...]:
         """What is kept whole, in order."""
         return (*self._head, *self._tail)

@@ -17,6 +17,7 @@ NEVER = 1 << 62  # no op has this number
 
 # Threads come and go; the logs of those that ended are kept up to this many, the newest ones.
 _JOURNALS_AT_MOST = 64
+_SMALLEST = 4  # blocks of a thread, however many threads there are
 
 
 class Here(threading.local):
@@ -42,6 +43,7 @@ class Pen:
         room: int = BLOCK_WORDS,
         head_blocks: int = HEAD_BLOCKS,
         tail_blocks: int = TAIL_BLOCKS,
+        blocks: int | None = None,
     ) -> None:
         self.sites = sites
         self.op_counter = op_counter
@@ -61,6 +63,7 @@ class Pen:
         self._pages = count(1)
         self._head_blocks = head_blocks
         self._tail_blocks = tail_blocks
+        self._blocks = blocks  # of all threads together, where that is limited
 
     def turn(self, frame: FrameType | None) -> None:
         """Begin a new block for this thread; `frame` is the innermost that is live after the event just written."""
@@ -121,17 +124,28 @@ class Pen:
         thread = threading.get_ident()
         # Not `threading.current_thread()`, which would leave a dummy behind for threads that Python did not start.
         name = next((each.name for each in threading.enumerate() if each.ident == thread), f"thread {thread}")
-        journal = Journal(
-            self.sites, self.threads.number(), name, head_blocks=self._head_blocks, tail_blocks=self._tail_blocks
-        )
-        if len(self.journals) >= _JOURNALS_AT_MOST:
-            identities = sys._current_frames()  # noqa: SLF001 # the documented way to them
-            alive = {self.threads.number(each) for each in identities}
-            ended = [each for each in self.journals if each.thread not in alive]
-            for each in ended[: len(self.journals) - _JOURNALS_AT_MOST + 1]:
-                self.journals.remove(each)
+        self._make_room()
+        usual = self._head_blocks + self._tail_blocks
+        most = max(min(self._share(), usual), _SMALLEST)
+        # The block that is open is one more than those that are kept.
+        head = self._head_blocks if most == usual else most // _SMALLEST
+        journal = Journal(self.sites, self.threads.number(), name, head_blocks=head, tail_blocks=most - head)
         self.journals.append(journal)
         return journal
+
+    def _make_room(self) -> None:
+        """Give up journals of threads that have ended, as far as there is no room for another."""
+        # The frames stay in no variable: this one's would keep itself alive, and with it all that the program holds.
+        alive = set(map(self.threads.number, sys._current_frames()))  # noqa: SLF001 # the documented way to them
+        ended = [each for each in self.journals if each.thread not in alive]
+        while ended and (len(self.journals) >= _JOURNALS_AT_MOST or self._share() < _SMALLEST):
+            self.journals.remove(ended.pop(0))
+
+    def _share(self) -> int:
+        """How many blocks a thread more may have: half of what the others leave, so that there is always a rest."""
+        if self._blocks is None:
+            return self._head_blocks + self._tail_blocks
+        return (self._blocks - sum(each.most_blocks for each in self.journals)) // 2
 
 
 def _closed() -> tuple[int, Page, CodeType | None, int]:

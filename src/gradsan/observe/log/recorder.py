@@ -39,7 +39,7 @@ class LineRecorder:
     """Maps every op to the user's line that created it, from `start()` to `stop()`; one at a time in a process.
 
     `report` receives the one line that is said when recording is impossible, or ended by an error of gradsan's own.
-    Where it is not `wanted`, nothing is recorded.
+    Where it is not `wanted`, nothing is recorded. `memory`: how many bytes the logs of all threads may take.
     """
 
     def __init__(
@@ -51,6 +51,7 @@ class LineRecorder:
         op_counter: Callable[[], int] | None = None,
         room: int = BLOCK_WORDS,
         wanted: bool = True,
+        memory: int | None = None,
     ) -> None:
         self.ownership = Ownership(include=include, exclude=exclude)
         self.provenance = "lines are not recorded: " + ("recording was not started" if wanted else "nobody wants them")
@@ -60,7 +61,8 @@ class LineRecorder:
         self._counter = op_counter
         self._sites = Sites()
         self._room = room
-        self.pen = Pen(self._sites, lambda: 0, self._fail, room=room)
+        self._blocks = None if memory is None else memory // (8 * room)
+        self.pen = self._new_pen()
         self._method: _Method | None = None
         self.when_stopped: list[Callable[[], object]] = []  # whoever reads the log as it is written
 
@@ -68,9 +70,12 @@ class LineRecorder:
         """Before torch is there, whose ops the log counts: have what is compiled from now on ready for `start()`."""
         if self._method is None and self._wanted:
             self._sites = Sites()
-            self.pen = Pen(self._sites, lambda: 0, self._fail, room=self._room)
+            self.pen = self._new_pen()
             self._method = method = _method(self.pen, self.ownership)
             self._attempt(method.prepare)
+
+    def _new_pen(self) -> Pen:
+        return Pen(self._sites, lambda: 0, self._fail, room=self._room, blocks=self._blocks)
 
     def start(self) -> None:
         """Begin to record; where that is impossible, say so and do nothing."""

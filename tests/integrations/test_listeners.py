@@ -1,0 +1,81 @@
+"""Findings of a job in TensorBoard and in Weights & Biases: what these have on disk when it is over."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from integrations.running import Run
+
+JOB = """\
+import torch
+
+import gradsan
+from gradsan.plug.listeners import to_tensorboard, to_wandb
+{opens}
+gradsan.install(budget="50%", to={to})
+model = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+losses = []
+
+
+def train():
+    global step
+    for step in range(1300):
+        optimizer.zero_grad()
+        loss = model(torch.ones(8, 3)).square().mean()
+        loss.backward()
+        optimizer.step()
+        losses.append({kept})
+
+
+train()
+{closes}
+"""
+TENSORBOARD = {
+    "opens": 'from torch.utils.tensorboard import SummaryWriter\n\nwriter = SummaryWriter("runs")',
+    "to": "to_tensorboard(writer, step=lambda: step)",
+    "closes": "gradsan.uninstall()\nwriter.close()",
+}
+WANDB = {
+    "opens": "import wandb\n\nrun = wandb.init(project='leak')",
+    "to": "to_wandb(run)",
+    "closes": "gradsan.uninstall()\nrun.finish()",
+}
+
+
+@pytest.mark.parametrize(("kept", "times"), [("loss", 1), ("loss.item()", 0)])
+def test_tensorboard_has_the_explanation_under_its_code(run: Run, kept: str, times: int) -> None:
+    """Read back by TensorBoard itself: the text of a finding, at the step of the job; none of a right job."""
+    from tensorboard.backend.event_processing.event_accumulator import (  # type: ignore[import-not-found,unused-ignore] # in its own environment
+        EventAccumulator,
+    )
+
+    run.write("job.py", JOB.format(**TENSORBOARD, kept=kept))
+
+    done = run("job.py")
+
+    assert done.returncode == 0, done.stderr
+    events = EventAccumulator(str(run.folder / "runs"))
+    events.Reload()
+    tags = events.Tags()["tensors"]
+    assert tags == ["gradsan/GS301 graph-leak/text_summary"] * times
+    for tag in tags:
+        (event,) = events.Tensors(tag)
+        assert 0 < event.step < 1299  # while it trained
+        assert "`losses`" in event.tensor_proto.string_val[0].decode()
+
+
+@pytest.mark.cold
+@pytest.mark.parametrize(("kept", "has_alert"), [("loss", True), ("loss.item()", False)])
+def test_wandb_has_an_alert(run: Run, kept: str, *, has_alert: bool) -> None:
+    """Of a run that is offline, as it lies in the file that `wandb sync` would send."""
+    run.write("job.py", JOB.format(**WANDB, kept=kept))
+
+    done = run("job.py", environment={"WANDB_MODE": "offline", "WANDB_SILENT": "true", "HOME": os.fspath(run.folder)})
+
+    assert done.returncode == 0, done.stderr
+    (record,) = Path(run.folder).glob("wandb/offline-run-*/run-*.wandb")
+    written = record.read_bytes()
+    assert written.count(b"gradsan: GS301 graph-leak") == has_alert
+    assert (b"`losses` keeps" in written) == has_alert
