@@ -58,7 +58,7 @@ STEPS: dict[str, tuple[Any, str]] = {
     "tells of a pass": (passes.Passes, "note"),
     "reads the log": (recorder.LineRecorder, "lines"),
     "examines": (examining, "examine"),
-    "asks for earlier passes": (passes.Passes, "before"),
+    "asks for earlier passes": (passes.Passes, "besides"),
     "asks for optimizers": (scene, "owners"),
     "diagnoses": (pipeline, "diagnose"),
     "shows the explanation": (text, "explanation"),

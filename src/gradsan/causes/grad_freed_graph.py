@@ -15,7 +15,7 @@ class GradFreedGraph(Cause):
     changes nothing. It is a backward pass all the same, and it frees the operations it goes through. Derivatives in the
     loss of a physics-informed network, gradient penalties, the inner loop of meta-learning and saliency maps all take a
     gradient first and call `backward()` on something built on the same forward afterwards. A `backward()` that runs
-    inside a forward or a hook does the same.
+    inside a forward does the same; in a hook, either of them frees what the pass that runs the hook has yet to reach.
 
     The message advises `retain_graph=True`. That silences the error and often trains the wrong thing: the gradient it
     returns is then a constant without a graph, so a loss term made of it does not reach the parameters.
@@ -103,23 +103,35 @@ print("the slope is trained through:", slope.requires_grad)
         if not isinstance(incident, SecondPass):
             return False
         freeing = incident.freeing
-        return freeing.kind == "grad" or freeing.nested or freeing.in_forward
+        return (freeing.kind == "grad" and not _is_of_a_library(incident)) or freeing.nested or freeing.in_forward
 
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:
         """What happened, in one sentence."""
         freeing = incident.freeing if isinstance(incident, SecondPass) else None
+        is_inside = isinstance(incident, SecondPass) and incident.freed_inside
         if freeing is None or freeing.kind == "grad":
-            earlier = "`autograd.grad`"
+            earlier = "`autograd.grad` in a hook" if is_inside else "`autograd.grad`"
+        elif is_inside:
+            earlier = "a backward() in a hook"
         else:
             earlier = "a backward() inside another one" if freeing.nested else "a backward() inside the forward"
-        return f"{earlier} freed the graph of {name}, which the later backward() needs"
+        later = "the backward() that runs the hook still needs" if is_inside else "the later backward() needs"
+        return f"{earlier} freed the graph of {name}, which {later}"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
-        """The best first."""
+        """The best first. What a hook returns is part of no loss, and a pass that runs goes through no new graph."""
+        if isinstance(incident, SecondPass) and incident.freed_inside:
+            return ("retain-graph",)
         if not isinstance(incident, SecondPass) or incident.freeing.kind == "backward":
             return ("retain-graph", "recompute")
         # A gradient of the very loss is mostly looked at; one of something else becomes part of the loss.
         looked_at = incident.kinship != "none"
         return ("retain-graph", "create-graph") if looked_at else ("create-graph", "retain-graph", "recompute")
+
+
+def _is_of_a_library(incident: SecondPass) -> bool:
+    """Whether one line of the user's asked for both kinds of passes, in two runs of the forward: by one call."""
+    loop, one_line = incident.repetition, incident.owners.one_line
+    return one_line and incident.failing.kind == "backward" and loop is not None and loop.made == "earlier"

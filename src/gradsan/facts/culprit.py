@@ -1,6 +1,8 @@
 """The name that an explanation is about, and files as a report names them."""
 
+import os
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +28,14 @@ class Named:
 def shown(file: str) -> str:
     """A file as reports name it: relative to the working directory where it lies under it."""
     try:
-        return str(Path(file).resolve().relative_to(Path.cwd()))
-    except (ValueError, OSError):  # the working directory may be gone
+        return _shown_from(os.getcwd(), file)  # noqa: PTH109 # asked for every line that a report names
+    except OSError:  # the working directory may be gone
+        return file
+
+
+@lru_cache(maxsize=256)
+def _shown_from(directory: str, file: str) -> str:
+    try:
+        return str(Path(file).resolve().relative_to(directory))
+    except (ValueError, OSError):
         return file

@@ -141,6 +141,12 @@ class SecondPass:
     doubt: int = SURE
 
     @property
+    def freed_inside(self) -> bool:
+        """Whether the pass that freed it began while the failing one ran: a hook asked for it."""
+        first, second = self.failing.order, self.freeing.order
+        return first is not None and second is not None and first < second
+
+    @property
     def doubtful(self) -> int:
         """How doubtful the facts themselves are: where it was created, and which pass freed it."""
         loop = self.repetition

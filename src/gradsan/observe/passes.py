@@ -175,10 +175,13 @@ class Passes:
         ]
         return sorted(found, key=lambda each: (each[0], each[2].index if each[1] is None else each[1].index))
 
-    def before(self, note: PassNote) -> list[PassNote]:
-        """What is still known of its thread's passes before this one, oldest first."""
+    def besides(self, note: PassNote) -> list[PassNote]:
+        """What is still known of its thread's passes but for the latest, oldest first.
+
+        Those that began after it ran inside it: a hook may ask for one.
+        """
         known = (*self._earlier, *self.all())
-        return [each for each in known if each.index < note.index and each.thread == note.thread]
+        return [each for each in known if each.index != note.index and each.thread == note.thread]
 
     def earlier_now(self) -> list[PassNote]:
         """The latest passes, as earlier ones for whoever begins to count here."""

@@ -38,7 +38,7 @@ class _Table(Generic[K]):
 
 def conditions(numbers: Sequence[int], note: PassNote, process: Process) -> list[int]:
     """What earlier passes have left of ops, given by their rising numbers: a place in `CONDITIONS` for each."""
-    earlier = process.passes.before(note)
+    earlier = process.passes.besides(note)
     has_gaps = len(earlier) < note.index
     unseen = max((each.begin for each in earlier if has_gaps or each.walked is None), default=0)
     found = [FORGOTTEN if number < unseen else LIVE for number in numbers]

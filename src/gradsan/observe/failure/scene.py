@@ -65,8 +65,8 @@ class Scene:
 
     @cached_property
     def earlier(self) -> list[PassNote]:
-        """What is still known of its thread's passes before this one, oldest first."""
-        return self.passes.before(self.note)
+        """What is still known of its thread's passes before this one or inside it, oldest first."""
+        return self.passes.besides(self.note)
 
     @cached_property
     def graph(self) -> "Graph":

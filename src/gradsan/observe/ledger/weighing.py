@@ -30,7 +30,7 @@ class Weighing:
     def _weigh(self, asked: Asked) -> None:
         lines, passes = self._run.lines, self._run.process.passes
         roots = self._run.held(asked.frame).nodes.values()
-        earlier = passes.before(passes.note(asked.note))
+        earlier = passes.besides(passes.note(asked.note))
         retained = [snapshot for each in lines.lines.values() for snapshot in each.kept]
         lines.peak = max(lines.peak, live_bytes(roots, asked.note.since, earlier, retained))
 
