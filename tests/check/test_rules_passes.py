@@ -94,6 +94,108 @@ RULES = [
         """,
     ),
     Rule(
+        "what is made of gradients alone has no graph unless one was asked for",
+        "GS203",
+        found=(
+            """
+            def slope(points):
+                points = points.clone().requires_grad_(True)
+                return torch.autograd.grad(model(points).sum(), points)[0]
+            for step in range(9):
+                loss = (slope(x) - torch.ones(8, 4)).square().mean()
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+            """,
+            """
+            (pull,) = torch.autograd.grad(model(x).sum(), model.weight)
+            pull.norm().backward()
+            """,
+            """
+            leaf = torch.randn(4, requires_grad=True)
+            first, = torch.autograd.grad((leaf ** 3).sum(), leaf)
+            second, = torch.autograd.grad(first.sum(), leaf)
+            """,
+        ),
+        near_miss="""
+        def aligned(direction, values):
+            values = values.clone().requires_grad_(True)
+            (pull,) = torch.autograd.grad(model(values).sum(), values)
+            (pull * torch.tanh(direction)).sum().backward()
+        """,
+    ),
+    Rule(
+        "networks that meet in the loss alone and step apart teach each other",
+        "GS106",
+        found=(
+            """
+            peer = nn.Linear(4, 4)
+            other = torch.optim.SGD(peer.parameters(), lr=0.1)
+            for step in range(9):
+                mine, theirs = model(x), peer(x)
+                loss = mine.square().mean() + F.mse_loss(mine, theirs)
+                back = theirs.square().mean() + F.mse_loss(theirs, mine)
+                opt.zero_grad()
+                loss.backward()
+                opt.step()
+                other.zero_grad()
+                back.backward()
+                other.step()
+            """,
+            """
+            def mimic(own, given):
+                return F.kl_div(F.log_softmax(own, dim=1), F.softmax(given, dim=1))
+            def build():
+                return nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 4))
+            left, right = build(), build()
+            opt_left = torch.optim.Adam(left.parameters())
+            opt_right = torch.optim.Adam(right.parameters())
+            for step in range(9):
+                a, b = left(x), right(x)
+                loss_a, loss_b = a.mean() + mimic(a, b), b.mean() + mimic(b, a)
+                loss_a.backward()
+                opt_left.step()
+                loss_b.backward()
+                opt_right.step()
+                opt_left.zero_grad()
+                opt_right.zero_grad()
+            """,
+            """
+            class Pair:
+                def __init__(self):
+                    self.net, self.peer = nn.Linear(4, 3), nn.Linear(4, 3)
+                    self.first = torch.optim.SGD(self.net.parameters(), lr=0.1)
+                    self.second = torch.optim.SGD(self.peer.parameters(), lr=0.1)
+                def step(self, x):
+                    one, two = self.net(x).tanh(), self.peer(x).tanh()
+                    losses = [(one - two).square().mean() + one.mean(), (two - one).square().mean() + two.mean()]
+                    self.first.zero_grad()
+                    self.second.zero_grad()
+                    losses[0].backward()
+                    self.first.step()
+                    losses[1].backward()
+                    self.second.step()
+            pair = Pair()
+            for step in range(9):
+                pair.step(x)
+            """,
+        ),
+        near_miss="""
+        peer = nn.Linear(4, 4)
+        other = torch.optim.SGD(peer.parameters(), lr=0.1)
+        for step in range(9):
+            mine, theirs = model(x), peer(x)
+            loss = mine.square().mean() + F.mse_loss(mine, theirs.detach())
+            back = theirs.square().mean() + F.mse_loss(theirs, mine.detach())
+            opt.zero_grad()
+            other.zero_grad()
+            loss.backward()
+            opt.step()
+            back.backward()
+            other.step()
+        """,
+    ),
+    Rule(
         "what is made of frozen parameters alone has no graph",
         "GS203",
         found=(

@@ -1,14 +1,16 @@
 """From what a path came upon to the facts of an incident, which the causes read at run time too."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import takewhile
 
 from gradsan.check.edited import edited
-from gradsan.check.graph import SURE, Label, Leaf, Op, label_for, leaves_in
+from gradsan.check.graph import LIKELY, SURE, Label, Leaf, Op, label_for, leaves_in
 from gradsan.check.old_part import OldPart, below
 from gradsan.check.running_loops import RunningLoop, step_loop
 from gradsan.check.spots import stack_of
 from gradsan.check.stopped import Stopped, op_fact, pass_fact, weighed_by
+from gradsan.check.teaching import path_to_teacher
 from gradsan.check.troubles import KeptDonated, NoGraph, OldValue, ReadFreed, SecondWalk, Trouble
 from gradsan.check.walking import path_to, peeled, terms
 from gradsan.check.world import World
@@ -32,7 +34,7 @@ def stopped(trouble: Trouble, world: World) -> Stopped:
 
 def _without_graph(trouble: NoGraph, world: World) -> Stopped:
     failing = trouble.failing
-    cut, doubt = stack_of(trouble.cut.site), weighed_by(SURE, failing)
+    cut, doubt = stack_of(trouble.cut.site), weighed_by(SURE if trouble.cut.gave is None else LIKELY, failing)
     incident = WithoutHistory(pass_fact(failing, world), cut=cut, by=trouble.cut.how or None, proved=True, doubt=doubt)
     return Stopped(incident, label_for(trouble.name))
 
@@ -52,10 +54,15 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
     path = path_to(trouble.op, trouble.found)
     freed = next(position for position, op in enumerate(path) if op in trouble.freed)
     loop = step_loop(trouble, path[freed], _label(path, freed, trouble), world)
-    at = _crossing(path, freed, loop)
+    old = OldPart(trouble.failing.roots, path[freed], below(trouble.freed), trouble.found)
+    owners = _owners(old, trouble, world)
+    teacher = None if owners.apart else path_to_teacher(trouble, _owning(trouble, world), owners.served)
+    if teacher is not None:
+        path, owners = [*teacher[0], *teacher[1]], replace(owners, is_teaching=True)
+    at = _crossing(path, freed, loop) if teacher is None else len(teacher[0])
     carried, enters = path[at], path[at - 1] if at else None
     label = _label(path, at, trouble)
-    old = OldPart(trouble.failing.roots, carried, below(trouble.freed), trouble.found)
+    old = replace(old, op=carried)
     kinship, again = _kinship(trouble), old.is_trained_again
     incident = SecondPass(
         failing=pass_fact(trouble.failing, world),
@@ -67,7 +74,7 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
         repetition=None if loop is None else loop.repetition,
         updated_between=world.changed_between(trouble.freeing, trouble.failing),
         cleared_between=world.cleared_between(trouble.freeing, trouble.failing),
-        owners=_owners(old, trouble, world),
+        owners=owners,
         consumed=frozenset(),
         consumed_bytes=None,
         compiled=trouble.op.compiled is not None,
@@ -137,6 +144,11 @@ def _owners(old: OldPart, trouble: SecondWalk, world: World) -> Owners:
 def _modules(leaves: set[Leaf]) -> frozenset[str]:
     """The modules that parameters belong to; a tensor by itself belongs to none."""
     return frozenset(leaf.module for leaf in leaves if leaf.assumed or leaf.name != leaf.module)
+
+
+def _owning(trouble: SecondWalk, world: World) -> dict[Leaf, frozenset[str]]:
+    """The optimizers of each parameter that the failing pass comes to."""
+    return {leaf: _optimizers({leaf}, world) for leaf in leaves_in(trouble.found)}
 
 
 def _optimizers(leaves: set[Leaf], world: World) -> frozenset[str]:

@@ -223,6 +223,7 @@ class Cut:
     leaves: tuple[Leaf, ...] = ()
     name: str | None = None  # the first name that the result was given
     gave: Pass | None = None  # the pass that gave it: a gradient, of which nobody asked for a graph
+    mixed: bool = False  # since then it was joined with something that may have a graph
 
 
 def leaves_in(ops: Iterable[Op]) -> set[Leaf]:

@@ -20,6 +20,7 @@ def run_main(machine: Machine, source: Source) -> None:
     frame.names["__name__"] = Const(value="__main__")
     frame.names["__file__"] = Const(value=source.path)
     machine.modules[source.path] = frame
+    machine.closed = True
     with machine.within(frame):
         machine.execute(source.tree.body)
 

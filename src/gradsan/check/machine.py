@@ -105,6 +105,7 @@ class Machine:
     world: World = field(default_factory=World)
     modules: dict[str, Frame] = field(default_factory=dict)  # by file
     entered: set[ast.AST] = field(default_factory=set)  # the nodes of functions that were followed
+    closed: bool = False  # the path is a whole program: what its functions are given is seen
     patience: int = PATIENCE
     alert: int = 0  # the patience below which it is asked whether to go on
     watched: list[Watched] = field(default_factory=list)  # calls under way of which that is asked, outermost first

@@ -2,11 +2,24 @@
 
 import ast
 from collections.abc import Iterable
+from dataclasses import replace
 
 from gradsan.check.graph import SURE, Cut, Edge, Form, Label, Leaf, Moment, Op, Storage
 from gradsan.check.labels import label_of
 from gradsan.check.machine import Given, Machine
-from gradsan.check.values import Instance, Mapping, Sequence, Tensor, Value, leaves_of, ops_of, parts
+from gradsan.check.values import (
+    Const,
+    Index,
+    Instance,
+    Mapping,
+    Sequence,
+    Tensor,
+    Value,
+    has_graph,
+    leaves_of,
+    ops_of,
+    parts,
+)
 from gradsan.knowledge.tensors import operation
 
 _DEEP = 3  # containers within containers whose tensors an operation takes
@@ -85,12 +98,19 @@ def lost_by(machine: Machine, values: Iterable[Value]) -> Cut | None:
 
     Where one is behind it, that is what counts: whoever asks for gradients may have wanted their graph.
     """
-    contained = (each for value in values for each in (parts(value, _DEEP) if _is_list(value) else [value]))
+    contained = [each for value in values for each in (parts(value, _DEEP) if _is_list(value) else [value])]
     cuts = [each.cut for each in contained if each.cut is not None]
     gradients = [each for each in cuts if each.gave is not None]
     if gradients and machine.world.recording:
-        return gradients[0]
+        is_mixed = gradients[0].mixed or not all(map(_is_plain, contained))
+        return gradients[0] if gradients[0].mixed == is_mixed else replace(gradients[0], mixed=True)
     return next((each for each in cuts if each.gave is None), None)
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether it has no graph, as far as the program is seen."""
+    is_known = isinstance(value, Tensor | Const | Index) or _is_list(value)
+    return is_known and not value.opaque and not has_graph(value)
 
 
 def _is_list(value: Value) -> bool:

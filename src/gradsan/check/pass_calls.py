@@ -131,8 +131,11 @@ def _proven(machine: Machine, value: Value, node: ast.expr) -> Op:
 
 
 def _refuse(machine: Machine, asked: Pass, root: Value) -> None:
-    """What lost its graph cannot be back-propagated; but what a gradient was multiplied by may have one."""
-    if isinstance(root, Tensor) and root.cut is not None and root.cut.gave is None and root.leaf is None:
+    """What lost its graph cannot be back-propagated; but what a gradient was joined with may have one."""
+    if not isinstance(root, Tensor) or root.cut is None or root.leaf is not None:
+        return
+    is_gradient = root.cut.gave is not None
+    if not is_gradient or (machine.closed and not root.cut.mixed):
         machine.world.troubles.append(NoGraph(asked, root.cut, root.cut.name or asked.label))
 
 

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from gradsan.check.builtin_calls import REVEALING
 from gradsan.check.function_calls import enter
@@ -31,9 +32,15 @@ def definitions(tree: ast.Module) -> Iterator[tuple[Start, Definition]]:
 
 def has_pass(node: Definition) -> bool:
     """Whether a function asks for a pass itself, is one that a trainer back-propagates, or one that is asked about."""
-    called = calls(node)
+    called = _calls(node)
     asks = any(isinstance(each.func, ast.Attribute) and asks_for_pass(each.func.attr) for each in called)
     return asks or node.name == "training_step" or REVEALING in map(called_name, called)
+
+
+@lru_cache(maxsize=256)
+def _calls(node: Definition) -> tuple[ast.Call, ...]:
+    """The calls in a function: they are asked for again and again while a file is read."""
+    return tuple(calls(node))
 
 
 def callers(tree: ast.Module) -> list[tuple[Start, Definition]]:
@@ -51,7 +58,7 @@ def callers(tree: ast.Module) -> list[tuple[Start, Definition]]:
 def _called(start: Start, node: Definition) -> set[Start]:
     """The functions that a function calls by their names, and the methods that a method calls on its own object."""
     found: set[Start] = set()
-    for each in calls(node):
+    for each in _calls(node):
         match each.func:
             case ast.Name(name):
                 found.add((name,))
