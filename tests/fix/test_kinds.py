@@ -902,3 +902,28 @@ def test_what_a_constructor_derived_is_computed_wherever_the_class_reads_it(tmp_
 
     fixed = source.replace("x * self.scale", "x * self.raw.exp()").replace("self.scale.sum", "self.raw.exp().sum")
     assert case.fixed("recompute", found) == fixed
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "solve(lambda u: autograd.grad(f, z, u)[0] + g, g)",
+        "rows = list(map(lambda v: torch.autograd.grad(f, z, v), basis))",
+        "act = (lambda: f.backward(seed))",
+    ],
+)
+def test_pass_that_a_lambda_asks_for_keeps_its_graph(tmp_path: Path, call: str) -> None:
+    """It stands in the statement that writes the lambda down, and runs in a frame of its own."""
+    source = f"def main():\n    {call}\n"
+    case = Case(tmp_path, source)
+    place = case.at(call, function="main.<locals>.<lambda>")
+    fixed = case.fixed("retain-graph", case.diagnosis("GS107", "f", freed=place, used=place)) or ""
+    assert fixed.count("retain_graph=True") == 1
+    assert fixed.replace(", retain_graph=True", "") == source
+
+
+def test_of_two_lambdas_that_ask_for_passes_none_is_chosen(tmp_path: Path) -> None:
+    """Which of them ran is not known."""
+    case = Case(tmp_path, "def main():\n    solve(lambda u: grad(f, z, u), lambda u: grad(g, z, u))\n")
+    place = case.at("solve", function="main.<locals>.<lambda>")
+    assert case.fixed("retain-graph", case.diagnosis("GS107", "f", freed=place, used=place)) is None

@@ -265,6 +265,21 @@ def test_what_begins_again_is_compared_with_kept_graphs_only_while_they_are_fres
     assert judge(trial, "begun", Stage(before, {}, fresh)).answer == "differs"
 
 
+def test_search_that_takes_too_long_is_given_up_and_says_so(tmp_path: Path) -> None:
+    """A trial of each of many places may take minutes in all; what has a reason is tried all the same."""
+    case = Case(tmp_path, STALE)
+    found = case.diagnosis("GS110", "loss", made=case.at("loss ="), freed=case.at("backward"), used=case.at("backward"))
+    found = replace(found, fixes=(Fix("reorder", "", "changes-gradients"),))
+    fails = ended(1, steps(1), found)
+    workshop = Acted(tmp_path, lambda _text, reference: ended(0, steps(1, 2)) if reference else fails)
+    clock = iter(range(0, 10_000, 1_000))
+    stage = Stage(fails, {}, workshop)
+    prover = Prover(workshop, stage, report=lambda _: None, now=lambda: next(clock))
+
+    assert prover.prove(found) is None
+    assert prover.failed[0].startswith("given up after 0 trials: 90 s of searching")
+
+
 def test_what_is_trained_later_is_no_constant(tmp_path: Path) -> None:
     """Its optimizer had not stepped yet when the program failed: with all graphs kept, it is given a gradient."""
     begun, own = steps(1), [{"optimizer": 1, "gradients": [[2, 2]], "random": 0, "last": False, "stale": False}]

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case, live
+from gradsan.facts.location import Frame, Location
 from gradsan.fix.own_reset import left_open
 from gradsan.fix.signs import ranked
 from gradsan.report import Diagnosis, Fix
@@ -127,6 +128,39 @@ def test_state_that_is_reset_in_every_epoch_is_carried_between_its_batches(tmp_p
 
     case = Case(tmp_path, SOURCE.replace("self.charge = torch.zeros(self.size)", "pass"))
     assert left_open(case.program(carried(case), TWO)) is None
+
+
+@pytest.mark.parametrize(
+    ("helpers", "called"),
+    [
+        ("    def clear(self):\n        self.layer.reset()\n", "net.clear()"),
+        ("def clear(layers):\n    for each in layers:\n        each.reset()\n", "clear([lower])"),
+        (
+            "    def clear(self):\n        self.layer.reset()\ndef all_clear(nets):\n    for n in nets: n.clear()\n",
+            "all_clear([net])",
+        ),
+    ],
+)
+def test_reset_that_another_file_leads_to_says_when_the_state_begins_again(
+    tmp_path: Path, helpers: str, called: str
+) -> None:
+    """The helper lies beside the model, over as many calls as it takes, and training calls it once an epoch."""
+    model, training = SOURCE.split("def main():\n")
+    (tmp_path / "model.py").write_text(model + helpers, encoding="utf-8")
+    epochs = f"    for _ in range(3):\n     {called}\n"
+    looped = training.replace("    for x in loader:\n", f"{epochs}     for x in loader:\n")
+
+    def is_open(text: str) -> bool:
+        case = Case(tmp_path, f"def main():\n{text}")
+        outer = case.at("upper(lower")
+        inner = Frame("model.py", 3, "Layer.forward")
+        place = Location("model.py", 3, function="Layer.forward", stack=(*outer.stack, inner))
+        found = case.diagnosis("GS103", "self.charge", made=place, enters=place, used=case.at("backward"))
+        return left_open(case.program(found, TWO)) is not None
+
+    assert not is_open(looped)
+    if "all_clear" not in helpers:  # else somebody resets it, and not training
+        assert is_open(looped.replace(called, "other.prepare()"))
 
 
 EPOCHS = """\

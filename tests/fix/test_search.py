@@ -306,3 +306,111 @@ def test_what_an_inner_loop_binds_is_not_computed_in_it(tmp_path: Path) -> None:
     made, used = case.at("weights = "), case.at("loss.backward")
     drafts = found(case, "move-into-loop", case.diagnosis("GS104", "weights", made=made, enters=used, used=used))
     assert drafts == []
+
+
+EDITED = """\
+def main(self, p, h, x, table):
+    {edit}
+    loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("edit", "base"),
+    [
+        ("p[..., 2:4].exp_()", "p"),
+        ("self.rows[0][1].mul_(gate)", "self.rows"),
+        ("h += skip(x)", "h"),
+        ("table[i] = step(table[i - 1])", "table"),
+    ],
+)
+def test_what_is_edited_through_a_part_is_copied_as_a_whole(tmp_path: Path, edit: str, base: str) -> None:
+    """Where a run has not shown the edit, every statement that may be one is tried."""
+    source = EDITED.format(edit=edit)
+    case = Case(tmp_path, source)
+    diagnosis = case.diagnosis("GS202", used=case.at("loss.backward"))
+    copied = source.replace(f"    {edit}", f"    {base} = {base}.clone()\n    {edit}")
+    assert copied in found(case, "clone", diagnosis)
+
+
+@pytest.mark.parametrize("edit", ["count += 1", "meter.update(loss)", "self.history.append(loss)"])
+def test_what_edits_no_tensor_by_how_it_is_written_is_left_alone(tmp_path: Path, edit: str) -> None:
+    """A trial of each such line would take its time for nothing."""
+    case = Case(tmp_path, EDITED.format(edit=edit))
+    assert found(case, "clone", case.diagnosis("GS202", used=case.at("loss.backward"))) == []
+
+
+def test_copy_that_is_written_into_and_copy_that_is_read_go_together(tmp_path: Path) -> None:
+    """The product saves what it reads, and a view that was taken before keeps what is written into."""
+    source = EDITED.format(edit="x[:, half:] = x[:, half:] * scale")
+    case = Case(tmp_path, source)
+    edit = case.at("x[:, half:] =")
+    diagnosis = case.diagnosis("GS202", "x", made=edit, changed=edit, used=case.at("loss.backward"))
+    both = "x = x.clone()\n    x[:, half:] = x[:, half:].clone() * scale"
+    assert EDITED.format(edit=both) in found(case, "clone", diagnosis)
+
+
+SEVERAL = """\
+def main():
+    {computed}
+    opt.zero_grad()
+    first.backward()
+    opt.step()
+    {last}
+"""
+
+
+@pytest.mark.parametrize(
+    ("computed", "last", "again"),
+    [
+        ("first, second = losses(batch)", "second.backward()", "_, second = losses(batch)"),
+        ("second, first, log = agent(x)", "(2 * second).backward()", "second, _, _ = agent(x)"),
+        ("second = net(x).mean()", "second.backward()", "second = net(x).mean()"),
+    ],
+)
+def test_loss_that_comes_with_others_is_computed_again_by_itself(
+    tmp_path: Path, computed: str, last: str, again: str
+) -> None:
+    """What else the call gives has been trained on, and stays what it was."""
+    source = SEVERAL.format(computed=computed, last=last)
+    case = Case(tmp_path, source)
+    diagnosis = case.diagnosis("GS201", "second", made=case.at(computed), changed=case.at("step"), used=case.at(last))
+    assert SEVERAL.format(computed=computed, last=f"{again}\n    {last}") in found(case, "recompute", diagnosis)
+
+
+def test_lines_that_do_more_than_compute_are_not_repeated(tmp_path: Path) -> None:
+    """A total would be added to twice."""
+    case = Case(tmp_path, SEVERAL.format(computed="second += term(x)", last="second.backward()"))
+    made, used = case.at("second +="), case.at("second.backward")
+    diagnosis = case.diagnosis("GS201", "second", made=made, changed=case.at("step"), used=used)
+    assert not any(each.count("second += term(x)") > 1 for each in found(case, "recompute", diagnosis))
+
+
+CARRIED = """\
+def main():
+    for x in batches:
+        loss = criterion(net(x, memory))
+        {passing}
+        opt.step()
+        memory = update(memory, x)
+"""
+
+
+@pytest.mark.parametrize("passing", ["loss.backward()", "scaler.scale(loss).backward()", "loss.sum().backward()"])
+def test_state_is_cut_between_its_pass_and_what_the_step_computes_from_it(tmp_path: Path, passing: str) -> None:
+    """Then the next pass trains that one computation, and nothing older."""
+    source = CARRIED.format(passing=passing)
+    case = Case(tmp_path, source)
+    made, enters, used = case.at("memory = "), case.at("loss = "), case.at("backward")
+    diagnosis = case.diagnosis("GS103", "memory", made=made, enters=enters, used=used, freed=used)
+    cut = source.replace(f"        {passing}\n", f"        {passing}\n        memory = memory.detach()\n")
+    assert found(case, "detach", diagnosis)[0] == cut
+
+
+def test_pass_that_a_function_returns_has_nothing_below_it(tmp_path: Path) -> None:
+    """The line would never be reached."""
+    case = Case(tmp_path, CARRIED.format(passing="return loss.backward()"))
+    made, enters, used = case.at("memory = "), case.at("loss = "), case.at("backward")
+    diagnosis = case.diagnosis("GS103", "memory", made=made, enters=enters, used=used, freed=used)
+    cut = "backward()\n        memory = memory.detach()"
+    assert not any(cut in each for each in found(case, "detach", diagnosis))

@@ -123,8 +123,10 @@ gates.sum().backward()
 
     @classmethod
     def meaning(cls, kind: FixKind, evidence: Evidence) -> Meaning:
-        """Below the step, it is the same change of other values."""
-        return "open" if kind == "reorder" and _is_trained(evidence) else super().meaning(kind, evidence)
+        """A change that comes later leaves what was saved, as a copy does; below the step, it is of other values."""
+        if kind != "reorder":
+            return super().meaning(kind, evidence)
+        return "open" if _is_trained(evidence) else "copied"
 
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:

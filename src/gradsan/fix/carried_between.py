@@ -20,6 +20,16 @@ def at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
     yield from _before_the_loop(program, name)
 
 
+def right_below_the_pass(program: Program, name: str) -> Iterator[Draft]:
+    """Below the pass itself, whatever the rest of the step computes from it: that is trained by the next pass."""
+    for place in program.boundaries():
+        names = _written_in(program, place, name)
+        if names and not isinstance(place.statement, ast.Return):
+            held = any_of(held_below(program, place.tree, place.statement, each, known_as=name) for each in names)
+            yield from cut_below(program, place, place.statement, names, held)
+            return
+
+
 def cut_below(program: Program, place: Place, above: Statement, names: Sequence[str], held: Held) -> Iterator[Draft]:
     """What some names hold, cut below a statement of the same file."""
     draft = Draft()

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from itertools import chain
 
 from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
@@ -42,9 +43,7 @@ def left_open(program: Program) -> str | None:
     if not again or not training or is_reset_elsewhere(program):
         return None
     loops = [loop for place in training for loop in place.loops]
-    functions = [each for place in training for each in ast.walk(place.tree.source.tree) if isinstance(each, Function)]
-    resetting = {getattr(tree.scope(each), "name", "") for tree, each in again}
-    resetting |= {each.name for each in functions for name in tuple(resetting) if _only_calls(each, name)}
+    resetting = _leading_to_a_reset(program, {getattr(tree.scope(each), "name", "") for tree, each in again})
     outer = [number for number, place in enumerate(training) if place.loops]
     repeated = [place.scope for number, place in enumerate(training) if outer and number > outer[0]]
     is_called = bool(resetting & set(map(called_name, calls([*loops, *repeated]))))
@@ -53,6 +52,19 @@ def left_open(program: Program) -> str | None:
     tree, first = again[0]
     written = f"{tree.file}:{tree.line(first)}"
     return f"only its author knows whether `{program.name}` is to be carried on, or to begin again as at {written}"
+
+
+def _leading_to_a_reset(program: Program, resetting: set[str]) -> set[str]:
+    """These functions, and those that are there to call one of them, in any file that the state passes through."""
+    diagnosis = program.diagnosis
+    places = chain.from_iterable(map(program.known, (diagnosis.used, diagnosis.enters, diagnosis.made)))
+    trees = dict.fromkeys(each.tree for each in places)
+    functions = [each for tree in trees for each in ast.walk(tree.source.tree) if isinstance(each, Function)]
+    found: set[str] = set()
+    while found != resetting:
+        found = resetting
+        resetting = found | {each.name for each in functions for name in found if _only_calls(each, name)}
+    return found
 
 
 def _beginnings(program: Program) -> list[tuple[Tree, Statement]]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
+from time import monotonic
 from typing import TypeVar
 
 from gradsan.causes import cause
@@ -22,6 +23,7 @@ from gradsan.report import Diagnosis, Effects, Fix, FixKind
 _DEEPEST = 4  # edits one after the other: what an edit uncovers may need one too
 _TRIALS = 24
 _SEARCHED = 16  # trials more, of edits that nothing but a trial speaks for
+_SECONDS = 90  # of searching alone: then no further trial begins
 
 Changed = Mapping[str, bytes]
 T = TypeVar("T")
@@ -60,6 +62,7 @@ class Prover:
     stage: Stage
     report: Callable[[str], None]
     persists: Callable[[Diagnosis, Changed], bool] = lambda _diagnosis, _changed: False
+    now: Callable[[], float] = monotonic
     failed: list[str] = field(default_factory=list)  # what was tried in vain, in a line each
     otherwise: list[Proof] = field(default_factory=list)  # what ends the problem, and does not train as meant
     _stays: set[FixKind] = field(default_factory=set)  # kinds that left the problem where it was
@@ -67,6 +70,7 @@ class Prover:
     _known: tuple[Diagnosis, ...] = ()  # problems of the program that are not this search's
     _meaning: Meaning = "open"  # what the fix is to mean for the gradients
     _unsaid: Unsaid | None = None  # what only the author of the program knows
+    _ends_at: float | None = None  # when the search is given up
     _searches: bool = False  # what the kinds of fix have reason for was in vain: a trial is to decide alone
 
     def prove(self, diagnosis: Diagnosis) -> Proof | None:
@@ -85,7 +89,7 @@ class Prover:
         has_failed = diagnosis.severity == "error" and self.stage.fails
         if not has_failed or (self._unsaid and not self._unsaid.other) or not is_compared(self._meaning, self.stage):
             return None
-        self._searches = True
+        self._searches, self._ends_at = True, self.now() + _SECONDS
         return next(self._paths(diagnosis, self.stage, ()), None)
 
     def marked(self, diagnosis: Diagnosis, proved: Fix | None) -> Diagnosis:
@@ -170,7 +174,7 @@ class Prover:
         most = _TRIALS + _SEARCHED if self._searches else _TRIALS
         made = searched_in_time if self._searches else made_in_time
         for edits in self._in_time(f"{fix.kind}: ", made(fix.kind, program, most=most)):
-            if len(self._seen) >= most:
+            if len(self._seen) >= most or self._is_given_up():
                 return
             files = edited_files(edits, self.workshop.root, stage.changed)
             if files not in self._seen:
@@ -180,6 +184,16 @@ class Prover:
                 attempt = self._try(tried, files, program.diagnosis)
                 if attempt is not None:
                     yield attempt
+
+    def _is_given_up(self) -> bool:
+        """Whether the time for searching is over; that is said once, before all that was tried."""
+        if self._ends_at is None or self.now() < self._ends_at:
+            return False
+        line = f"given up after {len(self._seen)} trials: {_SECONDS} s of searching brought no fix that is verified"
+        if line not in self.failed:
+            self.failed.insert(0, line)
+            self.report(line)
+        return True
 
     def _try(self, fix: Fix, files: dict[str, bytes], diagnosis: Diagnosis) -> _Attempt | None:
         """How the program runs with it; None where the source still shows the problem, and need not be run."""

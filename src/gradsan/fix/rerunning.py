@@ -20,7 +20,7 @@ def after_the_step(program: Program) -> Iterator[Draft]:
     between = creating.below[: creating.below.index(passing.statement)]
     if _steps_elsewhere(program, creating, between):  # an earlier iteration did
         return
-    again = [creating.statement, *_on_the_path(creating.statement, between, passing.statement)]
+    again = [creating.statement, *on_the_path(creating.statement, between, passing.statement)]
     again = _with_all_that_follows(again, between) or again
     if len(again) == 1 or not all(isinstance(each, ast.Assign) for each in again):
         return
@@ -39,7 +39,7 @@ def _steps_elsewhere(program: Program, creating: Place, between: Sequence[Statem
     return stepping is not None and stepping.statement in creating.block and stepping.statement not in between
 
 
-def _on_the_path(first: Statement, between: Sequence[Statement], last: Statement) -> list[Statement]:
+def on_the_path(first: Statement, between: Sequence[Statement], last: Statement) -> list[Statement]:
     """Of the statements between two, those through which the last depends on the first."""
     needed, found = loaded_names(last), []
     for each in reversed(dependents(first, between)[1:]):

@@ -15,6 +15,7 @@ from gradsan.fix.search.copying import of_what_is_saved_or_edited
 from gradsan.fix.search.cutting import where_it_passes
 from gradsan.fix.search.lazily import when_it_is_taken
 from gradsan.fix.search.moving import into_what_repeats
+from gradsan.fix.search.repeating import right_above_the_pass
 from gradsan.fix.search.skipping import with_the_rest
 from gradsan.fix.search.unguarding import without_the_question
 from gradsan.report import FixKind
@@ -25,7 +26,7 @@ _COMPUTED_AGAIN: tuple[Search, ...] = (when_it_is_taken, without_the_question, i
 _SEARCHES: Mapping[FixKind, tuple[Search, ...]] = {
     "detach": (where_it_passes,),
     "no-grad": (where_it_passes,),
-    "recompute": _COMPUTED_AGAIN,
+    "recompute": (right_above_the_pass, *_COMPUTED_AGAIN),
     "move-into-loop": _COMPUTED_AGAIN,
     "reorder": (with_the_rest,),
     "clone": (of_what_is_saved_or_edited,),

@@ -12,6 +12,7 @@ from gradsan.fix.drafting import Draft
 from gradsan.fix.expression_text import method
 from gradsan.fix.program import Place, Program
 from gradsan.fix.search.cutting import read_by
+from gradsan.knowledge.tensors import has_twin
 from gradsan.source.names import nodes, targets
 from gradsan.source.tree import Statement, is_simple
 
@@ -27,10 +28,18 @@ def of_what_is_saved_or_edited(program: Program) -> Iterator[Draft]:
         yield from (_copied(place, [each]) for each in read)
     for place in editing or _all_that_edit(program):
         yield from _read_as_copies(place)
-        for base in dict.fromkeys(map(place.text, _written_into([place]))):
-            draft = Draft()
-            draft.insert_before(place.tree, place.statement, f"{base} = {base}.clone()")
-            yield draft
+        for base in dict.fromkeys(map(_root, _written_into([place]))):
+            yield _written_into_a_copy(place, base, [])
+            own = [each for each in _parts_read(place.statement) if _root(each) == base]
+            if own:
+                yield _written_into_a_copy(place, base, own)
+
+
+def _written_into_a_copy(place: Place, base: str, read: Iterable[ast.expr]) -> Draft:
+    """What has the name is a copy from here on; what the statement itself reads of it is another."""
+    draft = _copied(place, read)
+    draft.insert_before(place.tree, place.statement, f"{base} = {base}.clone()")
+    return draft
 
 
 def _read_as_copies(place: Place) -> Iterator[Draft]:
@@ -50,12 +59,22 @@ def _parts_read(statement: Statement) -> list[ast.Subscript]:
 
 
 def _all_that_edit(program: Program) -> Iterator[Place]:
-    """The statements of these files that write into a part of something."""
+    """The statements of these files that write into something: into a part of it, or by a method that edits it."""
     for tree in dict.fromkeys(each.tree for each in program.known(program.diagnosis.used)):
         for statement in tree.statements:
             place = program.place_at(tree.file, tree.line(statement), "") if is_simple(statement) else None
-            if place is not None and any(isinstance(each, ast.Subscript) for each in targets(statement)):
+            if place is not None and _edits(statement):
                 yield place
+
+
+def _edits(statement: Statement) -> bool:
+    """Whether it may edit a tensor in place, by how it is written; what counts by constants does not."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))):
+            return has_twin(name)
+        case ast.AugAssign(value=value):
+            return not isinstance(value, ast.Constant)
+    return any(isinstance(each, ast.Subscript) for each in targets(statement))
 
 
 def _innermost(program: Program, location: Location | None) -> list[Place]:

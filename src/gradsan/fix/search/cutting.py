@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from gradsan.facts.held import TENSOR
-from gradsan.fix.carried_between import cut_below
+from gradsan.fix.carried_between import cut_below, right_below_the_pass
 from gradsan.fix.drafting import Draft
 from gradsan.fix.program import Place, Program
 from gradsan.fix.revealing import held_below
@@ -17,7 +17,9 @@ _HOLDING = (ast.Name, ast.Attribute, ast.Subscript)
 
 
 def where_it_passes(program: Program) -> Iterator[Draft]:
-    """One place after the other: what bears its name first, then whatever may stand for it."""
+    """One place after the other: below the pass, then what bears its name, then whatever may stand for it."""
+    if program.name is not None:
+        yield from right_below_the_pass(program, program.name)
     seen: set[ast.AST] = set()
     for tree, node in _on_the_way(program):
         if node in seen:
