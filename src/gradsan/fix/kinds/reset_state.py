@@ -29,7 +29,7 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
 
 
 def _with_its_companions(program: Program, name: str) -> Iterator[Draft]:
-    """Below the step, all lists that one pass uses up together; where the program empties some, its own line is nearer."""
+    """Below the step, all lists that one pass uses up together; not where the program empties some of them."""
     found = collected(program, name) if emptied_beside(program) is None else None
     if found is not None:
         draft = Draft()
