@@ -102,8 +102,8 @@ test-page: page/node_modules/stamp .venv/test.stamp
 page-pictures: .venv/test.stamp
 	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m show.page_pictures
 
-docs: .venv-docs/stamp
-	$(PYTHON) website/stage.py build/site-pages
+docs: .venv-docs/stamp .venv/run.stamp
+	$(BIN)/python website/stage.py build/site-pages
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet
 
 dist: .venv-docs/stamp

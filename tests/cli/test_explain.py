@@ -41,7 +41,9 @@ def test_page_says_where_it_is_on_the_site(workshop: Workshop) -> None:
         assert workshop.gradsan("explain", "carried-state").stdout.endswith(f"\nOn the site: {there}\n")
 
 
-@pytest.mark.parametrize("address", ["javascript:alert(1)", "command:quit", "https://a b", "https://a)[b](c", "https://"])
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "command:quit", "https://a b", "https://a)[b](c", "https://"]
+)
 def test_what_is_no_address_of_a_site_is_refused(address: str, workshop: Workshop) -> None:
     """Editors make a link of it, and the project may be anybody's."""
     workshop.write("pyproject.toml", f"[tool.gradsan]\ndocs-url = '{address}'\n")

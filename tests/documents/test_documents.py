@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from functools import cache
+from importlib.metadata import version
 from io import StringIO
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from documents.life_pictures import pictures
 from documents.press import run
 from golden_files import Golden
 
@@ -27,7 +29,7 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "examples/README.md", "examples/lig
 DOCUMENTS += sorted(each.relative_to(PROJECT).as_posix() for each in (PROJECT / "docs").rglob("*.md"))
 
 
-PAGES = ("getting-started", "myths", "teams", "editors", "assistants", "production")
+PAGES = ("getting-started", "how-it-works", "myths", "teams", "editors", "assistants", "production")
 SHOWING = ["README.md", *(f"docs/{each}.md" for each in PAGES)]
 
 
@@ -68,6 +70,15 @@ def test_picture_is_what_the_command_prints(golden: Golden) -> None:
     drawn = console.export_svg(title="gradsan", unique_id="gradsan")
 
     golden.check(PICTURE, drawn.replace("<svg ", '<svg xml:space="preserve" ', 1))
+
+
+@pytest.mark.skipif(not version("torch").startswith("2.13"), reason="names of ops are those of torch 2.13")
+def test_pictures_of_a_graph_are_what_pytorch_has(golden: Golden) -> None:
+    """Its ops, where they lead, and what can still be read of them, line by line."""
+    drawn = pictures((PROJECT / "docs" / "life" / "train.py").read_text(encoding="utf-8"))
+
+    for name, picture in drawn.items():
+        golden.check(PICTURE.parent / name, picture)
 
 
 @pytest.mark.parametrize("picture", sorted((PROJECT / "docs" / "pictures").glob("*.svg")), ids=lambda each: each.name)

@@ -2,7 +2,7 @@
 
 import json
 import os
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
