@@ -13,13 +13,15 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PurePath
 
 PROJECT = Path(__file__).parents[1]
 PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md", "examples/**/*.md")
 BESIDE = ("docs/pictures/*", "ci/gitlab.yml", "src/gradsan/schema/*.json", "website/site.css", "website/favicon.svg")
 PROGRAMS = ("examples/*/", "docs/myths/")
 DRAWING = re.compile(r"!\[[^\]]*\]\((pictures/life-[\w-]+\.svg)\)")
+# Who searches for an error of PyTorch's wants these pages, and not those that happen to have its words in their titles.
+FOUND_FIRST = {"docs/errors.md": 20, "docs/codes/GS*.md": 4}
 PAGE_OF = re.compile(r"<!-- page of: (\S+) -->")
 
 
@@ -32,12 +34,19 @@ def main(place: Path) -> None:
         target.write_bytes(file.read_bytes())
         if file.suffix == ".md":
             text = with_pages_for_folders(file.read_text(encoding="utf-8"))
-            target.write_text(with_reports(with_drawings(text, file.parent), target.parent), encoding="utf-8")
+            text = with_reports(with_drawings(text, file.parent), target.parent)
+            target.write_text(found_first(file.relative_to(PROJECT)) + text, encoding="utf-8")
     for folder in (each for pattern in PROGRAMS for each in PROJECT.glob(pattern)):
         page = place / folder.relative_to(PROJECT) / "README.md"
         if not page.exists():
             page.parent.mkdir(parents=True, exist_ok=True)
             page.write_text(programs_page(folder), encoding="utf-8")
+
+
+def found_first(page: PurePath) -> str:
+    """How much more its words count in the search, for mkdocs to read."""
+    boost = next((value for pattern, value in FOUND_FIRST.items() if page.match(pattern)), None)
+    return "" if boost is None else f"---\nsearch:\n  boost: {boost}\n---\n"
 
 
 def with_pages_for_folders(text: str) -> str:
