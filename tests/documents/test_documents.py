@@ -29,7 +29,17 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "examples/README.md", "examples/lig
 DOCUMENTS += sorted(each.relative_to(PROJECT).as_posix() for each in (PROJECT / "docs").rglob("*.md"))
 
 
-PAGES = ("getting-started", "how-it-works", "myths", "teams", "editors", "assistants", "production")
+PAGES = (
+    "getting-started",
+    "how-it-works",
+    "notebooks",
+    "comparison",
+    "myths",
+    "teams",
+    "editors",
+    "assistants",
+    "production",
+)
 SHOWING = ["README.md", *(f"docs/{each}.md" for each in PAGES)]
 
 
@@ -111,7 +121,7 @@ def _content(source: str) -> str:
 def _printed(*words: str) -> str:
     """What a command of gradsan tells: an explanation below a traceback, or its answer."""
     done = _gradsan(*words)
-    _, found, explanation = done.stderr.partition("\nGS")
+    _, found, explanation = f"\n{done.stderr}".partition("\nGS")
     return "GS" + explanation if found else done.stdout
 
 
