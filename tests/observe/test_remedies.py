@@ -8,6 +8,51 @@ from observe.failing_programs import diagnosis_of, line_of, marked
 
 # Code, name, kind of the first fix, and the program.
 PROGRAMS = {
+    "trunk of two heads, with three optimizers that step together": (
+        "GS102",
+        "z",
+        "combine-losses",
+        """
+trunk, left, right = nn.Linear(3, 2), nn.Linear(2, 1), nn.Linear(2, 1)
+optimizers = [torch.optim.SGD(each.parameters(), 0.1) for each in (trunk, left, right)]
+for x in torch.ones(3, 5, 3):
+    z = trunk(x).tanh()  # made
+    for each in optimizers:
+        each.zero_grad()
+    left(z).pow(2).mean().backward()
+    right(z).abs().mean().backward()
+    for each in optimizers:
+        each.step()
+""",
+    ),
+    "weights of a loss that has a prior in another term": (
+        "GS104",
+        "weights",
+        "move-into-loop",
+        """
+net, power = nn.Linear(3, 1), nn.Parameter(torch.ones(()))
+first = torch.optim.SGD([*net.parameters(), power], 0.1)
+weights = torch.rand(5, 1) ** power  # made
+for x in torch.ones(3, 5, 3):
+    first.zero_grad()
+    ((weights * net(x).pow(2)).mean() + (power - 1).pow(2)).backward()
+    first.step()
+""",
+    ),
+    "weights of a loss that trains what they were computed from": (
+        "GS104",
+        "weights",
+        "detach",
+        """
+net = nn.Linear(3, 1)
+first = torch.optim.SGD(net.parameters(), 0.1)
+weights = net(torch.ones(5, 3)).sigmoid()  # made
+for x in torch.ones(3, 5, 3):
+    first.zero_grad()
+    ((weights * net(x).pow(2)).mean() + net.weight.pow(2).sum()).backward()
+    first.step()
+""",
+    ),
     "gradients that the critic throws away were not meant for it": (
         "GS106",
         "value",

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from gradsan.check.graph import Op, leaves_in
+from gradsan.check.graph import Leaf, Op, leaves_in
 from gradsan.check.walking import Reached, path_to, reach, terms
 from gradsan.knowledge.tensors import operation
 
@@ -29,7 +29,13 @@ class OldPart:
 
     @property
     def is_trained_again(self) -> bool:
-        """Whether every parameter below it is reached apart from it, too."""
+        """Whether the term of the loss that builds on it there trains all parameters below apart from it, too."""
+        old = leaves_in(below([self.op]))
+        return bool(old) and self.op not in self._sums and old <= self._beside_in_its_term
+
+    @property
+    def is_reached_again(self) -> bool:
+        """Whether every parameter below it is reached apart from it, by whatever term."""
         old = leaves_in(self.ops)
         return bool(old) and old <= leaves_in(self.beside)
 
@@ -41,11 +47,21 @@ class OldPart:
     @property
     def is_term(self) -> bool:
         """Whether the loss is a sum, and one of its terms trains nothing but through what is old."""
-        sums = self._sums
-        if self.op in sums:
+        if self.op in self._sums:
             return True
-        last = next(op for op in reversed(path_to(self.op, self.found)) if op in sums)
-        return last not in self.roots and not leaves_in(reach([last]).keys() - set(self.ops))
+        return self._term not in (None, *self.roots) and not self._beside_in_its_term
+
+    @property
+    def _term(self) -> Op | None:
+        """The term of the loss through which the path comes to it, or the whole loss; None: a pass inside led there."""
+        sums = self._sums
+        return next((op for op in reversed(path_to(self.op, self.found)) if op in sums), None)
+
+    @property
+    def _beside_in_its_term(self) -> set[Leaf]:
+        """What that term trains apart from it."""
+        term = self._term
+        return set() if term is None else leaves_in(reach([term]).keys() - set(self.ops))
 
     @property
     def is_operand(self) -> bool:

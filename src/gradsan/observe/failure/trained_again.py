@@ -9,24 +9,33 @@ from gradsan.observe.graph import Node, kind_of, leaves_of, loss_chain, own_back
 _COMPARING = frozenset({"MseLoss", "SmoothL1Loss", "HuberLoss", "BinaryCrossEntropy", "BinaryCrossEntropyWithLogits"})
 
 
-def trained_again(graph: Graph, old: Collection[Node]) -> bool:
-    """Whether every parameter behind the old part is reached apart from it, too."""
-    stale = {id(leaf) for leaf in leaves_of(graph.beneath(old))}
-    roots = [root for root in graph.roots if root not in old]
-    fresh = graph.beneath(roots, but_for=old)
-    return bool(stale) and stale <= {id(leaf) for leaf in leaves_of(fresh)}
+def trained_again(graph: Graph, path: list[Node], crossing: int, old: Collection[Node]) -> bool:
+    """Whether the term of the loss that builds on what is old there trains all parameters behind that apart from it.
+
+    A prior in another term of the loss is no forward: what only that trains besides is to be trained through what is
+    old.
+    """
+    term = _term(graph, path, crossing, old)
+    stale = {id(leaf) for leaf in leaves_of(graph.beneath([path[crossing]]))}
+    if term is None or not stale:
+        return False
+    return stale <= {id(leaf) for leaf in leaves_of(graph.beneath([term], but_for=old))}
 
 
 def is_term(graph: Graph, path: list[Node], crossing: int, old: Container[Node]) -> bool:
     """Whether the loss is a sum, and one of its terms is old or trains nothing but through what is old."""
-    chain = loss_chain(graph.roots)
-    if path[crossing] in chain:
-        return True
-    terms = set(chain)
-    last = next((node for node in reversed(path) if node in terms and node not in old), None)
-    if last is None or last in graph.roots:
-        return False
-    return not any(True for _ in leaves_of(graph.beneath([last], but_for=old)))
+    term = _term(graph, path, crossing, old)
+    if term is None:
+        return path[crossing] in loss_chain(graph.roots)
+    return term not in graph.roots and not any(True for _ in leaves_of(graph.beneath([term], but_for=old)))
+
+
+def _term(graph: Graph, path: list[Node], crossing: int, old: Container[Node]) -> Node | None:
+    """The term of the loss through which a path comes to what is old; None where that is a term itself."""
+    terms = set(loss_chain(graph.roots))
+    if path[crossing] in terms:
+        return None
+    return next((node for node in reversed(path) if node in terms and node not in old), None)
 
 
 def shaped_by(graph: Graph, path: list[Node], crossing: int) -> str | None:
