@@ -14,7 +14,9 @@ def on_config(config: Any) -> Any:  # noqa: ANN401 # of mkdocs, which the tests 
         for name, entries in section.items():
             if isinstance(entries, str):  # a page
                 continue
-            section[name] = [{"Codes": [CODES, *codes]} if each == {"Codes": CODES} else each for each in entries]
+            section[name] = [
+                {"Codes": [{"All codes": CODES}, *codes]} if each == {"Codes": CODES} else each for each in entries
+            ]
     return config
 
 

@@ -8,6 +8,7 @@ page that `gradsan run` writes of that program. `make docs` builds the site of a
 nowhere is an error.
 """
 
+import html
 import os
 import re
 import shutil
@@ -33,7 +34,7 @@ def main(place: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(file.read_bytes())
         if file.suffix == ".md":
-            text = with_pages_for_folders(file.read_text(encoding="utf-8"))
+            text = with_bars_in_tables(with_pages_for_folders(file.read_text(encoding="utf-8")))
             text = with_reports(with_drawings(text, file.parent), target.parent)
             target.write_text(found_first(file.relative_to(PROJECT)) + text, encoding="utf-8")
     for folder in (each for pattern in PROGRAMS for each in PROJECT.glob(pattern)):
@@ -52,6 +53,15 @@ def found_first(page: PurePath) -> str:
 def with_pages_for_folders(text: str) -> str:
     """A link to a folder leads to the page of it: the site may be opened from disk, where nobody looks for an index."""
     return re.sub(r"(\]\((?!https?:)[^)#]*/)\)", r"\1README.md)", text)
+
+
+def with_bars_in_tables(text: str) -> str:
+    """A bar in a cell has to be written with a backslash, and Python's Markdown would show that in code."""
+    return re.sub(r"`([^`\n]*\\\|[^`\n]*)`", lambda found: f"<code>{_code(found[1])}</code>", text)
+
+
+def _code(text: str) -> str:
+    return html.escape(text.replace("\\|", "|")).replace("|", "&#124;")
 
 
 def with_drawings(text: str, folder: Path) -> str:

@@ -1,6 +1,7 @@
 """What PyTorch's anomaly mode says of a state that is carried from step to step."""
 
 import warnings
+from pathlib import Path
 
 import torch
 
@@ -19,4 +20,4 @@ with warnings.catch_warnings(record=True) as said, torch.autograd.set_detect_ano
     except RuntimeError as error:
         print(f"RuntimeError: {str(error)[:50]} ...")
 for line in str(said[-1].message).partition(" (Triggered")[0].splitlines():
-    print(line.replace(f"{__file__[: -len('with_anomaly_mode.py')]}", ""))
+    print(line.replace(f"{Path(__file__).parent}/", ""))

@@ -8,6 +8,7 @@ import sys
 from functools import cache
 from importlib.metadata import version
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,14 @@ def test_pictures_of_a_graph_are_what_pytorch_has(golden: Golden) -> None:
 def test_blanks_of_a_picture_survive_every_renderer(picture: Path) -> None:
     """Some put blanks in a row together, unless they are asked not to."""
     assert '<svg xml:space="preserve"' in picture.read_text().replace('xmlns="http://www.w3.org/2000/svg" ', "")
+
+
+@pytest.mark.parametrize("document", [each for each in DOCUMENTS if "codes/" not in each and "errors" not in each])
+def test_no_output_is_shown_that_nothing_has_printed(document: str) -> None:
+    """A block of text says where it is from; pages that are made whole need not."""
+    lines = (PROJECT / document).read_text(encoding="utf-8").splitlines()
+
+    assert [above for above, line in pairwise(lines) if line == "```text" and not above.startswith("<!-- from: ")] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
