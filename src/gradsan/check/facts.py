@@ -83,6 +83,7 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
         trained_again=old.is_trained_again,
         is_term=old.is_reached_again and old.is_term,
         carries_more=kinship == "total" and old.is_reached_otherwise,
+        is_average=old.is_average,
         is_operand=old.is_operand,
         additions=len(list(takewhile(_adds, reversed(path[:freed])))),
         doubt=weighed_by(trouble.doubt, trouble.failing, trouble.freeing, *path),

@@ -144,6 +144,7 @@ class SecondPass:
     is_term: bool = False  # the loss is a sum, and what is old is one of its terms, or all of one
     carries_more: bool = False  # more than terms of the loss leads to what is old
     is_target: bool = False  # what is old is what a loss function compares with: `mse_loss(value, old)`
+    is_average: bool = False  # it is added to something new, and all behind it is trained without that sum, too
     is_operand: bool = False  # what is old is multiplied as features and weights are: it is a part of the network
     shaped_by: str | None = None  # a Function with a backward of its own, which leads to nothing but what is old
     additions: int = 1  # for a total: how often something new was added to it since the pass that freed its old terms

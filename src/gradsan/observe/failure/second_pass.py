@@ -11,7 +11,14 @@ from gradsan.observe.failure.kinship import kinship_of
 from gradsan.observe.failure.pass_graph import Graph
 from gradsan.observe.failure.scene import Scene, op_fact, pass_fact, path_fact, runs
 from gradsan.observe.failure.teaching import path_to_teacher
-from gradsan.observe.failure.trained_again import is_reached_otherwise, is_target, is_term, shaped_by, trained_again
+from gradsan.observe.failure.trained_again import (
+    is_average,
+    is_reached_otherwise,
+    is_target,
+    is_term,
+    shaped_by,
+    trained_again,
+)
 from gradsan.observe.graph import (
     REARRANGING,
     Node,
@@ -70,6 +77,7 @@ def second_pass(scene: Scene) -> SecondPass | None:
         trained_again=trained_again(graph, path, crossing, freed_by),
         is_term=is_reached_again and is_term(graph, path, crossing, freed_by),
         carries_more=kinship == "total" and is_reached_otherwise(graph, freed_by),
+        is_average=is_average(graph, path, crossing, freed_by),
         is_target=is_target(path[: crossing + 1]),
         is_operand=is_operand(path[:crossing]),
         shaped_by=shaped_by(graph, path, crossing),
