@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from lsprotocol import types
 
 from gradsan.plug.language_server import Reported, Server
-from gradsan.plug.lsp_words import EXPLAIN, explained, hover, lens
+from gradsan.plug.lsp_words import EXPLAIN, explained, lens
 
 _WATCHED = ("**/*.{py,ipynb}", "**/pyproject.toml", "**/.gitignore")
 
@@ -70,7 +70,7 @@ async def _fixes(ls: Server, params: types.CodeActionParams) -> list[types.CodeA
 def _hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     here = types.Range(params.position, params.position)
     each = next(_within(ls, params.text_document.uri, here), None)
-    return None if each is None else hover(each.finding, each.shown.range)
+    return None if each is None else ls.words(each.project).hover(each.finding, each.shown.range)
 
 
 def _lenses(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens]:
