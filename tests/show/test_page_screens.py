@@ -63,7 +63,7 @@ def look(tab: Tab, name: str, width: int) -> None:
     """Keep all of the page, as long as it is; nothing may stick out of the window."""
     tab.run("new Promise((done) => setTimeout(done, 150))")
     height = max(900, tab.run("document.documentElement.scrollHeight"))
-    clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 0.75}
+    clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
     tab.picture(SCREENS / f"{name}.png", captureBeyondViewport=True, clip=clip)
 
     assert tab.run("document.documentElement.scrollWidth") <= width, name
