@@ -15,6 +15,7 @@ import { count, size } from "./words";
 const ROOMS = [24, 10]; // nodes that are shown at first: so many, or fewer if they would be too small
 const READABLE = 0.7; // of their size
 const [WIDTH, HEIGHT] = [1240, 520]; // that is about what there is
+const MARGIN = 40; // pixels above and below
 const MOST = 240; // nodes that "open more" goes up to
 
 const SIGN: Readonly<Record<Condition, string>> = { live: "●", freed: "○", retained: "◐", leaf: "■", unknown: "?" };
@@ -63,6 +64,7 @@ class View {
   private matches: readonly number[] = [];
   private match = -1;
   private isFitted = false;
+  private room = 0; // pixels of height
   private withParameters = false;
 
   constructor(
@@ -172,13 +174,22 @@ class View {
 
   /** All of it; but no smaller than that, with the end in view at which the loss is. */
   private fit(smallest = 0): void {
-    const [width, height] = [this.svg.clientWidth, this.svg.clientHeight];
-    if (!width || !height) return;
+    const width = this.svg.clientWidth;
+    if (!width) return;
     this.isFitted = true;
+    this.makeRoom(width, smallest);
+    const height = this.svg.clientHeight;
     const scale = Math.max(smallest, Math.min(1.4, width / this.drawn.width, height / this.drawn.height));
     const room = width - this.drawn.width * scale;
     const [x, y] = [room < 0 ? room : room / 2, (height - this.drawn.height * scale) / 2];
     this.zoom.transform(select<SVGSVGElement, unknown>(this.svg), zoomIdentity.translate(x, y).scale(scale));
+  }
+
+  /** A flat graph needs no high window; one that was made higher stays so. */
+  private makeRoom(width: number, smallest: number): void {
+    const scale = Math.max(smallest, Math.min(1.4, width / this.drawn.width));
+    this.room = Math.max(this.room, Math.ceil(this.drawn.height * scale) + MARGIN);
+    this.svg.style.setProperty("--needed", `${this.room}px`);
   }
 
   private center(id: string): void {
@@ -193,6 +204,7 @@ class View {
   private open(opened: Set<string>, keep: string | null = null): void {
     this.arrange(opened);
     this.draw();
+    this.makeRoom(this.svg.clientWidth, READABLE);
     if (keep) this.center(keep);
     else this.fit();
   }
@@ -348,6 +360,7 @@ class View {
 
   /** How many of its ops are live, kept, freed: as lengths of differently drawn pieces. */
   private strip(group: Group, box: Box): SVGElement[] {
+    if (group.states.size < 2) return []; // the box itself is drawn so
     let x = box.x + 12;
     const whole = box.width - 24;
     return ORDER.flatMap((each) => {

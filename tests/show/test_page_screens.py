@@ -111,6 +111,10 @@ def test_output_of_a_notebook(tab: Tab, tmp_path: Path, scheme: Scheme, colors: 
 
     look(tab, f"notebook-{scheme}", 900)
 
+    tab.click("button", "copy")
+    tab.until("document.querySelector('button').textContent === 'copied'")
+    assert tab.pasted().strip() == "self.hidden = self.cell(x, self.hidden.detach())"
+
 
 @pytest.mark.torch
 def test_printed(tab: Tab, pages: Path) -> None:
