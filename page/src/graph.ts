@@ -5,7 +5,7 @@ import { line, curveBasis } from "d3-shape";
 import { zoom, zoomIdentity, zoomTransform, type D3ZoomEvent } from "d3-zoom";
 
 import type { Condition, OpGraph, SourceText } from "./data";
-import { button, h, prose, svg } from "./dom";
+import { button, fitsOnPaper, h, prose, svg } from "./dom";
 import { layout, type Box, type Layout } from "./graph_layout";
 import { found, lineText } from "./graph_search";
 import { conditionOf, treeOf, type Group, type Tree } from "./graph_tree";
@@ -15,6 +15,7 @@ import { count, size } from "./words";
 const ROOMS = [24, 10]; // nodes that are shown at first: so many, or fewer if they would be too small
 const READABLE = 0.7; // of their size
 const [WIDTH, HEIGHT] = [1240, 520]; // that is about what there is
+const FOR_PANEL = 420; // pixels of height, to read it without scrolling
 const MARGIN = 40; // pixels above and below
 const MOST = 240; // nodes that "open more" goes up to
 
@@ -105,6 +106,7 @@ class View {
     new ResizeObserver(() => {
       if (!this.isFitted && this.svg.clientWidth) this.fit(READABLE);
     }).observe(this.svg);
+    fitsOnPaper(this.svg, () => this.fit());
     this.panel.hidden = true;
     this.draw();
   }
@@ -384,6 +386,8 @@ class View {
 
   private tell(group: Group): void {
     this.panel.hidden = false;
+    this.room = Math.max(this.room, FOR_PANEL);
+    this.svg.style.setProperty("--needed", `${this.room}px`);
     const op = group.op;
     const facts: [string, string | null][] =
       op === null

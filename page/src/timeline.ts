@@ -6,7 +6,7 @@ import { area } from "d3-shape";
 import { zoom, zoomIdentity, type D3ZoomEvent } from "d3-zoom";
 
 import type { Sample, Timeline } from "./data";
-import { button, h, prose, svg } from "./dom";
+import { button, fitsOnPaper, h, prose, svg } from "./dom";
 import {
   course,
   largestHolder,
@@ -167,6 +167,7 @@ class View {
       h("div", { class: "card" }, tools, this.legend, scroll, this.said),
     );
     new ResizeObserver(() => this.draw()).observe(scroll);
+    fitsOnPaper(this.svg, () => this.scale(0));
     this.describe();
   }
 

@@ -71,7 +71,7 @@ def timeline_of(passes: int) -> RunTimeline:
         EventLine(Frame("train.py", 57 + at, "train"), what) for at, what in enumerate(("opt", "loss", "opt"))
     )
     samples = tuple(
-        Sample(at, at, (Share(0, 500, 4096), Share(2, 10 * at, 512 * at))) for at in range(min(passes, 400))
+        Sample(at, at, (Share(0, 500, 4096), Share(2, 10 * at, 512 * at))) for at in range(0, passes, passes // 400 + 1)
     )
     holders = ("this step", "earlier steps, through the loss", "total")
     return RunTimeline(passes, passes, lines, tuple(events), 0, holders, samples)

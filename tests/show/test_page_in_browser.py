@@ -356,3 +356,19 @@ def test_printed_page_hides_what_is_only_to_be_clicked(tab: Tab, tmp_path: Path)
     assert tab.texts(".theme") == []
     assert tab.run("getComputedStyle(document.querySelector('.code')).maxHeight") == "none"
     tab.ask("Emulation.setEmulatedMedia", media="")
+
+
+@pytest.mark.torch
+def test_drawings_are_whole_on_paper(tab: Tab, own_cell: Path) -> None:
+    """They were drawn for a window that is wider than paper."""
+    tab.open(own_cell)
+    for view, name in (("Graph", "graph"), ("Timeline", "timeline")):
+        tab.click(".views [role=tab]", view)
+        tab.until(f"document.querySelector('.{name}-drawing').clientWidth > 0")
+        drawing = f"document.querySelector('.{name}-drawing')"
+        tab.run(f"void addEventListener('beforeprint', () => {{ window.shown = {drawing}.getAttribute('viewBox'); }})")
+
+        tab.ask("Page.printToPDF")
+
+        assert tab.run("window.shown") == tab.run(f"`0 0 ${{{drawing}.clientWidth}} ${{{drawing}.clientHeight}}`")
+        assert tab.run(f"{drawing}.hasAttribute('viewBox')") is False
