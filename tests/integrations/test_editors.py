@@ -1,5 +1,6 @@
 """Real editors, with the settings that `docs/editors.md` shows: what they display, and what they write."""
 
+import asyncio
 import json
 import os
 import pty
@@ -10,8 +11,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from lsprotocol import types
 
 from plug.test_server import CARRIED, FIXED
 
@@ -102,6 +105,35 @@ def test_neovim_shows_and_fixes_what_is_found(project: Path) -> None:
     assert seen["left"] == 0
     assert (project / "train.py").read_text() == FIXED
     assert "deprecated" not in seen["said"]
+
+
+@pytest.mark.parametrize("editor", ["visual_studio_code", "neovim", "emacs"])
+def test_server_says_nothing_that_an_editor_cannot_take(editor: str, project: Path) -> None:
+    """pytest-lsp plays editors by what they say of themselves, and warns of whatever these do not support."""
+    pytest_lsp: Any = pytest.importorskip("pytest_lsp")
+    uri = (project / "train.py").as_uri()
+
+    async def act() -> list[types.Diagnostic]:
+        client = pytest_lsp.make_test_lsp_client()
+        await client.start_io(sys.executable, "-m", "gradsan", "server", cwd=project)
+        folder = types.WorkspaceFolder(project.as_uri(), project.name)
+        able = pytest_lsp.client_capabilities(editor)
+        await client.initialize_session(types.InitializeParams(able, workspace_folders=[folder]))
+        client.text_document_did_open(
+            types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "python", 1, CARRIED))
+        )
+        await asyncio.wait_for(client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS), _PATIENCE)
+        (found,) = client.diagnostics[uri]
+        which, place = types.TextDocumentIdentifier(uri), types.Position(LINE - 1, 4)
+        asked = types.CodeActionParams(which, found.range, types.CodeActionContext([found]))
+        fixes = await client.text_document_code_action_async(asked)
+        assert fixes[0].is_preferred
+        assert await client.text_document_hover_async(types.HoverParams(which, place))
+        assert await client.text_document_code_lens_async(types.CodeLensParams(which))
+        await client.shutdown_session()
+        return [found]
+
+    assert [each.code for each in asyncio.run(act())] == ["GS103"]
 
 
 class Terminal:

@@ -130,6 +130,19 @@ RUNS = {
 }
 
 FAILS = {
+    "GS107 grad-freed-graph": """
+    model = DistributedDataParallel(nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4)))
+    kept = {}
+    model.module[1].register_forward_hook(lambda module, args, output: kept.update(hidden=output))
+
+    def penalise(module, given, received):
+        with torch.enable_grad():
+            torch.autograd.grad(kept["hidden"].norm(), model.module[0].weight)
+
+    model.module[2].register_full_backward_hook(penalise)
+    for _ in range(3):
+        model(torch.randn(3, 4)).square().mean().backward()
+""",
     "GS101 same-loss-twice": """
     model = DistributedDataParallel(nn.Linear(4, 4), static_graph=True)
     loss = model(torch.randn(3, 4)).square().sum()
