@@ -1,5 +1,5 @@
 # make run     see gradsan explain an error, on a fresh machine, within a minute
-# make test    everything that CI checks; what needs no torch also on Python 3.12 and 3.13, where they are found
+# make test    everything that CI checks; what needs no torch also on Python 3.12 to 3.14, where they are found
 # make prove   100,000 random programs, in PyTorch and in the model; mutated sources; thousands of faults, signals and kills
 # make explore other random programs for the line log; CI always takes the same
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, fixed, trained, in a few minutes
@@ -22,7 +22,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 QUIET_PIP := python -m pip --disable-pip-version-check --quiet
 PIP := $(BIN)/$(QUIET_PIP)
-LATER := 3.12 3.13
+LATER := 3.12 3.13 3.14
 # Tests of what needs no torch: they are run by these too, and the line log by their `sys.monitoring`.
 PURE = $(wildcard $(addprefix tests/,check causes facts fix knowledge show source lifecycle \
 	observe/test_line_log.py observe/test_recorder.py observe/test_parsing.py observe/test_source_loops.py))

@@ -81,6 +81,9 @@ def test_preferred_fix_is_what_check_would_write(tmp_path: Path) -> None:
         first, *others = await editor.fixes("train.py", found)
         assert first.is_preferred
         assert not any(each.is_preferred for each in others)
+        begin = types.Position(found.range.start.line, 0)  # where a cursor stands that was put on the line
+        found.range = types.Range(begin, begin)
+        assert await editor.fixes("train.py", found) == [first, *others]
         editor.type("train.py", made(CARRIED, first, editor.uri("train.py")))
         assert await editor.shown("train.py") == []
 
