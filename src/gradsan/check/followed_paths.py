@@ -10,9 +10,11 @@ from gradsan.check.machine import Machine, OutOfPatienceError
 from gradsan.check.project import Project
 from gradsan.check.shown import Shown
 from gradsan.check.starts import WHOLE_FILE, Start, callers, definitions, follow, has_pass, kept
+from gradsan.check.stopped import Stopped
 from gradsan.check.suspicions import Suspicions, suspicions
 from gradsan.check.world import World
 from gradsan.facts.held import any_of
+from gradsan.facts.incident import Edited, Incident
 from gradsan.source.file import Source
 
 _PATIENCE_FOR_A_FILE = 15_000  # expressions
@@ -40,11 +42,11 @@ class Reader:
         for start, node in definitions(self.source.tree):
             if node not in self.entered and has_pass(node):
                 self._explore(start)
-        raised = list(self.shown.stopped)
-        for start, node in callers(self.source.tree):
+        for start, node in callers(self.source, self.project):
             if node not in self.entered:
+                before = list(self.shown.stopped)
                 self._explore(start)
-        self.shown.stopped = raised  # what raises hangs on arguments that nobody knows: frozen models, short loops
+                self.shown.stopped = [*before, *_of_its_own(start, self.shown.stopped[len(before) :])]
         return self.shown
 
     def _explore(self, start: Start) -> None:
@@ -93,3 +95,16 @@ class Reader:
         self.entered |= machine.entered
         self.shown.drawn_in |= set(machine.modules)
         return machine
+
+
+def _of_its_own(start: Start, raised: list[Stopped]) -> list[Stopped]:
+    """What raises in a method whatever it is given: a step of its object's optimizer changed what a pass needs.
+
+    What else raises there, or in a function, hangs on arguments that nobody knows: frozen models, short loops.
+    """
+    is_method = len(start) > 1
+    return [each for each in raised if is_method and _is_within_one_call(each.incident)]
+
+
+def _is_within_one_call(incident: Incident) -> bool:
+    return isinstance(incident, Edited) and incident.by_optimizer and incident.when == "now"

@@ -11,9 +11,12 @@ from gradsan.check.imagined_training import train_with
 from gradsan.check.imports import lazy_module, name_of
 from gradsan.check.interpreter import run_main
 from gradsan.check.machine import Call, Machine
+from gradsan.check.project import Project
 from gradsan.check.values import NONE, Class, Function, ops_of
 from gradsan.knowledge.effects import asks_for_pass
+from gradsan.source.disk import locate_import
 from gradsan.source.file import Source
+from gradsan.source.imported import all_imported
 from gradsan.source.names import called_name, calls
 from gradsan.source.tree import Function as Definition
 
@@ -43,16 +46,29 @@ def _calls(node: Definition) -> tuple[ast.Call, ...]:
     return tuple(calls(node))
 
 
-def callers(tree: ast.Module) -> list[tuple[Start, Definition]]:
-    """The functions that lead to one with a pass, by calls within the file or within a class."""
-    all_of = dict(definitions(tree))
-    called = {start: _called(start, node) & all_of.keys() for start, node in all_of.items()}
-    leading = {start for start, node in all_of.items() if has_pass(node)}
+def callers(source: Source, project: Project) -> list[tuple[Start, Definition]]:
+    """The functions that lead to one with a pass: by calls within the file or a class, or of a function of another."""
+    all_of = dict(definitions(source.tree))
+    called = {start: _called(start, node) for start, node in all_of.items()}
+    leading = {start for start, node in all_of.items() if has_pass(node)} | _imported_with_pass(source, project)
     found: list[Start] = []
     while fresh := [start for start, others in called.items() if start not in leading and others & leading]:
         found += fresh
         leading.update(fresh)
     return [(start, all_of[start]) for start in reversed(found)]
+
+
+def _imported_with_pass(source: Source, project: Project) -> set[Start]:
+    """What this file calls functions of others that ask for a pass: `update`, `helpers.update`."""
+    asking = set(project.sifting.called_for_a_pass(source.path, source.content))
+    found: set[Start] = set()
+    for each in all_imported(source.tree) if asking else ():
+        file = locate_import(source.path, each.module, each.level)
+        if each.member:
+            found |= {(each.name,)} if (file, each.member) in asking else set()
+            file = locate_import(source.path, each.path, each.level)
+        found |= {(each.name, name) for where, name in asking if where == file}
+    return found
 
 
 def _called(start: Start, node: Definition) -> set[Start]:
@@ -64,6 +80,8 @@ def _called(start: Start, node: Definition) -> set[Start]:
                 found.add((name,))
             case ast.Attribute(ast.Name("self"), name):
                 found.add((*start[:-1], name))
+            case ast.Attribute(ast.Name(owner), name):
+                found.add((owner, name))
     return found
 
 
