@@ -39,7 +39,7 @@ def find_cut(ran: Ran, names: set[str], walked: Sequence[int], lines: Lines, sin
 
 def _switched_off(ran: Ran, trace: Trace, walked: Sequence[int]) -> FoundCut | None:
     at = trace.last_at(ran.stack[-1]) if ran.stack else None
-    switch = None if at is None else unrecorded(at)
+    switch = None if at is None else unrecorded(at, is_known=True)
     if switch is None:  # a re-entrant checkpoint records nothing if nothing that it is given needs a gradient
         at = None if at is None else next((each for each in at.outwards if checkpoints(each)), None)
     if at is None:
