@@ -4,17 +4,16 @@ import ast
 from dataclasses import dataclass, field
 
 from gradsan.check.agreement import Agreement
-from gradsan.check.certainty import weighed_by_callers
+from gradsan.check.certainty import of_its_own, weighed_by_callers
 from gradsan.check.choices import Decided, Policy, policies
+from gradsan.check.leading_functions import Start, callers, definitions, has_pass
 from gradsan.check.machine import Machine, OutOfPatienceError
 from gradsan.check.project import Project
 from gradsan.check.shown import Shown
-from gradsan.check.starts import WHOLE_FILE, Start, callers, definitions, follow, has_pass, kept
-from gradsan.check.stopped import Stopped
+from gradsan.check.starts import WHOLE_FILE, follow, kept
 from gradsan.check.suspicions import Suspicions, suspicions
 from gradsan.check.world import World
 from gradsan.facts.held import any_of
-from gradsan.facts.incident import Edited, Incident
 from gradsan.source.file import Source
 
 _PATIENCE_FOR_A_FILE = 15_000  # expressions
@@ -46,7 +45,7 @@ class Reader:
             if node not in self.entered:
                 before = list(self.shown.stopped)
                 self._explore(start)
-                self.shown.stopped = [*before, *_of_its_own(start, self.shown.stopped[len(before) :])]
+                self.shown.stopped = [*before, *of_its_own(start, self.shown.stopped[len(before) :])]
         return self.shown
 
     def _explore(self, start: Start) -> None:
@@ -95,16 +94,3 @@ class Reader:
         self.entered |= machine.entered
         self.shown.drawn_in |= set(machine.modules)
         return machine
-
-
-def _of_its_own(start: Start, raised: list[Stopped]) -> list[Stopped]:
-    """What raises in a method whatever it is given: a step of its object's optimizer changed what a pass needs.
-
-    What else raises there, or in a function, hangs on arguments that nobody knows: frozen models, short loops.
-    """
-    is_method = len(start) > 1
-    return [each for each in raised if is_method and _is_within_one_call(each.incident)]
-
-
-def _is_within_one_call(incident: Incident) -> bool:
-    return isinstance(incident, Edited) and incident.by_optimizer and incident.when == "now"

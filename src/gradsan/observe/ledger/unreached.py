@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gradsan.facts.course import CutOff
 from gradsan.observe.graph import ranges_of, reach, roots_of
 from gradsan.observe.ledger.called import bare_parameters, ran_by_name
-from gradsan.observe.ledger.cut_statements import FoundCut, is_compared_at
-from gradsan.observe.ledger.cutting import find_cut
+from gradsan.observe.ledger.cutting import find_cut, is_chosen
 from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.module_runs import Listening, Ran
 from gradsan.observe.ledger.passlines import Asked
@@ -147,27 +146,14 @@ class Unreached:
         for each in ran:
             module = modules.get(each.identities[0], "")
             found = find_cut(each, set(module.split(".")), walked, lines, note.since)
-            if found is not None and not self._is_chosen(found, each):
+            is_late = not self._late.isdisjoint(each.identities)
+            if found is not None and not (is_late and is_chosen(found, each, lines, self._rested)):
                 names = tuple(f"{module}.{key}".removeprefix(".") for key in each.keys)
-                is_late = not self._late.isdisjoint(each.identities)
                 self._cut(CutOff(names, module, 0, found.how, found.at, found.name, is_late=is_late), each)
 
     @property
     def _late(self) -> set[int]:
         return {key for each in self._waiting.values() for key in each.late}
-
-    def _is_chosen(self, cut: FoundCut, ran: Ran) -> bool:
-        """Whether what had a gradient before is cut off by what the program does now, and did not do then.
-
-        Else the very line that runs the module has recorded its graph before, and something has switched that off.
-        """
-        if self._late.isdisjoint(ran.identities):
-            return False
-        at = ran.stack[-1] if ran.stack else None
-        if cut.how != "no-grad" or at is None or is_compared_at(cut.at[-1]):
-            return True
-        spans = self._run.process.lines.created_by(at.file, at.line)
-        return not any(start < self._rested for start, _ in spans)
 
     def _cut(self, fact: CutOff, ran: Ran) -> None:
         """It was found where one of them is cut off."""
