@@ -264,6 +264,50 @@ PAIRS = {
         """,
         "GS102",
     ),
+    "a loop over a range writes every element of a list": (
+        """
+        def meta(sizes, batches):
+            weights = [nn.Parameter(torch.randn(3, 3)) for _ in sizes] + [nn.Parameter(torch.randn(3, 3))]
+            for batch in batches:
+                for i in range(len(sizes) + 1):
+                    weights[i] = weights[i].detach()
+                    weights[i].requires_grad = True
+                out = batch
+                for w in weights:
+                    out = out @ w
+                out.sum().backward()
+                weights = [w - 0.1 * w.exp() for w in weights]
+        """,
+        """
+        def meta(sizes, batches):
+            weights = [nn.Parameter(torch.randn(3, 3)) for _ in sizes] + [nn.Parameter(torch.randn(3, 3))]
+            for batch in batches:
+                out = batch
+                for w in weights:
+                    out = out @ w
+                out.sum().backward()
+                weights = [w - 0.1 * w.exp() for w in weights]
+        """,
+        "GS102",
+    ),
+    "`requires_grad = True` lets what was detached receive gradients": (
+        """
+        w = torch.randn(3, requires_grad=True)
+        for _ in range(5):
+            w = w.detach()
+            w.requires_grad = True
+            (g,) = torch.autograd.grad((w * 2).sum(), [w])
+            w = w - g
+        """,
+        """
+        w = torch.randn(3, requires_grad=True)
+        for _ in range(5):
+            w = w.detach()
+            (g,) = torch.autograd.grad((w * 2).sum(), [w])
+            w = w - g
+        """,
+        "GS203",
+    ),
     "a function that reduces cuts nothing": (
         """
         from lib import reduce_to_scalar

@@ -503,6 +503,73 @@ RULES = [
         y.backward()
         """,
     ),
+    Rule(
+        "a method that calls one with a pass fails by the steps of its own optimizers, whatever it is given",
+        "GS201",
+        found=(
+            """
+            def update(optimizer, loss):
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+            class Agent:
+                def __init__(self):
+                    self.actor, self.critic = nn.Linear(4, 4), nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 1))
+                    self.actor_opt = torch.optim.Adam(self.actor.parameters())
+                    self.critic_opt = torch.optim.Adam(self.critic.parameters())
+                def learn(self, states, targets):
+                    critic_loss = F.mse_loss(self.critic(states), targets)
+                    actor_loss = -self.critic(self.actor(states)).mean()
+                    update(self.critic_opt, critic_loss)
+                    update(self.actor_opt, actor_loss)
+            """,
+            """
+            class Gan:
+                def __init__(self):
+                    self.g, self.d = nn.Linear(4, 4), nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 1))
+                    self.g_opt = torch.optim.Adam(self.g.parameters())
+                    self.d_opt = torch.optim.Adam(self.d.parameters())
+                def losses(self, real):
+                    fake = self.g(torch.randn_like(real))
+                    return self.d(real).mean() - self.d(fake.detach()).mean(), self.d(fake).mean()
+                def apply(self, loss, optimizer):
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                def step(self, real):
+                    for_d, for_g = self.losses(real)
+                    self.apply(for_d, self.d_opt)
+                    self.apply(for_g, self.g_opt)
+            """,
+            """
+            class Worker:
+                def __init__(self, lr):
+                    self.net = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 2))
+                    self.opt = torch.optim.SGD(self.net.parameters(), lr=lr)
+                def train_on(self, loss):
+                    self.opt.zero_grad()
+                    loss.backward()
+                    self.opt.step()
+                def round(self, first, second):
+                    one, two = self.net(first).mean(), self.net(second).mean()
+                    self.train_on(one)
+                    self.train_on(two)
+            """,
+        ),
+        near_miss="""
+        class Worker:
+            def __init__(self, lr):
+                self.net = nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 2))
+                self.opt = torch.optim.SGD(self.net.parameters(), lr=lr)
+            def train_on(self, loss):
+                self.opt.zero_grad()
+                loss.backward()
+                self.opt.step()
+            def round(self, first, second):
+                self.train_on(self.net(first).mean())
+                self.train_on(self.net(second).mean())
+        """,
+    ),
 ]
 
 

@@ -86,6 +86,97 @@ RULES = [
         """,
     ),
     Rule(
+        "a call whose result is back-propagated has computed it and cleared nothing",
+        "GS303",
+        found=(
+            """
+            from lib import diffusion
+            for batch in x:
+                losses = diffusion.training_losses(model, batch)
+                losses['loss'].mean().backward()
+                opt.step()
+            """,
+            """
+            from lib import objective
+            scaler = torch.amp.GradScaler()
+            for batch in x:
+                scaler.scale(objective(model, batch)).backward()
+                scaler.step(opt)
+                scaler.update()
+            """,
+            """
+            from lib import objective
+            def train(flag, loader):
+                for batch in loader:
+                    loss = objective(batch, model=model)
+                    if flag:
+                        opt.zero_grad()
+                        loss.backward()
+                        opt.step()
+                    else:
+                        loss.backward()
+                        opt.step()
+            """,
+        ),
+        near_miss="""
+        from lib import prepare
+        for batch in x:
+            prepare(model)
+            F.mse_loss(model(batch), batch).backward()
+            opt.step()
+        """,
+    ),
+    Rule(
+        "a term that is made of `.data` of a model's weights is a constant, though the model is only assumed",
+        "GS306",
+        found=(
+            """
+            def train(model, loader, optimizer, weight):
+                for data, target in loader:
+                    fit = F.mse_loss(model(data), target)
+                    norm = torch.norm(model.decoder.data, p=1)
+                    total = fit + weight * norm
+                    optimizer.zero_grad()
+                    total.backward()
+                    optimizer.step()
+            """,
+            """
+            def train(net, loader, optimizer, weight):
+                for data, target in loader:
+                    penalty = 0.0
+                    for p in net.parameters():
+                        penalty = penalty + p.data.abs().sum()
+                    total = F.mse_loss(net(data), target) + weight * penalty
+                    optimizer.zero_grad()
+                    total.backward()
+                    optimizer.step()
+            """,
+            """
+            class Trainer:
+                def __init__(self, model):
+                    self.model = model
+                    self.optimizer = torch.optim.Adam(self.model.parameters())
+                def train(self, loader):
+                    for data, target in loader:
+                        smooth = self.model.filters.data.pow(2).mean() + self.model.scale.data.abs().sum()
+                        loss = F.mse_loss(self.model(data), target) + 0.1 * smooth
+                        self.optimizer.zero_grad()
+                        loss.backward()
+                        self.optimizer.step()
+            """,
+        ),
+        near_miss="""
+        def train(model, loader, optimizer, weight):
+            for data, target in loader:
+                fit = F.mse_loss(model(data), target)
+                total = fit + weight * (model.decoder - model.decoder.data).abs().sum()
+                optimizer.zero_grad()
+                total.backward()
+                optimizer.step()
+                model.decoder.data.clamp_(min=0)
+        """,
+    ),
+    Rule(
         "a retain of which nothing is known to need it is needless, though the model is only assumed",
         "GS302",
         found=(

@@ -148,7 +148,9 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
         how = _CUTS.get(cut.how, cut.how)
         shown = _shown(cut.parameters) or f"parameters of `{cut.module}`"
         receives, them = ("receives", "it") if len(cut.parameters) == 1 else ("receive", "them")
-        if cut.steps is None:
+        if cut.is_late:
+            never = f"{receives} no gradient any more, from some time on"
+        elif cut.steps is None:
             never = f"never {receives} a gradient"
         else:
             never = f"{'has' if receives == 'receives' else 'have'} never received a gradient in {cut.steps} steps"

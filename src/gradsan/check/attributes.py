@@ -2,7 +2,9 @@
 
 import ast
 
+from gradsan.check.assumed_modules import as_module, is_module_like
 from gradsan.check.function_calls import enter
+from gradsan.check.graph import Cut
 from gradsan.check.imports import name_in
 from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import cut
@@ -29,6 +31,7 @@ from gradsan.check.values import (
 )
 from gradsan.knowledge.tensors import operation
 from gradsan.source.disk import locate_import
+from gradsan.source.names import dotted
 
 
 @entered(OWNERS, Library)
@@ -147,9 +150,21 @@ def unknown_attribute(machine: Machine, value: Value, name: str, node: ast.expr)
         return known
     if value.op is not None:
         return _attribute_of_op(machine, value, name, node)
+    module = _module_of(machine, node) if name == "data" else None
+    if module is not None:
+        return Tensor(of=value, cut=Cut(machine.site(node), "`.data`", leaves=tuple(leaves_of(module))))
     label = f"{value.label}.{name}" if value.label else name
     created = value.attributes[name] = Value(label=label, created=machine.site(node))
     return created
+
+
+def _module_of(machine: Machine, node: ast.expr) -> Layer | None:
+    """Whose weight it is of which `.data` is asked: `model`, of `model.scale.data`."""
+    match node:
+        case ast.Attribute(ast.Attribute(ast.Name() | ast.Attribute() as owner)) if dotted(owner):
+            value = machine.evaluate(owner)
+            return as_module(value) if is_module_like(machine, value) else None
+    return None
 
 
 def _attribute_of_op(machine: Machine, value: Value, name: str, node: ast.expr) -> Value:

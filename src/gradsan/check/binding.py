@@ -6,13 +6,14 @@ from collections.abc import Callable
 from gradsan.check.gathering import gather, gather_total
 from gradsan.check.graph import Label, Leaf
 from gradsan.check.machine import Machine
-from gradsan.check.new_ops import edit, result
+from gradsan.check.new_ops import edit, require, result
 from gradsan.check.slots import index
 from gradsan.check.tables import TARGETS, entered
 from gradsan.check.troubles import Rebinding
 from gradsan.check.values import (
     NONE,
     Const,
+    Index,
     Instance,
     Layer,
     Mapping,
@@ -100,11 +101,10 @@ def _set_data(machine: Machine, owner: Value, value: Value, node: ast.Attribute)
 
 @entered(SPECIAL, "requires_grad")
 def _require(machine: Machine, owner: Value, value: Value, node: ast.Attribute) -> bool:
-    """`p.requires_grad = False`."""
+    """`p.requires_grad = False`, and `True`."""
     if not isinstance(value, Const):
         return False
-    wanted, site = bool(value.value), machine.site(node)
-    machine.world.require(leaves_of(owner), site, wanted=wanted, certain=machine.is_certain)
+    require(machine, owner, node, wanted=bool(value.value))
     return True
 
 
@@ -139,11 +139,14 @@ def _set_element(machine: Machine, owner: Sequence, target: ast.Subscript, value
     if isinstance(target.slice, ast.Slice):
         owner.elements = list(value.elements) if isinstance(value, Sequence) else [value]
         return
-    position = owner.position(machine.evaluate(target.slice))
+    slot = machine.evaluate(target.slice)
+    position = owner.position(slot)
     if owner.elements:
         at = -1 if position is None else position
         gather_total(machine, target, owner.elements[at], value)
         owner.elements[at] = value
+    if position is not None and isinstance(slot, Index) and slot.onwards:  # the iterations to come write the rest
+        owner.elements[position + 1 :] = [value] * (len(owner.elements) - position - 1)
 
 
 def _set_part(machine: Machine, owner: Value, target: ast.Subscript, value: Value) -> None:

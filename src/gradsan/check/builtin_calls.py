@@ -114,7 +114,7 @@ def _range(machine: Machine, call: Call) -> Value:
 
 
 def _indices(first: int) -> list[Value]:
-    return [Index(position=first + at) for at in range(_FOLLOWED)]
+    return [Index(position=first + at, onwards=at == _FOLLOWED - 1) for at in range(_FOLLOWED)]
 
 
 @entered(BUILTINS, "enumerate")

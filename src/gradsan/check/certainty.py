@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from gradsan.check.definitions import attributes_set
 from gradsan.check.graph import DOUBTFUL, UNKNOWN, Op
-from gradsan.check.starts import Start, definitions
+from gradsan.check.leading_functions import Start, definitions
 from gradsan.check.stopped import Stopped
+from gradsan.facts.incident import Edited, Incident
 
 
 def weighed_by_callers(stopped: Stopped, start: Start, entered: set[ast.AST], tree: ast.Module) -> Stopped:
@@ -28,3 +29,16 @@ def _is_reset(stopped: Stopped, cls: str, entered: set[ast.AST], tree: ast.Modul
     attribute = rest.partition(".")[0].partition("[")[0]
     others = [node for names, node in definitions(tree) if names[0] == cls and node not in entered]
     return first == "self" and any(attribute in attributes_set(each) for each in others)
+
+
+def of_its_own(start: Start, raised: list[Stopped]) -> list[Stopped]:
+    """What raises in a method whatever it is given: a step of its object's optimizer changed what a pass needs.
+
+    What else raises there, or in a function, hangs on arguments that nobody knows: frozen models, short loops.
+    """
+    is_method = len(start) > 1
+    return [each for each in raised if is_method and _is_within_one_call(each.incident)]
+
+
+def _is_within_one_call(incident: Incident) -> bool:
+    return isinstance(incident, Edited) and incident.by_optimizer and incident.when == "now"

@@ -40,8 +40,13 @@ def detached_terms(world: World) -> Iterator[tuple[Op, CutOff | None]]:
             continue
         lost = sorted(_beyond(cut).intersection(done.reached), key=_named)
         others = {term for root in done.roots for term in terms(root)}
-        if lost and others.isdisjoint(cut.ops) and not any(leaf.assumed for leaf in lost):
+        if lost and others.isdisjoint(cut.ops) and _are_seen(lost, cut):
             yield op, _lost_at(cut, lost[0].module, is_term=True)
+
+
+def _are_seen(lost: list[Leaf], cut: Cut) -> bool:
+    """Whether what a cut keeps a term away from is there: in source, or the cut is made at a parameter itself."""
+    return set(lost) <= set(cut.leaves) or not any(leaf.assumed for leaf in lost)
 
 
 def _lost_at(cut: Cut, module: str, *, is_term: bool = False) -> CutOff:

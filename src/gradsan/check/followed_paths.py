@@ -4,12 +4,13 @@ import ast
 from dataclasses import dataclass, field
 
 from gradsan.check.agreement import Agreement
-from gradsan.check.certainty import weighed_by_callers
+from gradsan.check.certainty import of_its_own, weighed_by_callers
 from gradsan.check.choices import Decided, Policy, policies
+from gradsan.check.leading_functions import Start, callers, definitions, has_pass
 from gradsan.check.machine import Machine, OutOfPatienceError
 from gradsan.check.project import Project
 from gradsan.check.shown import Shown
-from gradsan.check.starts import WHOLE_FILE, Start, callers, definitions, follow, has_pass, kept
+from gradsan.check.starts import WHOLE_FILE, follow, kept
 from gradsan.check.suspicions import Suspicions, suspicions
 from gradsan.check.world import World
 from gradsan.facts.held import any_of
@@ -40,11 +41,11 @@ class Reader:
         for start, node in definitions(self.source.tree):
             if node not in self.entered and has_pass(node):
                 self._explore(start)
-        raised = list(self.shown.stopped)
-        for start, node in callers(self.source.tree):
+        for start, node in callers(self.source, self.project):
             if node not in self.entered:
+                before = list(self.shown.stopped)
                 self._explore(start)
-        self.shown.stopped = raised  # what raises hangs on arguments that nobody knows: frozen models, short loops
+                self.shown.stopped = [*before, *of_its_own(start, self.shown.stopped[len(before) :])]
         return self.shown
 
     def _explore(self, start: Start) -> None:

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 from gradsan.facts import doubt as doubts
 from gradsan.report import Holder
@@ -118,6 +118,11 @@ class Leaf:
     gradient_read: bool = False
     number: int = field(default_factory=tick)
 
+    @property
+    def gradients(self) -> "list[Contribution]":
+        """Those that are there still, as far as the program is seen."""
+        return [each for each in self.given if each.is_there]
+
     def use_gradients(self, site: Site | None = None) -> None:
         """A step takes its gradients, or somebody who cannot be seen."""
         for each in self.given:
@@ -205,12 +210,26 @@ class Pass:
         return not self.reached or any(leaf.assumed for leaf in self.reached) or any(op.doubt for op in self.ops)
 
 
+class Answer(Protocol):
+    """What a call has returned that was not followed."""
+
+    @property
+    def op(self) -> Op | None:
+        """Its op, once it is known to have a graph."""
+
+
 @dataclass(slots=True, eq=False)
 class Contribution:
     """A gradient that a pass gave to a leaf."""
 
     source: Pass
     stepped: Site | None = None  # the step that has used it
+    questioned: "list[Answer]" = field(default_factory=list)  # by calls that had the parameter in their hands
+
+    @property
+    def is_there(self) -> bool:
+        """Whether nobody can have cleared it: a call whose result is back-propagated has computed it, and no more."""
+        return all(each.op is not None and each.op.walked for each in self.questioned)
 
 
 @dataclass(slots=True, eq=False)

@@ -104,7 +104,14 @@ def lost_by(machine: Machine, values: Iterable[Value]) -> Cut | None:
     if gradients and machine.world.recording:
         is_mixed = gradients[0].mixed or not all(map(_is_plain, contained))
         return gradients[0] if gradients[0].mixed == is_mixed else replace(gradients[0], mixed=True)
-    return next((each for each in cuts if each.gave is None), None)
+    return next((each for each in cuts if each.gave is None and not _is_joined(each, contained)), None)
+
+
+def _is_joined(cut: Cut, operands: list[Value]) -> bool:
+    """Whether a weight of the same module stands beside it, of which nobody has seen that it is one."""
+    modules = {leaf.module for leaf in cut.leaves if leaf.assumed}
+    names = (each.label for each in operands if type(each) is Value and each.label) if modules else ()
+    return any(name.rpartition(".")[0] in modules for name in names)
 
 
 def _is_plain(value: Value) -> bool:
@@ -115,6 +122,14 @@ def _is_plain(value: Value) -> bool:
 
 def _is_list(value: Value) -> bool:
     return isinstance(value, Sequence | Mapping)
+
+
+def require(machine: Machine, value: Value, node: ast.AST, *, wanted: bool) -> None:
+    """Parameters are to receive gradients, or none; a tensor without a graph becomes one that receives them."""
+    leaves = leaves_of(value)
+    machine.world.require(leaves, machine.site(node), wanted=wanted, certain=machine.is_certain)
+    if wanted and not leaves and isinstance(value, Tensor) and value.op is None:
+        value.leaf, value.cut = Leaf(value.label or "?", value.label or "?"), None
 
 
 def cut(machine: Machine, value: Value, how: str, node: ast.AST) -> Tensor:

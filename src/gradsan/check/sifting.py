@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from gradsan.knowledge.effects import accumulates, named
 from gradsan.source.disk import locate_import, said_by
@@ -12,6 +13,8 @@ _ACCUMULATING = "|".join(sorted(filter(accumulates, named("walks"))))
 _PASS = re.compile(rf"\.(?:{_ACCUMULATING})\(|autograd\.(?:{_ASKING})\(|def training_step\b".encode())
 _BARE_PASS = re.compile(rb"\bgrad\(")  # after `from torch.autograd import grad`
 _IMPORT = re.compile(rb"^[ \t]*+(?:from[ \t]++(\.*+)([\w.]*+)[ \t]++import|import[ \t]++([\w.]++))", re.MULTILINE)
+_TOP_LEVEL = re.compile(rb"^(?=[^\s#)])", re.MULTILINE)  # where a statement of the file itself begins
+_FUNCTION = re.compile(rb"(?:async[ \t]+)?def[ \t]+(\w+)")
 _DEEPEST_IMPORT = 3
 
 
@@ -21,12 +24,29 @@ class Sifting:
 
     looked_at: set[str] = field(default_factory=set)  # files that others import
     _known: dict[tuple[str, int], bool] = field(default_factory=dict)  # by file, and how deep was looked
+    _asking: dict[str, tuple[bytes, ...]] = field(default_factory=dict)  # functions with a pass, by file
 
     def is_worth_reading(self, path: str, content: bytes) -> bool:
         """Whether there can be anything to find: a pass in the file, or in one that this program draws in."""
-        return _has_pass(content) or (
-            depends_on_others(path, content) and self._draws_in(path, content, _DEEPEST_IMPORT)
-        )
+        if _has_pass(content):
+            return True
+        if not depends_on_others(path, content):
+            return False
+        is_program = b"__main__" in content and self._draws_in(path, content, _DEEPEST_IMPORT)
+        return is_program or any(self.called_for_a_pass(path, content))
+
+    def called_for_a_pass(self, path: str, content: bytes) -> Iterator[tuple[str, str]]:
+        """The functions of other files that ask for a pass and that this one calls: their files, and their names."""
+        for file in dict.fromkeys(_imported(path, content)):
+            for name in self._asking_in(file) if file != path else ():
+                if re.search(rb"\b" + name + rb"(?:[ \t]*\(|[ \t]+as\b)", content):
+                    yield file, name.decode(errors="replace")
+
+    def _asking_in(self, path: str) -> tuple[bytes, ...]:
+        if path not in self._asking:
+            self.looked_at.add(path)
+            self._asking[path] = _asking_functions(content_at(path))
+        return self._asking[path]
 
     def leads_to_pass(self, path: str) -> bool:
         """Whether there is a pass in a file, or in one that it imports itself."""
@@ -46,8 +66,25 @@ class Sifting:
 
 
 def depends_on_others(path: str, content: bytes) -> bool:
-    """Whether others may make a program of it that is worth reading, though there is no pass in it."""
-    return b"__main__" in content and path.endswith(".py")
+    """Whether others may make a program of it that is worth reading, though there is no pass in it.
+
+    It is run, or it trains: whoever calls a function with a pass has an optimizer.
+    """
+    return path.endswith(".py") and (b"__main__" in content or b"optim" in content)
+
+
+def _asking_functions(content: bytes) -> tuple[bytes, ...]:
+    """The functions of a file, outside of its classes, that ask for a pass themselves."""
+    if not _has_pass(content):
+        return ()
+    statements = (content[start:end] for start, end in pairwise(_beginnings(content)))
+    named = ((_FUNCTION.match(each), each) for each in statements)
+    return tuple(found[1] for found, statement in named if found and _has_pass(statement))
+
+
+def _beginnings(content: bytes) -> Iterator[int]:
+    yield from (found.start() for found in _TOP_LEVEL.finditer(content))
+    yield len(content)
 
 
 def _has_pass(content: bytes) -> bool:

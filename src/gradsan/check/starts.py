@@ -1,70 +1,16 @@
 """Where paths begin: with a file as a program, and with its functions that this does not reach."""
 
-import ast
-from collections.abc import Iterator
-from functools import lru_cache
-
-from gradsan.check.builtin_calls import REVEALING
 from gradsan.check.function_calls import enter
 from gradsan.check.graph import Op
 from gradsan.check.imagined_training import train_with
 from gradsan.check.imports import lazy_module, name_of
 from gradsan.check.interpreter import run_main
+from gradsan.check.leading_functions import Start
 from gradsan.check.machine import Call, Machine
 from gradsan.check.values import NONE, Class, Function, ops_of
-from gradsan.knowledge.effects import asks_for_pass
 from gradsan.source.file import Source
-from gradsan.source.names import called_name, calls
-from gradsan.source.tree import Function as Definition
 
-Start = tuple[str, ...]  # the names of a function, from the module inwards; empty: the file itself
 WHOLE_FILE: Start = ()
-
-
-def definitions(tree: ast.Module) -> Iterator[tuple[Start, Definition]]:
-    """The functions of a file, and the methods of its classes."""
-    for node in tree.body:
-        if isinstance(node, Definition):
-            yield (node.name,), node
-        elif isinstance(node, ast.ClassDef):
-            yield from (((node.name, inner.name), inner) for inner in node.body if isinstance(inner, Definition))
-
-
-def has_pass(node: Definition) -> bool:
-    """Whether a function asks for a pass itself, is one that a trainer back-propagates, or one that is asked about."""
-    called = _calls(node)
-    asks = any(isinstance(each.func, ast.Attribute) and asks_for_pass(each.func.attr) for each in called)
-    return asks or node.name == "training_step" or REVEALING in map(called_name, called)
-
-
-@lru_cache(maxsize=256)
-def _calls(node: Definition) -> tuple[ast.Call, ...]:
-    """The calls in a function: they are asked for again and again while a file is read."""
-    return tuple(calls(node))
-
-
-def callers(tree: ast.Module) -> list[tuple[Start, Definition]]:
-    """The functions that lead to one with a pass, by calls within the file or within a class."""
-    all_of = dict(definitions(tree))
-    called = {start: _called(start, node) & all_of.keys() for start, node in all_of.items()}
-    leading = {start for start, node in all_of.items() if has_pass(node)}
-    found: list[Start] = []
-    while fresh := [start for start, others in called.items() if start not in leading and others & leading]:
-        found += fresh
-        leading.update(fresh)
-    return [(start, all_of[start]) for start in reversed(found)]
-
-
-def _called(start: Start, node: Definition) -> set[Start]:
-    """The functions that a function calls by their names, and the methods that a method calls on its own object."""
-    found: set[Start] = set()
-    for each in _calls(node):
-        match each.func:
-            case ast.Name(name):
-                found.add((name,))
-            case ast.Attribute(ast.Name("self"), name):
-                found.add((*start[:-1], name))
-    return found
 
 
 def follow(machine: Machine, source: Source, start: Start) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from gradsan.check.graph import LIKELY, Leaf
 from gradsan.check.machine import Call, Machine
-from gradsan.check.new_ops import cut, edit, untyped
+from gradsan.check.new_ops import cut, edit, require, untyped
 from gradsan.check.pass_calls import backward
 from gradsan.check.tables import RECEIVERS, entered
 from gradsan.check.torch_functions import fresh, torch_function
@@ -61,12 +61,7 @@ def _detach_in_place(machine: Machine, value: Tensor, call: Call) -> Value:
 
 @entered(METHODS, "requires_grad_")
 def _require(machine: Machine, value: Tensor, call: Call) -> Value:
-    wants = not is_false(call.first)
-    if value.leaf is not None:
-        site = machine.site(call.node)
-        machine.world.require([value.leaf], site, wanted=wants, certain=machine.is_certain)
-    elif wants and value.op is None:
-        value.leaf, value.cut = Leaf(value.label or "?", value.label or "?"), None
+    require(machine, value, call.node, wanted=not is_false(call.first))
     return value
 
 

@@ -14,27 +14,41 @@ def unknown_call(machine: Machine, name: str, call: Call) -> Value:
     """The result of something unknown: it may carry whatever was put in."""
     last = name.rsplit(".", 1)[-1].lower()
     is_loss = any(word in last for word in LOSS_WORDS)
-    _let_go(machine, call.given, harmless=is_loss or last in HARMLESS)
+    is_harmless = last in HARMLESS
+    if not is_loss and not is_harmless:
+        _hand_over(machine, call.given)
+    answer = _answer(machine, name, call, LIKELY if is_loss else DOUBTFUL, is_harmless=is_harmless)
+    _let_clear(machine, call.given, answer)
+    return answer
+
+
+def _answer(machine: Machine, name: str, call: Call, doubt: int, *, is_harmless: bool) -> Value:
+    last = name.rsplit(".", 1)[-1].lower()
     carried = [value for value, _ in call.given if ops_of(value)]
-    if last in HARMLESS or not carried:
+    if is_harmless or not carried:
         return opaque(machine, call.node)
     if operation(last).cuts or any(word in last for word in CUTTING_WORDS):
         return cut(machine, carried[0], f"`{name}`", call.node)
-    doubt = LIKELY if is_loss else DOUBTFUL
-    return untyped(result(machine, last, call.given, call.node, doubt=doubt, scalar=is_loss))
+    return untyped(result(machine, last, call.given, call.node, doubt=doubt, scalar=doubt == LIKELY))
 
 
-def _let_go(machine: Machine, given: Several[Given], *, harmless: bool) -> None:
-    """What was handed to something unknown may be kept, changed or cleared there."""
+def _hand_over(machine: Machine, given: Several[Given]) -> None:
+    """What was handed to something unknown may be kept or changed there."""
+    for value, _ in given:
+        _escape(value)
+        machine.world.handed_over += [(tick(), op) for op in ops_of(value)]
+
+
+def _let_clear(machine: Machine, given: Several[Given], answer: Value) -> None:
+    """Gradients may be cleared by whoever was handed an optimizer; or a model, unless it only computed with it."""
     for value, _ in given:
         optimizer, module = value.optimizer or value, value.layer or value
         if isinstance(optimizer, Optimizer):
             machine.world.forget_gradients(machine.world.owned(optimizer))
-        elif isinstance(module, Layer | Instance):
+        elif isinstance(module, Instance) and any(isinstance(each, Optimizer) for each in module.attributes.values()):
             machine.world.forget_gradients(leaves_of(module))
-        if not harmless:
-            _escape(value)
-            machine.world.handed_over += [(tick(), op) for op in ops_of(value)]
+        elif isinstance(module, Layer | Instance):
+            machine.world.question_gradients(leaves_of(module), answer)
 
 
 def _escape(value: Value) -> None:

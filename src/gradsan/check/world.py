@@ -33,7 +33,7 @@ from gradsan.check.troubles import (
     SecondWalk,
     Trouble,
 )
-from gradsan.check.values import Optimizer
+from gradsan.check.values import Optimizer, Value
 from gradsan.check.walking import Reached, Walk, walk
 from gradsan.facts.held import Held
 from gradsan.lifecycle.engine import Reason
@@ -129,12 +129,12 @@ class World:
         now = tick()
         for done in self.passes[-1:]:  # a step that comes right after a pass is what it was asked for
             done.used |= not done.wasted
-        for leaf in [each for each in self.owned(optimizer) if each.given]:
+        for leaf in [each for each in self.owned(optimizer) if each.gradients]:
             self._note_piled(leaf, optimizer, site)
             leaf.storage.edit(site, optimizer.name)
             leaf.storage.changes += [Change(now, site)] if certain and leaf in optimizer.owned else []
             leaf.use_gradients(site)
-        for leaf in [each for each in self.unseen.values() if each.given]:  # whoever steps next trains it
+        for leaf in [each for each in self.unseen.values() if each.gradients]:  # whoever steps next trains it
             self._note_piled(leaf, optimizer, site)
             leaf.use_gradients(site)
         self.updates.append(now)
@@ -142,9 +142,9 @@ class World:
 
     def _note_piled(self, leaf: Leaf, optimizer: Optimizer, site: Site) -> None:
         """Note that a step uses new gradients on top of those that it has used before."""
-        steps = [each.stepped.node if each.stepped else None for each in leaf.given]
+        steps = [each.stepped.node if each.stepped else None for each in leaf.gradients]
         if site.node in steps and None in steps:
-            new = [each.source for each in leaf.given if each.stepped is None]
+            new = [each.source for each in leaf.gradients if each.stepped is None]
             self.piled.append(Piled(optimizer, site, new[-1], self.moment))
 
     def owned(self, optimizer: Optimizer) -> list[Leaf]:
@@ -167,7 +167,7 @@ class World:
         self.forget_gradients(())
         unread = frozenset(leaf for leaf in leaves if not leaf.gradient_read)
         for leaf in leaves:
-            for each in leaf.given:
+            for each in leaf.gradients:
                 each.source.wasted |= each.stepped is None and not leaf.gradient_read
             leaf.given.clear()
         self.clearings.append((tick(), unread))
@@ -183,6 +183,13 @@ class World:
         for leaf in (*leaves, *self.unseen.values()):
             leaf.use_gradients()
             leaf.given.clear()
+
+    def question_gradients(self, leaves: Iterable[Leaf], answer: Value) -> None:
+        """A call that is not followed had modules in its hands: it has cleared their gradients, or computed a loss."""
+        for leaf in (*leaves, *self.unseen.values()):
+            leaf.use_gradients()
+            for each in leaf.given:
+                each.questioned.append(answer)
 
     def update(self, leaf: Leaf, site: Site, *, counted: bool = True, certain: bool = False) -> None:
         """A parameter is changed by hand. `certain`: on no assumption."""

@@ -284,6 +284,7 @@ class CutOff:
     cut: Stack
     name: str | None  # the tensor that was cut
     is_term: bool = False  # other terms of the loss reach them all the same: it is this term that trains nothing
+    is_late: bool = False  # they were reached at first
     doubt: int = SURE
 
     @property

@@ -100,6 +100,7 @@ class Index(Value):
     """The number of an iteration: known to be the first or a later one, and nothing else."""
 
     position: int = 0
+    onwards: bool = False  # it stands for all iterations that come after it, too
 
     @property
     def truth(self) -> bool | None:

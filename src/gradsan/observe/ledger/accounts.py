@@ -84,4 +84,4 @@ class Accounts:
     def rest(self) -> None:
         """Nothing is handed on for a while."""
         self.gradients.rest()
-        self.unreached.heard()
+        self.unreached.rest()

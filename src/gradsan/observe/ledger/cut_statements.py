@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from gradsan.facts.course import Cutting
 from gradsan.facts.incident import Stack
+from gradsan.facts.location import Frame
 from gradsan.knowledge.hints import LOSS_WORDS
 from gradsan.observe.naming.cuts import Cut, cut_at
 from gradsan.observe.naming.trace import Execution
+from gradsan.observe.user_statements import statements_at
 from gradsan.source.names import called_name
 from gradsan.source.stores import parts, stores
 
@@ -59,6 +61,11 @@ def cuts_in(statement: ast.stmt) -> Iterator[Cut]:
     """All that cut, and may do so by accident."""
     found = (cut_at(node) for node in parts(statement) if isinstance(node, ast.expr))
     return (each for each in found if each is not None and each.how is not None)
+
+
+def is_compared_at(place: Frame) -> bool:
+    """`set_grad_enabled(step < 1000)`: whether something is compared there, as a schedule is."""
+    return any(isinstance(node, ast.Compare) for each in statements_at(place) for node in parts(each))
 
 
 def calls_in(nodes: Iterable[ast.AST]) -> list[ast.Call]:

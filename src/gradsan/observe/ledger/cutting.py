@@ -7,7 +7,15 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise, takewhile
 
-from gradsan.observe.ledger.cut_statements import FoundCut, calls_in, cuts_in, found_at, hands_on, is_target
+from gradsan.observe.ledger.cut_statements import (
+    FoundCut,
+    calls_in,
+    cuts_in,
+    found_at,
+    hands_on,
+    is_compared_at,
+    is_target,
+)
 from gradsan.observe.ledger.module_runs import Ran
 from gradsan.observe.ledger.spans import end_of, meets
 from gradsan.observe.log.lines import Lines
@@ -37,9 +45,20 @@ def find_cut(ran: Ran, names: set[str], walked: Sequence[int], lines: Lines, sin
     return _Forward(trace, walked).run(creators[-1], names) if creators else None
 
 
+def is_chosen(cut: FoundCut, ran: Ran, lines: Lines, before: int) -> bool:
+    """Whether what was trained is cut off by what the program does now, and did not do `before` an op.
+
+    Else the very line that runs the module has recorded its graph then, and something has switched that off.
+    """
+    at = ran.stack[-1] if ran.stack else None
+    if cut.how != "no-grad" or at is None or is_compared_at(cut.at[-1]):
+        return True
+    return not any(start < before for start, _ in lines.created_by(at.file, at.line))
+
+
 def _switched_off(ran: Ran, trace: Trace, walked: Sequence[int]) -> FoundCut | None:
     at = trace.last_at(ran.stack[-1]) if ran.stack else None
-    switch = None if at is None else unrecorded(at)
+    switch = None if at is None else unrecorded(at, is_known=True)
     if switch is None:  # a re-entrant checkpoint records nothing if nothing that it is given needs a gradient
         at = None if at is None else next((each for each in at.outwards if checkpoints(each)), None)
     if at is None:

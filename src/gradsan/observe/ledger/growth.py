@@ -19,8 +19,12 @@ class Growth:
 
     def pass_begins(self, asked: Asked) -> None:
         """Of a line whose passes walk more and more."""
-        if asked.note.seen and asked.line.carried is None and _grows(asked.line):
+        if not asked.note.seen or asked.line.carried is not None:
+            return
+        if _grows(asked.line):
             self._run.budget.spend(lambda: self._name(asked))
+        elif _may_begin_to_grow(asked.line):  # have the next one walked, too
+            asked.note.site.due = min(asked.note.site.due, asked.note.site.passes)
 
     def _name(self, asked: Asked) -> None:
         process = self._run.process
@@ -32,6 +36,12 @@ def _grows(line: Line) -> bool:
     walks = [*line.walks, *line.latest][-_SHOW_GROWTH:]
     is_back = all(each.back > 1 for each in walks[1:])
     return len(walks) == _SHOW_GROWTH and is_back and all(one.ops < two.ops for one, two in pairwise(walks))
+
+
+def _may_begin_to_grow(line: Line) -> bool:
+    """Whether the latest pass of which a snapshot was taken reaches further back than all before it."""
+    *earlier, last = [*line.walks, *line.latest]
+    return bool(earlier) and last.back > max(1, *(each.back for each in earlier))
 
 
 def _iteration_begins(lines: Lines, frame: FrameType, since: int) -> int:

@@ -6,13 +6,14 @@ forward listened to, as a whole.
 
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gradsan.facts.course import CutOff
 from gradsan.observe.graph import ranges_of, reach, roots_of
 from gradsan.observe.ledger.called import bare_parameters, ran_by_name
-from gradsan.observe.ledger.cutting import find_cut
+from gradsan.observe.ledger.cutting import find_cut, is_chosen
 from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.module_runs import Listening, Ran
 from gradsan.observe.ledger.passlines import Asked
@@ -34,6 +35,7 @@ class _Waiting:
     """The parameters of one optimizer that have had no gradient so far."""
 
     parameters: "dict[int, weakref.ref[Any]]"
+    late: set[int] = field(default_factory=set)  # those that had one in earlier steps
     steps: int = 0
     turn: int = 0
 
@@ -73,6 +75,8 @@ class Unreached:
         self._unheard: set[int] = set()  # parameters whose modules must not be listened to, but looked for
         self._listened: set[int] = set()  # those whose modules are listened to
         self._waiting: dict[int, _Waiting] = {}  # by the id of the optimizer
+        self._before: dict[int, AbstractSet[int]] = {}  # those without a gradient before every rest, by the optimizer
+        self._rested = 0  # the op counter when the first rest began
         self._cuts: list[_Cut] = []
 
     def step_begins(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
@@ -81,7 +85,9 @@ class Unreached:
         waiting = self._waiting.get(id(optimizer))
         if waiting is None:
             without = {id(each): weakref.ref(each) for each in parameters_of(optimizer) if _is_without(each)}
-            waiting = self._waiting[id(optimizer)] = _Waiting(without)
+            before = self._before.get(id(optimizer))
+            late = set() if before is None else set(without.keys() - before)
+            waiting = self._waiting[id(optimizer)] = _Waiting(without, late)
         waiting.step_begins()
         own = [each for each in self._cuts if each.optimizer == id(optimizer)] if waiting.steps <= _COMPARED else ()
         for each in own:
@@ -101,6 +107,16 @@ class Unreached:
     @property
     def _wanted(self) -> set[int]:
         return {key for each in self._waiting.values() for key in each.parameters}
+
+    def rest(self) -> None:
+        """Nothing is handed on for a while: after it, others may be without a gradient."""
+        self.heard()
+        if self._cuts:
+            return
+        for key, each in self._waiting.items():
+            self._before[key] = self._before.get(key, each.parameters.keys()) & each.parameters.keys()
+        self._rested = self._rested or self._run.process.passes.counter()
+        self._waiting.clear()
 
     def heard(self) -> list[Ran]:
         """Which of their modules have run since; listening ends."""
@@ -130,9 +146,14 @@ class Unreached:
         for each in ran:
             module = modules.get(each.identities[0], "")
             found = find_cut(each, set(module.split(".")), walked, lines, note.since)
-            if found is not None:
+            is_late = not self._late.isdisjoint(each.identities)
+            if found is not None and not (is_late and is_chosen(found, each, lines, self._rested)):
                 names = tuple(f"{module}.{key}".removeprefix(".") for key in each.keys)
-                self._cut(CutOff(names, module, 0, found.how, found.at, found.name), each)
+                self._cut(CutOff(names, module, 0, found.how, found.at, found.name, is_late=is_late), each)
+
+    @property
+    def _late(self) -> set[int]:
+        return {key for each in self._waiting.values() for key in each.late}
 
     def _cut(self, fact: CutOff, ran: Ran) -> None:
         """It was found where one of them is cut off."""

@@ -23,9 +23,10 @@ class Unrecorded:
     line: int
 
 
-def unrecorded(execution: Execution) -> Unrecorded | None:
-    """The innermost switch around an execution, if it is off."""
-    around = ((switch, each) for each in execution.outwards for switch in _switches(each.call.scope, each.line))
+def unrecorded(execution: Execution, *, is_known: bool = False) -> Unrecorded | None:
+    """The innermost switch around an execution, if it is off. `is_known`: nothing was recorded there, so one was."""
+    calls = ((each, _switches(each.call.scope, each.line, is_known=is_known)) for each in execution.outwards)
+    around = ((switch, each) for each, found in calls for switch in found)
     (is_off, node), at = next(around, ((False, _NO_SWITCH), execution))
     return Unrecorded(ast.unparse(node), at, node.lineno) if is_off else None
 
@@ -35,12 +36,12 @@ def checkpoints(execution: Execution) -> bool:
     return any(does(called_name(call), "checkpoints") for call in execution.calls)
 
 
-def _switches(scope: Scope | None, line: int) -> Iterator[tuple[bool, ast.expr]]:
+def _switches(scope: Scope | None, line: int, *, is_known: bool) -> Iterator[tuple[bool, ast.expr]]:
     """The switches around a line of a function, innermost first."""
     if scope is not None:
         blocks = [each for each in _blocks(scope) if each[0] <= line <= each[1]]
         switched = [node for _, _, node in sorted(blocks, key=lambda each: -each[0])]
-        found = ((switches(node), node) for node in (*switched, *scope.decorators))
+        found = ((switches(node, unknown=is_known or None), node) for node in (*switched, *scope.decorators))
         yield from ((is_off, node) for is_off, node in found if is_off is not None)
 
 
@@ -51,8 +52,11 @@ def _blocks(scope: Scope) -> tuple[tuple[int, int, ast.expr], ...]:
     return tuple((each.body[0].lineno, last_line(each), item.context_expr) for each in blocks for item in each.items)
 
 
-def switches(node: ast.expr) -> bool | None:
-    """Whether an expression switches recording off (True) or on (False); None: neither."""
+def switches(node: ast.expr, *, unknown: bool | None = None) -> bool | None:
+    """Whether an expression switches recording off (True) or on (False); None: neither.
+
+    `unknown`: the answer where that hangs on a value that it is given.
+    """
     func, args = (node.func, node.args) if isinstance(node, ast.Call) else (node, [])
     name = spelled(func)
     argument = args[0].value if args and isinstance(args[0], ast.Constant) else None
@@ -60,6 +64,6 @@ def switches(node: ast.expr) -> bool | None:
         return argument is not False
     if does(name, "records"):
         return False
-    if does(name, "switches recording") and isinstance(argument, bool):
-        return not argument
+    if does(name, "switches recording"):
+        return not argument if isinstance(argument, bool) else unknown
     return None
