@@ -17,10 +17,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from measuring import PLAIN, Answer, Figure, Row, Wish, answer, ratios, rounds_of, seconds_of_command, spread
-
 from gradsan.check.reading import check_content, read_content
 from gradsan.check.sifting import Sifting
+from measuring import PLAIN, Answer, Figure, Row, Wish, answer, ratios, rounds_of, seconds_of_command, spread
 
 ROUNDS = 3
 SAMPLE = 3_000  # lines for TorchFix

@@ -10,15 +10,16 @@ from collections.abc import Callable
 from functools import partial
 
 import torch
-from measuring import PLAIN, Answer, Figure, Row, Wish, answer, exponent, in_copy, ratios, rounds_of, scaled, spread
 from torch import nn
 
 import gradsan
+from measuring import PLAIN, Answer, Figure, Row, Wish, answer, exponent, in_copy, ratios, rounds_of, scaled, spread
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
+TINY = (10, 40)  # only to see that all of it works
 LENGTHS = (400, 1_600, 6_400, 25_600)
-ROUNDS, LEAST = 5, 2
-LARGE = 100_000  # ops, from which on there are fewer rounds
+ROUNDS = 4
+LARGE = {100_000: 2, 1_000_000: 1, 6_400: 3, 25_600: 1}  # rounds, where each takes long
 
 
 def chain(ops: int) -> torch.Tensor:
@@ -118,8 +119,8 @@ def question(wish: Wish) -> Answer:
     rows, curves, facts = [], {}, {}
     for shape, (build, explained, sizes) in SHAPES.items():
         points: list[tuple[float, float]] = []
-        for size in sizes[:2] if wish.quick else sizes:
-            rounds = wish.rounds(LEAST if size >= LARGE else ROUNDS)
+        for size in TINY if wish.quick else sizes:
+            rounds = wish.rounds(LARGE.get(size, ROUNDS))
             sides = {
                 PLAIN: lambda build=build, size=size: in_copy(partial(plain_pass, build, size)),
                 "explained": lambda explained=explained, size=size: in_copy(partial(explained, size)),

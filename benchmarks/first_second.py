@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 
 import torch
+
 from measuring import (
-    AGAIN,
     PLAIN,
     Answer,
     Figure,
@@ -23,35 +23,34 @@ from measuring import (
     answer,
     differences,
     in_copy,
-    ratios,
     rounds_of,
     scaled,
     spread,
 )
 from models import MODELS, Step
 
-ROUNDS = 7
+ROUNDS = 5
 STARTS = 15
 WARM = 20  # plain steps before all others: torch itself has a beginning, too
 RUN = 10.0  # seconds of the run that the first second is set against
 DETAILED = 300  # steps, for what `--details` costs at first
-SHOWN = ("small perceptron", "perceptron for digits", "transformer", "LSTM cell, 50 time steps")
+SHOWN = ("perceptron for digits", "transformer", "LSTM cell, 50 time steps")
 OWN = [str(each) for each in Path(__file__).parent.glob("*.py") if each.name != "models.py"]
 
 
-def install() -> None:
+def install(exclude: Sequence[str] = OWN) -> None:
     """As a program does it."""
     import gradsan
 
-    gradsan.install(exclude=OWN)
+    gradsan.install(exclude=exclude)
 
 
-def run(*, details: bool = False) -> None:
+def run(exclude: Sequence[str] = OWN, *, details: bool = False) -> None:
     """As `gradsan run` does it."""
     from gradsan.entry import installing
     from gradsan.entry.session import Session
 
-    installing.take_over(Session(exclude=OWN, keeps_ledger=True, details=details))
+    installing.take_over(Session(exclude=exclude, keeps_ledger=True, details=details))
 
 
 MODES: dict[str, Callable[[], None]] = {
@@ -100,10 +99,11 @@ def beginning(name: str, wish: Wish) -> tuple[Row, dict[str, list[tuple[float, f
 
 def _detailed(seen: dict[str, list[list[float]]], steps: int) -> dict[str, Figure]:
     """The first steps with `--details`, against those of `gradsan run` alone."""
-    half = len(seen[PLAIN]) // 2
     ends = {mode: [each[steps - 1] for each in runs] for mode, runs in seen.items()}
-    found = {PLAIN: ends["run"], AGAIN: [*ends["run"][half:], *ends["run"][:half]], "details": ends["run --details"]}
-    return {f"the first {steps} steps of run --details, against run": ratios(found)["details"]}
+    detailed = [more / less for more, less in zip(ends["run --details"], ends["run"], strict=True)]
+    plain = ends[PLAIN]  # two of every round
+    null = [again / first for first, again in zip(plain[::2], plain[1::2], strict=True)]
+    return {f"the first {steps} steps of run --details, against run": Figure(spread(detailed), spread(null))}
 
 
 def _more(watched: Sequence[Sequence[float]], plain: Sequence[Sequence[float]]) -> list[tuple[float, float]]:

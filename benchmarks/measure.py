@@ -9,24 +9,24 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 
 import msgspec
+
 from measuring import Answer, Results, machine, versions
 
 HERE = Path(__file__).parent
-QUESTIONS = (
-    "overhead",
-    "first_second",
+ALONE = ("overhead", "upstream", "first_second", "typing_speed")  # a percent, or the time of the wall, is asked for
+TOGETHER = (
     "explaining",
-    "production",
     "check_speed",
     "startup",
     "plugin_speed",
-    "typing_speed",
-    "upstream",
-)
-ON_DEVICE = ("overhead", "upstream")  # the others ask nothing of a GPU
+    "production",
+)  # multiples, and memory: two at a time
+ON_DEVICE = ("overhead",)  # the others ask nothing of a GPU
 
 
 def main() -> None:
@@ -37,16 +37,25 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
-    usual = ON_DEVICE if given.device == "cuda" else QUESTIONS
-    answers = _kept(given.out)
-    for name in given.only.split(",") if given.only else usual:
+    usual = ON_DEVICE if given.device == "cuda" else (*ALONE, *TOGETHER)
+    wanted = given.only.split(",") if given.only else usual
+    answers, where = _kept(given.out), machine(given.device)
+    writing = Lock()
+
+    def ask(name: str) -> None:
         begun = time.perf_counter()
-        print(f"== {name}", flush=True)
         answers[name] = _asked(name, given.device, quick=given.quick)
-        print(f"== {name} took {time.perf_counter() - begun:.0f} s", flush=True)
-        results = Results(machine(given.device), versions(), given.quick, answers)
-        given.out.parent.mkdir(parents=True, exist_ok=True)
-        given.out.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
+        print(f"== {name}: {time.perf_counter() - begun:.0f} s", flush=True)
+        with writing:
+            results = Results(where, versions(), given.quick, dict(sorted(answers.items())))
+            given.out.parent.mkdir(parents=True, exist_ok=True)
+            given.out.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1) + b"\n")
+
+    for name in wanted:
+        if name not in TOGETHER:
+            ask(name)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(ask, [name for name in wanted if name in TOGETHER]))
 
 
 def _kept(file: Path) -> dict[str, Answer]:

@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -95,7 +96,7 @@ class Wish:
 
     def rounds(self, usual: int) -> int:
         """How many, at this speed."""
-        return 2 if self.quick else usual
+        return 1 if self.quick else usual
 
 
 @dataclass(frozen=True)
@@ -205,7 +206,8 @@ def machine(device: str) -> dict[str, str]:
         import torch
 
         found["GPU"] = torch.cuda.get_device_name()
-    return found | {"taken": time.strftime("%Y-%m-%d")}
+    load = f"{os.getloadavg()[0]:.1f} of {os.cpu_count()} cores when it began"
+    return found | {"taken": time.strftime("%Y-%m-%d"), "other work": load}
 
 
 def _processor() -> str:
@@ -219,8 +221,9 @@ def _processor() -> str:
 
 def versions() -> dict[str, str]:
     """Of all that is compared."""
-    found = {"Python": platform.python_version()}
-    for name in ("torch", "gradsan", "torchlens", "torchfix", "ruff"):
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    found = {"Python": platform.python_version(), "gradsan": str(project["project"]["version"])}
+    for name in ("torch", "torchlens", "torchfix", "ruff"):
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:

@@ -192,7 +192,7 @@ class GPT(nn.Module):
 
 def gpt() -> Training:
     """Of 124 million parameters, in bfloat16, on a GPU; four small layers elsewhere."""
-    if torch.get_default_device().type == "cuda":
+    if torch.empty(0).is_cuda:
         model = GPT(words=50_257, length=1024, width=768, heads=12, layers=12).to(torch.bfloat16)
         tokens = torch.randint(0, 50_257, (4, 1024))
     else:

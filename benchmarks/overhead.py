@@ -9,6 +9,7 @@ import gc
 import importlib
 import importlib.util
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -16,20 +17,21 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-import models
 import torch
-from measuring import PLAIN, Answer, Figure, Row, Spread, Wish, answer, compare, scaled, spread
-from models import MODELS, WORST, Step, Training, tiny_ops
 from torch.optim import optimizer as optimizers
 from torch.utils._python_dispatch import TorchDispatchMode
 
+import models
 from gradsan.observe import passes
 from gradsan.observe.sanitizer import Sanitizer
+from measuring import PLAIN, Answer, Figure, Row, Spread, Wish, answer, compare, scaled, spread
+from models import MODELS, WORST, Step, Training, tiny_ops
 
-ROUNDS, FEW = 60, 8  # for what costs a few percent, and for what costs a multiple
+ROUNDS, FEW = 40, 6  # for what costs a few percent, and for what costs a multiple
 STRETCH = 0.04  # seconds of steps that are timed together
 ADAPTING = 0.005  # seconds of steps before them that are not: the interpreter adapts to what has changed
-SETTLED = 1.5  # seconds: what the search for silent problems is granted at a run's start has been spent by then
+SLOW = 3.0  # seconds of a step, of which few are measured
+SETTLED = 2.0  # seconds of work: what the search for silent problems is granted at a run's start has been spent by then
 GOALS = ((5.0, 1.01), (1.0, 1.03), (0.3, 1.06))  # from so many milliseconds a step on, the most that watching may cost
 ALTERED = "<not the user's>"  # the name of a file whose lines nobody records
 OWN = [str(each) for each in Path(__file__).parent.glob("*.py") if each.name != "models.py"]
@@ -87,15 +89,16 @@ PLAIN_ENGINE: Any = vars(torch.autograd)["_engine_run_backward"]
 
 
 @contextmanager
-def sanitized(step: Step, settled: float, *, ledger: bool, details: bool = False) -> Iterator[Switch]:
+def sanitized(stretches: "Stretches", settled: float, *, ledger: bool, details: bool = False) -> Iterator[Switch]:
     """As `gradsan.install()` does it; with a ledger, as `gradsan run` does."""
+    step, now = stretches.step, stretches.timer.now
     watching = Watching.before(functions_of(models, step))
     sanitizer = Sanitizer(exclude=[*OWN, ALTERED], details=details)
     if ledger:
         sanitizer.keep_ledger()
     sanitizer.start()
-    until = time.perf_counter() + settled
-    while time.perf_counter() < until:
+    until = now() + settled
+    while now() < until:
         step()
     try:
         switch = watching.switch()
@@ -171,7 +174,7 @@ class Stretches:
 
 def watched(stretches: Stretches, wish: Wish, *, rounds: int = ROUNDS, ledger: bool, details: bool = False) -> Figure:
     """One mode of gradsan's, against plain."""
-    with sanitized(stretches.step, 0.1 if wish.quick else SETTLED, ledger=ledger, details=details) as switch:
+    with sanitized(stretches, 0.1 if wish.quick else SETTLED, ledger=ledger, details=details) as switch:
         gc.collect()
         sides = {
             PLAIN: lambda: stretches.switched(switch, is_on=False),
@@ -197,6 +200,7 @@ def goal_for(milliseconds: float) -> float | None:
 
 def question(wish: Wish) -> Answer:
     """All models, all modes; TorchLens last, since it changes torch for as long as the process lives."""
+    warnings.simplefilter("ignore")  # anomaly mode says each time that it is slow
     torch.manual_seed(0)
     torch.set_num_threads(1)
     # After a plain stretch a pass seems to be unlike the one before, and would be looked at more often than it is.
@@ -219,7 +223,7 @@ def question(wish: Wish) -> Answer:
             figures["run --details"] = watched(stretches, wish, ledger=True, details=True)
         rows.append(_row(name, plain, figures | others(stretches, wish)))
         trainings.append((name, training, plain))
-    if not wish.quick:
+    if not wish.quick and wish.device == "cpu":
         rows.append(_worst(timer, wish))
     facts = _traced(rows, trainings, timer, wish)
     return Answer(rows, facts=facts)
@@ -252,7 +256,8 @@ def _traced(rows: list[Row], trainings: list[tuple[str, Training, Spread]], time
         step = _traced_step(torchlens, training)
         try:
             step()
-            found = [timer.seconds(step, 1) for _ in range(wish.rounds(4))]
+            first = timer.seconds(step, 1)
+            found = [first, *(timer.seconds(step, 1) for _ in range(wish.rounds(1 if first > SLOW else 4)))]
         except Exception as error:  # noqa: BLE001 # whatever another tool cannot do is said, and the rest goes on
             facts[f"TorchLens, {name}"] = f"{type(error).__name__}: {error}".partition("\n")[0]
             continue

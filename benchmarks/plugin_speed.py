@@ -12,7 +12,7 @@ from pathlib import Path
 
 from measuring import AGAIN, PLAIN, Answer, Figure, Row, Wish, answer, rounds_of, seconds_of_command, spread
 
-ROUNDS = 5
+ROUNDS = 3
 FEW, MANY = 5, 105
 PROGRAMS = {
     "a test without a backward pass": """\

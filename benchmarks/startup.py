@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path
 
 import click
-from measuring import PLAIN, Answer, Figure, Row, Wish, answer, ratios, rounds_of, scaled, seconds_of_command, spread
 
 from gradsan.cli import every_command
+from measuring import PLAIN, Answer, Figure, Row, Wish, answer, ratios, rounds_of, scaled, seconds_of_command, spread
 
-ROUNDS = 7
+ROUNDS = 5
 SMALL = "x = 1\n"
 TRAINING = """\
 import torch

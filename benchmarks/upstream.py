@@ -14,12 +14,13 @@ from pathlib import Path
 from types import ModuleType
 
 import torch
+
 from measuring import PLAIN, Answer, Figure, Row, Wish, answer, differences, ratios, rounds_of, scaled, spread
 from models import MODELS, Training
 from overhead import ROUNDS, Stretches, Timer
 
 PATCH = Path(__file__).parents[1] / "docs" / "upstream" / "name-the-freeing-pass.patch"
-SHOWN = ("small perceptron", "perceptron for digits", "transformer")
+SHOWN = ("small perceptron", "perceptron for digits")
 
 
 ALONE = "one op and its backward()"

@@ -13,7 +13,14 @@ from pathlib import Path
 
 PROJECT = Path(__file__).parents[1]
 PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md", "examples/**/*.md")
-BESIDE = ("docs/pictures/*", "ci/gitlab.yml", "src/gradsan/schema/*.json", "website/site.css")
+BESIDE = (
+    "docs/pictures/*",
+    "docs/benchmarks/*",
+    "docs/upstream/*",
+    "ci/gitlab.yml",
+    "src/gradsan/schema/*.json",
+    "website/site.css",
+)
 PROGRAMS = ("examples/*/", "docs/myths/")
 
 
