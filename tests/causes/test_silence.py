@@ -312,7 +312,6 @@ def test_stale_graph_is_fixed_as_the_error_of_its_kind_would_be() -> None:
     assert first(replace(OLD, carried=replace(OLD.carried, made=constructed))) == "recompute"
     assert first(replace(OLD, trained_again=True)) == "detach"
     assert first(replace(OLD, trained_again=True, is_operand=True)) == "move-into-loop"
-    assert first(replace(OLD, trained_again=True, is_term=True)) == "move-into-loop"
 
 
 def test_penalty_without_graph_explains_its_retained_graph_too() -> None:

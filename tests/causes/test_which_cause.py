@@ -152,11 +152,20 @@ def test_pass_is_for_those_who_keep_what_it_gives_them() -> None:
 
 
 def test_what_was_created_once_is_cut_off_where_the_iteration_trains_the_same_parameters_again() -> None:
-    """It is compared with, or weighs; a term of the loss, as a penalty is, has to be made again."""
+    """It is compared with, or weighs; what is multiplied as a weight is has to be made again."""
     compared = replace(BEFORE_LOOP, trained_again=True, owners=replace(APART, freed=APART.fresh))
 
     assert diagnosed(compared).fixes[0].kind == "detach"
-    assert diagnosed(replace(compared, is_term=True)).fixes[0].kind == "move-into-loop"
+    assert diagnosed(replace(compared, is_operand=True)).fixes[0].kind == "move-into-loop"
+
+
+def test_what_two_heads_share_is_trained_by_both_losses() -> None:
+    """Unless an optimizer stepped in between, or one head is part of both losses, as a discriminator is."""
+    heads = replace(APART, reached=frozenset("bc"))
+
+    assert diagnosed(replace(SHARED, owners=heads)).code == "GS102"
+    assert diagnosed(replace(SHARED, owners=replace(heads, served=frozenset("c")))).code == "GS106"
+    assert diagnosed(replace(SHARED, owners=replace(heads, reached=frozenset("ab")))).code == "GS106"
 
 
 def test_what_was_created_once_is_cut_off_where_its_owner_does_not_step() -> None:

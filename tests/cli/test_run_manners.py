@@ -59,6 +59,35 @@ def test_error_that_the_program_caught_is_named_at_the_end(workshop: Workshop) -
     assert "path: " in explained.stderr
 
 
+KEPT = """
+import torch
+
+net = torch.nn.Linear(3, 1)
+for turn in range({times}):
+    hidden = net(torch.ones(4, 3)).tanh()
+    first, second = hidden.pow(2).mean(), hidden.abs().mean()
+    first.backward(retain_graph=True)
+    {then}
+    second.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("times", "then", "found"),
+    [(1, "undefined", []), (2, "if turn: undefined\n    continue", ["GS302"]), (1, "raise SystemExit", ["GS302"])],
+)
+def test_graph_was_not_kept_for_nothing_where_an_error_came_first(
+    workshop: Workshop, times: int, then: str, found: list[str]
+) -> None:
+    """Of the iteration that failed nobody knows what was to come; those before it, and a program that ends, say it."""
+    workshop.write("train.py", KEPT.format(times=times, then=then))
+
+    workshop.gradsan("run", "--format", "json", "--output", "found.json", "train.py")
+
+    report = json.loads((workshop.folder / "found.json").read_text(encoding="utf-8"))
+    assert [each["code"] for each in report["diagnoses"]] == found
+
+
 @pytest.mark.parametrize("options", [(), ("--ignore", "GS101")])
 @pytest.mark.parametrize("last", ["loss.backward()\n", "raise ValueError\n"], ids=["ours", "theirs"])
 def test_nothing_found_never_stands_below_a_traceback(workshop: Workshop, options: tuple[str, ...], last: str) -> None:

@@ -295,6 +295,18 @@ for x in data:
         ("net(x).square()",),
         ("opt.zero_grad(); net(x).square()",),
     ),
+    "an optimizer that is older than a layer": (
+        "owned",
+        """\
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 5))
+opt = torch.optim.Adam(net.parameters(), 0.1)
+net[2] = nn.Linear(4, 2)
+for x in data:
+    opt.zero_grad(); net(x).square().mean().backward(); opt.step()
+""",
+        ("opt = torch.optim.Adam(net.parameters(), 0.1)\n", "for x in data:\n"),
+        ("", "opt = torch.optim.Adam(net.parameters(), 0.1)\nfor x in data:\n"),
+    ),
     "nodes of a graph, once an epoch": (
         "again",
         """\

@@ -8,6 +8,112 @@ from observe.failing_programs import diagnosis_of, line_of, marked
 
 # Code, name, kind of the first fix, and the program.
 PROGRAMS = {
+    "trunk of two heads, with three optimizers that step together": (
+        "GS102",
+        "z",
+        "combine-losses",
+        """
+trunk, left, right = nn.Linear(3, 2), nn.Linear(2, 1), nn.Linear(2, 1)
+optimizers = [torch.optim.SGD(each.parameters(), 0.1) for each in (trunk, left, right)]
+for x in torch.ones(3, 5, 3):
+    z = trunk(x).tanh()  # made
+    for each in optimizers:
+        each.zero_grad()
+    left(z).pow(2).mean().backward()
+    right(z).abs().mean().backward()
+    for each in optimizers:
+        each.step()
+""",
+    ),
+    "weights of a loss that has a prior in another term": (
+        "GS104",
+        "weights",
+        "move-into-loop",
+        """
+net, power = nn.Linear(3, 1), nn.Parameter(torch.ones(()))
+first = torch.optim.SGD([*net.parameters(), power], 0.1)
+weights = torch.rand(5, 1) ** power  # made
+for x in torch.ones(3, 5, 3):
+    first.zero_grad()
+    ((weights * net(x).pow(2)).mean() + (power - 1).pow(2)).backward()
+    first.step()
+""",
+    ),
+    "weights of a loss that has a prior in the same mean": (
+        "GS104",
+        "precision",
+        "move-into-loop",
+        """
+net, noise = nn.Linear(3, 1), nn.Parameter(torch.zeros(5, 1))
+first = torch.optim.SGD([*net.parameters(), noise], 0.1)
+precision = noise.neg().exp()  # made
+for x in torch.ones(3, 5, 3):
+    first.zero_grad()
+    (precision * net(x).pow(2) + noise).mean().backward()
+    first.step()
+""",
+    ),
+    "average of losses that they are divided by": (
+        "GS103",
+        "past",
+        "no-grad",
+        """
+net, sizes = nn.Linear(3, 2), {}
+first = torch.optim.SGD(net.parameters(), 0.1)
+for x in torch.ones(3, 5, 3):
+    total = 0
+    for key, loss in enumerate(net(x).exp().mean(0)):
+        past = sizes.get(key, loss)
+        sizes[key] = 0.9 * past + 0.1 * loss  # made
+        total = total + loss / sizes[key]
+    first.zero_grad()
+    total.backward()
+    first.step()
+""",
+    ),
+    "average of outputs that they are held to": (
+        "GS103",
+        "centre",
+        "no-grad",
+        """
+net, centre, keep = nn.Linear(3, 2), torch.zeros(2), 0.9
+first = torch.optim.SGD(net.parameters(), 0.1)
+for x in torch.ones(3, 5, 3):
+    z = net(x).tanh()
+    centre = torch.lerp(z.mean(0), centre, keep)  # made
+    first.zero_grad()
+    (z - centre).pow(2).mean().backward()
+    first.step()
+""",
+    ),
+    "average through which alone the network is trained": (
+        "GS103",
+        "memory",
+        "detach",
+        """
+net, head, memory, keep = nn.Linear(3, 2), nn.Linear(2, 1), torch.zeros(5, 2), 0.9
+first = torch.optim.SGD([*net.parameters(), *head.parameters()], 0.1)
+for x in torch.ones(3, 5, 3):
+    memory = keep * memory + (1 - keep) * net(x).tanh()  # made
+    first.zero_grad()
+    head(memory).pow(2).mean().backward()
+    first.step()
+""",
+    ),
+    "weights of a loss that trains what they were computed from": (
+        "GS104",
+        "weights",
+        "detach",
+        """
+net = nn.Linear(3, 1)
+first = torch.optim.SGD(net.parameters(), 0.1)
+weights = net(torch.ones(5, 3)).sigmoid()  # made
+for x in torch.ones(3, 5, 3):
+    first.zero_grad()
+    ((weights * net(x).pow(2)).mean() + net.weight.pow(2).sum()).backward()
+    first.step()
+""",
+    ),
     "gradients that the critic throws away were not meant for it": (
         "GS106",
         "value",

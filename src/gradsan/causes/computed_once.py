@@ -131,7 +131,7 @@ up to date: False
         if incident.owners.served and not incident.owners.served & incident.owners.freed:
             return ("detach", "no-grad", "move-into-loop")
         # What the loss compares with, or weighs by: this iteration's forward trains the same parameters already.
-        if incident.trained_again and not (incident.is_term or incident.is_operand):
+        if incident.trained_again and not incident.is_operand:
             return ("detach", "no-grad", "move-into-loop")
         if any(frame.function.endswith(CONSTRUCTORS) for frame in incident.made.stack):  # none belongs in a loop
             return ("recompute", "move-into-loop")

@@ -140,7 +140,7 @@ gradient of the bias: 3.0
         return Finding(
             sentence=f"{who} also uses the gradients of the steps before: nothing clears them",
             kinds=("zero-grad",),
-            places={"changed": (each.stack, None), "used": (each.adding, None)},
+            places={"changed": (each.stack, None), "used": (each.own or each.adding, None)},
             culprit=Culprit(each.name, "optimizer") if each.name else None,
             doubt=each.doubt,
             evidence={"steps": each.steps, "followed": each.cycles, "piled_up": each.piled},

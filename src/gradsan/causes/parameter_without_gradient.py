@@ -1,7 +1,9 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Finding, Tempting
+from gradsan.causes.meaning import Meaning
+from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.course import Course, CutOff, Unowned
 from gradsan.facts.doubt import LIKELY
 from gradsan.report import Culprit, FixKind
@@ -39,8 +41,15 @@ class ParameterWithoutGradient(Cause):
     name = "parameter-without-gradient"
     severity = "warning"
     titles: ClassVar[dict[FixKind, str]] = {
-        "advice": "create the optimizer below the last line that changes the model; keep layers in an `nn.ModuleList`",
+        "reorder": "create the optimizer below the last line that changes the model",
+        "setting": "keep the layers of {it} in an `nn.ModuleList`",
+        "advice": "give the optimizer these parameters, too",
     }
+    own_remedies = table(
+        Remedy("reorder", target="optimizer", where=("below the model",), trusted=False),
+        Remedy("setting", target="layers", where=("program",), trusted=False),
+    )
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reorder": "owned", "setting": "owned"}
     roles = Cause.roles | {"used": "this step leaves them as they are"}
     summary = "a detach or `no_grad` cuts an optimized parameter off from every loss"
     example = Example(
@@ -116,16 +125,18 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
 
     @classmethod
     def _unowned(cls, found: Unowned) -> Finding:
-        shown = _shown(found.parameters)
         are, them = ("is", "it") if len(found.parameters) == 1 else ("are", "them")
-        why = (
-            f"the model keeps {them} in the plain list `{found.kept_in}`, of which `parameters()` does not know"
+        shown, why = (
+            (f"the layers in `{found.kept_in}`", "that is a plain list, of which `parameters()` does not know")
             if found.kept_in
-            else "the optimizer was created before, and still has the parameters that the model had then"
+            else (
+                _shown(found.parameters),
+                "the optimizer was created before, and still has the parameters that the model had then",
+            )
         )
         return Finding(
             sentence=f"{shown} {are} never updated, and no optimizer has {them}: {why}",
-            kinds=("advice",),
+            kinds=("setting", "advice") if found.kept_in else ("reorder", "advice"),
             places={"used": (found.step, None)},
             culprit=Culprit(found.kept_in, "attribute") if found.kept_in else None,
             doubt=LIKELY,

@@ -21,6 +21,7 @@ Target = Literal[
     "use_reentrant",
     "donated_buffer",
     "cache",  # the option that switches it on
+    "layers",  # that a model keeps in a plain list
     "nothing",  # that could be written down
 ]
 
@@ -67,6 +68,7 @@ Where = Literal[
     "later step",  # the last step below that pass, for which it is asked
     "earlier pass",
     "clearing",  # the statement that clears gradients between a pass and its step
+    "below the model",  # the last statement beside the optimizer's creation that may change its model
     "own pass",  # of the loss that an optimizer steps for
     "program",  # where it begins, or wherever the setting is written
 ]

@@ -183,7 +183,7 @@ loss: 5.0
         if stale.is_asked_for:
             return ("move-into-loop", "recompute")
         # What the loss compares with, or weighs by: this iteration's forward trains the same parameters already.
-        if stale.trained_again and not (stale.is_term or stale.is_operand):
+        if stale.trained_again and not stale.is_operand:
             return ("detach", "no-grad", "move-into-loop")
         is_constructed = any(frame.function.endswith(CONSTRUCTORS) for frame in stale.carried.made)
         if stale.created_in_loop or is_constructed:

@@ -51,7 +51,7 @@ def _is_trained_beside(trouble: OldValue, path: list[Op], changed: int) -> bool:
     newest = next((op for op in path if op.number < changed), path[-1])
     ops = {op for op in trouble.found if op.number <= newest.number}
     old = OldPart(trouble.failing.roots, newest, ops, trouble.found)
-    return old.is_trained_again and not old.is_term
+    return old.is_trained_again
 
 
 def _is_joined(trouble: OldValue, changed: int, world: World) -> bool:

@@ -63,7 +63,7 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
     carried, enters = path[at], path[at - 1] if at else None
     label = _label(path, at, trouble)
     old = replace(old, op=carried)
-    kinship, again = _kinship(trouble), old.is_trained_again
+    kinship = _kinship(trouble)
     incident = SecondPass(
         failing=pass_fact(trouble.failing, world),
         freeing=pass_fact(trouble.freeing, world),
@@ -80,9 +80,10 @@ def _second_pass(trouble: SecondWalk, world: World) -> Stopped:
         compiled=trouble.op.compiled is not None,
         checkpointed=trouble.checkpointed,
         own_backward=trouble.op.inner is not None,
-        trained_again=again,
-        is_term=again and old.is_term,
+        trained_again=old.is_trained_again,
+        is_term=old.is_reached_again and old.is_term,
         carries_more=kinship == "total" and old.is_reached_otherwise,
+        is_average=old.is_average,
         is_operand=old.is_operand,
         additions=len(list(takewhile(_adds, reversed(path[:freed])))),
         doubt=weighed_by(trouble.doubt, trouble.failing, trouble.freeing, *path),
@@ -130,11 +131,13 @@ def _owners(old: OldPart, trouble: SecondWalk, world: World) -> Owners:
     names = {id(each): f"{each.name}#{at}" for at, each in enumerate(world.optimizers)}
     stepped = frozenset(names[id(each)] for each in world.stepped_between(trouble.freeing, trouble.failing))
     discarded = frozenset(names[id(each)] for each in world.discarded_between(trouble.freeing, trouble.failing))
+    reached = _optimizers(set(trouble.freeing.reached), world)
     owners = Owners(
         _optimizers(fresh, world),
         _optimizers(freed, world),
         by_optimizer=True,
-        served=whom_for(stepped, _optimizers(set(trouble.freeing.reached), world), discarded),
+        reached=reached,
+        served=whom_for(stepped, reached, discarded),
         discarded=discarded,
         one_line=stack_of(trouble.failing.site) == stack_of(trouble.freeing.site),
     )

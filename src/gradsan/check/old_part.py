@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from gradsan.check.graph import Op, leaves_in
+from gradsan.check.graph import Leaf, Op, leaves_in
 from gradsan.check.walking import Reached, path_to, reach, terms
 from gradsan.knowledge.tensors import operation
 
@@ -29,7 +29,13 @@ class OldPart:
 
     @property
     def is_trained_again(self) -> bool:
-        """Whether every parameter below it is reached apart from it, too."""
+        """Whether the term of the loss that builds on it there trains all parameters below apart from it, too."""
+        old, terms = leaves_in(below([self.op])), _linear_terms(self.roots)
+        return bool(old) and self.op not in terms and old <= self._beside_in(terms)
+
+    @property
+    def is_reached_again(self) -> bool:
+        """Whether every parameter below it is reached apart from it, by whatever term."""
         old = leaves_in(self.ops)
         return bool(old) and old <= leaves_in(self.beside)
 
@@ -41,11 +47,38 @@ class OldPart:
     @property
     def is_term(self) -> bool:
         """Whether the loss is a sum, and one of its terms trains nothing but through what is old."""
-        sums = self._sums
-        if self.op in sums:
+        if self.op in self._sums:
             return True
-        last = next(op for op in reversed(path_to(self.op, self.found)) if op in sums)
-        return last not in self.roots and not leaves_in(reach([last]).keys() - set(self.ops))
+        return self._last_of(self._sums) not in (None, *self.roots) and not self._beside_in(self._sums)
+
+    def _last_of(self, terms: set[Op]) -> Op | None:
+        """The one of these terms of the loss through which the path comes to it; None: a pass inside led there."""
+        return next((op for op in reversed(path_to(self.op, self.found)) if op in terms), None)
+
+    def _beside_in(self, terms: set[Op]) -> set[Leaf]:
+        """What that term trains apart from it."""
+        term = self._last_of(terms)
+        return set() if term is None else leaves_in(reach([term]).keys() - set(self.ops))
+
+    @property
+    def is_average(self) -> bool:
+        """Whether it is only added to something new, and all below it is trained without that sum, too."""
+        adding, old = self._mixing, leaves_in(below([self.op]))
+        if adding is None or adding in self._sums:
+            return False
+        left_out = {*self.ops, adding}
+        return bool(old) and old <= leaves_in(_walked(self.roots, left_out))
+
+    @property
+    def _mixing(self) -> Op | None:
+        """The nearest op that adds it to something else; None: something else is done with it first."""
+        for op in reversed(path_to(self.op, self.found)[:-1]):
+            linear = "adds" if op.name == "lerp" else operation(op.name).linear
+            if linear is None:
+                return None
+            if len(op.edges) + len(op.leaves) > 1:
+                return op if linear == "adds" else None
+        return None
 
     @property
     def is_operand(self) -> bool:
@@ -58,6 +91,32 @@ class OldPart:
         """Whether more than terms of the loss leads to it: a state is carried as well."""
         builds_on = (edge.op for op in self.beside - self._sums for edge in op.edges)
         return any(op in self.ops for op in builds_on)
+
+
+def _linear_terms(roots: Collection[Op]) -> set[Op]:
+    """The roots, and what is behind ops that only add up, scale or re-shape: terms, of whatever shape."""
+    found, waiting = set(roots), list(roots)
+    while waiting:
+        op = waiting.pop()
+        linear = operation(op.name).linear
+        if linear is None or (linear == "scales" and len(op.edges) + len(op.leaves) > 1):
+            continue
+        new = {edge.op for edge in op.edges} - found
+        found |= new
+        waiting += new
+    return found
+
+
+def _walked(roots: Collection[Op], left_out: Collection[Op]) -> set[Op]:
+    """What is below some ops, and not below others alone."""
+    found: set[Op] = set()
+    waiting = [op for op in roots if op not in left_out]
+    while waiting:
+        op = waiting.pop()
+        if op not in found:
+            found.add(op)
+            waiting += [edge.op for edge in op.edges if edge.op not in left_out]
+    return found
 
 
 def below(ops: Collection[Op]) -> set[Op]:

@@ -125,7 +125,6 @@ def _old(world: World) -> Shown:
             is_asked_for=part.enters is None,
             created_in_loop=each.is_created_in_loop,
             trained_again=part.is_trained_again,
-            is_term=part.is_term,
             is_operand=part.is_operand,
         )
         key: Key = ("old", id(each.later.site.node), id(part.op.site.node))

@@ -92,6 +92,8 @@ class Session:
         `is_printed`: Python is about to print it on stderr, as it is. `ends_process`: it ends the program, and not a
         block or a thread of it; then a rank refers to another that explains the same.
         """
+        if ends_process and error is not None and not isinstance(error, SystemExit):
+            self.sanitizer.cut_short()
         for each in chain(error):
             each.__traceback__ = without_ours(each.__traceback__)
             diagnosis = self.explain_raised(each)

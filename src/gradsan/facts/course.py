@@ -61,8 +61,7 @@ class Stale:
     is_carried_on: bool = True  # the same calls had created something else since, in each of these passes
     is_asked_for: bool = False  # the passes were asked for what is old itself
     created_in_loop: bool = False  # by an earlier iteration of a loop that runs; otherwise before it
-    trained_again: bool = False  # every parameter below them is reached apart from them, too
-    is_term: bool = False  # a term of the loss trains nothing but through them
+    trained_again: bool = False  # the term of the loss that builds on them trains all that is below them, too
     is_operand: bool = False  # they are multiplied as features and weights are
 
 

@@ -79,6 +79,7 @@ class Owners:
     fresh: frozenset[str]  # those outside the freed part
     freed: frozenset[str]  # those inside it
     by_optimizer: bool
+    reached: frozenset[str] = frozenset()  # those that the earlier pass reached
     served: frozenset[str] = frozenset()  # whom the earlier pass was for: see `whom_for`
     discarded: frozenset[str] = frozenset()  # those that have cleared, unused, what the earlier pass gave them
     one_line: bool = False  # asked for both passes
@@ -95,8 +96,16 @@ class Owners:
         served = self.served if self.by_optimizer else frozenset()
         if self.is_teaching or (served and self.freed and self.freed <= self.discarded):
             return True
+        if not served and self._have_heads_of_their_own:
+            return False
         theirs = served if self.one_line and served else self.fresh or served
         return bool(theirs and self.freed) and not theirs & self.freed
+
+    @property
+    def _have_heads_of_their_own(self) -> bool:
+        """Whether each loss trains what the other does not, above what they share: that is a trunk, trained by both."""
+        earlier, later = self.reached - self.freed, self.fresh - self.freed
+        return bool(earlier and later) and not earlier & later
 
 
 def whom_for(stepped: frozenset[str], reached: frozenset[str], discarded: frozenset[str]) -> frozenset[str]:
@@ -131,10 +140,11 @@ class SecondPass:
     compiled: bool = False  # the freed op is one that `torch.compile` made
     checkpointed: bool = False  # an activation checkpoint ran one of the two passes
     own_backward: bool = False  # a custom Function ran it in its own backward
-    trained_again: bool = False  # every parameter behind the freed part is reached apart from it, too
+    trained_again: bool = False  # the term of the loss that builds on the freed part trains all that is behind it, too
     is_term: bool = False  # the loss is a sum, and what is old is one of its terms, or all of one
     carries_more: bool = False  # more than terms of the loss leads to what is old
     is_target: bool = False  # what is old is what a loss function compares with: `mse_loss(value, old)`
+    is_average: bool = False  # it is added to something new, and all behind it is trained without that sum, too
     is_operand: bool = False  # what is old is multiplied as features and weights are: it is a part of the network
     shaped_by: str | None = None  # a Function with a backward of its own, which leads to nothing but what is old
     additions: int = 1  # for a total: how often something new was added to it since the pass that freed its old terms

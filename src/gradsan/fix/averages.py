@@ -9,18 +9,46 @@ from gradsan.source.names import called_name, nodes, targets
 from gradsan.source.tree import Statement, Tree
 
 _MIXING = frozenset({"lerp", "mul", "add", "sub", "div"})
+_TAKING = frozenset({"get", "pop", "setdefault"})  # an item of a container
+_ROUNDED = 1e-9
 
 
 def averaging(program: Program) -> Place | None:
     """The statement that computes a state from itself and something new: `mean = 0.9 * mean + 0.1 * x.mean()`."""
     known = (*program.inward(program.diagnosis.enters), *program.inward(program.diagnosis.made))
-    return next((each for each in known if _averages(each, _last(program.name))), None)
+    return next((each for each in known if any(_averages(each, last) for last in _known_as(each, program.name))), None)
 
 
 def is_cut_elsewhere(program: Program, place: Place) -> bool:
     """Whether other statements give it values without a graph that have one: `mean = x.mean().detach()`."""
     given = _given(place.tree, _last(program.name))
     return any(cuts(each) or _is_cut_copy(each) for each in given if each is not place.statement)
+
+
+def is_statistic(program: Program, place: Place) -> bool:
+    """Whether it is an exponential average beside the network: the weights of old and new add up to one."""
+    is_beside = program.diagnosis.evidence.get("old_part") == "an average beside the network"
+    return is_beside and isinstance(place.statement, ast.Assign) and _is_exponential(place.statement.value)
+
+
+def _is_exponential(value: ast.expr) -> bool:
+    """`keep * old + (1 - keep) * new`, `0.9 * old + 0.1 * new`, `old.lerp(new, 0.1)`."""
+    match value:
+        case ast.Call():
+            return called_name(value) == "lerp"
+        case ast.BinOp(left=ast.BinOp(op=ast.Mult()) as left, op=ast.Add(), right=ast.BinOp(op=ast.Mult()) as right):
+            pairs = ((one, other) for one in (left.left, left.right) for other in (right.left, right.right))
+            return any(_add_up_to_one(one, other) or _add_up_to_one(other, one) for one, other in pairs)
+    return False
+
+
+def _add_up_to_one(one: ast.expr, other: ast.expr) -> bool:
+    match one, other:
+        case ast.BinOp(left=ast.Constant(value=1 | 1.0), op=ast.Sub(), right=part), _:
+            return ast.unparse(part) == ast.unparse(other)
+        case ast.Constant(value=float() as first), ast.Constant(value=float() as second):
+            return abs(first + second - 1) < _ROUNDED
+    return False
 
 
 def _last(name: str | None) -> str:
@@ -33,9 +61,35 @@ def _averages(place: Place, last: str) -> bool:
         return False
     value = place.statement.value
     mixes = isinstance(value, ast.BinOp) or (isinstance(value, ast.Call) and called_name(value) in _MIXING)
-    read = list(_read(value, last))
+    standing = [name for name, holder in _taken(place) if holder == last]
+    read = [each for name in (last, *standing) for each in _read(value, name)]
     calls = [each for each in nodes(value) if isinstance(each, ast.Call) and called_name(each) not in _MIXING]
     return mixes and bool(read) and not any(each in set(nodes(call)) for call in calls for each in read)
+
+
+def _known_as(place: Place, name: str | None) -> list[str]:
+    """Its name, and that of what it is an item of where the function has taken it out."""
+    last = _last(name)
+    return [last, *(holder for taken, holder in _taken(place) if taken == last)]
+
+
+def _taken(place: Place) -> Iterator[tuple[str, str]]:
+    """Names of the function that stand for something, or for an item of it: `past = self.means.get(task, new)`."""
+    for each in place.tree.statements:
+        if place.tree.scope(each) is not place.scope or not isinstance(each, ast.Assign):
+            continue
+        holder = _holder(each.value)
+        if holder is not None:
+            yield from ((target.id, holder) for target in each.targets if isinstance(target, ast.Name))
+
+
+def _holder(value: ast.expr) -> str | None:
+    match value:
+        case ast.Call(func=ast.Attribute(value=holder, attr=attr)) if attr in _TAKING:
+            return _name(holder)
+        case ast.Name() | ast.Attribute() | ast.Subscript():
+            return _name(value)
+    return None
 
 
 def _read(code: ast.AST, last: str) -> Iterator[ast.AST]:

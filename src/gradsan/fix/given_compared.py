@@ -50,6 +50,11 @@ def _end_apart(number: int, ours: Mapping[str, Any], theirs: Mapping[str, Any]) 
     return None
 
 
+def in_any_order(steps: Steps) -> Steps:
+    """With the gradients of each step sorted, where two runs need not have their parameters in the same order."""
+    return [{**step, "gradients": sorted(step["gradients"], key=lambda each: each or ())} for step in steps]
+
+
 def completed(steps: Steps) -> Steps:
     """The steps of optimizers, without the note of a program's end that stands for one that has none."""
     return [each for each in steps if not each["last"]]

@@ -1,7 +1,7 @@
 """Does a fixed program train as meant? Its steps are compared with a run of the program that needs no edit."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from gradsan.causes.meaning import PLACES, Meaning
@@ -12,6 +12,7 @@ from gradsan.fix.given_compared import (
     completed,
     cut_off,
     difference,
+    in_any_order,
     newly_trained,
     sound,
     starves,
@@ -40,6 +41,7 @@ _AGREES: dict[Meaning, str] = {
     "copied": "every optimizer is given the same gradients as with a copy of each edited value",
     "created": "every optimizer is given the gradients that flow through the gradient itself, too",
     "cleared": "every step is given the gradients of its own iteration alone",
+    "owned": "every optimizer is given the gradients of all parameters that it was to have",
     "skipped": "every optimizer is given the same gradients as when the stale step is left out",
     "same": "every optimizer is given the same gradients as before",
 }
@@ -241,6 +243,12 @@ def _begun(trial: Trial, _meaning: Meaning, stage: Stage) -> Verdict:
     return Verdict("agrees", _AGREES["begun"])
 
 
+def _owned(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
+    """Nobody knows in which order a model has parameters that it does not know of."""
+    ours, theirs = (replace(each, steps=in_any_order(each.steps)) for each in (trial, stage.reference(meaning)))
+    return _compared(ours, theirs, meaning)
+
+
 def _aimed(_trial: Trial, _meaning: Meaning, _stage: Stage) -> Verdict:
     return Verdict("undecided", _AIMED)
 
@@ -252,6 +260,7 @@ _WAYS: dict[Meaning, Callable[[Trial, Meaning, Stage], Verdict]] = {
     "begun": _begun,
     "again": _again,
     "beside": _beside,
+    "owned": _owned,
     **dict.fromkeys(PLACES, _by_a_line),
 }
 

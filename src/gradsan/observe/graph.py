@@ -139,6 +139,27 @@ def adds_up(node: Node) -> bool:
     return kind in _LINEAR and not is_product and _is_one_number(node)
 
 
+def linear_terms(roots: Iterable[Node]) -> list[Node]:
+    """The roots, and what is behind ops that only add up, scale or re-shape: terms, of whatever shape."""
+
+    def further(node: Node) -> list[Node]:
+        kind, given = kind_of(node), inputs_of(node)
+        is_product = kind in _SCALING and len(given) > 1
+        return list(filter(_is_op, given)) if kind in _LINEAR and not is_product else []
+
+    return list(walked(filter(_is_op, roots), further, _LONGEST_CHAIN))
+
+
+def mixing(above: list[Node]) -> Node | None:
+    """The nearest op that adds what is below to something else; None: it does otherwise to it first."""
+    for node in reversed(above):
+        if kind_of(node) not in _LINEAR | _BETWEEN:
+            return None
+        if len(inputs_of(node)) > 1:
+            return None if kind_of(node) in _SCALING else node
+    return None
+
+
 def kind_of(node: Node) -> str:
     """The op's name without its ending: "Mul"."""
     return str(node.name()).split("Backward")[0]
@@ -236,6 +257,7 @@ REARRANGING = kinds(lambda row: row.rearranges)
 _CONTRACTING = kinds(lambda row: row.contracts)
 _SCALING = kinds(lambda row: row.linear == "scales")
 _LINEAR = kinds(lambda row: row.linear is not None)
+_BETWEEN = {"Lerp"}  # two values, by a weight
 
 
 def _is_one_number(node: Node) -> bool:

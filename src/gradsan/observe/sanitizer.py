@@ -92,6 +92,10 @@ class Sanitizer:
         """How the run has gone until now, if a ledger is kept, which goes on."""
         return self._work.guarded("silent problems are not reported", self._keeper.so_far)
 
+    def cut_short(self) -> None:
+        """An error ends the program: what it was about to do is not known."""
+        self._keeper.is_cut_short = True
+
     def close_ledger(self) -> "Course | None":
         """How the run went, if a ledger was kept; it is kept no longer."""
         return self._keeper.close()

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.fix.averages import averaging, is_cut_elsewhere
+from gradsan.fix.averages import averaging, is_cut_elsewhere, is_statistic
 from gradsan.fix.carried import no_grad
 from gradsan.fix.drafting import Draft
 from gradsan.fix.flow import dependents
@@ -38,10 +38,10 @@ def _around_what_is_put_away(program: Program) -> Iterator[Draft]:
 
 
 def _around_an_average(program: Program) -> Iterator[Draft]:
-    """The statement that averages, where the program gives the average values without a graph elsewhere."""
+    """The statement that averages, where the average is a constant: by the program, or by what an average is for."""
     place = averaging(program)
     word = None if place is None else no_grad(place.tree.source)
-    if place is not None and word is not None and is_cut_elsewhere(program, place):
+    if place is not None and word is not None and (is_cut_elsewhere(program, place) or is_statistic(program, place)):
         yield _around(place.tree, place.statement, word)
 
 

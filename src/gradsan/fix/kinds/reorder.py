@@ -14,7 +14,7 @@ from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program
 from gradsan.knowledge.effects import does, touches_gradients
-from gradsan.source.names import assigned_names, call_of, called_name, calls, loaded_names
+from gradsan.source.names import assigned_names, call_of, called_name, calls, loaded_names, nodes
 from gradsan.source.placing import code_of
 from gradsan.source.tree import Statement, is_simple
 
@@ -134,6 +134,43 @@ def _clearing_above_the_pass(program: Program) -> Iterator[Draft]:
         yield draft
 
 
+def _below_what_changes_the_model(program: Program) -> Iterator[Draft]:
+    """What creates an optimizer, and what is made of that, below the last statement that may change its model."""
+    for tree in dict.fromkeys(each.tree for each in program.known(program.diagnosis.used)):
+        for statement in tree.statements:
+            match statement:
+                case ast.Assign(value=ast.Call() as call) if does(called_name(call), "optimizes"):
+                    place = program.place_at(tree.file, tree.line(statement), "")
+                    yield from () if place is None else _created_later(place)
+
+
+def _created_later(creating: Place) -> Iterator[Draft]:
+    models = [each.func.value for each in calls(creating.statement) if isinstance(each.func, ast.Attribute)]
+    texts = {ast.unparse(each) for each in models}
+    moved, names, last = [creating.statement], set(creating.targets), None
+    for each in creating.below:
+        if any(_mentions(each, name) for name in names):
+            if not isinstance(each, ast.Assign):
+                break
+            moved.append(each)
+            names |= {ast.unparse(target) for target in each.targets}
+        elif is_simple(each) and any(_mentions(each, text) for text in texts):
+            last = each
+    if last is None:
+        return
+    block = creating.block
+    moved = [each for each in moved if block.index(each) < block.index(last)]
+    draft = Draft()
+    for each in moved:
+        draft.remove(creating.tree, each)
+    draft.insert_after(creating.tree, last, *(code_of(creating.tree, each) for each in moved))
+    yield draft
+
+
+def _mentions(statement: Statement, text: str) -> bool:
+    return any(isinstance(each, ast.expr) and ast.unparse(each) == text for each in nodes(statement))
+
+
 def _gives_gradients(passing: Place) -> bool:
     """Whether a pass adds to the gradients of all that it reaches; `autograd.grad` only returns some."""
     call = pass_call(passing.statement)
@@ -178,4 +215,5 @@ PLACES: Places = {
     "later step": _below_the_later_step,
     "clearing": _clearing_above_the_pass,
     "guard": _under_the_guard,
+    "below the model": _below_what_changes_the_model,
 }

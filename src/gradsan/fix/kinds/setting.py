@@ -11,8 +11,9 @@ from gradsan.fix.kinds import Places
 from gradsan.fix.program import Program
 from gradsan.knowledge.effects import does
 from gradsan.source.arguments import with_argument
+from gradsan.source.imported import word_for
 from gradsan.source.names import called_name, nodes
-from gradsan.source.tree import Tree
+from gradsan.source.tree import Statement, Tree
 
 
 def _set(program: Program) -> Iterator[Draft]:
@@ -58,6 +59,36 @@ def _without_cache(program: Program) -> Iterator[Draft]:
             return
 
 
+def _as_modules(program: Program) -> Iterator[Draft]:
+    """`nn.ModuleList([…])` in place of a plain list, wherever the attribute is given one."""
+    draft, found = Draft(), False
+    for tree in _trees(program):
+        for statement in tree.statements:
+            value = _list_of(statement, program.name or "")
+            written = None if value is None else _module_container(tree, value)
+            if value is not None and written is not None:
+                draft.replace(tree, value, written)
+                found = True
+    if found:
+        yield draft
+
+
+def _list_of(statement: Statement, name: str) -> ast.expr | None:
+    """What `self.layers = […]` assigns."""
+    match statement:
+        case ast.Assign(targets=[ast.Attribute(attr=attr)], value=value) if attr == name:
+            return value
+    return None
+
+
+def _module_container(tree: Tree, value: ast.expr) -> str | None:
+    is_dict = isinstance(value, ast.Dict | ast.DictComp)
+    if not is_dict and not isinstance(value, ast.List | ast.ListComp | ast.Tuple):
+        return None
+    word = word_for(tree.source.tree, "torch.nn", "ModuleDict" if is_dict else "ModuleList")
+    return None if word is None else f"{word}({tree.text(value)})"
+
+
 def _trees(program: Program) -> list[Tree]:
     diagnosis = program.diagnosis
     where = (diagnosis.used, diagnosis.freed, diagnosis.made, *(op.location for op in diagnosis.path))
@@ -69,5 +100,6 @@ SETTINGS: Mapping[Target, Callable[[Program], Iterator[Draft]]] = {
     "use_reentrant": _not_reentrant,
     "donated_buffer": _keep_buffers,
     "cache": _without_cache,
+    "layers": _as_modules,
 }
 PLACES: Places = {"program": _set}

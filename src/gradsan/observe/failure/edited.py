@@ -7,7 +7,7 @@ from gradsan.facts.incident import Edited, GraphPath, SavedValue, Stack, When
 from gradsan.observe.failure.pass_graph import Graph
 from gradsan.observe.failure.scene import Scene, moment, op_fact, pass_fact, path_fact
 from gradsan.observe.failure.suspects import bare, is_seen_through, suspects_in
-from gradsan.observe.failure.trained_again import is_term, shaped_by, trained_again
+from gradsan.observe.failure.trained_again import shaped_by, trained_again
 from gradsan.observe.graph import REARRANGING, Node, kind_of, leaves_of, parameters_behind, saves_values
 from gradsan.observe.log.iterations import Repeats
 from gradsan.observe.log.lines import Unknown
@@ -105,7 +105,7 @@ def _is_trained_apart(graph: Graph, path: list[Node], crossing: int) -> bool:
     """Whether this pass trains the parameters behind the old part apart from it: that is an input, or a target."""
     created = graph.number[path[crossing]]
     old = {node for node, number in graph.number.items() if number <= created}
-    return trained_again(graph, old) and not is_term(graph, path, crossing, old)
+    return trained_again(graph, path, crossing, old)
 
 
 def _is_joined(graph: Graph, owner: int, step: StepNote, scene: Scene) -> bool:

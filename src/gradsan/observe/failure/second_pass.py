@@ -11,7 +11,14 @@ from gradsan.observe.failure.kinship import kinship_of
 from gradsan.observe.failure.pass_graph import Graph
 from gradsan.observe.failure.scene import Scene, op_fact, pass_fact, path_fact, runs
 from gradsan.observe.failure.teaching import path_to_teacher
-from gradsan.observe.failure.trained_again import is_reached_otherwise, is_target, is_term, shaped_by
+from gradsan.observe.failure.trained_again import (
+    is_average,
+    is_reached_otherwise,
+    is_target,
+    is_term,
+    shaped_by,
+    trained_again,
+)
 from gradsan.observe.graph import (
     REARRANGING,
     Node,
@@ -49,7 +56,7 @@ def second_pass(scene: Scene) -> SecondPass | None:
     crossing = _crossing(path, freed_by, graph, repetition) if teacher is None else _given(path, teacher[0], scene)
     victim_name = victim.name()
     kinship = kinship_of(graph, freed_by, scene, fresh=bool(fresh))
-    again = bool(stale) and {id(leaf) for leaf in stale} <= {id(leaf) for leaf in fresh}
+    is_reached_again = bool(stale) and {id(leaf) for leaf in stale} <= {id(leaf) for leaf in fresh}
     return SecondPass(
         failing=pass_fact(scene.note),
         freeing=_inside(pass_fact(freeing), scene.note.stack),
@@ -67,9 +74,10 @@ def second_pass(scene: Scene) -> SecondPass | None:
         checkpointed=scene.in_checkpoint or _is_recomputed(graph.number[victim], freeing, scene),
         own_backward=scene.note.outer is not None
         and any(runs(frame.function, "backward") for frame in scene.note.stack),
-        trained_again=again,
-        is_term=again and is_term(graph, path, crossing, freed_by),
+        trained_again=trained_again(graph, path, crossing, freed_by),
+        is_term=is_reached_again and is_term(graph, path, crossing, freed_by),
         carries_more=kinship == "total" and is_reached_otherwise(graph, freed_by),
+        is_average=is_average(graph, path, crossing, freed_by),
         is_target=is_target(path[: crossing + 1]),
         is_operand=is_operand(path[:crossing]),
         shaped_by=shaped_by(graph, path, crossing),
@@ -213,5 +221,11 @@ def _owners(fresh: list[Any], stale: list[Any], freeing: PassNote, scene: Scene)
     one_line = scene.note.stack == freeing.stack
     served = whom_for(_stepped(freeing, scene), reached, discarded)
     return Owners(
-        of(fresh), of(stale), by_optimizer=bool(owners), served=served, discarded=discarded, one_line=one_line
+        of(fresh),
+        of(stale),
+        by_optimizer=bool(owners),
+        reached=reached,
+        served=served,
+        discarded=discarded,
+        one_line=one_line,
     )

@@ -4,29 +4,52 @@ from collections.abc import Collection, Container
 from itertools import pairwise
 
 from gradsan.observe.failure.pass_graph import Graph
-from gradsan.observe.graph import Node, kind_of, leaves_of, loss_chain, own_backwards
+from gradsan.observe.graph import Node, kind_of, leaves_of, linear_terms, loss_chain, mixing, own_backwards
 
 _COMPARING = frozenset({"MseLoss", "SmoothL1Loss", "HuberLoss", "BinaryCrossEntropy", "BinaryCrossEntropyWithLogits"})
 
 
-def trained_again(graph: Graph, old: Collection[Node]) -> bool:
-    """Whether every parameter behind the old part is reached apart from it, too."""
-    stale = {id(leaf) for leaf in leaves_of(graph.beneath(old))}
-    roots = [root for root in graph.roots if root not in old]
-    fresh = graph.beneath(roots, but_for=old)
+def trained_again(graph: Graph, path: list[Node], crossing: int, old: Collection[Node]) -> bool:
+    """Whether the term of the loss that builds on what is old there trains all parameters behind that apart from it.
+
+    A prior in another term of the loss is no forward: what only that trains besides is to be trained through what is
+    old.
+    """
+    term = _term(linear_terms(graph.roots), path, crossing, old)
+    stale = {id(leaf) for leaf in leaves_of(graph.beneath([path[crossing]]))}
+    if term is None or not stale:
+        return False
+    return stale <= {id(leaf) for leaf in leaves_of(graph.beneath([term], but_for=old))}
+
+
+def is_average(graph: Graph, path: list[Node], crossing: int, old: Collection[Node]) -> bool:
+    """Whether what is old is only added to something new, and all behind it is trained without that sum, too.
+
+    Then the sum is a statistic beside the network. Where a network is trained through it alone, it is a state.
+    """
+    adding = mixing(path[:crossing])
+    if adding is None or adding in loss_chain(graph.roots):
+        return False
+    stale = {id(leaf) for leaf in leaves_of(graph.beneath([path[crossing]]))}
+    fresh = graph.beneath(graph.roots, but_for={*old, adding})
     return bool(stale) and stale <= {id(leaf) for leaf in leaves_of(fresh)}
 
 
 def is_term(graph: Graph, path: list[Node], crossing: int, old: Container[Node]) -> bool:
     """Whether the loss is a sum, and one of its terms is old or trains nothing but through what is old."""
     chain = loss_chain(graph.roots)
-    if path[crossing] in chain:
-        return True
-    terms = set(chain)
-    last = next((node for node in reversed(path) if node in terms and node not in old), None)
-    if last is None or last in graph.roots:
-        return False
-    return not any(True for _ in leaves_of(graph.beneath([last], but_for=old)))
+    term = _term(chain, path, crossing, old)
+    if term is None:
+        return path[crossing] in chain
+    return term not in graph.roots and not any(True for _ in leaves_of(graph.beneath([term], but_for=old)))
+
+
+def _term(terms: list[Node], path: list[Node], crossing: int, old: Container[Node]) -> Node | None:
+    """The one of these terms of a loss through which a path comes to what is old; None where that is one itself."""
+    known = set(terms)
+    if path[crossing] in known:
+        return None
+    return next((node for node in reversed(path) if node in known and node not in old), None)
 
 
 def shaped_by(graph: Graph, path: list[Node], crossing: int) -> str | None:

@@ -63,8 +63,10 @@ class Ledger:
         finally:
             turn.release()
 
-    def close(self) -> Course | None:
-        """How the run went; None where that is not known."""
+    def close(self, *, is_cut_short: bool = False) -> Course | None:
+        """How the run went; None where that is not known. `is_cut_short`: an error ended it."""
+        if is_cut_short:
+            self._kept.run.lines.forget_undecided()
         found = self.so_far(is_over=True)
         self._is_open = False
         return found

@@ -27,6 +27,7 @@ class Keeper:
         self._attention = attention
         self._missed = missed
         self.is_wanted = False
+        self.is_cut_short = False  # an error ends the program
         self._ledger: Ledger | None = None
         self.undo = ExitStack()
 
@@ -50,7 +51,7 @@ class Keeper:
             self._attention.tape.take_in()
             self._attention.sleep()
             self.undo.close()
-            return None if ledger is None else CELLS.named(ledger.close())
+            return None if ledger is None else CELLS.named(ledger.close(is_cut_short=self.is_cut_short))
 
         return self._work.guarded("silent problems are not reported", close)
 

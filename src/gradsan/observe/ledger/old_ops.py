@@ -4,7 +4,7 @@ from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass
 
 from gradsan.observe.failure.pass_graph import Graph
-from gradsan.observe.failure.trained_again import is_term, trained_again
+from gradsan.observe.failure.trained_again import trained_again
 from gradsan.observe.graph import VIEWING, Node, inverted, is_operand, kind_of, leaves_of, walked
 from gradsan.observe.graph_snapshot import Snapshot
 
@@ -32,11 +32,6 @@ class OldOps:
         leaves = leaves_of(self.graph.below)
         return all(leaf.device.type == "cpu" for leaf in leaves if id(leaf) in self.changed)
 
-    @property
-    def trained_again(self) -> bool:
-        """Whether every parameter below them is reached apart from them, too."""
-        return trained_again(self.graph, self.ops)
-
     def entries(self) -> list[Entry]:
         """All of them, the newest old op first."""
         found = [Entry(root, None) for root in self.graph.roots if root in self.ops]
@@ -48,10 +43,10 @@ class OldOps:
         ]
         return sorted(found, key=lambda each: -self.graph.number[each.old])
 
-    def is_term(self, entry: Entry) -> bool:
-        """Whether the loss is a sum of terms, and one of them trains nothing but through what is old there."""
+    def is_trained_again(self, entry: Entry) -> bool:
+        """Whether the term of the loss that builds on them there trains all parameters below them apart from them."""
         path = self._path(entry)
-        return is_term(self.graph, path, len(path) - 1, self.ops)
+        return trained_again(self.graph, path, len(path) - 1, self.ops)
 
     def is_operand(self, entry: Entry) -> bool:
         """Whether what is old is multiplied as features and weights are."""

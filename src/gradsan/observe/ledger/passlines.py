@@ -184,8 +184,16 @@ class PassLines:
 
     def ended(self, note: Begun, counter: int) -> None:
         """It has run."""
-        if self._kept and self._kept[-1].note is note:
-            self._kept[-1].created = (note.begin, counter)
+        for each in self._kept:
+            if each.note is note:
+                each.created = (note.begin, counter)
+                each.line.followed += 1
+
+    def forget_undecided(self) -> None:
+        """The program has failed: of the latest pass of a line, nobody knows whether another was to use its graph."""
+        for each in self._kept:
+            if each.note.begin == each.line.site.begin and each.line.followed:
+                each.line.followed -= 1
 
     def _note_walk(self, note: Begun, snapshot: Snapshot, line: Line, tensors: Sequence[Any]) -> None:
         walked = snapshot.walked
@@ -203,7 +211,6 @@ class PassLines:
             if other.retaining and other.has_kept_for(note, walked):
                 other.walked_again += 1
         if note.retains:
-            line.followed += 1
             line.kept.append(snapshot)
             self._kept.append(Kept(note, snapshot, line, (0, 0)))
         if line.passes in _WEIGHED:

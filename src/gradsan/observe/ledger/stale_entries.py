@@ -52,8 +52,7 @@ class StaleEntry:
             creators=tuple(islice(_creators(old.numbers_below(entry.old), process.lines), _MAKERS)),
             is_asked_for=enters is None,
             created_in_loop=_is_created_in_loop(self.number, asked, process.lines),
-            trained_again=old.trained_again,
-            is_term=old.is_term(entry),
+            trained_again=old.is_trained_again(entry),
             is_operand=old.is_operand(entry),
         )
 

@@ -78,16 +78,26 @@ class Forgotten:
         return any(not each.reached <= self._owned for each in self._run.lines.lines.values())
 
     def _search(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
-        alive = trained()
-        owned = owners(alive.optimizers)
-        held = {id(each): each for module in alive.modules for each in _own(module)}
-        without = {key: each for key, each in held.items() if key not in owned and _gets_gradients(each)}
-        if without:
-            listed = _listed(optimizer, alive.modules, without)
-            kept_in, some = next(listed, (None, _replaced(optimizer, held, without)))
-            fact = Unowned(_names(some, alive.modules), kept_in)
+        kept_in, some = forgotten_by(optimizer)
+        if some:
+            fact = Unowned(_names(some, trained().modules), kept_in)
             sums = [(weakref.ref(each), sum_of(each)) for each in some]
-            self._found |= {id(optimizer): _Found(fact, sums)} if some else {}
+            self._found[id(optimizer)] = _Found(fact, sums)
+
+
+def forgotten_by(optimizer: Any) -> tuple[str | None, list[Any]]:  # noqa: ANN401 # as above
+    """What an optimizer was to have, and the plain list that it is kept in; None: it stands in the place of others."""
+    alive = trained()
+    owned = owners(alive.optimizers)
+    held = held_by(alive.modules)
+    without = {key: each for key, each in held.items() if key not in owned and _gets_gradients(each)}
+    listed = _listed(optimizer, alive.modules, without)
+    return next(listed, (None, _replaced(optimizer, held, without)))
+
+
+def held_by(modules: Sequence[Any]) -> dict[int, Any]:
+    """Their parameters, by id."""
+    return {id(each): each for module in modules for each in _own(module)}
 
 
 def _names(some: Sequence[Any], modules: Sequence[Any]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from gradsan.observe.reference_runs.attached import Attached, Line, Whole
 from gradsan.observe.reference_runs.beside import Beside
 from gradsan.observe.reference_runs.cut import Constant, Cut, Stored, Term
 from gradsan.observe.reference_runs.kept import Cleared, Copied, Created, Kept, Same
+from gradsan.observe.reference_runs.owned import Owned
 
 _REFERENCES: dict[str, Callable[[], Kept]] = {
     "same": Same,
@@ -22,6 +23,7 @@ _REFERENCES: dict[str, Callable[[], Kept]] = {
     "copied": Copied,
     "created": Created,
     "cleared": Cleared,
+    "owned": Owned,
 }
 
 
