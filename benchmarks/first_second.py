@@ -34,7 +34,7 @@ STARTS = 15
 WARM = 20  # plain steps before all others: torch itself has a beginning, too
 RUN = 10.0  # seconds of the run that the first second is set against
 DETAILED = 300  # steps, for what `--details` costs at first
-SHOWN = ("perceptron for digits", "transformer", "LSTM cell, 50 time steps")
+SHOWN = ("perceptron for digits", "transformer")
 OWN = [str(each) for each in Path(__file__).parent.glob("*.py") if each.name != "models.py"]
 
 

@@ -17,7 +17,7 @@ import torch
 import first_second
 from measuring import AGAIN, PLAIN, Answer, Figure, Row, Wish, answer, in_copy, spread
 
-STEPS, MARKS = 160_000, 40  # what is noted is bounded, and fills up for half of them
+STEPS, MARKS = 120_000, 40  # what is noted is bounded, and fills up for half of them
 LAST = MARKS // 4  # marks, of which the growth is told
 BUDGET = "0.5%"
 
