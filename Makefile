@@ -1,5 +1,5 @@
 # make run     see gradsan explain an error, on a fresh machine, within a minute
-# make test    everything that CI checks; what needs no torch also on Python 3.12 and 3.13, where they are found
+# make test    everything that CI checks; what needs no torch also on Python 3.12 to 3.14, where they are found
 # make prove   100,000 random programs, in PyTorch and in the model; mutated sources; thousands of faults, signals and kills
 # make explore other random programs for the line log; CI always takes the same
 # make lightgcn  LightGCN in plain torch, PyTorch Geometric and DGL: explained, fixed, trained, in a few minutes
@@ -11,6 +11,8 @@
 #              picture of every view is left in build/screens
 # make page-pictures  take the pictures of pages in docs/ again
 # make docs    the site, in build/site; a link that leads nowhere is an error
+# make test-docs  what the site's search finds, where links of reports lead, and what a browser shows; pictures are left in
+#              build/screens
 # make dist    wheel and sdist, in dist; each is installed into an empty environment, and takes the README's tour
 # make bench   all that is measured, beside the tools that it is compared with, as ratios; and the page of it
 # make bench-page  docs/benchmarks.md, its plots and the figures in other documents, from the results that are there
@@ -21,7 +23,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 QUIET_PIP := python -m pip --disable-pip-version-check --quiet
 PIP := $(BIN)/$(QUIET_PIP)
-LATER := 3.12 3.13
+LATER := 3.12 3.13 3.14
 # Tests of what needs no torch: they are run by these too, and the line log by their `sys.monitoring`.
 PURE = $(wildcard $(addprefix tests/,check causes facts fix knowledge show source lifecycle \
 	observe/test_line_log.py observe/test_recorder.py observe/test_parsing.py observe/test_source_loops.py))
@@ -35,7 +37,7 @@ FAULTS ?= 10000
 SIGNALS ?= 1000
 MUTANTS ?= 5000
 
-.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks test-integrations page test-page page-pictures docs dist bench bench-page test-all golden clean
+.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks test-integrations page test-page page-pictures docs test-docs dist bench bench-page test-all golden clean
 
 run: .venv/run.stamp
 	@echo '$$ gradsan run examples/own_cell/broken.py'
@@ -103,9 +105,13 @@ test-page: page/node_modules/stamp .venv/test.stamp
 page-pictures: .venv/test.stamp
 	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m show.page_pictures
 
-docs: .venv-docs/stamp
-	$(PYTHON) website/stage.py build/site-pages
+docs: .venv-docs/stamp .venv/run.stamp
+	$(BIN)/python website/stage.py build/site-pages
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet
+
+test-docs: docs .venv/test.stamp
+	command -v chromium > /dev/null || apt-get install --yes --no-install-recommends chromium
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/site
 
 dist: .venv-docs/stamp
 	rm -rf dist

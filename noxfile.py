@@ -8,7 +8,7 @@ nox.options.default_venv_backend = "venv"
 OLDEST_TORCH = "2.4.0"
 
 
-@nox.session(python=["3.11", "3.12", "3.13"])
+@nox.session(python=["3.11", "3.12", "3.13", "3.14"])
 def newest(session: nox.Session) -> None:
     """What CI installs, on this interpreter."""
     session.install("-r", "requirements/test.txt")

@@ -58,6 +58,7 @@ export interface Finding {
   readonly places: readonly Place[];
   readonly fixes: readonly Fix[];
   readonly notes: readonly string[];
+  readonly holder: string;
   readonly now: string;
   readonly about: readonly string[];
 }

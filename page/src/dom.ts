@@ -42,6 +42,16 @@ export function prose(text: string): DocumentFragment {
   return made;
 }
 
+/** On paper a drawing is as wide as the paper, whatever the window was: nothing of it is cut off. */
+export function fitsOnPaper(drawing: SVGSVGElement, prepare: () => void): void {
+  window.addEventListener("beforeprint", () => {
+    if (!drawing.clientWidth) return;
+    prepare();
+    drawing.setAttribute("viewBox", `0 0 ${drawing.clientWidth} ${drawing.clientHeight}`);
+  });
+  window.addEventListener("afterprint", () => drawing.removeAttribute("viewBox"));
+}
+
 export function button(label: Child, attributes: Attributes, act: (event: MouseEvent) => void): HTMLButtonElement {
   const made = h("button", { type: "button", ...attributes }, label);
   made.addEventListener("click", act);

@@ -1,10 +1,11 @@
 // One finding: what is wrong, what to write, what happened where, and what each fix would do.
 
-import type { Finding, Fix, SourceText } from "./data";
-import { diffRows, type DiffRow } from "./diff_rows";
+import type { Details, Finding, Fix } from "./data";
+import { diffRows, editRows, newLines, type DiffRow } from "./diff_rows";
 import { button, h, prose } from "./dom";
 import { sourceView } from "./source_view";
-import { whatIf } from "./what_if";
+import { heldBy } from "./timeline_items";
+import { observed, whatIf } from "./what_if";
 
 async function copied(text: string): Promise<void> {
   try {
@@ -20,8 +21,12 @@ async function copied(text: string): Promise<void> {
   }
 }
 
-function copyButton(text: string): HTMLElement {
-  const made = button("Copy", { class: "copy", "aria-label": "copy the fix as a patch" }, () => {
+/** Edits of cells, or of files outside of the project, make no patch: their new lines are copied. */
+function copyButton({ fix, edits }: Fix): HTMLElement | null {
+  if (!fix.diff && !edits.length) return null;
+  const text = fix.diff || newLines(edits);
+  const how = fix.diff ? "copy the fix as a patch" : "copy the new lines";
+  const made = button("Copy", { class: "copy", "aria-label": how }, () => {
     void copied(text).then(() => {
       made.textContent = "Copied";
       setTimeout(() => (made.textContent = "Copy"), 1500);
@@ -34,9 +39,9 @@ function diffLine({ kind, text }: DiffRow): HTMLElement {
   return h("div", { class: `row ${kind}` }, text);
 }
 
-function patch(fix: Fix): readonly HTMLElement[] {
-  if (!fix.fix.diff) return [];
-  const made = diffRows(fix.fix.diff).map(diffLine);
+function patch({ fix, edits }: Fix): readonly HTMLElement[] {
+  if (!fix.diff && !edits.length) return [];
+  const made = (fix.diff ? diffRows(fix.diff) : editRows(edits)).map(diffLine);
   return [h("div", { class: "diff", tabindex: 0, role: "group", "aria-label": "the fix as a patch" }, ...made)];
 }
 
@@ -44,7 +49,7 @@ function firstFix(fix: Fix): HTMLElement {
   return h(
     "div",
     { class: "card fix" },
-    h("div", { class: "titled" }, h("h2", {}, "Fix"), fix.fix.diff ? copyButton(fix.fix.diff) : null),
+    h("div", { class: "titled" }, h("h2", {}, "Fix"), copyButton(fix)),
     h("p", { class: "title" }, prose(fix.fix.title)),
     ...patch(fix),
   );
@@ -52,8 +57,9 @@ function firstFix(fix: Fix): HTMLElement {
 
 function otherFix(fix: Fix): HTMLElement {
   const title = h("span", {}, "or: ", prose(fix.fix.title));
-  if (!fix.fix.diff) return h("p", { class: "other" }, title);
-  return h("details", { class: "other" }, h("summary", {}, title), copyButton(fix.fix.diff), ...patch(fix));
+  const shown = patch(fix);
+  if (!shown.length) return h("p", { class: "other" }, title);
+  return h("details", { class: "other" }, h("summary", {}, title), copyButton(fix), ...shown);
 }
 
 function story(finding: Finding, go: (number: number) => void): HTMLElement {
@@ -98,9 +104,22 @@ export function headline(finding: Finding): HTMLElement {
   );
 }
 
-export function explanation(finding: Finding, sources: readonly SourceText[]): HTMLElement {
+/** How much a problem that raises no error is about: as the run showed it, else as the report says. */
+function amountOf(finding: Finding, details: Details | null): string {
+  const held = finding.holder && details?.timeline ? heldBy(details.timeline, finding.holder) : null;
+  if (held) return observed(finding.holder, held);
+  return finding.now && `The problem concerns ${finding.now}.`;
+}
+
+function unreplayed(finding: Finding): string {
+  if (finding.origin !== "run") return "This was read from the source: no run was recorded.";
+  if (finding.severity === "warning") return "No backward() failed, so that there was none to replay with a fix.";
+  return "The recorded run could not be replayed with a fix.";
+}
+
+export function explanation(finding: Finding, details: Details | null): HTMLElement {
   const [first, ...others] = finding.fixes;
-  const source = sourceView(finding.places, sources);
+  const source = sourceView(finding.places, details?.sources ?? []);
   const notes = finding.notes.map((each) => h("p", { class: "remark" }, prose(each)));
   const left = h(
     "div",
@@ -114,7 +133,7 @@ export function explanation(finding: Finding, sources: readonly SourceText[]): H
     "article",
     { class: "explanation" },
     h("div", { class: "columns" }, left, right),
-    finding.fixes.length ? whatIf(finding.fixes, finding.now) : null,
+    finding.fixes.length ? whatIf(finding.fixes, amountOf(finding, details), unreplayed(finding)) : null,
     h(
       "details",
       { class: "card about" },

@@ -5,7 +5,7 @@ import { line, curveBasis } from "d3-shape";
 import { zoom, zoomIdentity, zoomTransform, type D3ZoomEvent } from "d3-zoom";
 
 import type { Condition, OpGraph, SourceText } from "./data";
-import { button, h, prose, svg } from "./dom";
+import { button, fitsOnPaper, h, prose, svg } from "./dom";
 import { layout, type Box, type Layout } from "./graph_layout";
 import { found, lineText } from "./graph_search";
 import { conditionOf, treeOf, type Group, type Tree } from "./graph_tree";
@@ -15,6 +15,8 @@ import { count, size } from "./words";
 const ROOMS = [24, 10]; // nodes that are shown at first: so many, or fewer if they would be too small
 const READABLE = 0.7; // of their size
 const [WIDTH, HEIGHT] = [1240, 520]; // that is about what there is
+const FOR_PANEL = 420; // pixels of height, to read it without scrolling
+const MARGIN = 40; // pixels above and below
 const MOST = 240; // nodes that "open more" goes up to
 
 const SIGN: Readonly<Record<Condition, string>> = { live: "●", freed: "○", retained: "◐", leaf: "■", unknown: "?" };
@@ -63,6 +65,7 @@ class View {
   private matches: readonly number[] = [];
   private match = -1;
   private isFitted = false;
+  private room = 0; // pixels of height
   private withParameters = false;
 
   constructor(
@@ -103,6 +106,7 @@ class View {
     new ResizeObserver(() => {
       if (!this.isFitted && this.svg.clientWidth) this.fit(READABLE);
     }).observe(this.svg);
+    fitsOnPaper(this.svg, () => this.fit());
     this.panel.hidden = true;
     this.draw();
   }
@@ -172,13 +176,22 @@ class View {
 
   /** All of it; but no smaller than that, with the end in view at which the loss is. */
   private fit(smallest = 0): void {
-    const [width, height] = [this.svg.clientWidth, this.svg.clientHeight];
-    if (!width || !height) return;
+    const width = this.svg.clientWidth;
+    if (!width) return;
     this.isFitted = true;
+    this.makeRoom(width, smallest);
+    const height = this.svg.clientHeight;
     const scale = Math.max(smallest, Math.min(1.4, width / this.drawn.width, height / this.drawn.height));
     const room = width - this.drawn.width * scale;
     const [x, y] = [room < 0 ? room : room / 2, (height - this.drawn.height * scale) / 2];
     this.zoom.transform(select<SVGSVGElement, unknown>(this.svg), zoomIdentity.translate(x, y).scale(scale));
+  }
+
+  /** A flat graph needs no high window; one that was made higher stays so. */
+  private makeRoom(width: number, smallest: number): void {
+    const scale = Math.max(smallest, Math.min(1.4, width / this.drawn.width));
+    this.room = Math.max(this.room, Math.ceil(this.drawn.height * scale) + MARGIN);
+    this.svg.style.setProperty("--needed", `${this.room}px`);
   }
 
   private center(id: string): void {
@@ -193,6 +206,7 @@ class View {
   private open(opened: Set<string>, keep: string | null = null): void {
     this.arrange(opened);
     this.draw();
+    this.makeRoom(this.svg.clientWidth, READABLE);
     if (keep) this.center(keep);
     else this.fit();
   }
@@ -348,6 +362,7 @@ class View {
 
   /** How many of its ops are live, kept, freed: as lengths of differently drawn pieces. */
   private strip(group: Group, box: Box): SVGElement[] {
+    if (group.states.size < 2) return []; // the box itself is drawn so
     let x = box.x + 12;
     const whole = box.width - 24;
     return ORDER.flatMap((each) => {
@@ -371,6 +386,8 @@ class View {
 
   private tell(group: Group): void {
     this.panel.hidden = false;
+    this.room = Math.max(this.room, FOR_PANEL);
+    this.svg.style.setProperty("--needed", `${this.room}px`);
     const op = group.op;
     const facts: [string, string | null][] =
       op === null

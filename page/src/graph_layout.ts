@@ -21,15 +21,29 @@ export interface Layout {
 
 export const LETTER = 7.3;
 const HEAD = 22; // pixels above what is in an open group
+const BELOW = 10; // pixels that dagre leaves too much below it
+const INNER = 7; // more for each level of groups in it
 
 export function sizeOf(group: Group, caption: string): { width: number; height: number } {
   if (group.op !== null) return { width: Math.max(54, group.label.length * LETTER + 34), height: 28 };
   return { width: Math.max(110, Math.max(group.label.length * LETTER, caption.length * 6.4) + 44), height: 50 };
 }
 
+/** An open group that has others in it is higher, so that its name stands above theirs. */
+function headsOf(open: readonly Group[]): Map<string, number> {
+  const heads = new Map(open.map((group) => [group.id, HEAD]));
+  for (const group of [...open].reverse()) {
+    const outer = group.parent && heads.get(group.parent.id);
+    if (group.parent && outer) heads.set(group.parent.id, Math.max(outer, (heads.get(group.id) ?? 0) + INNER));
+  }
+  return heads;
+}
+
 export function layout(shown: Visible, caption: (group: Group) => string): Layout {
   const graph = new dagre.graphlib.Graph({ compound: true, multigraph: false });
-  graph.setGraph({ rankdir: "LR", nodesep: 26, ranksep: 30, marginx: 20, marginy: 20 });
+  const heads = headsOf(shown.open);
+  const most = Math.max(0, ...heads.values()); // pixels that dagre does not know of, above what it places
+  graph.setGraph({ rankdir: "LR", nodesep: 26 + most / 2, ranksep: 30, marginx: 20, marginy: 20 + most });
   graph.setDefaultEdgeLabel(() => ({}));
   const open = new Set(shown.open.map((each) => each.id));
   for (const group of shown.open) graph.setNode(group.id, {});
@@ -42,8 +56,8 @@ export function layout(shown: Visible, caption: (group: Group) => string): Layou
   const boxes = new Map<string, Box>();
   for (const id of graph.nodes()) {
     const { x, y, width, height } = graph.node(id);
-    const head = open.has(id) ? HEAD : 0;
-    boxes.set(id, { x: x - width / 2, y: y - height / 2 - head, width, height: height + head });
+    const head = heads.get(id) ?? 0;
+    boxes.set(id, { x: x - width / 2, y: y - height / 2 - head, width, height: height + head - (head && BELOW) });
   }
   const lines = shown.edges.map((edge) => [...(graph.edge(edge.to, edge.from).points ?? [])].reverse());
   const every = [...boxes.values()];

@@ -45,7 +45,7 @@ function views(run: Run, finding: Finding | null): HTMLElement {
   const details = run.details;
   const timeline = details?.timeline;
   const made: View[] = [];
-  if (finding) made.push({ name: "Explanation", make: () => explanation(finding, details?.sources ?? []) });
+  if (finding) made.push({ name: "Explanation", make: () => explanation(finding, details) });
   const graph = details?.graphs.find((each) => each.diagnosis === finding?.fingerprint) ?? details?.graphs[0];
   if (graph) made.push({ name: "Graph", make: () => graphView(graph, details?.sources ?? []) });
   if (timeline?.events.length) made.push({ name: "Timeline", make: () => timelineView(timeline) });

@@ -60,6 +60,8 @@ function fileView(
   const overlay = svg("svg", { class: "arrows", "aria-hidden": "true" });
   const draw = (): void => drawArrows(code, overlay, numbered, here);
   const show = (around: number): void => {
+    const digits = Math.max(...pieces.map((piece) => String(piece.first + piece.lines.length).length), 2);
+    code.style.setProperty("--digits", String(digits));
     code.replaceChildren(overlay, ...codeRows(pieces, lines, around, here, () => show(Infinity)));
     draw();
   };

@@ -6,7 +6,7 @@ import { area } from "d3-shape";
 import { zoom, zoomIdentity, type D3ZoomEvent } from "d3-zoom";
 
 import type { Sample, Timeline } from "./data";
-import { button, h, prose, svg } from "./dom";
+import { button, fitsOnPaper, h, prose, svg } from "./dom";
 import {
   course,
   largestHolder,
@@ -22,10 +22,13 @@ import {
 import { baseName, count, size } from "./words";
 
 const FIRSTS = 500; // `MOST_EVENTS // 4`: of too many events, so many of the first are kept
-const LEFT = 196;
+const LEFT = 196; // names of lanes stand there
+const NARROW = 620; // below that they stand above their lanes, and only amounts at the left
+const LEFT_OF_NARROW = 74;
 const RIGHT = 16;
 const CHART = 250;
 const LANE = 30;
+const NAME = 15; // pixels for a name above a lane
 const TOP = 14;
 const COLOURS = 6;
 
@@ -164,6 +167,7 @@ class View {
       h("div", { class: "card" }, tools, this.legend, scroll, this.said),
     );
     new ResizeObserver(() => this.draw()).observe(scroll);
+    fitsOnPaper(this.svg, () => this.scale(0));
     this.describe();
   }
 
@@ -244,34 +248,46 @@ class View {
   }
 
   private width(): number {
-    return Math.max(this.svg.parentElement?.clientWidth ?? 0, 520);
+    return Math.max(this.svg.parentElement?.clientWidth ?? 0, 260);
+  }
+
+  private isNarrow(): boolean {
+    return this.width() < NARROW;
+  }
+
+  private left(): number {
+    return this.isNarrow() ? LEFT_OF_NARROW : LEFT;
+  }
+
+  private lane(): number {
+    return this.isNarrow() ? LANE + NAME : LANE;
   }
 
   private x(): ScaleLinear<number, number> {
     return this.transform.rescaleX(
       scaleLinear()
         .domain([0, this.course.length])
-        .range([LEFT, this.width() - RIGHT]),
+        .range([this.left(), this.width() - RIGHT]),
     );
   }
 
   private draw(): void {
-    const [width, height] = [this.width(), TOP + CHART + 34 + this.lanes.length * LANE + 6];
+    const [width, height] = [this.width(), TOP + CHART + 34 + this.lanes.length * this.lane() + 6];
     const x = this.x();
     const drawing = select<SVGSVGElement, unknown>(this.svg);
     this.zoom.extent([
-      [LEFT, 0],
+      [this.left(), 0],
       [width - RIGHT, height],
     ]);
     this.zoom.translateExtent([
-      [LEFT, 0],
+      [this.left(), 0],
       [width - RIGHT, height],
     ]);
     if (!this.svg.hasChildNodes()) drawing.call(this.zoom).on("dblclick.zoom", null);
     this.svg.setAttribute("width", String(width));
     this.svg.setAttribute("height", String(height));
     this.svg.setAttribute("aria-label", `timeline of ${count(this.timeline.passes, "backward pass", "backward passes")}`);
-    const clip = svg("clipPath", { id: "inside" }, svg("rect", { x: LEFT, y: 0, width: width - LEFT - RIGHT, height }));
+    const clip = svg("clipPath", { id: "inside" }, svg("rect", { x: this.left(), y: 0, width: width - this.left() - RIGHT, height }));
     this.svg.replaceChildren(
       patterns(),
       clip,
@@ -289,7 +305,7 @@ class View {
   private grid(x: ScaleLinear<number, number>, height: number): SVGElement[] {
     const room = 20 + 6.4 * `step ${(this.course.steps[this.course.steps.length - 1]?.step ?? 0) + 1}`.length;
     let last = -Infinity;
-    const [low, high] = [LEFT - 40, this.width()];
+    const [low, high] = [this.left() - 40, this.width()];
     return this.course.steps.flatMap(({ at, step }) => {
       const place = x(at);
       if (place < low || place > high || place - last < room) return [];
@@ -305,14 +321,14 @@ class View {
   private chart(x: ScaleLinear<number, number>): SVGElement[] {
     const y = this.y();
     const at = this.at;
-    const runs = stretches(this.timeline.samples);
+    const runs = stretches(this.timeline.samples, this.timeline.passes);
     const drawnArea = (series: Series, [from, to]: [number, number]): string =>
       area<readonly [number, number]>()
         .x((_, place) => x(at[from + place] ?? 0))
         .y0(([lowest]) => y(lowest))
         .y1(([, highest]) => y(highest))(series.bounds.slice(from, to)) ?? "";
     const lines = y.ticks(4).map((each) =>
-      svg("line", { x1: LEFT, x2: this.width(), y1: y(each), y2: y(each), class: "level" }),
+      svg("line", { x1: this.left(), x2: this.width(), y1: y(each), y2: y(each), class: "level" }),
     );
     const bars = at.length < 3;
     const drawn = stacked(this.timeline, this.measure).map((each: Series) =>
@@ -349,7 +365,7 @@ class View {
     return this.course.items.flatMap((item, place) => {
       const lane = this.lanes.findIndex((each) => each.holds(item));
       const [left, width] = [x(item.at), Math.max(1, unit * item.width - Math.min(3, unit / 2))];
-      if (left + width < LEFT || left > this.width() || (lane < 0 && item.kind !== "gap")) return [];
+      if (left + width < this.left() || left > this.width() || (lane < 0 && item.kind !== "gap")) return [];
       const key = `${lane} ${Math.round(left)}`;
       if (unit < 1 && !item.event?.failed && taken.has(key)) return [];
       taken.add(key);
@@ -358,16 +374,18 @@ class View {
   }
 
   private mark(item: Item, place: number, lane: number, left: number, width: number): SVGElement {
-    const top = TOP + CHART + 34 + Math.max(lane, 0) * LANE;
+    const top = TOP + CHART + 34 + Math.max(lane, 0) * this.lane();
     if (item.kind === "gap") {
-      const box = { x: left, y: TOP, width, height: CHART + 34 + this.lanes.length * LANE };
+      const box = { x: left, y: TOP, width, height: CHART + 34 + this.lanes.length * this.lane() };
       return svg("rect", { ...box, class: "left-out", "data-item": place });
     }
-    const kind = `mark ${item.kind}${item.event?.failed && item.kind !== "forward" ? " failed" : ""}${item.event?.retains ? " retaining" : ""}`;
-    const box = svg("rect", { x: left, y: top + 5, width, height: LANE - 10, rx: Math.min(4, width / 3), class: kind, "data-item": place });
+    const kind = `mark ${item.kind}${item.event?.failed && item.kind !== "forward" ? " failed" : ""}${item.event?.retains ? " retaining" : ""}${width < 8 ? " thin" : ""}`;
+    const above = top + this.lane() - LANE;
+    const box = svg("rect", { x: left, y: above + 5, width, height: LANE - 10, rx: Math.min(4, width / 3), class: kind, "data-item": place });
     const name = item.event?.failed && item.kind !== "forward" ? "✗ fails" : item.ops === null ? "" : count(item.ops, "op");
-    if (width < name.length * 7.5 || !name) return box;
-    return svg("g", {}, box, svg("text", { x: left + width / 2, y: top + LANE / 2 + 4, class: "mark-label" }, name));
+    const shown = [name, name.slice(0, item.event?.failed ? 1 : 0)].find((each) => each && width >= each.length * 7.5);
+    if (!shown) return box;
+    return svg("g", {}, box, svg("text", { x: left + width / 2, y: above + LANE / 2 + 4, class: "mark-label" }, shown));
   }
 
   private cursor(x: ScaleLinear<number, number>): SVGElement {
@@ -381,15 +399,19 @@ class View {
     const levels = y
       .ticks(4)
       .map((each) =>
-        svg("text", { x: LEFT - 10, y: y(each) + 4, class: "level-label" }, each ? amount(this.measure, each) : "0"),
+        svg("text", { x: this.left() - 10, y: y(each) + 4, class: "level-label" }, each ? amount(this.measure, each) : "0"),
       );
     const lanes = this.lanes.map((lane, place) => {
-      const top = TOP + CHART + 34 + place * LANE;
+      const top = TOP + CHART + 34 + place * this.lane();
+      if (this.isNarrow()) {
+        const name = [lane.title, lane.where].filter(Boolean).join(" · ");
+        return svg("text", { x: this.left(), y: top + NAME, class: "lane-label above" }, name);
+      }
       return svg(
         "g",
         {},
-        svg("text", { x: LEFT - 10, y: top + 13, class: "lane-label" }, shortened(lane.title)),
-        svg("text", { x: LEFT - 10, y: top + 25, class: "lane-where" }, shortened(lane.where)),
+        svg("text", { x: this.left() - 10, y: top + 13, class: "lane-label" }, shortened(lane.title)),
+        svg("text", { x: this.left() - 10, y: top + 25, class: "lane-where" }, shortened(lane.where)),
       );
     });
     return [...levels, ...lanes];

@@ -2,7 +2,8 @@
 
 import type { Effects, Fix } from "./data";
 import { h, prose } from "./dom";
-import { size } from "./words";
+import type { Held } from "./timeline_items";
+import { count, size } from "./words";
 
 const UNKNOWN = "not known";
 
@@ -72,6 +73,7 @@ function plainRow(fix: Fix): HTMLElement {
 }
 
 function table(head: readonly string[], rows: readonly HTMLElement[]): HTMLElement {
+  for (const row of rows) [...row.children].forEach((each, at) => each.setAttribute("data-head", head[at] ?? ""));
   return h(
     "div",
     { class: "scroll", tabindex: 0, role: "group", "aria-label": "what each fix would do" },
@@ -95,13 +97,25 @@ const REHEARSED = [
 ];
 const PLAIN = ["Fix", "Gradients", "Is there an edit?", "Verified"];
 
-/** `now`: how much of the graph a problem that raises no error is about. */
-export function whatIf(fixes: readonly Fix[], now: string): HTMLElement {
+/** What was seen of a problem that raises no error: how much is held at most, and what every step adds. */
+export function observed(name: string, held: Held): string {
+  const parts = (ops: number, bytes: number): string =>
+    [count(Math.round(ops), "op"), ...(bytes ? [`about ${size(bytes)} of saved values`] : [])].join(" and ");
+  const most = `In the run, \`${name}\` held at most ${parts(held.ops, held.saved_bytes)} of earlier steps`;
+  const freed = held.saved_bytes ? "" : ", and none of their saved values: each `backward()` had freed them";
+  const growth = held.ops_a_step ? `. Where it grew, every step added ${parts(held.ops_a_step, held.bytes_a_step)}` : "";
+  return `${most}${freed}${growth}.`;
+}
+
+/** `now`: how much of the graph a problem that raises no error is about; `why`: why nothing was replayed, if so. */
+export function whatIf(fixes: readonly Fix[], now: string, why: string): HTMLElement {
+  const isRun = fixes.some(isRehearsed);
   return h(
     "div",
     { class: "card what-if" },
     h("h2", {}, "What if"),
-    now ? h("p", { class: "now" }, `The problem concerns ${now}.`) : null,
-    fixes.some(isRehearsed) ? table(REHEARSED, fixes.map(row)) : table(PLAIN, fixes.map(plainRow)),
+    now ? h("p", { class: "now" }, prose(now)) : null,
+    isRun ? null : h("p", { class: "now quiet" }, `${why} How much would be held with a fix is not known.`),
+    isRun ? table(REHEARSED, fixes.map(row)) : table(PLAIN, fixes.map(plainRow)),
   );
 }

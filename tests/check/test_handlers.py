@@ -30,6 +30,8 @@ from gradsan.check.values import (
 NOT_FOLLOWED = {ast.Assert, ast.Pass}  # they do nothing that matters to a graph
 NOT_FOLLOWED |= {getattr(ast, name) for name in ("TypeAlias",) if hasattr(ast, name)}  # likewise, of later Pythons
 WITHOUT_VALUE = {ast.FormattedValue, ast.Slice}  # parts of other expressions
+if sys.version_info >= (3, 14):
+    WITHOUT_VALUE |= {ast.Interpolation}
 
 
 @pytest.mark.parametrize(

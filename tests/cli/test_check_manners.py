@@ -171,13 +171,13 @@ def test_sarif_leads_to_the_page(carried: Here) -> None:
     """It carries the page, and an address: where the project says, or else the file that comes with gradsan."""
     (run,) = json.loads(carried.check("--format", "sarif").stdout)["runs"]
     (rule,) = run["tool"]["driver"]["rules"]
-    carried.write("pyproject.toml", "[tool.gradsan]\ndocs-url = 'https://example.org/codes/'\n")
+    carried.write("pyproject.toml", "[tool.gradsan]\ndocs-url = 'https://example.org/site/'\n")
     (there,) = json.loads(carried.check("--format", "sarif").stdout)["runs"]
 
     page = Path(unquote(urlparse(rule["helpUri"]).path)).read_text(encoding="utf-8")
     assert page == rule["help"]["markdown"]
     assert page.startswith("# GS103 carried-state\n")
-    assert there["tool"]["driver"]["rules"][0]["helpUri"] == "https://example.org/codes/GS103.md"
+    assert there["tool"]["driver"]["rules"][0]["helpUri"] == "https://example.org/site/docs/codes/GS103.html"
 
 
 def test_sarif_has_the_fix(carried: Here) -> None:

@@ -29,6 +29,32 @@ def test_page_is_found_by_code_and_by_name(asked: str, workshop: Workshop) -> No
     assert (ended.status, ended.stderr) == (0, "")
 
 
+def test_page_says_where_it_is_on_the_site(workshop: Workshop) -> None:
+    """If the project says where that is: its base address, or the address of a page."""
+    assert "On the site" not in workshop.gradsan("explain", "carried-state").stdout
+
+    for address, there in (
+        ("https://example.org/gradsan/", "https://example.org/gradsan/docs/codes/GS103.html"),
+        ("https://example.org/{code}.md", "https://example.org/GS103.md"),
+    ):
+        workshop.write("pyproject.toml", f"[tool.gradsan]\ndocs-url = '{address}'\n")
+        assert workshop.gradsan("explain", "carried-state").stdout.endswith(f"\nOn the site: {there}\n")
+
+
+@pytest.mark.parametrize(
+    "address", ["javascript:alert(1)", "command:quit", "https://a b", "https://a)[b](c", "https://"]
+)
+def test_what_is_no_address_of_a_site_is_refused(address: str, workshop: Workshop) -> None:
+    """Editors make a link of it, and the project may be anybody's."""
+    workshop.write("pyproject.toml", f"[tool.gradsan]\ndocs-url = '{address}'\n")
+
+    refused = workshop.gradsan("explain", "GS103")
+
+    assert refused.status == 2
+    assert "`docs-url` in [tool.gradsan]" in refused.stderr
+    assert "is no address; begin it with https://" in refused.stderr
+
+
 def test_unknown_code_names_the_nearest(workshop: Workshop) -> None:
     """One sentence, and the way to the list of all."""
     ended = workshop.gradsan("explain", "GS9")

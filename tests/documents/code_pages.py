@@ -31,7 +31,7 @@ def _index(causes: Sequence[type[Cause]]) -> str:
 
 
 def _page(cause: type[Cause], printed: Printed) -> str:
-    said, explanation = _said(printed)
+    said, explanation = spoken(printed)
     first, *why = cause.explanation()
     parts = [f"# {cause.code} {cause.name}", first, "## The smallest program", _fenced("python", cause.example.program)]
     who = "Python" if cause.code.startswith("GS0") else "PyTorch"
@@ -52,7 +52,7 @@ def _page(cause: type[Cause], printed: Printed) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _said(printed: Printed) -> tuple[str, str]:
+def spoken(printed: Printed) -> tuple[str, str]:
     """The error, without the traceback above it, and gradsan's explanation below."""
     if not printed.status:
         return "", printed.err

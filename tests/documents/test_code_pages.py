@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from documents.api_page import api_page
-from documents.code_pages import pages
+from documents.code_pages import pages, spoken
 from documents.command_page import commands_page
+from documents.error_page import error_page
 from documents.press import Printed, run
 from golden_files import Golden
 from gradsan.causes import Cause, all_causes
@@ -32,6 +33,10 @@ def test_code_pages_are_what_the_code_prints(golden: Golden) -> None:
     for name, text in written.items():
         golden.check(FOLDER / name, text)
     assert {file.name for file in FOLDER.iterdir()} == set(written)
+    said = {code: spoken(each)[0] for code, each in printed.items()}
+    golden.check(FOLDER.parent / "errors.md", error_page(all_causes(), said))
+    of_errors = {each.code for each in all_causes() if each.severity == "error" and each is not Unreadable}
+    assert of_errors == {code for code in of_errors if f"](codes/{code}.md) |" in error_page(all_causes(), said)}
 
 
 @pytest.mark.parametrize("each", all_causes(), ids=lambda each: each.code)

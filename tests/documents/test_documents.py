@@ -8,12 +8,14 @@ import sys
 from functools import cache
 from importlib.metadata import version
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 from rich.text import Text
 
+from documents.life_pictures import pictures
 from documents.press import run
 from golden_files import Golden
 
@@ -28,7 +30,18 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "examples/README.md", "examples/lig
 DOCUMENTS += sorted(each.relative_to(PROJECT).as_posix() for each in (PROJECT / "docs").rglob("*.md"))
 
 
-PAGES = ("getting-started", "myths", "teams", "editors", "assistants", "production", "upstream")
+PAGES = (
+    "getting-started",
+    "how-it-works",
+    "notebooks",
+    "comparison",
+    "myths",
+    "teams",
+    "editors",
+    "assistants",
+    "production",
+    "upstream",
+)
 SHOWING = ["README.md", *(f"docs/{each}.md" for each in PAGES)]
 OF_ITS_TORCH = "docs/upstream.md"  # shows a patch
 
@@ -74,10 +87,27 @@ def test_picture_is_what_the_command_prints(golden: Golden) -> None:
     golden.check(PICTURE, drawn.replace("<svg ", '<svg xml:space="preserve" ', 1))
 
 
+@pytest.mark.skipif(not version("torch").startswith("2.13"), reason="names of ops are those of torch 2.13")
+def test_pictures_of_a_graph_are_what_pytorch_has(golden: Golden) -> None:
+    """Its ops, where they lead, and what can still be read of them, line by line."""
+    drawn = pictures((PROJECT / "docs" / "life" / "train.py").read_text(encoding="utf-8"))
+
+    for name, picture in drawn.items():
+        golden.check(PICTURE.parent / name, picture)
+
+
 @pytest.mark.parametrize("picture", sorted((PROJECT / "docs" / "pictures").glob("*.svg")), ids=lambda each: each.name)
 def test_blanks_of_a_picture_survive_every_renderer(picture: Path) -> None:
     """Some put blanks in a row together, unless they are asked not to."""
     assert '<svg xml:space="preserve"' in picture.read_text().replace('xmlns="http://www.w3.org/2000/svg" ', "")
+
+
+@pytest.mark.parametrize("document", [each for each in DOCUMENTS if "codes/" not in each and "errors" not in each])
+def test_no_output_is_shown_that_nothing_has_printed(document: str) -> None:
+    """A block of text says where it is from; pages that are made whole need not."""
+    lines = (PROJECT / document).read_text(encoding="utf-8").splitlines()
+
+    assert [above for above, line in pairwise(lines) if line == "```text" and not above.startswith("<!-- from: ")] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
@@ -104,7 +134,7 @@ def _content(source: str) -> str:
 def _printed(*words: str) -> str:
     """What a command of gradsan tells: an explanation below a traceback, or its answer."""
     done = _gradsan(*words)
-    _, found, explanation = done.stderr.partition("\nGS")
+    _, found, explanation = f"\n{done.stderr}".partition("\nGS")
     return "GS" + explanation if found else done.stdout
 
 

@@ -77,3 +77,54 @@ def test_state_that_a_stage_carries_is_explained_with_its_line(run: Run) -> None
     assert "\nGS103 carried-state: `self.state` still has the graph" in done.stderr
     assert "+ out = self.linear(x + self.state.detach()).tanh()" in done.stderr
     assert done.stderr.endswith("gradsan: GS103 carried-state at train.py:32, seen on rank 1\n")
+
+
+SEVERAL_STAGES = """\
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.pipelining import PipelineStage, schedules
+
+
+def train(name):
+    rank = dist.get_rank()
+    folds_back = name in ("ScheduleZBVZeroBubble", "ScheduleDualPipeV")
+    numbers = [rank, 3 - rank if folds_back else rank + 2]
+    layers = nn.ModuleList(nn.Sequential(nn.Linear(4, 4), nn.Tanh()) for _ in numbers)
+    optimizer = torch.optim.SGD(layers.parameters(), 0.1)
+    stages = [PipelineStage(each, number, 4, torch.device("cpu")) for each, number in zip(layers, numbers)]
+    schedule = getattr(schedules, name)(stages, n_microbatches=4, loss_fn=nn.functional.mse_loss)
+    for _ in range(5):
+        optimizer.zero_grad()
+        given = [torch.randn(8, 4)] if 0 in numbers else []
+        wanted = {"target": torch.randn(8, 4), "losses": []} if 3 in numbers else {}
+        schedule.step(*given, **wanted)
+        optimizer.step()
+
+
+dist.init_process_group("gloo")
+for name in NAMES:
+    train(name)
+dist.destroy_process_group()
+"""
+NAMES = [
+    "ScheduleInterleaved1F1B",
+    "ScheduleLoopedBFS",
+    "ScheduleInterleavedZeroBubble",  # passes for inputs and for weights apart, over one graph
+    "ScheduleZBVZeroBubble",
+    "ScheduleDualPipeV",
+]
+
+
+@pytest.mark.cold
+def test_nothing_silent_is_found_in_schedules_of_several_stages(run: Run) -> None:
+    """Two stages on each of two ranks; some schedules retain graphs, and go through them again in parts."""
+    run.write("train.py", SEVERAL_STAGES.replace("NAMES", repr(NAMES)))
+
+    words = "torch.distributed.run --standalone --nproc-per-node 2 train.py"
+    done = run("-m", *words.split(), environment={"GRADSAN": "run"})
+
+    assert done.returncode == 0, done.stderr
+    assert [line.split(" (")[0] for line in done.stderr.splitlines() if line.startswith("gradsan")] == [
+        "gradsan: nothing found"
+    ]

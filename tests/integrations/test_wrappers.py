@@ -105,6 +105,19 @@ RUNS = {
         optimizer.step()
         optimizer.zero_grad()
 """,
+    "sharded_parameters_stay_gathered": """
+    model = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4))
+    for each in (model[0], model[2], model):
+        fully_shard(each, mesh=init_device_mesh("cpu", (2,)), reshard_after_forward=False)
+    optimizer = torch.optim.Adam(model.parameters(), 0.1)
+    for _ in range(6):
+        model.set_requires_gradient_sync(False)
+        model(torch.randn(3, 4)).sum().backward()
+        model.set_requires_gradient_sync(True)
+        model(torch.randn(3, 4)).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+""",
     "sharded_parameters_are_gathered_again_after_a_step": """
     model = sharded(nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4)))
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
@@ -117,6 +130,32 @@ RUNS = {
 }
 
 FAILS = {
+    "GS107 grad-freed-graph": """
+    model = DistributedDataParallel(nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4)))
+    kept = {}
+    model.module[1].register_forward_hook(lambda module, args, output: kept.update(hidden=output))
+
+    def penalise(module, given, received):
+        with torch.enable_grad():
+            torch.autograd.grad(kept["hidden"].norm(), model.module[0].weight)
+
+    model.module[2].register_full_backward_hook(penalise)
+    for _ in range(3):
+        model(torch.randn(3, 4)).square().mean().backward()
+""",
+    "GS101 same-loss-twice": """
+    model = DistributedDataParallel(nn.Linear(4, 4), static_graph=True)
+    loss = model(torch.randn(3, 4)).square().sum()
+    loss.backward()
+    loss.backward()
+""",
+    "GS102 shared-forward": """
+    model = DistributedDataParallel(nn.Sequential(nn.Linear(4, 4), nn.Tanh()), find_unused_parameters=True)
+    with model.no_sync():
+        out = model(torch.randn(3, 4))
+        out.sum().backward()
+    out.square().sum().backward()
+""",
     "GS103 carried-state": """
     model, state = sharded(nn.Linear(4, 4)), torch.zeros(1, 4)
     for _ in range(3):

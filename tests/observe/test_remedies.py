@@ -53,6 +53,37 @@ for x in torch.ones(3, 5, 3):
     first.step()
 """,
     ),
+    "log-probabilities that are weighed by what a method of the same object collects": (
+        "GS103",
+        "self.log_probs",
+        "reset-state",
+        """
+class Agent:
+    def __init__(self):
+        self.policy = nn.Linear(2, 2)
+        self.opt = torch.optim.SGD(self.policy.parameters(), 0.1)
+        self.log_probs, self.rewards = [], []
+
+    def act(self, x):
+        self.log_probs.append(self.policy(x).log_softmax(0)[0])  # made
+
+    def returns(self):
+        return torch.tensor([2 * each for each in self.rewards])
+
+    def learn(self):
+        loss = -(torch.stack(self.log_probs) * self.returns()).sum()
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
+
+agent = Agent()
+for episode in range(3):
+    for x in torch.ones(4, 2):
+        agent.act(x)
+        agent.rewards.append(1.0)
+    agent.learn()
+""",
+    ),
     "average of losses that they are divided by": (
         "GS103",
         "past",

@@ -86,3 +86,19 @@ def test_rule_has_paid_its_entrance_fee(rule: Rule) -> None:
     """Three programs under it, and a near miss that goes the other way."""
     assert len(rule.under) >= 3  # what a rule costs
     assert rule.beyond
+
+
+@pytest.mark.parametrize(
+    ("created", "name"),
+    [
+        ("keep = {}\nkeep[-1] = []", "keep[-1]"),
+        ("import collections\nkeep = collections.namedtuple('Log', 'kept')([])\nkept = keep.kept", "keep.kept"),
+    ],
+)
+def test_items_have_names_whatever_their_keys(created: str, name: str, tmp_path: Path) -> None:
+    """A key below zero is no position in a tuple."""
+    text = KEEPS.format(updates="opt.step()").replace("keep = []", created)
+    text = text.replace("keep.append(loss)", f"{name}.append(loss)")
+    found = _findings(Program("kept in an item", text, "GS301", name), tmp_path)
+
+    assert [code for code, _ in found] == ["GS301"]

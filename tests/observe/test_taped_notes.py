@@ -45,6 +45,19 @@ def _no_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passes_module, "_SHARE_OF_NEW", 1e-9)
 
 
+def test_what_is_taken_in_has_gone_by() -> None:
+    """Whoever takes the tape in, no more records go by than were to."""
+    tape = Tape("Q")
+    tape.readers[STEP] = lambda _: None
+    tape.rooms["anyone"] = lambda: 3
+    tape.run_on()
+    tape.extend((0, 0, STEP, 0, 0))
+
+    tape.take_in()
+
+    assert tape.limit == 2 * WORDS
+
+
 @pytest.mark.parametrize("lines", [True, False])
 def test_what_went_on_the_tape_is_known_in_its_order(lines: bool) -> None:  # noqa: FBT001 # a parameter of the test
     """What each was, where it stood among all, and the op counter at that moment."""

@@ -81,6 +81,9 @@ def test_preferred_fix_is_what_check_would_write(tmp_path: Path) -> None:
         first, *others = await editor.fixes("train.py", found)
         assert first.is_preferred
         assert not any(each.is_preferred for each in others)
+        begin = types.Position(found.range.start.line, 0)  # where a cursor stands that was put on the line
+        found.range = types.Range(begin, begin)
+        assert await editor.fixes("train.py", found) == [first, *others]
         editor.type("train.py", made(CARRIED, first, editor.uri("train.py")))
         assert await editor.shown("train.py") == []
 
@@ -90,15 +93,19 @@ def test_preferred_fix_is_what_check_would_write(tmp_path: Path) -> None:
 def test_line_is_explained_three_times(tmp_path: Path) -> None:
     """Above it a lens, over it the page of its code, and beside it all there is to say."""
     (tmp_path / "train.py").write_text(CARRIED)
+    (tmp_path / "pyproject.toml").write_text("[tool.gradsan]\ndocs-url = 'https://example.org/site'\n")
+    page = "https://example.org/site/docs/codes/GS103.html"
 
     async def act(editor: Editor) -> None:
         editor.open("train.py", CARRIED)
         (found,) = await editor.shown("train.py")
+        assert found.code_description == types.CodeDescription(page)
         text = types.TextDocumentIdentifier(editor.uri("train.py"))
         hover = await editor.text_document_hover_async(types.HoverParams(text, found.range.start))
         assert hover is not None
         assert isinstance(hover.contents, types.MarkupContent)
         assert "**GS103 carried-state**" in hover.contents.value
+        assert hover.contents.value.endswith(f"\n[GS103 on the site]({page})")
         elsewhere = types.HoverParams(text, types.Position(0, 0))
         assert await editor.text_document_hover_async(elsewhere) is None
         (lens,) = await editor.text_document_code_lens_async(types.CodeLensParams(text)) or ()

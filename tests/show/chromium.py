@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,6 +55,20 @@ class Browser:
                 found: dict[str, Any] = answer["result"]
                 return found
             self.events.append(answer)
+
+    def traced(self) -> Callable[[], list[dict[str, Any]]]:
+        """Begin a trace; the answer ends it, and has its events."""
+        self.ask("Tracing.start", traceConfig={"includedCategories": ["disabled-by-default-devtools.timeline.frame"]})
+
+        def ended() -> list[dict[str, Any]]:
+            self.events.clear()
+            self.ask("Tracing.end")
+            while not any(each.get("method") == "Tracing.tracingComplete" for each in self.events):
+                self.events.append(self._next())
+            parts = [each["params"]["value"] for each in self.events if each.get("method") == "Tracing.dataCollected"]
+            return [event for part in parts for event in part]
+
+        return ended
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
@@ -112,7 +126,11 @@ class Tab:
         if point is None:
             raise LookupError(f"nothing to click: {selector} {text!r}")
         for kind in ("mousePressed", "mouseReleased"):
-            self.ask("Input.dispatchMouseEvent", type=kind, x=point[0], y=point[1], button="left", clickCount=1)
+            self.mouse(kind, *point)
+
+    def mouse(self, kind: str, x: float, y: float) -> None:
+        """Press, move or release its left button."""
+        self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
 
     def press(self, key: str, code: int) -> None:
         """A key of the keyboard."""
@@ -124,6 +142,15 @@ class Tab:
                 windowsVirtualKeyCode=code,
                 text="\r" if key == "Enter" and kind == "keyDown" else "",
             )
+
+    def pasted(self) -> str:
+        """What lies in the clipboard, as a user gets it."""
+        self.run("document.body.append(Object.assign(document.createElement('textarea'), {id: 'pasted'}))")
+        self.run("document.getElementById('pasted').focus()")
+        self.ask("Input.dispatchKeyEvent", type="keyDown", commands=["paste"])
+        text: str = self.run("document.getElementById('pasted').value")
+        self.run("document.getElementById('pasted').remove()")
+        return text
 
     def texts(self, selector: str) -> list[str]:
         """What elements say that are shown."""

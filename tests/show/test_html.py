@@ -158,6 +158,20 @@ def test_details_are_recorded_where_they_are_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.torch
+def test_long_run_is_sampled_from_its_first_pass_to_its_last(tmp_path: Path) -> None:
+    """Also while the search for silent problems rests; at equal distances, so that no growth is hidden."""
+    (tmp_path / "train.py").write_text(PROGRAM.replace("6, 8, 3", "500, 8, 3").replace("total +=", "total ="))
+    command = [sys.executable, "-m", "gradsan", "run", "--details", "--format", "json", "-o", "report.json"]
+    subprocess.run([*command, "train.py"], cwd=tmp_path, check=True)
+
+    details = read(tmp_path / "report.json").details
+    assert details is not None
+    assert details.timeline is not None
+    numbers = [each.number for each in details.timeline.samples]
+    assert numbers == list(range(0, 500, 2))
+
+
+@pytest.mark.torch
 def test_graph_of_an_error_has_the_path_into_the_freed_part(tmp_path: Path) -> None:
     """From the loss, op by op, to the first that was freed."""
     source = PROGRAM.replace("    total += loss\n", "").replace(

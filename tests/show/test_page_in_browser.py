@@ -90,12 +90,11 @@ def test_explanation_shows_the_fix_and_the_places(tab: Tab, own_cell: Path) -> N
 def test_fix_is_copied_as_a_patch(tab: Tab, own_cell: Path) -> None:
     """What is pasted can be applied."""
     tab.open(own_cell)
-    tab.run("void (navigator.clipboard.writeText = async (text) => { window.copied = text; })")
 
     tab.click(".fix .copy")
 
     tab.until("document.querySelector('.fix .copy').textContent === 'Copied'")
-    assert tab.run("window.copied").startswith("--- a/broken.py\n+++ b/broken.py\n@@ -41,6 +41,7 @@\n")
+    assert tab.pasted().startswith("--- a/broken.py\n+++ b/broken.py\n@@ -41,6 +41,7 @@\n")
 
 
 @pytest.mark.torch
@@ -193,9 +192,45 @@ def test_fixes_of_a_silent_problem_are_compared_too(tab: Tab, tmp_path: Path) ->
     file.write_text(html(report(LEAK)), encoding="utf-8")
     tab.open(file)
 
-    assert tab.texts(".what-if .now") == ["The problem concerns 8,400 ops, about 91.0 MB of saved values."]
+    assert tab.texts(".what-if .now") == [
+        "The problem concerns 8,400 ops, which saved about 91.0 MB, freed or not.",
+        (
+            "No backward() failed, so that there was none to replay with a fix. "
+            "How much would be held with a fix is not known."
+        ),
+    ]
     assert tab.texts(".what-if thead th") == ["Fix", "Gradients", "Is there an edit?", "Verified"]
     assert tab.texts(".what-if tbody tr:first-child td") == ["stay as they are", "yes", "not tried"]
+
+
+@pytest.mark.torch
+def test_what_a_silent_problem_holds_is_said_as_it_was_seen(tab: Tab, tmp_path: Path) -> None:
+    """At the peak, and what every step adds: of the timeline, which knows what was freed."""
+    command = [sys.executable, "-m", "gradsan", "run", "--format", "html", "-o", str(tmp_path / "report.html")]
+    program = Path(__file__).parents[2] / "examples/running_loss"
+    subprocess.run([*command, "broken.py"], cwd=program, capture_output=True, check=False)
+    tab.open(tmp_path / "report.html")
+    tab.click(".views [role=tab]", "Explanation")
+
+    assert tab.texts(".what-if .now")[0] == (
+        "In the run, running_loss held at most 154 ops of earlier steps, and none of their saved values: each"
+        " backward() had freed them. Where it grew, every step added 11 ops."
+    )
+
+
+def test_edits_that_make_no_patch_are_shown_and_copied(tab: Tab, tmp_path: Path) -> None:
+    """Those of cells: the new lines are what is pasted."""
+    (first, *_) = CARRIED.fixes
+    bare = replace(CARRIED, fixes=(replace(first, diff=""),))
+    file = tmp_path / "report.html"
+    file.write_text(html(report(bare)), encoding="utf-8")
+    tab.open(file)
+
+    tab.click(".fix .copy")
+    tab.until("document.querySelector('.fix .copy').textContent === 'Copied'")
+
+    assert tab.texts(".fix .diff .added") == ["+ self.hidden = self.cell(x, self.hidden.detach())"]
+    assert tab.pasted().strip() == "self.hidden = self.cell(x, self.hidden.detach())"
 
 
 def test_dark_and_light_follow_the_reader(tab: Tab, tmp_path: Path) -> None:
@@ -321,3 +356,19 @@ def test_printed_page_hides_what_is_only_to_be_clicked(tab: Tab, tmp_path: Path)
     assert tab.texts(".theme") == []
     assert tab.run("getComputedStyle(document.querySelector('.code')).maxHeight") == "none"
     tab.ask("Emulation.setEmulatedMedia", media="")
+
+
+@pytest.mark.torch
+def test_drawings_are_whole_on_paper(tab: Tab, own_cell: Path) -> None:
+    """They were drawn for a window that is wider than paper."""
+    tab.open(own_cell)
+    for view, name in (("Graph", "graph"), ("Timeline", "timeline")):
+        tab.click(".views [role=tab]", view)
+        tab.until(f"document.querySelector('.{name}-drawing').clientWidth > 0")
+        drawing = f"document.querySelector('.{name}-drawing')"
+        tab.run(f"void addEventListener('beforeprint', () => {{ window.shown = {drawing}.getAttribute('viewBox'); }})")
+
+        tab.ask("Page.printToPDF")
+
+        assert tab.run("window.shown") == tab.run(f"`0 0 ${{{drawing}.clientWidth}} ${{{drawing}.clientHeight}}`")
+        assert tab.run(f"{drawing}.hasAttribute('viewBox')") is False

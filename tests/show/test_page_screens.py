@@ -63,7 +63,7 @@ def look(tab: Tab, name: str, width: int) -> None:
     """Keep all of the page, as long as it is; nothing may stick out of the window."""
     tab.run("new Promise((done) => setTimeout(done, 150))")
     height = max(900, tab.run("document.documentElement.scrollHeight"))
-    clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 0.75}
+    clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
     tab.picture(SCREENS / f"{name}.png", captureBeyondViewport=True, clip=clip)
 
     assert tab.run("document.documentElement.scrollWidth") <= width, name
@@ -110,6 +110,10 @@ def test_output_of_a_notebook(tab: Tab, tmp_path: Path, scheme: Scheme, colors: 
     shown(tab, page, scheme, 900)
 
     look(tab, f"notebook-{scheme}", 900)
+
+    tab.click("button", "copy")
+    tab.until("document.querySelector('button').textContent === 'copied'")
+    assert tab.pasted().strip() == "self.hidden = self.cell(x, self.hidden.detach())"
 
 
 @pytest.mark.torch

@@ -127,7 +127,7 @@ for _ in range(3):
         """
         usual = super().remedy(kind, evidence)
         if kind == "reset-state" and evidence.get("old_part") == "a term of the loss":
-            return replace(usual, first_if="it is filled for one pass")
+            return replace(usual, first_if="it is filled for one pass", where=("collection", "boundary"))
         if kind == "no-grad" and evidence.get("old_part") == "a target of the loss":
             return replace(usual, where=("average", "put away"))
         return usual

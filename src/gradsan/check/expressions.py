@@ -23,6 +23,7 @@ from gradsan.check.values import (
     leaves_of,
     ops_of,
 )
+from gradsan.source.tree import STRINGS_OF_PARTS
 
 _BUILTIN_CONSTANTS = {"True": True, "False": False, "None": None, "__debug__": True}
 _KINDS: dict[type[ast.expr], str] = {ast.Tuple: "tuple", ast.List: "list", ast.Set: "set"}
@@ -185,11 +186,11 @@ def yield_from(machine: Machine, node: ast.YieldFrom) -> Value:
     return Value()
 
 
-@entered(EXPRESSIONS, ast.JoinedStr)
+@entered(EXPRESSIONS, *STRINGS_OF_PARTS)
 def formatted(machine: Machine, node: ast.JoinedStr) -> Value:
     """A text; what is in it may do something."""
-    inside = (each.value for each in node.values if isinstance(each, ast.FormattedValue))
-    for each in inside:
-        if not isinstance(each, ast.Name | ast.Constant):
-            machine.evaluate(each)
+    for each in node.values:
+        inside = getattr(each, "value", None)  # of the parts that are no text
+        if isinstance(inside, ast.expr) and not isinstance(inside, ast.Name | ast.Constant):
+            machine.evaluate(inside)
     return Value(created=machine.site(node))

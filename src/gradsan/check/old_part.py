@@ -47,9 +47,10 @@ class OldPart:
     @property
     def is_term(self) -> bool:
         """Whether the loss is a sum, and one of its terms trains nothing but through what is old."""
-        if self.op in self._sums:
+        terms = _linear_terms(self.roots)
+        if self.op in terms:
             return True
-        return self._last_of(self._sums) not in (None, *self.roots) and not self._beside_in(self._sums)
+        return self._last_of(terms) not in (None, *self.roots) and not self._beside_in(terms)
 
     def _last_of(self, terms: set[Op]) -> Op | None:
         """The one of these terms of the loss through which the path comes to it; None: a pass inside led there."""

@@ -2,6 +2,7 @@
 
 import difflib
 import fnmatch
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -12,6 +13,7 @@ from gradsan.errors import GradsanError
 from gradsan.source.bounded import content_of, inside
 
 _LARGEST = 4_000_000  # bytes
+_ADDRESS = re.compile(r"(https?|file)://[^\s()<>\[\]\\\x00-\x1f\x7f]+")  # editors make a link of it
 
 _KINDS = {
     "pedantic": bool,
@@ -134,6 +136,10 @@ def _value(name: str, key: str, value: object, file: Path) -> object:
     kind = _KINDS.get(name, list | str)
     if not isinstance(value, kind):
         raise wrong
+    if name == "docs_url" and not _ADDRESS.fullmatch(str(value)):
+        raise BadSettingError(
+            f"`{key}` in [tool.gradsan] of {str(file)!r} is no address", "begin it with https://, http:// or file://"
+        )
     if isinstance(value, dict):
         return {pattern: _texts(codes, wrong) for pattern, codes in value.items()}
     return value if name in _KINDS else _texts(value, wrong)

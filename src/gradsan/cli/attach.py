@@ -11,7 +11,9 @@ from gradsan.errors import GradsanError
 
 # It is run by the other process, between two lines of its main thread; what it cannot do, it says on that one's stderr.
 _SCRIPT = """\
-import sys
+import contextlib, os, sys
+with contextlib.suppress(OSError):
+    os.unlink({script!r})
 try:
     import gradsan
 except ImportError:
@@ -46,7 +48,7 @@ def command(*, pid: int, budget: str) -> None:
             f"Python {sys.version_info[0]}.{sys.version_info[1]} cannot attach to a running program (3.14 can)",
             "call `gradsan.install(budget=...)` in the program, or start it with `gradsan run`",
         )
-    script = _written(script_for(budget))
+    script = _written(budget)
     try:
         attach(pid, str(script))
     except (OSError, RuntimeError) as error:
@@ -56,15 +58,15 @@ def command(*, pid: int, budget: str) -> None:
         ) from None
 
 
-def script_for(budget: str) -> str:
-    """What the other process is to run."""
-    return _SCRIPT.format(home=str(Path(__file__).resolve().parents[2]), budget=budget)
+def script_for(budget: str, script: str) -> str:
+    """What the other process is to run, from this file."""
+    return _SCRIPT.format(home=str(Path(__file__).resolve().parents[2]), budget=budget, script=script)
 
 
-def _written(script: str) -> Path:
-    """A file that stays: nobody knows when the other process reads it."""
+def _written(budget: str) -> Path:
+    """A file that the other process removes: nobody else knows when it is read."""
     handle, name = tempfile.mkstemp(prefix="gradsan-attach-", suffix=".py")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(script)
+        file.write(script_for(budget, name))
     Path(name).chmod(0o644)  # the other process may belong to another user
     return Path(name)

@@ -58,6 +58,7 @@ def command(*, subject: str | None, form: Format, output: Path | None, verbose: 
 
 def _page(code: str | None, form: Format, screen: Screen) -> str:
     from gradsan.causes import all_causes, cause
+    from gradsan.show.addresses import on_site
     from gradsan.show.page import as_json, page, table
 
     if form not in ("text", "json"):
@@ -66,7 +67,8 @@ def _page(code: str | None, form: Format, screen: Screen) -> str:
         return as_json(all_causes() if code is None else cause(code))
     if code is None:
         return table(all_causes(), width=screen.width, color=screen.color)
-    return page(cause(code), width=screen.width, color=screen.color)
+    known = cause(code)
+    return page(known, address=on_site(known.code, docs_url_here()), width=screen.width, color=screen.color)
 
 
 def _report(path: Path, form: Format, screen: Screen, *, verbose: bool) -> str:

@@ -12,7 +12,7 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 
 def rendered(report: Report, form: Format, docs_url: str | None) -> str:
-    """The report in any format but text. `docs_url`: where the pages of the codes can be read; None: nowhere."""
+    """The report in any format but text. `docs_url`: where the site is, if anywhere."""
     if form == "sarif":
         from gradsan.show.sarif import sarif
 
@@ -36,7 +36,7 @@ def _renderer(form: Format) -> Callable[[Report], str]:
 
 
 def docs_url_here() -> str | None:
-    """Where the project of this directory says that the pages of the codes can be read."""
+    """Where the project of this directory says that the site is."""
     from gradsan.check.settings import find_settings
 
     return find_settings(Path.cwd(), lambda *_: None).docs_url

@@ -35,11 +35,20 @@ def collected(program: Program, name: str) -> Collected | None:
         above = [each for each in earlier if each not in place.loops]  # what those go over is for many passes
         if not any(loaded(each, name) for each in above):
             continue
+        above += _in_own_methods(place, above)
         names = [each for each in _gone_over(above) if not _is_begun(above, each) and not _is_reported(place, each)]
         whole = name.rpartition(".")[0]
         fit = [last in hooked or (owner == whole and last in along) for owner, _, last in _parted(names)]
         return Collected(place.tree, _last_of_the_step(place), tuple(names)) if name in names and all(fit) else None
     return None
+
+
+def _in_own_methods(place: Place, above: Iterable[Statement]) -> Iterator[Statement]:
+    """The statements of methods that a method calls on its own object: `returns = self.returns()`."""
+    called = {ast.unparse(each.func) for statement in above for each in calls(statement)}
+    for each in [] if place.cls is None else place.cls.body:
+        if isinstance(each, Function) and each is not place.scope and f"self.{each.name}" in called:
+            yield from _own(place.tree, each)
 
 
 def _parted(names: Iterable[str]) -> list[tuple[str, str, str]]:

@@ -23,6 +23,7 @@ from gradsan.report import Diagnosis, Effects, Fix, FixKind
 _DEEPEST = 4  # edits one after the other: what an edit uncovers may need one too
 _TRIALS = 24
 _SEARCHED = 16  # trials more, of edits that nothing but a trial speaks for
+_BEGINS_AGAIN = "what is carried may be to begin again with each step, and then its old values are not to be used"
 _SECONDS = 90  # of searching alone: then no further trial begins
 
 Changed = Mapping[str, bytes]
@@ -118,7 +119,8 @@ class Prover:
             for each in self._tries(fix, program, stage):
                 so_far = (*made, each.fix)
                 if self._ends(each, diagnosis):
-                    proof = self._judged(Proof(each.files, so_far, self._verdict(each.trial), each.trial, each.new))
+                    verdict = self._verdict(each.trial, so_far)
+                    proof = self._judged(Proof(each.files, so_far, verdict, each.trial, each.new))
                     if proof is not None:
                         yield proof
                 elif self._is_other_half(each, diagnosis) and len(so_far) < _DEEPEST:
@@ -130,14 +132,21 @@ class Prover:
         for left, reached, so_far in others if only is None else ():
             yield from self._paths(left, reached, so_far)
 
-    def _verdict(self, trial: Trial) -> Verdict:
+    def _verdict(self, trial: Trial, fixes: tuple[Fix, ...]) -> Verdict:
         """Of all edits at once. What trains as meant may still be meant otherwise."""
         found = judge(trial, self._meaning, self.stage)
+        if found.agrees and not is_compared(self._meaning, self.stage) and not all(map(self._means_it, fixes)):
+            return Verdict("undecided", _BEGINS_AGAIN)
         if not found.agrees or self._unsaid is None:
             return found
         other = self._unsaid.other
         is_open = other is None or is_also_meant(trial, other, self.stage)
         return Verdict("undecided", self._unsaid.why) if is_open else found
+
+    def _means_it(self, fix: Fix) -> bool:
+        """Whether a kind of fix means by itself what is meant here; there is no run that could show it of another."""
+        about = self.stage.about
+        return about is None or cause(about.code).meaning(fix.kind, about.evidence) == self._meaning
 
     def _is_other_half(self, attempt: _Attempt, diagnosis: Diagnosis) -> bool:
         """Whether another problem came to light; where all edits are tried, one with the same cause."""

@@ -34,6 +34,7 @@ class StepNote:
     optimizer: int  # its id
     number: int  # the op counter when it was done
     passes: int  # how many passes had begun
+    line: Frame | None  # of the user's, known at once; the calls that led to it have to be read from the log
     read_stack: Callable[[], tuple[Frame, ...]] = field(repr=False)
 
     @cached_property
@@ -146,11 +147,12 @@ class Steps:
     def _note(self, place: int) -> StepNote:
         optimizer, number, passes, read, page, events = self._taken[place * _WORDS : (place + 1) * _WORDS]
 
+        stack = self._callers.numbered[read].stack
+
         def read_stack() -> tuple[Frame, ...]:
-            stack = self._callers.numbered[read].stack
             return stack if not page else self._callers.stack_at(Place(page, events)) or stack[-1:]
 
-        return StepNote(optimizer, number, passes, read_stack)
+        return StepNote(optimizer, number, passes, stack[-1] if stack else None, read_stack)
 
     def _noted_in_full(self, optimizer: Any, words: Page) -> bool:  # noqa: ANN401 # as above
         """Note one of a line that is new, or where the log is not sure; answers whether it is attended to."""

@@ -71,6 +71,7 @@ class Tape(_Words):
         finally:
             if taken < len(words):  # interrupted, or wrong: this one costs no other
                 self[0:0] = words[taken:]
+            self.limit = max(self.limit - taken, 0)  # so many fewer may go by
             lock.release()
 
     def run_on(self) -> None:

@@ -122,7 +122,7 @@ class EditedProject:
 
     @property
     def docs_url(self) -> str | None:
-        """Where the project says that the pages of the codes can be read."""
+        """Where the project says that the site is."""
         return self._settings.docs_url
 
 

@@ -25,8 +25,10 @@ from gradsan.plug.lsp_words import Words
 from gradsan.report import Diagnosis
 from gradsan.show.places import main_place
 
-# Seconds without another letter, before what was typed is read: as many as reading it took the last time.
+# What is typed after a pause is read at once. While somebody types on, reading waits until nothing was typed for as
+# many seconds as it took the last time.
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
+_NEARLY_DONE = 0.1  # seconds: what takes no longer is not given up. A process that is ended forgets what it has read
 _SOURCES = (".py", ".ipynb")
 _NOTEBOOKS = types.NotebookDocumentSyncOptions(
     [types.NotebookDocumentFilterWithCells(cells=[types.NotebookCellLanguage(language="python")])]
@@ -62,6 +64,7 @@ class Server(LanguageServer):
         self._turn = asyncio.Lock()
         self._tasks: dict[str, asyncio.Task[None]] = {}  # by what they are about
         self._took: dict[str, float] = {}  # seconds, likewise
+        self._changed: dict[str, float] = {}  # when, likewise
         self._warned: set[str] = set()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
@@ -122,11 +125,14 @@ class Server(LanguageServer):
         older = self._tasks.pop(about, None)
         if older is not None:
             older.cancel()
-        self._tasks[about] = asyncio.create_task(self._guarded(about, work))
+        now, before = time.monotonic(), self._changed.get(about, 0.0)
+        self._changed[about] = now
+        pause = min(max(_SHORTEST_PAUSE, self._took.get(about, 0.0)), _LONGEST_PAUSE)
+        self._tasks[about] = asyncio.create_task(self._guarded(about, work, 0.0 if now - before > pause else pause))
 
-    async def _guarded(self, about: str, work: Callable[[], Awaitable[None]]) -> None:
+    async def _guarded(self, about: str, work: Callable[[], Awaitable[None]], pause: float) -> None:
         """Nothing that a file or a setting holds ends the server."""
-        await asyncio.sleep(min(max(_SHORTEST_PAUSE, self._took.get(about, 0.0)), _LONGEST_PAUSE))
+        await asyncio.sleep(pause)
         began = time.monotonic()
         try:
             await work()
@@ -150,8 +156,10 @@ class Server(LanguageServer):
             try:
                 return await asyncio.shield(doing)
             except asyncio.CancelledError:
-                self._reader.interrupt()
-                await asyncio.wait((doing,))
+                done, _ = await asyncio.wait((doing,), timeout=_NEARLY_DONE)
+                if not done:
+                    self._reader.interrupt()
+                    await asyncio.wait((doing,))
                 raise
 
     async def _read_all(self, root: str) -> None:

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from lsprotocol import types
 
 from gradsan.plug.language_server import Reported, Server
-from gradsan.plug.lsp_words import EXPLAIN, explained, hover, lens
+from gradsan.plug.lsp_words import EXPLAIN, explained, lens
 
+_LONGEST_LINE = 2**31 - 1  # units; the most that the protocol has numbers for
 _WATCHED = ("**/*.{py,ipynb}", "**/pyproject.toml", "**/.gitignore")
 
 
@@ -56,12 +57,12 @@ def _files_changed(ls: Server, _params: object) -> None:
 
 
 async def _fixes(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """The fixes of what is found in a range, those that the source proves first."""
+    """The fixes of what is found in the lines of a range, wherever the cursor stands; what the source proves first."""
     only = params.context.only
     if only is not None and not any(types.CodeActionKind.QuickFix.startswith(each) for each in only):
         return []
     found = []
-    for each in _within(ls, params.text_document.uri, params.range):
+    for each in _within(ls, params.text_document.uri, _whole_lines(params.range)):
         words = ls.words(each.project)
         found += [words.action(offer, each.shown) for offer in await ls.offers(each)]
     return [each for each in found if each is not None]
@@ -70,7 +71,7 @@ async def _fixes(ls: Server, params: types.CodeActionParams) -> list[types.CodeA
 def _hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     here = types.Range(params.position, params.position)
     each = next(_within(ls, params.text_document.uri, here), None)
-    return None if each is None else hover(each.finding, each.shown.range)
+    return None if each is None else ls.words(each.project).hover(each.finding, each.shown.range)
 
 
 def _lenses(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens]:
@@ -87,6 +88,10 @@ def _explain(ls: Server, uri: str, fingerprint: str) -> str | None:
     text = explained(finding)
     ls.show_text(f"{finding.code}-{finding.name}", text)
     return text
+
+
+def _whole_lines(asked: types.Range) -> types.Range:
+    return types.Range(types.Position(asked.start.line, 0), types.Position(asked.end.line, _LONGEST_LINE))
 
 
 def _within(ls: Server, uri: str, asked: types.Range) -> Iterator[Reported]:

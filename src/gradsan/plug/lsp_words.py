@@ -9,6 +9,7 @@ from gradsan.causes import cause
 from gradsan.facts.location import Location
 from gradsan.plug.edited_project import Offer
 from gradsan.report import Diagnosis, Edit
+from gradsan.show.addresses import on_site
 from gradsan.show.explained import consequence, notes
 from gradsan.show.harmless import neutral
 from gradsan.show.page import markdown, page
@@ -40,13 +41,13 @@ class Words:
 
     document: Callable[[str, int | None], Document | None]  # by file and cell; None: the client has no such text
     units: Callable[[str], int]
-    docs_url: str | None = None  # where the pages of the codes can be read
+    docs_url: str | None = None  # where the site is
     relates: bool = True  # the client shows related places
 
     def diagnostic(self, found: Diagnosis) -> types.Diagnostic:
         """A finding at its main place, with the other places in the order of time."""
         sure = "" if found.confidence == "certain" else f" ({found.confidence})"
-        href = None if self.docs_url is None else f"{self.docs_url.rstrip('/')}/{found.code}.md"
+        href = on_site(found.code, self.docs_url)
         return types.Diagnostic(
             range=self._range(main_place(found)),
             message=neutral(found.message) + sure,
@@ -72,6 +73,14 @@ class Words:
             is_preferred=offer.proved,
             edit=types.WorkspaceEdit(document_changes=changes),
         )
+
+    def hover(self, found: Diagnosis, over: types.Range) -> types.Hover:
+        """What is wrong here, how sure that is, and the page of the code."""
+        here = [neutral(each) for each in (found.message, *notes(found))]
+        address = on_site(found.code, self.docs_url)
+        link = () if address is None else (f"[{found.code} on the site]({address})",)
+        text = "\n\n".join((*here, "---", markdown(cause(found.code)), *link))
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), over)
 
     def _changes(self, edits: Sequence[Edit]) -> list[types.TextDocumentEdit] | None:
         """What the edits do to each text; None where one of them is not to be had."""
@@ -119,13 +128,6 @@ def lens(found: types.Diagnostic, uri: str) -> types.CodeLens:
     command = types.Command(title=f"explain {found.code}", command=EXPLAIN, arguments=[uri, found.data])
     start = found.range.start
     return types.CodeLens(range=types.Range(start, start), command=command)
-
-
-def hover(found: Diagnosis, over: types.Range) -> types.Hover:
-    """What is wrong here, how sure that is, and the page of the code."""
-    here = [neutral(each) for each in (found.message, *notes(found))]
-    text = "\n\n".join((*here, "---", markdown(cause(found.code))))
-    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), over)
 
 
 def explained(found: Diagnosis) -> str:

@@ -137,8 +137,13 @@ def _op_name(op: PathOp) -> str:
 
 
 def memory(diagnosis: Diagnosis) -> str:
-    """How many ops it is about, and what they have saved; nothing, where that is not known."""
+    """How many ops it is about, and what they have saved; nothing, where that is not known.
+
+    What a name holds may have been freed: ops are counted whatever became of their values.
+    """
     evidence = diagnosis.evidence
+    if isinstance(held := evidence.get("ops"), int) and isinstance(size_of := evidence.get("saved_bytes"), int | float):
+        return f"{count(held, 'op')}, which saved about {size(size_of)}, freed or not"
     ops, saved = evidence.get("freed_ops", evidence.get("ops")), evidence.get("saved_bytes")
     parts = ["1 op" if ops == 1 else f"{ops:,} ops"] if isinstance(ops, int) else []
     if isinstance(saved, int | float):

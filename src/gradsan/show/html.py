@@ -80,6 +80,7 @@ class _Finding:
     places: tuple[_Place, ...]
     fixes: tuple[_Fix, ...]
     notes: tuple[str, ...]
+    holder: str  # the name that a silent problem is about; empty: none, or an error
     now: str  # how much of the graph a silent problem is about; empty: not known, or an error
     about: tuple[str, ...]  # paragraphs on what kind of problem it is
 
@@ -141,6 +142,7 @@ def _finding(diagnosis: Diagnosis) -> _Finding:
         places=tuple(_places(diagnosis)),
         fixes=tuple(map(_fix, diagnosis.fixes)),
         notes=diagnosis.notes,
+        holder=diagnosis.culprit.name if diagnosis.culprit is not None and diagnosis.severity == "warning" else "",
         now=memory(diagnosis) if diagnosis.severity == "warning" else "",
         about=cause(diagnosis.code).explanation(),
     )

@@ -24,7 +24,12 @@ _BUTTON = (
     "font:inherit;font-size:.85em;margin-left:1em;padding:0 .6em;cursor:pointer;color:inherit;background:transparent;"
     "border:1px solid rgba(128,128,128,.6);border-radius:4px"
 )
-_COPY = "navigator.clipboard.writeText(this.dataset.code);this.textContent='copied'"
+# Where a page may not write to the clipboard (over plain HTTP, in some frames), a selection can be copied.
+COPY = (
+    "(async b=>{try{await navigator.clipboard.writeText(b.dataset.code)}catch{"
+    "const t=document.createElement('textarea');t.value=b.dataset.code;b.after(t);t.select();"
+    "document.execCommand('copy');t.remove()}b.textContent='copied'})(this)"
+)
 _INLINE_CODE = re.compile(r"`([^`]+)`")
 
 
@@ -91,9 +96,7 @@ def _edit(edit: Edit) -> str:
     new = "\n".join(line[2:] for line in changed if line.startswith("+"))
     button = ""
     if new:
-        button = (
-            f'<button type="button" data-code="{_attribute(new)}" onclick="{_COPY}" style="{_BUTTON}">copy</button>'
-        )
+        button = f'<button type="button" data-code="{_attribute(new)}" onclick="{COPY}" style="{_BUTTON}">copy</button>'
     where = _element("div", _element("code", _text(edit_place(edit))) + button, "margin-top:.2em")
     return where + _element("div", shown, f"{_CODE};border:1px solid rgba(128,128,128,.35);margin:.2em 0 .4em")
 
@@ -101,7 +104,7 @@ def _edit(edit: Edit) -> str:
 def _places(diagnosis: Diagnosis) -> str:
     cell = "text-align:left;vertical-align:top;padding:0 1em 0 0;border:0;background:transparent"
     rows = "".join(
-        "<tr>"
+        '<tr style="background:transparent">'  # notebooks colour every second row
         + _element("td", str(number), f"{cell};opacity:.75")
         + _element("td", _element("code", _text(line_of(at))), cell)
         + _element("td", _element("code", _text(at.source or "")), f"{cell};{_CODE}")
@@ -109,7 +112,7 @@ def _places(diagnosis: Diagnosis) -> str:
         + "</tr>"
         for number, (_, at, words) in enumerate(explanation_places(diagnosis), 1)
     )
-    return f'<table style="border-collapse:collapse;margin:.4em 0">{rows}</table>' if rows else ""
+    return f'<table style="border-collapse:collapse;margin:.4em 0;font-size:inherit">{rows}</table>' if rows else ""
 
 
 def _labelled(label: str, prose: str, style: str = "") -> str:

@@ -23,8 +23,11 @@ _HEADING = "bold"
 _QUIET = "dim"
 
 
-def page(cause: type[Cause], *, width: int, color: bool) -> str:
-    """Everything there is to know about a cause: what it is, a program that shows it, the fix, and its limits."""
+def page(cause: type[Cause], *, width: int, color: bool, address: str | None = None) -> str:
+    """Everything there is to know about a cause: what it is, a program that shows it, the fix, and its limits.
+
+    `address`: where the same page can be read in a browser.
+    """
     width = max(width, NARROWEST)
     text = Text()
     text.append(f"{cause.code} ", SEVERITY[cause.severity]).append(f"{cause.name}\n", _HEADING)
@@ -41,6 +44,8 @@ def page(cause: type[Cause], *, width: int, color: bool) -> str:
     text.append("\n").append_text(_changes(cause.example.program, cause.tempting.program))
     if cause.tempting.shows:
         text.append("\n  It then shows\n\n").append_text(_shown(cause.tempting.shows))
+    if address is not None:
+        text.append(f"\nOn the site: {address}\n")
     return rendered(text, color=color)
 
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
@@ -10,20 +10,19 @@ from gradsan.causes import cause
 from gradsan.causes.cause import Cause
 from gradsan.facts.location import Location
 from gradsan.report import Diagnosis, Fix, Report
+from gradsan.show.addresses import installed, on_site
 from gradsan.show.harmless import in_json
 from gradsan.show.places import explanation_places, main_place, main_role
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVEL = {"error": "error", "warning": "warning"}
 _RANK = {"certain": 90.0, "likely": 60.0, "possible": 30.0}
-_PACKAGE = Path(__file__).parents[1]
-_PAGES = (_PACKAGE / "pages", _PACKAGE.parents[1] / "docs/codes")  # as they are installed, and in a checkout
 
 
 def sarif(report: Report, docs_url: str | None = None) -> str:
     """One run, with the page of every code that was found, and the explanation of each diagnosis as its code flow.
 
-    `docs_url`: where the pages of the codes can be read; None: in the package itself.
+    `docs_url`: where the site is; None: the pages of the codes are those in the package itself.
     """
     codes = sorted({each.code for each in report.diagnoses})
     run = {
@@ -42,8 +41,8 @@ def sarif(report: Report, docs_url: str | None = None) -> str:
 
 
 def _rule(known: type[Cause], docs_url: str | None) -> dict[str, Any]:
-    page = _page(known.code)
-    address = page and page.as_uri() if docs_url is None else f"{docs_url.rstrip('/')}/{known.code}.md"
+    page = installed(known.code)
+    address = on_site(known.code, docs_url) or (page and page.as_uri())
     return {
         "id": known.code,
         "name": "".join(part.capitalize() for part in known.name.split("-")),
@@ -57,11 +56,6 @@ def _rule(known: type[Cause], docs_url: str | None) -> dict[str, Any]:
         "defaultConfiguration": {"level": _LEVEL[known.severity]},
         "properties": {"tags": ["pytorch", "autograd"]},
     }
-
-
-def _page(code: str) -> Path | None:
-    """The file with the page of a code, where it can be read without a network."""
-    return next((page for folder in _PAGES if (page := folder / f"{code}.md").is_file()), None)
 
 
 def _result(diagnosis: Diagnosis, codes: list[str]) -> dict[str, Any]:

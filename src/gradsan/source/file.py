@@ -85,6 +85,8 @@ def encoding_of(content: bytes) -> str:
         return tokenize.detect_encoding(io.BytesIO(content).readline)[0]
     except (SyntaxError, ValueError) as error:
         raise UnreadableSourceError(str(error)) from None
+    except LookupError as error:  # from 3.14 on: a codec that is no text encoding
+        raise UnreadableSourceError(f"it is not in the encoding that it declares ({error})") from None
 
 
 def parse_text(

@@ -16,6 +16,7 @@ With = ast.With | ast.AsyncWith
 Loop = ast.For | ast.AsyncFor | ast.While
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+STRINGS_OF_PARTS = (ast.JoinedStr, getattr(ast, "TemplateStr", ast.JoinedStr))  # t-strings: from 3.14 on
 Span = tuple[int, int]  # in characters of the file's text
 
 _COMPOUND = (*Function.__args__, *With.__args__, *Loop.__args__, ast.ClassDef, ast.If, ast.Match, ast.Try, ast.TryStar)
@@ -99,8 +100,8 @@ class Tree:
         return _COMMENT.sub(_blank, texts[0]), _COMMENT.sub(_blank, texts[1])
 
     def is_in_string(self, node: ast.AST) -> bool:
-        """Whether it stands in an f-string."""
-        return any(isinstance(each, ast.JoinedStr) for each in self.above(node))
+        """Whether it stands in an f-string, or in a t-string."""
+        return any(isinstance(each, STRINGS_OF_PARTS) for each in self.above(node))
 
     def text(self, node: ast.AST) -> str:
         """As it is written, with the brackets around it."""

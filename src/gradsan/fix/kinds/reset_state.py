@@ -29,8 +29,8 @@ def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
 
 
 def _with_its_companions(program: Program, name: str) -> Iterator[Draft]:
-    """Below the step, all lists that one pass uses up together."""
-    found = collected(program, name)
+    """Below the step, all lists that one pass uses up together; not where the program empties some of them."""
+    found = collected(program, name) if emptied_beside(program) is None else None
     if found is not None:
         draft = Draft()
         draft.insert_after(found.tree, found.used, *(f"{each}.clear()" for each in found.names))

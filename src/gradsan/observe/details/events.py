@@ -1,7 +1,7 @@
 """What happened when in a run that is over: passes, steps, and where the lines show it, cleared gradients."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gradsan.facts.culprit import shown
@@ -32,10 +32,9 @@ class _Moment:
 
 def timeline(process: Process, sampling: Sampling) -> RunTimeline:
     """The run, which is over."""
-    passes = list(_passes(process))
-    moments = sorted(
-        [*passes, *_steps(process), *_cleared(process, passes)], key=lambda each: (each.passes, each.phase)
-    )
+    passes, steps = list(_passes(process)), list(_steps(process))
+    cleared = _cleared(process, passes, {each.line.place for each in steps})
+    moments = sorted([*passes, *steps, *cleared], key=lambda each: (each.passes, each.phase))
     lines: dict[EventLine, int] = {}
     events = _events(moments, lines)
     left_out = max(len(events) - MOST_EVENTS, 0)
@@ -80,16 +79,14 @@ def _passes(process: Process) -> Iterator[_Moment]:
 
 def _steps(process: Process) -> Iterator[_Moment]:
     for each in process.steps.since(0):
-        stack = each.stack
-        name = optimizer_at(stack[-1]) if stack else None
-        yield _Moment(each.passes, _STEP, each.number, "step", EventLine(stack[-1] if stack else None, name or ""))
+        name = None if each.line is None else optimizer_at(each.line)
+        yield _Moment(each.passes, _STEP, each.number, "step", EventLine(each.line, name or ""))
 
 
-def _cleared(process: Process, passes: Sequence[_Moment]) -> Iterator[_Moment]:
+def _cleared(process: Process, passes: Sequence[_Moment], stepping: Container[Frame | None]) -> Iterator[_Moment]:
     """The lines that clear gradients, each time that they ran, by the log of each thread that asks for passes."""
     begins = [each.number for each in passes]
     asking = {each.line.place for each in passes}
-    stepping = {step.line.place for step in _steps(process)}
     for log in process.recorder.threads():
         begun, phase = 0, _PASS
         for place, number in lines_of(log):

@@ -13,6 +13,7 @@ from gradsan.observe.modules import module_names, parameter_names, trained
 from gradsan.observe.notes import PassNote
 from gradsan.observe.private import NO_NUMBER
 from gradsan.observe.process import Process
+from gradsan.observe.unasked import is_one
 
 K = TypeVar("K", bound=Hashable)
 
@@ -59,24 +60,31 @@ def op_graph(
     process: Process,
     *,
     path: Callable[[], Sequence[Node]] = tuple,
+    modules: Callable[[Sequence[Any]], Sequence[Any]] = lambda _: trained().modules,
     labels: Mapping[int, str] | None = None,
 ) -> OpGraph:
-    """What lies below some ops, each the first of a name; `labels` name further ops by their numbers."""
+    """What lies below some ops, each the first of a name; `labels` name further ops by their numbers.
+
+    `modules` is given parameters, and knows the modules that own them.
+    """
+    from torch.nn import Parameter
+
     below = reach(node for each in roots.values() for node in each)
     on_path = path()
     ops, leaves, left_out = _chosen(below, on_path)
     order = {node: place for place, node in enumerate([*ops, *leaves])}
     numbers = list(map(_number, ops))
-    live = trained().modules
-    modules, parameters = module_names(live), parameter_names(live)
+    variables = [getattr(node, "variable", None) for node in leaves]
+    live = modules([each for each in variables if is_one(each, Parameter)])  # other leaves belong to none
+    owners, parameters = module_names(live), parameter_names(live)
     stacks: _Table[tuple[Frame, ...]] = _Table()
     tables: tuple[_Table[str], _Table[str], _Table[str]] = (_Table(), _Table(), _Table())
     kinds, names, shapes = tables
     places = {number: place for place, number in enumerate(numbers)}
     named = [(order[node], name) for name, nodes in roots.items() for node in nodes if node in order]
     named += [(places[number], name) for number, name in (labels or {}).items() if number in places]
-    module = [names.place(_module(node, below, modules)) for node in ops]
-    module += [names.place(parameters.get(id(getattr(node, "variable", None)))) for node in leaves]
+    module = [names.place(_module(node, below, owners)) for node in ops]
+    module += [names.place(parameters.get(id(each))) for each in variables]
     stack = [stacks.place(process.stack_of(number) or None) for number in numbers] + [UNKNOWN] * len(leaves)
     frames: _Table[Frame] = _Table()
     return OpGraph(

@@ -1,6 +1,9 @@
 """What is alive when passes begin, and who holds it: sampled pass after pass, within a budget of its own."""
 
+import math
+import weakref
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from gradsan.facts.details import EARLIER, MOST_SAMPLES, OWN, OpGraph, Sample, Share
 from gradsan.observe.details.op_graph import LIVE, RETAINED, conditions, op_graph
@@ -9,35 +12,49 @@ from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.passlines import Asked
 from gradsan.observe.ledger.wording import loss_at
+from gradsan.observe.modules import module_names, trained
 from gradsan.observe.notes import PassNote
 from gradsan.observe.private import NO_NUMBER
 
 _HOLDERS = 48  # that are told apart
 _OPS = 20_000  # that are walked for one holder
-_LARGER = 1.25  # times as many ops as in the graph that was kept before make one that is worth keeping
+_LARGER = 1.4  # times as many ops as in the graph that was kept before make one that is worth keeping
+_ROOM = "sampling"
+_LATE = 8  # passes in vain: those of a library's own lines are not followed
 
 
 class _OwnBudget(Budget):
-    grant = 1.0
+    grant = 2.0
     share = 0.05
 
 
 class Sampling:
-    """Of a process."""
+    """Of a process: every pass at first, later every second, every fourth …, all along the run, within the budget.
+
+    It has passes handed on that nobody else attends to: what a page shows must not end where the ledger rests.
+    """
 
     def __init__(self, run: Run) -> None:
         self._run = run
         self._budget = _OwnBudget()
         self._holders: dict[str, int] = {OWN: 0, EARLIER: 1}
         self._samples: list[Sample] = []
-        self._attended, self._every = 0, 1
+        self._next, self._every = 0, 1  # which pass of the run; and how many there are to the one after it
+        self._before = (0, 0.0)  # which was the latest, and when
+        self._modules: list[weakref.ref[Any]] = []  # that were alive when a graph was kept
         self.graph: OpGraph | None = None  # of all that were seen, about the largest
+        run.process.passes.tape.rooms[_ROOM] = self._room
 
     def pass_begins(self, asked: Asked) -> None:
-        """One that is attended to."""
-        self._attended += 1
-        if self._attended % self._every == 0:
+        """One that is noted in full."""
+        order = asked.note.order
+        if order >= self._next:
             self._budget.spend(lambda: self._sample(asked))
+            self._next = order + max(self._every, self._rest(order))
+
+    def close(self) -> None:
+        """Ask for no more passes."""
+        self._run.process.passes.tape.rooms.pop(_ROOM, None)
 
     @property
     def holders(self) -> tuple[str, ...]:
@@ -48,6 +65,20 @@ class Sampling:
     def samples(self) -> tuple[Sample, ...]:
         """In order."""
         return tuple(self._samples)
+
+    def _rest(self, order: int) -> int:
+        """How many passes have to go by until no more than the share was spent, at the pace of the latest."""
+        before, at = self._before
+        now = self._budget.gone_by
+        self._before = (order, now)
+        return math.ceil(max(self._budget.debt, 0.0) / self._budget.share * (order - before) / max(now - at, 1e-6))
+
+    def _room(self) -> int:
+        """How many records may go by before the next sample: if there are steps among them, it asks once more."""
+        begun = self._run.process.passes.begun
+        if begun > self._next + _LATE:
+            self._next = begun + self._every
+        return max(self._next - begun, 0)
 
     def _sample(self, asked: Asked) -> None:
         process = self._run.process
@@ -61,7 +92,15 @@ class Sampling:
         size = sum(each.ops for each in shared)
         if self.graph is None or size > _LARGER * (len(self.graph.kind) + self.graph.left_out):
             line = note.stack[-1:] and loss_at(note.stack[-1], is_direct=asked.line.is_direct)
-            self.graph = op_graph({line or "loss": roots, **held}, note, process)
+            self.graph = op_graph({line or "loss": roots, **held}, note, process, modules=self._alive)
+
+    def _alive(self, leaves: Sequence[Any]) -> list[Any]:
+        """The modules that own these leaves. To search all objects is costly: it is done if one has no owner yet."""
+        known = [module for each in self._modules if (module := each()) is not None]
+        if not {id(each) for each in leaves} <= module_names(known).keys():
+            known = list(trained().modules)
+            self._modules = [weakref.ref(each) for each in known]
+        return known
 
     def _held(self, asked: Asked) -> dict[str, list[Node]]:
         """The ops that names of the program lead to."""

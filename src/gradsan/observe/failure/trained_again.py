@@ -37,10 +37,10 @@ def is_average(graph: Graph, path: list[Node], crossing: int, old: Collection[No
 
 def is_term(graph: Graph, path: list[Node], crossing: int, old: Container[Node]) -> bool:
     """Whether the loss is a sum, and one of its terms is old or trains nothing but through what is old."""
-    chain = loss_chain(graph.roots)
-    term = _term(chain, path, crossing, old)
+    terms = linear_terms(graph.roots)
+    term = _term(terms, path, crossing, old)
     if term is None:
-        return path[crossing] in chain
+        return path[crossing] in terms
     return term not in graph.roots and not any(True for _ in leaves_of(graph.beneath([term], but_for=old)))
 
 

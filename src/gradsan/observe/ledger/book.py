@@ -105,4 +105,5 @@ class Ledger:
         self._attention.sleep()
         attempt(self._kept.unreached.heard, lambda _: None)
         attempt(self._kept.hoards.close, lambda _: None)
+        attempt(self._kept.weighing.close, lambda _: None)
         self._report(f"silent problems are no longer looked for: {shown(error)}")

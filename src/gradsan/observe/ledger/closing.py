@@ -28,6 +28,7 @@ def course(kept: Accounts, *, is_over: bool) -> Course:
     kept.unreached.heard()
     if is_over:
         kept.holdings.close()
+        kept.weighing.close()
     run, process = kept.run, kept.run.process
     lines, passes, steps = list(run.lines.lines.values()), process.passes, process.steps
     hoards, sampling = kept.hoards.facts(), kept.weighing.sampling

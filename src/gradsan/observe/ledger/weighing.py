@@ -27,6 +27,11 @@ class Weighing:
         if asked.line.passes == _WEIGHED and asked.note.seen:
             self._run.budget.spend(lambda: self._weigh(asked))
 
+    def close(self) -> None:
+        """Nothing is to be weighed any more."""
+        if self.sampling is not None:
+            self.sampling.close()
+
     def _weigh(self, asked: Asked) -> None:
         lines, passes = self._run.lines, self._run.process.passes
         roots = self._run.held(asked.frame).nodes.values()

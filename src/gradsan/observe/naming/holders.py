@@ -239,9 +239,10 @@ class Search(ABC):
         fields: Any = ()
         if issubclass(kind, tuple):
             fields = next((held["_fields"] for held in map(namespace_of, lineage_of(each)) if "_fields" in held), ())
+        names = dict(enumerate(fields)) if type(fields) is tuple else {}
         for key, value in ends_of(each, _ITEMS):
-            is_field = type(fields) is tuple and type(key) is int and key < len(fields)
-            yield value, access.to(f"{access.name}.{fields[key]}" if is_field else _keyed(access.name, key), "item")
+            is_field = type(key) is int and key in names
+            yield value, access.to(f"{access.name}.{names[key]}" if is_field else _keyed(access.name, key), "item")
 
     def _attributes(self, each: object, kind: type, access: _Access) -> Iterator[tuple[object, _Access]]:
         if kind is self._tensor:
