@@ -413,6 +413,7 @@ QUOTES: dict[str, Callable[[Mapping[str, Results]], str]] = {
     "details-later": _took("overhead", "run --details"),
     "at-rest": _took("production", "charged for a step"),
     "patch": _took("upstream", "more a step", "one op"),
+    "patch-step": _took("upstream", "patched", "small perceptron"),
 }
 
 
