@@ -490,6 +490,21 @@ def test_gradient_that_becomes_part_of_the_loss_is_recorded(tmp_path: Path) -> N
     assert case.fixed("create-graph", found) == source.replace("xy,\n", "xy,\n        create_graph=True,\n")
 
 
+def test_gradient_of_a_gradient_is_recorded_along(tmp_path: Path) -> None:
+    """A trial takes the first of both that trains as meant; what differentiates something else stays."""
+    source = (
+        "def main():\n    du = grad(u.sum(), x)[0]\n    flux = k * du\n    d2u = grad(flux.sum(), x)[0]\n"
+        "    dv = grad(v.sum(), x)[0]\n    loss.backward()\n"
+    )
+    case = Case(tmp_path, source)
+    program = case.program(case.diagnosis("GS203", "du", cut=case.at("grad(u"), used=case.at("backward")))
+
+    first, both = (case.applied(each) for each in candidates("create-graph", program))
+
+    assert first == source.replace("u.sum(), x)", "u.sum(), x, create_graph=True)", 1)
+    assert both == first.replace("flux.sum(), x)", "flux.sum(), x, create_graph=True)")
+
+
 def test_needless_retain_is_taken_out(tmp_path: Path) -> None:
     """The rest of the call stays as it is written."""
     source = "def main():\n    loss.backward(ones, retain_graph=True)\n"
