@@ -14,7 +14,8 @@
 # make test-docs  what the site's search finds, where links of reports lead, and what a browser shows; pictures are left in
 #              build/screens
 # make dist    wheel and sdist, in dist; each is installed into an empty environment, and takes the README's tour
-# make bench   what watching costs, as ratios; what explaining costs as a graph grows; how fast source is checked
+# make bench   all that is measured, beside the tools that it is compared with, as ratios; and the page of it
+# make bench-page  docs/benchmarks.md, its plots and the figures in other documents, from the results that are there
 # make test-all  the suite on every Python found, and on the oldest torch
 # make golden  rewrite the golden files, the JSON Schema and what the documents show, to be read in review
 
@@ -36,7 +37,7 @@ FAULTS ?= 10000
 SIGNALS ?= 1000
 MUTANTS ?= 5000
 
-.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks test-integrations page test-page page-pictures docs test-docs dist bench test-all golden clean
+.PHONY: run test $(LATER:%=test-%) check prove explore lightgcn test-frameworks test-integrations page test-page page-pictures docs test-docs dist bench bench-page test-all golden clean
 
 run: .venv/run.stamp
 	@echo '$$ gradsan run examples/own_cell/broken.py'
@@ -117,11 +118,27 @@ dist: .venv-docs/stamp
 	.venv-docs/bin/python -m build --quiet --outdir dist
 	$(PYTHON) website/tour.py dist
 
-bench: .venv/run.stamp
-	$(BIN)/python benchmarks/overhead.py
-	$(BIN)/python benchmarks/explaining.py
-	$(PIP) install --target .venv/torchfix torchfix==0.7.0
-	TORCHFIX=.venv/torchfix $(BIN)/python benchmarks/check_speed.py
+# Some ten minutes on two cores that nobody else uses.
+bench: .venv-bench/stamp
+	OMP_NUM_THREADS=1 .venv-bench/bin/python benchmarks/measure.py --out benchmarks/results/cpu.json
+	$(MAKE) --no-print-directory bench-page
+
+bench-page: .venv-bench/stamp
+	.venv-bench/bin/python benchmarks/page.py
+
+# All that `benchmarks/measure.py --device cuda` imports besides torch and numpy, for a machine with a GPU that has those and
+# nothing else, and where nothing can be installed:
+#     mkdir carried && tar xzf build/carried.tar.gz -C carried
+#     PYTHONPATH=carried:src python benchmarks/measure.py --device cuda --out gpu.json
+CARRIED := click msgspec rich markdown-it-py mdurl pygments torchlens safetensors tqdm graphviz pillow packaging
+CARRIED_FOR ?= 3.12
+build/carried.tar.gz: requirements/bench.txt requirements/run.txt
+	rm -rf build/carried
+	python3 -m pip --disable-pip-version-check --quiet install --target build/carried --no-compile --no-deps \
+		--only-binary :all: --python-version $(CARRIED_FOR) --platform manylinux_2_28_x86_64 \
+		--platform manylinux_2_17_x86_64 --platform manylinux2014_x86_64 \
+		$(foreach each,$(CARRIED),$$(grep -h '^$(each)==' requirements/run.txt requirements/bench.txt))
+	tar czf $@ -C build/carried .
 
 test-all: .venv/test.stamp
 	$(PIP) install nox==2026.10.20

@@ -1,113 +1,201 @@
-"""How fast source is checked, in CPU seconds of one core, beside bare `ast.parse` of the same files and TorchFix.
+"""How fast source is checked, beside bare `ast.parse`, TorchFix and ruff: all of torch's own files, on one core.
 
-`python benchmarks/check_speed.py [FOLDER]`; without a folder, torch's own source. The memory of the largest process is
-printed, too. TorchFix is measured on a sample, as it takes minutes for all. It pins an older LibCST, so it is installed
-into a folder of its own, named in TORCHFIX.
+CPU seconds of the real commands; then, in one process, every file by itself against its own parse. TorchFix is measured
+on a sample, as it takes minutes for all. `python benchmarks/check_speed.py [--quick] [--out FILE]`.
 """
 
 import ast
 import importlib.util
 import os
 import resource
-import subprocess
+import shutil
 import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from gradsan.check.reading import check_content, read_content
+from gradsan.check.sifting import Sifting
+from measuring import PLAIN, Answer, Figure, Row, Wish, answer, ratios, rounds_of, seconds_of_command, spread
+
+ROUNDS = 3
 SAMPLE = 3_000  # lines for TorchFix
+QUICK = 12  # files
+SLOW = 50  # times its parse: a file that takes longer is named
+SHORT = 1_000  # bytes; what is shorter is parsed in less than the clock tells apart
+ONE_THREAD = os.environ | {"RAYON_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
 
 
-def main(folder: Path) -> None:
-    """Measure, and print lines a second and ratios."""
-    files = sorted(each for each in folder.rglob("*.py") if "__pycache__" not in each.parts)
-    lines = sum(each.read_bytes().count(b"\n") for each in files)
-    print(f"{folder}: {len(files):,} files, {lines:,} lines")
-    floor = measured(lambda: parse_all(files))
-    with tempfile.TemporaryDirectory() as home:
-        cold = of_children(lambda: check(folder, Path(home)))
-        warm = of_children(lambda: check(folder, Path(home)))
-    tell("ast.parse", lines, floor, floor)
-    tell("gradsan check, cold, one core", lines, cold, floor)
-    tell("gradsan check, warm cache", lines, warm, floor)
-    print(f"warm is {cold / warm:.1f}x as fast as cold; the largest process had {largest_child():,.0f} MB")
-    compare_torchfix(files, lines / cold)
+def files_of_torch() -> list[Path]:
+    """In their order."""
+    spec = importlib.util.find_spec("torch")
+    folder = Path(str(spec.origin if spec else ".")).parent
+    return sorted(each for each in folder.rglob("*.py") if "__pycache__" not in each.parts)
 
 
-def parse_all(files: list[Path]) -> None:
+def lines_of(files: Sequence[Path]) -> int:
+    """How many there are."""
+    return sum(each.read_bytes().count(b"\n") for each in files)
+
+
+def parse_all(files: Sequence[Path]) -> float:
     """The floor for a tool in Python."""
+    begun = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for each in files:
-            try:
+            with suppress(SyntaxError):  # of a later Python
                 ast.parse(each.read_bytes())
-            except (SyntaxError, ValueError):
-                continue
+    return time.process_time() - begun
 
 
-def check(folder: Path, home: Path) -> None:
-    """The real command, in a folder of its own so that its cache is ours."""
-    (home / ".git").mkdir(exist_ok=True)  # the root of a project: the cache lies here
-    command = [sys.executable, "-m", "gradsan", "check", "--jobs", "1", "--quiet", "--no-gitignore", str(folder)]
-    subprocess.run(command, cwd=home, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)  # noqa: S603
+def checked(folder: Path, home: Path, *, cold: bool) -> float:
+    """The real command, with a cache of its own."""
+    cache = home / "cache"
+    if cold:
+        shutil.rmtree(cache, ignore_errors=True)
+    words = [sys.executable, "-m", "gradsan", "check", "--jobs", "1", "--quiet", "--no-gitignore", str(folder)]
+    return seconds_of_command(words, cwd=home, env=ONE_THREAD | {"XDG_CACHE_HOME": str(cache)})
 
 
-def compare_torchfix(files: list[Path], ours: float) -> None:
-    """On as many files as make up the sample."""
-    home = os.environ.get("TORCHFIX")
-    if home is None and importlib.util.find_spec("torchfix") is None:
-        print("TorchFix: not installed (pip install --target FOLDER torchfix; TORCHFIX=FOLDER)")
-        return
-    sample: list[str] = []
-    lines = 0
+def ruff(folder: Path) -> float:
+    """Its usual rules, without a cache, on one thread."""
+    words = [sys.executable, "-m", "ruff", "check", "--no-cache", "--isolated", "--silent", str(folder)]
+    return seconds_of_command(words, env=ONE_THREAD)
+
+
+def torchfix(files: Sequence[Path]) -> float:
+    """On one process."""
+    words = [sys.executable, "-m", "torchfix", "--jobs", "1", *map(str, files)]
+    return seconds_of_command(words, env=ONE_THREAD)
+
+
+def copied(files: Sequence[Path], folder: Path) -> Path:
+    """The files as a project of their own: what lies in `site-packages` is never checked as a part of a folder."""
+    top = Path(os.path.commonpath(files))
+    for each in files:
+        place = folder / each.relative_to(top)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(each, place)
+    return folder
+
+
+def whole(files: Sequence[Path], home: Path, wish: Wish) -> tuple[list[Row], dict[str, str]]:
+    """The commands."""
+    folder = copied(files, home / "torch")
+    lines = lines_of(files)
+    sides: dict[str, Callable[[], float]] = {
+        PLAIN: lambda: parse_all(files),
+        "gradsan check, cold": lambda: checked(folder, home, cold=True),
+    }
+    facts = {}
+    if importlib.util.find_spec("ruff") is None:
+        facts["ruff"] = "not installed"
+    else:
+        sides["ruff check"] = lambda: ruff(folder)
+    found = rounds_of(sides, wish.rounds(ROUNDS))
+    warm = rounds_of({PLAIN: sides[PLAIN], "gradsan check, warm": lambda: checked(folder, home, cold=False)}, 2)
+    rows = [_row("ast.parse", lines, found[PLAIN], None)]
+    for measured in (found, warm):
+        against = ratios(measured)
+        rows += [_row(name, lines, measured[name], against[name]) for name in against]
+    largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    facts["the largest process"] = f"{largest:,.0f} MB"
+    return rows, facts
+
+
+def beside_torchfix(files: Sequence[Path], home: Path, wish: Wish) -> tuple[list[Row], dict[str, str]]:
+    """As many files as make up the sample, for both."""
+    if importlib.util.find_spec("torchfix") is None:
+        return [], {"TorchFix": "not installed"}
+    sample: list[Path] = []
     for each in files[:: max(1, len(files) // 40)]:
-        sample.append(str(each))
-        lines += each.read_bytes().count(b"\n")
-        if lines > SAMPLE:
+        sample.append(each)
+        if lines_of(sample) > SAMPLE:
             break
-    environment = os.environ | ({} if home is None else {"PYTHONPATH": home})
-    command = [sys.executable, "-m", "torchfix", "--jobs", "1", *sample]
+    folder = copied(sample, home / "sample")
+    copies = sorted(folder.rglob("*.py"))
+    sides = {
+        PLAIN: lambda: parse_all(copies),
+        "gradsan check, cold": lambda: checked(folder, home, cold=True),
+        "TorchFix": lambda: torchfix(copies),
+    }
+    found = rounds_of(sides, wish.rounds(ROUNDS))
+    against, lines = ratios(found), lines_of(copies)
+    subject = f"{len(copies)} files of {lines:,} lines"
+    return [_row(f"{name}, {subject}", lines, found[name], against[name]) for name in against], {}
 
-    def run() -> None:
-        subprocess.run(  # noqa: S603
-            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+
+def _row(name: str, lines: int, seconds: Sequence[float], against: Figure | None) -> Row:
+    figures = {"lines a second": Figure(spread([lines / each for each in seconds]), unit="lines/s")}
+    return Row(name, figures if against is None else figures | {"against `ast.parse`": against})
+
+
+def by_file(files: Sequence[Path]) -> tuple[Row, dict[str, str], list[tuple[float, float]]]:
+    """What the command does with each, against its parse; what seems slow is measured again, and the best counts."""
+    sifting = Sifting()
+    taken: dict[Path, float] = {}
+    followed: list[Path] = []
+    _seconds(files[0], sifting)  # what is loaded for the first is paid for
+    for each in files:
+        if each.stat().st_size < SHORT:
+            continue
+        if sifting.is_worth_reading(str(each), each.read_bytes()):
+            followed.append(each)
+        ratio = _ratio(each, sifting)
+        taken[each] = ratio if ratio < SLOW / 2 else min(ratio, _ratio(each, sifting), _ratio(each, sifting))
+    top = Path(os.path.commonpath(files)).parent
+    slow = sorted((each for each in taken if taken[each] > SLOW), key=lambda each: -taken[each])
+    facts = {
+        "files": f"{len(taken):,} of {SHORT:,} bytes and more; {len(followed):,} of them lead to a backward pass",
+        f"slower than {SLOW} times its parse": ", ".join(
+            f"`{each.relative_to(top).as_posix()}` ({taken[each]:.0f})" for each in slow
         )
-
-    theirs = lines / of_children(run)
-    print(
-        f"{'TorchFix, ' + str(lines) + ' lines':32} {theirs:>12,.0f} lines/s; gradsan is {ours / theirs:,.0f}x as fast"
-    )
-
-
-def measured(work: Callable[[], None]) -> float:
-    """CPU seconds of this process."""
-    begin = time.process_time()
-    work()
-    return time.process_time() - begin
+        or "none",
+    }
+    figures = {"all": Figure(spread(list(taken.values())))}
+    if followed:
+        figures["those that are followed"] = Figure(spread([taken[each] for each in followed if each in taken]))
+    figures["the slowest"] = Figure(spread([max(taken.values())]))
+    ordered = sorted(taken.values())
+    shares = [(float(at), ordered[(len(ordered) - 1) * at // 200]) for at in range(0, 201, 2)]
+    return Row("a file, against its parse", figures), facts, [(at / 2, ratio) for at, ratio in shares]
 
 
-def of_children(work: Callable[[], None]) -> float:
-    """CPU seconds of the processes that it starts."""
-    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-    work()
-    end = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
+def _ratio(file: Path, sifting: Sifting) -> float:
+    return _seconds(file, sifting) / parse_all([file])
 
 
-def largest_child() -> float:
-    """The most memory, in MB, that a process has had which was started from here."""
-    kilobytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    return kilobytes / 1024 if sys.platform == "linux" else kilobytes / 1024**2
+def _seconds(file: Path, sifting: Sifting) -> float:
+    """What the command does with a file, of which nothing is known yet."""
+    for module in [each for name, each in sys.modules.items() if name.startswith("gradsan.")]:
+        for each in list(vars(module).values()):
+            if hasattr(each, "cache_clear"):
+                each.cache_clear()
+    content, path = file.read_bytes(), str(file)
+    begun = time.process_time()
+    (check_content if sifting.is_worth_reading(path, content) else read_content)(path, content)
+    return time.process_time() - begun
 
 
-def tell(what: str, lines: int, seconds: float, floor: float) -> None:
-    """One line of the table."""
-    print(f"{what:32} {lines / seconds:>12,.0f} lines/s  {seconds:>7.2f} s  {seconds / floor:>5.2f}x ast.parse")
+def question(wish: Wish) -> Answer:
+    """Whole trees first."""
+    every = files_of_torch()
+    files = every[:: len(every) // QUICK] if wish.quick else every[::2]
+    with tempfile.TemporaryDirectory() as name:
+        home = Path(name)
+        (home / ".git").mkdir()  # the root of a project
+        rows, facts = whole(files, home, wish)
+        sampled, left_out = beside_torchfix(files, home, wish)
+        single = files if wish.quick else every
+        row, of_files, shares = by_file(sorted(copied(single, home / "single" / "torch").rglob("*.py")))
+    source = f"every second file of torch's own: {len(files):,} files, {lines_of(files):,} lines"
+    facts = {"source": source} | facts | left_out | of_files
+    return Answer([*rows, *sampled, row], {"files": shares}, facts)
 
 
 if __name__ == "__main__":
-    given = Path(sys.argv[1]) if len(sys.argv) > 1 else None
-    spec = importlib.util.find_spec("torch")
-    main(given or Path(str(spec.origin if spec else ".")).parent)
+    answer(question)

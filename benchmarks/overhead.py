@@ -1,36 +1,40 @@
-"""What watching costs: a step of training with the line log, the sanitizer, or anomaly mode, against a plain step.
+"""What watching costs: a watched step of training against a plain one, and what other tools make of the same step.
 
-Two machines, two processes, even two runs of one process differ by more than what is to be measured. So one process
-trains one model, and is watched in every second stretch of some steps: then nothing else differs between neighbours.
-Printed are the median ratios of such pairs, with quartiles. `python benchmarks/overhead.py [PAIRS] [DEVICE] [MODEL…]`.
+One process trains one model, and is watched in some stretches of its steps: then nothing else differs between
+neighbours. It is measured after the first seconds; `first_second.py` asks about those.
+`python benchmarks/overhead.py [--quick] [--device cuda] [--out FILE]`.
 """
 
 import gc
-import statistics
-import sys
+import importlib
+import importlib.util
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-import models
 import torch
-from models import Step, conv, lightgcn, lstm, mlp, small_mlp, tiny_ops, transformer
 from torch.optim import optimizer as optimizers
+from torch.utils._python_dispatch import TorchDispatchMode
 
+import models
 from gradsan.observe import passes
-from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.sanitizer import Sanitizer
+from measuring import PLAIN, Answer, Figure, Row, Spread, Wish, answer, compare, scaled, spread
+from models import MODELS, WORST, Step, Training, tiny_ops
 
-PAIRS = 100
-STRETCH = 0.06  # seconds of each side of a pair
-AFTER_SWITCH = 10  # steps that are not timed: the interpreter adapts to what has changed
-DISTURBED = 1.3
-SETTLED = 2.0  # seconds: what the search for silent problems is granted at a run's start has been spent by then
-MODELS = (mlp, small_mlp, lstm, transformer, conv, lightgcn, tiny_ops)
+ROUNDS, FEW = 40, 6  # for what costs a few percent, and for what costs a multiple
+STRETCH = 0.04  # seconds of steps that are timed together
+ADAPTING = 0.005  # seconds of steps before them that are not: the interpreter adapts to what has changed
+SLOW = 3.0  # seconds of a step, of which few are measured
+SETTLED = 2.0  # seconds of work: what the search for silent problems is granted at a run's start has been spent by then
+GOALS = ((5.0, 1.01), (1.0, 1.03), (0.3, 1.06))  # from so many milliseconds a step on, the most that watching may cost
 ALTERED = "<not the user's>"  # the name of a file whose lines nobody records
+OWN = [str(each) for each in Path(__file__).parent.glob("*.py") if each.name != "models.py"]
 
 Switch = Callable[[bool], None]
 
@@ -85,13 +89,17 @@ PLAIN_ENGINE: Any = vars(torch.autograd)["_engine_run_backward"]
 
 
 @contextmanager
-def sanitized(watching: Watching, settle: Step, *, lines: bool = True, ledger: bool = False) -> Iterator[Switch]:
-    """Passes and steps are noted; perhaps lines too, and silent problems looked for."""
-    sanitizer = Sanitizer(lines=lines, exclude=[__file__, ALTERED])
+def sanitized(stretches: "Stretches", settled: float, *, ledger: bool, details: bool = False) -> Iterator[Switch]:
+    """As `gradsan.install()` does it; with a ledger, as `gradsan run` does."""
+    step, now = stretches.step, stretches.timer.now
+    watching = Watching.before(functions_of(models, step))
+    sanitizer = Sanitizer(exclude=[*OWN, ALTERED], details=details)
     if ledger:
         sanitizer.keep_ledger()
     sanitizer.start()
-    settle()
+    until = now() + settled
+    while now() < until:
+        step()
     try:
         switch = watching.switch()
         yield switch
@@ -101,110 +109,179 @@ def sanitized(watching: Watching, settle: Step, *, lines: bool = True, ledger: b
         sanitizer.stop()
 
 
-@contextmanager
-def lines_only(watching: Watching, settle: Step) -> Iterator[Switch]:
-    """The line log alone."""
-    recorder = LineRecorder(exclude=[__file__, ALTERED])
-    recorder.start()
-    recorder.adopt()
-    settle()
-    try:
-        switch = watching.switch()
-        yield switch
-        switch(True)  # noqa: FBT003 # on
-    finally:
-        recorder.stop()
+class Nothing(TorchDispatchMode):
+    """The least that a tool can do which is called for every op."""
 
-
-@contextmanager
-def anomaly(_: Watching, settle: Step) -> Iterator[Switch]:
-    """PyTorch's own way to find a forward line, without its search for NaN."""
-    settle()
-
-    def switch(is_on: bool) -> None:  # noqa: FBT001 # a switch
-        torch.autograd.set_detect_anomaly(is_on, check_nan=False)
-
-    yield switch
-    switch(False)  # noqa: FBT003 # off
-
-
-Mode = Callable[[Watching, Step], AbstractContextManager[Switch]]
-
-MODES: dict[str, Mode] = {
-    "lines": lines_only,
-    "notes": lambda watching, settle: sanitized(watching, settle, lines=False),  # `gradsan.install(lines=False)`
-    "install": sanitized,
-    "run": lambda watching, settle: sanitized(watching, settle, ledger=True),
-    "anomaly": anomaly,
-}
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401 # torch's signature
+        """Call it."""
+        return func(*args, **(kwargs or {}))
 
 
 @dataclass(frozen=True)
-class Clock:
-    """How time is taken: of so many steps at once, for a device is waited for only after those."""
+class Timer:
+    """Times stretches of steps, with the processor's clock, or where a device is waited for, with that of the wall."""
 
-    wait: Callable[[], None]
-    together: int
+    device: str
 
     def seconds(self, step: Step, repeats: int) -> float:
-        """The time of a step, on average. What took longer than most by more than watching ever adds was disturbed."""
-        times = []
-        self.wait()
-        for _ in range(max(1, repeats // self.together)):
-            begun = time.perf_counter()
-            for _ in range(self.together):
-                step()
-            self.wait()
-            times.append((time.perf_counter() - begun) / self.together)
-        most = DISTURBED * statistics.median(times)
-        return statistics.fmean(min(each, most) for each in times)
-
-
-def ratios(step: Step, mode: Mode, pairs: int, clock: Clock) -> list[float]:
-    """The time of a watched stretch against the plain one beside it, many times."""
-
-    def settle() -> None:
-        begun = time.perf_counter()
-        while time.perf_counter() - begun < SETTLED:
+        """Of one step, on average."""
+        begun = self.now()
+        for _ in range(repeats):
             step()
+        return (self.now() - begun) / repeats
 
-    watching = Watching.before(functions_of(models, step))
-    found = []
-    with mode(watching, settle) as switch:
-        repeats = max(1, int(STRETCH / clock.seconds(step, 3)))
+    def now(self) -> float:
+        """What the machine does for others is not in the processor's clock."""
+        if self.device == "cuda":
+            torch.cuda.synchronize()
+            return time.perf_counter()
+        return time.process_time()
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """How a model's steps are timed."""
+
+    step: Step
+    timer: Timer
+    repeats: int
+    adapting: int
+
+    @classmethod
+    def of(cls, step: Step, timer: Timer) -> "Stretches":
+        """Long enough for the clock, and short enough for neighbours to be alike."""
+        for _ in range(3):
+            step()
+        one = timer.seconds(step, 5)
+        return cls(step, timer, max(1, int(STRETCH / one)), max(2, min(10, int(ADAPTING / one))))
+
+    def seconds(self) -> float:
+        """Of a step, in a stretch of them."""
+        for _ in range(self.adapting):
+            self.step()
+        return self.timer.seconds(self.step, self.repeats)
+
+    def switched(self, switch: Switch, *, is_on: bool) -> float:
+        """The same, watched or not."""
+        switch(is_on)
+        return self.seconds()
+
+    def within(self, mode: Callable[[], AbstractContextManager[Any]]) -> float:
+        """The same, within a context."""
+        with mode():
+            return self.seconds()
+
+
+def watched(stretches: Stretches, wish: Wish, *, rounds: int = ROUNDS, ledger: bool, details: bool = False) -> Figure:
+    """One mode of gradsan's, against plain."""
+    with sanitized(stretches, 0.1 if wish.quick else SETTLED, ledger=ledger, details=details) as switch:
         gc.collect()
-        for pair in range(pairs):
-            times = {}
-            for is_on in (pair % 2 == 0, pair % 2 == 1):
-                switch(is_on)
-                for _ in range(min(AFTER_SWITCH, repeats)):
-                    step()
-                times[is_on] = clock.seconds(step, repeats)
-            found.append(times[True] / times[False])
-    return found
+        sides = {
+            PLAIN: lambda: stretches.switched(switch, is_on=False),
+            "watched": lambda: stretches.switched(switch, is_on=True),
+        }
+        return compare(sides, wish.rounds(rounds))["watched"]
 
 
-def main() -> None:
-    """Print a table."""
-    pairs = int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS
-    device = sys.argv[2] if len(sys.argv) > 2 else "cpu"  # noqa: PLR2004 # the second argument
+def others(stretches: Stretches, wish: Wish) -> dict[str, Figure]:
+    """What PyTorch offers itself."""
+    sides = {
+        PLAIN: stretches.seconds,
+        "anomaly mode": lambda: stretches.within(lambda: torch.autograd.detect_anomaly(check_nan=False)),
+        "no-op TorchDispatchMode": lambda: stretches.within(Nothing),
+    }
+    return compare(sides, wish.rounds(FEW))
+
+
+def goal_for(milliseconds: float) -> float | None:
+    """The most that watching a step of this length may cost."""
+    return next((most for least, most in GOALS if milliseconds >= least), None)
+
+
+def question(wish: Wish) -> Answer:
+    """All models, all modes; TorchLens last, since it changes torch for as long as the process lives."""
+    warnings.simplefilter("ignore")  # anomaly mode says each time that it is slow
     torch.manual_seed(0)
     torch.set_num_threads(1)
     # After a plain stretch a pass seems to be unlike the one before, and would be looked at more often than it is.
     passes._SHARE_OF_NEW = passes._SHARE  # noqa: SLF001 # no program needs to set them
-    clock = Clock(torch.cuda.synchronize, 10) if device == "cuda" else Clock(lambda: None, 1)
-    print(f"Python {sys.version.split()[0]}, torch {torch.__version__}, {device}, median of {pairs} ratios (quartiles)")
-    wanted = sys.argv[3:]
-    for make in (each for each in MODELS if not wanted or each.__name__ in wanted):
-        with torch.device(device):
-            step = make()
-        row = f"{make.__name__:12} {1e3 * clock.seconds(step, 100):7.2f} ms"
-        for name, mode in MODES.items():
-            few = max(4, pairs // 4) if make is tiny_ops else pairs
-            low, middle, high = statistics.quantiles(ratios(step, mode, few, clock), n=4)
-            row += f"   {name} {middle:6.3f}x ({low:.3f} to {high:.3f})"
-        print(row, flush=True)
+    timer = Timer(wish.device)
+    wanted = dict(list(MODELS.items())[:1]) if wish.quick else MODELS
+    rows: list[Row] = []
+    trainings: list[tuple[str, Training, Spread]] = []
+    for name, make in wanted.items():
+        with torch.device(wish.device):
+            training = make()
+        stretches = Stretches.of(training.step, timer)
+        plain = spread([stretches.seconds() for _ in range(5)])
+        goal = goal_for(plain.middle * 1e3)
+        figures = {
+            "install": replace(watched(stretches, wish, ledger=False), goal=goal),
+            "run": replace(watched(stretches, wish, ledger=True), goal=goal),
+        }
+        if make is models.perceptron:
+            figures["run --details"] = watched(stretches, wish, ledger=True, details=True)
+        rows.append(_row(name, plain, figures | others(stretches, wish)))
+        trainings.append((name, training, plain))
+    if not wish.quick and wish.device == "cpu":
+        rows.append(_worst(timer, wish))
+    facts = _traced(rows, trainings, timer, wish)
+    return Answer(rows, facts=facts)
+
+
+def _row(name: str, plain: Spread, figures: dict[str, Figure]) -> Row:
+    return Row(name, {"a plain step": Figure(scaled(plain, 1e3), unit="ms")} | figures)
+
+
+def _worst(timer: Timer, wish: Wish) -> Row:
+    """No training has such steps: it is what a line costs, and nothing else."""
+    with torch.device(wish.device):
+        stretches = replace(Stretches.of(tiny_ops().step, timer), adapting=1)
+    plain = spread([stretches.seconds() for _ in range(3)])
+    figures = {
+        "install": watched(stretches, wish, rounds=FEW, ledger=False),
+        "run": watched(stretches, wish, rounds=FEW, ledger=True),
+    }
+    return _row(WORST, plain, figures)
+
+
+def _traced(rows: list[Row], trainings: list[tuple[str, Training, Spread]], timer: Timer, wish: Wish) -> dict[str, str]:
+    """Put TorchLens's figures into the rows. Its plain neighbours were measured before it came: it leaves wrappers."""
+    if importlib.util.find_spec("torchlens") is None:
+        return {"TorchLens": "not installed"}
+    torchlens = importlib.import_module("torchlens")
+
+    facts = {}
+    for row, (name, training, plain) in zip(rows, trainings, strict=False):
+        step = _traced_step(torchlens, training)
+        try:
+            step()
+            first = timer.seconds(step, 1)
+            found = [first, *(timer.seconds(step, 1) for _ in range(wish.rounds(1 if first > SLOW else 4)))]
+        except Exception as error:  # noqa: BLE001 # whatever another tool cannot do is said, and the rest goes on
+            facts[f"TorchLens, {name}"] = f"{type(error).__name__}: {error}".partition("\n")[0]
+            continue
+        ratio = spread([each / plain.middle for each in found])
+        row.figures["TorchLens"] = Figure(ratio, scaled(plain, 1 / plain.middle))
+    return facts
+
+
+def _traced_step(torchlens: Any, training: Training) -> Step:  # noqa: ANN401 # a module without types
+    """The model's step, with its call made by TorchLens."""
+    model, objective, optimizer = training.model, training.objective, training.optimizer
+    assert model is not None  # noqa: S101 # the one without a model is not asked for
+    assert objective is not None  # noqa: S101 # likewise
+    assert optimizer is not None  # noqa: S101 # likewise
+
+    def step() -> None:
+        optimizer.zero_grad()
+        trace = torchlens.trace(model, training.inputs)
+        loss = objective(trace[trace.output_layers[0]].out)
+        loss.backward()
+        optimizer.step()
+
+    return step
 
 
 if __name__ == "__main__":
-    main()
+    answer(question)

@@ -1,23 +1,25 @@
-"""What `gradsan.install(budget="0.5%")` costs a job as it goes on.
+"""What a long job pays: memory against the length of the run, and the share of the time that a budget is charged.
 
-`python benchmarks/production.py [SECONDS] [BUDGET]`.
-
-One process trains one small model, first plain, then watched. For each stretch: how long a step takes against a plain
-one, which share of the time the watching has taken so far by its own count, and how much memory the process has more
-than after the first stretch. A job of a week costs what a job of a minute costs, if these figures do not rise.
+Each mode trains in a copy of the process. How much more memory it has than at its start is noted as the steps go on: a
+job of a week has what a job of a minute has, if this does not rise any more than in the plain copy.
+`python benchmarks/production.py [--quick] [--out FILE]`.
 """
 
+import gc
 import statistics
-import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import torch
 
-import gradsan
-from gradsan.entry import installing
+import first_second
+from measuring import AGAIN, PLAIN, Answer, Figure, Row, Wish, answer, in_copy, spread
 
-STRETCHES = 10
+STEPS, MARKS = 120_000, 40  # what is noted is bounded, and fills up for half of them
+LAST = MARKS // 4  # marks, of which the growth is told
+BUDGET = "0.5%"
 
 
 def resident() -> float:
@@ -26,49 +28,80 @@ def resident() -> float:
     return pages * 4096 / 1e6
 
 
-def training() -> "tuple[torch.nn.Module, torch.optim.Optimizer, torch.Tensor]":
-    """What is trained: steps of about half a millisecond, where watching is felt most."""
-    model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.Tanh(), torch.nn.Linear(64, 1))
-    return model, torch.optim.SGD(model.parameters(), lr=0.01), torch.ones(32, 64)
+def budgeted() -> None:
+    """As a job in production does it."""
+    import gradsan
+
+    gradsan.install(budget=BUDGET)
 
 
-def stretch(job: "tuple[torch.nn.Module, torch.optim.Optimizer, torch.Tensor]", seconds: float) -> tuple[float, int]:
-    """Train for so long; the median time of a step, and how many there were."""
-    model, optimizer, batch = job
-    took = []
-    end = time.perf_counter() + seconds
-    while (began := time.perf_counter()) < end:
-        optimizer.zero_grad()
-        loss = model(batch).square().mean()
-        loss.backward()
-        optimizer.step()
-        took.append(time.perf_counter() - began)
-    return statistics.median(took), len(took)
+def charged() -> tuple[float, float]:
+    """Seconds that the budget was charged so far, by its own count, and how long it has been kept."""
+    from gradsan.entry import installing
+
+    session = installing.current_session()
+    whole = None if session is None else session.sanitizer.attention._budget  # noqa: SLF001 # what it counts itself
+    return (0.0, 1.0) if whole is None else (whole.debt + whole.grant + whole.share * whole.gone_by, whole.gone_by)
 
 
-def main(seconds: float, budget: str) -> None:
-    """Print a line for each stretch."""
+def trained(mode: Callable[[], None], steps: int) -> tuple[list[tuple[float, float]], float, float]:
+    """Memory as the steps go on; at last, CPU seconds of a step, and seconds charged for one."""
+    weight = torch.ones(3, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=0.01)
+    mode()
+    every = steps // MARKS
+    gc.collect()
+    first = resident()
+    points, took, spent = [], [], []
+    for mark in range(1, MARKS + 1):
+        begun = time.process_time()
+        for _ in range(every):
+            optimizer.zero_grad()
+            loss = weight.square().sum()
+            loss.backward()
+            optimizer.step()
+        took.append((time.process_time() - begun) / every)
+        spent.append(charged()[0])
+        points.append((float(mark * every), resident() - first))
+    of_a_step = (spent[-1] - spent[-1 - LAST]) / (every * LAST)
+    return points, statistics.median(took[-LAST:]), of_a_step
+
+
+MODES: dict[str, Callable[[], None]] = {
+    PLAIN: first_second.MODES[PLAIN],
+    AGAIN: first_second.MODES[PLAIN],
+    "install()": partial(first_second.install, ()),  # the loop that trains is in this file: it is the user's
+    "run": partial(first_second.run, ()),
+    f'install(budget="{BUDGET}")': budgeted,
+}
+
+
+def question(wish: Wish) -> Answer:
+    """One run of each mode: memory is no matter of luck."""
     torch.set_num_threads(1)
-    job = training()
-    stretch(job, 1.0)
-    plain, _ = stretch(job, seconds / STRETCHES)
-    gradsan.install(budget=budget)
-    assert installing._installed is not None  # noqa: S101, SLF001 # it was installed just now
-    whole = installing._installed.sanitizer.attention._budget  # noqa: SLF001 # what it counts itself
-    assert whole is not None  # noqa: S101 # likewise
-    print(f"budget {budget}; a plain step takes {plain * 1e6:.0f} us")
-    steps, first = 0, 0.0
-    for number in range(1, STRETCHES + 1):
-        median, count = stretch(job, seconds / STRETCHES)
-        steps += count
-        first = first or resident()
-        spent = whole.debt + whole.grant + whole.share * whole.gone_by
-        print(
-            f"{number * seconds / STRETCHES:6.0f} s, {steps:9,} steps: {median / plain:.3f} of a plain step, "
-            f"{spent / whole.gone_by:.3%} of the time, {resident() - first:+.1f} MB"
-        )
+    steps = MARKS * 5 if wish.quick else STEPS
+    import gradsan  # loaded in all copies, so that its code is in none of the figures
+
+    gradsan.install()
+    gradsan.uninstall()
+    rows, curves = [], {}
+    plain = 0.0
+    for name, mode in MODES.items():
+        points, seconds, of_a_step = in_copy(partial(trained, mode, steps))
+        plain = plain or seconds
+        growth = (points[-1][1] - points[-1 - LAST][1]) / (points[-1][0] - points[-1 - LAST][0]) * 1e3
+        figures = {
+            "more memory at the end": Figure(spread([points[-1][1]]), unit="MB"),
+            "growth in the last quarter": Figure(spread([growth * 1e3]), unit="KB for 1,000 steps"),
+            "a step takes": Figure(spread([seconds * 1e6]), unit="µs"),
+            "against plain": Figure(spread([seconds / plain])),
+        }
+        if of_a_step:
+            figures["charged for a step"] = Figure(spread([of_a_step * 1e6]), unit="µs")
+        rows.append(Row(name, figures))
+        curves[name] = points
+    return Answer(rows, curves, {"steps": f"{steps:,}"})
 
 
 if __name__ == "__main__":
-    given = dict(enumerate(sys.argv))
-    main(float(given.get(1, 60)), given.get(2, "0.5%"))
+    answer(question)

@@ -18,7 +18,15 @@ from pathlib import Path, PurePath
 
 PROJECT = Path(__file__).parents[1]
 PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md", "examples/**/*.md")
-BESIDE = ("docs/pictures/*", "ci/gitlab.yml", "src/gradsan/schema/*.json", "website/site.css", "website/favicon.svg")
+BESIDE = (
+    "docs/pictures/*",
+    "docs/benchmarks/*",
+    "docs/upstream/*",
+    "ci/gitlab.yml",
+    "src/gradsan/schema/*.json",
+    "website/site.css",
+    "website/favicon.svg",
+)
 PROGRAMS = ("examples/*/", "docs/myths/")
 DRAWING = re.compile(r"!\[[^\]]*\]\((pictures/life-[\w-]+\.svg)\)")
 # Who searches for an error of PyTorch's wants these pages, and not those that happen to have its words in their titles.

@@ -40,13 +40,17 @@ PAGES = (
     "editors",
     "assistants",
     "production",
+    "upstream",
 )
 SHOWING = ["README.md", *(f"docs/{each}.md" for each in PAGES)]
+OF_ITS_TORCH = "docs/upstream.md"  # shows a patch
 
 
 @pytest.mark.parametrize("document", SHOWING)
 def test_shown_output_is_what_the_command_prints(document: str, golden: Golden) -> None:
     """A reader who types the command sees what the page shows; `make golden` rewrites the page."""
+    if document == OF_ITS_TORCH and not version("torch").startswith("2.13"):
+        pytest.skip("the patch is for torch 2.13")
     text = (PROJECT / document).read_text(encoding="utf-8")
     assert SHOWN.search(text)
 
