@@ -210,11 +210,11 @@ def _evidence(incident: Incident) -> dict[str, int | float | str | None]:
 
 def _role(incident: SecondPass) -> str | None:
     """What the old part is to the loss, where that says what to do about it."""
+    if incident.is_target and incident.trained_again:
+        return "a target of the loss"
     if incident.is_average:
         return "an average beside the network"
-    if incident.is_term:
-        return "a term of the loss"
-    return "a target of the loss" if incident.is_target and incident.trained_again else None
+    return "a term of the loss" if incident.is_term else None
 
 
 def fingerprint_of(cause: type[Cause], name: str, places: Iterable[Location | None]) -> str:

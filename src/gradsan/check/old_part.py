@@ -7,6 +7,8 @@ from gradsan.check.graph import Leaf, Op, leaves_in
 from gradsan.check.walking import Reached, path_to, reach, terms
 from gradsan.knowledge.tensors import operation
 
+_ADDING = frozenset({"add", "sub", "subtract", "lerp"})  # one value to another, element by element
+
 
 @dataclass(frozen=True, slots=True)
 class OldPart:
@@ -74,11 +76,10 @@ class OldPart:
     def _mixing(self) -> Op | None:
         """The nearest op that adds it to something else; None: something else is done with it first."""
         for op in reversed(path_to(self.op, self.found)[:-1]):
-            linear = "adds" if op.name == "lerp" else operation(op.name).linear
-            if linear is None:
-                return None
             if len(op.edges) + len(op.leaves) > 1:
-                return op if linear == "adds" else None
+                return op if op.name in _ADDING else None
+            if operation(op.name).linear is None:
+                return None
         return None
 
     @property

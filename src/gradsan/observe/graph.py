@@ -156,7 +156,7 @@ def mixing(above: list[Node]) -> Node | None:
         if kind_of(node) not in _LINEAR | _BETWEEN:
             return None
         if len(inputs_of(node)) > 1:
-            return None if kind_of(node) in _SCALING else node
+            return node if is_sum(node) or kind_of(node) in _BETWEEN else None
     return None
 
 
