@@ -148,6 +148,15 @@ def test_total_that_each_epoch_begins_again_leaks() -> None:
     counts = (Count(6, 6, 0), Count(13, 13, 0), Count(44, 14, 30), Count(57, 12, 45), Count(74, 14, 60))
 
     assert codes(Course(holdings=(replace(LIST, counts=counts),))) == ["GS301"]
+    by_chance = (*counts, Count(574, 14, 560), Count(1094, 14, 1080), Count(1601, 3, 1598))
+    assert codes(Course(holdings=(replace(LIST, counts=by_chance),))) == ["GS301"]
+
+
+def test_window_need_not_be_quite_full_whenever_it_is_seen() -> None:
+    """One graph may be in the making."""
+    counts = (Count(6, 6, 0), Count(13, 13, 0), Count(44, 20, 24), Count(57, 19, 38), Count(74, 20, 54))
+
+    assert codes(Course(holdings=(replace(LIST, counts=counts),))) == []
 
 
 def test_best_loss_is_kept_for_good() -> None:

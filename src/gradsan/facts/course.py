@@ -204,12 +204,15 @@ class Holding:
             return self.collects and not self.is_trimmed and len(rises) >= _RISES
         if len(self.counts) == 1:
             return self.collects
-        # A window stays full, with newer graphs; what an epoch empties may be as full again later, but not in between.
-        slides = any(
-            one.graphs == two.graphs == most.graphs and one.oldest != two.oldest for one, two in pairwise(self.counts)
-        )
         grew = any(one.oldest == two.oldest and one.graphs < two.graphs for one, two in pairwise(self.counts))
-        return grew and not slides
+        return grew and not self._slides(most.graphs)
+
+    def _slides(self, most: int) -> bool:
+        """Whether it is a window, which stays full with newer graphs; what an epoch empties is less full in between."""
+        first = next(at for at, each in enumerate(self.counts) if each.graphs == most)
+        since = self.counts[first:]
+        stays_full = all(each.graphs >= most - max(1, most // 10) for each in since)
+        return stays_full and since[0].oldest != since[-1].oldest
 
     @property
     def is_for_good(self) -> bool:

@@ -19,7 +19,10 @@ from gradsan.observe.ledger.trimming import is_trimmed
 _FIRST_SCAN = 3
 _LATER, _SOONER, _LATEST = 3.0, 1.25, 512
 _NAMES = 64  # holders that are followed
-_COUNTS = 32  # counts of one holder that are kept
+_FIRST_COUNTS, _COUNTS = (
+    8,
+    32,
+)  # of one holder, that are kept: the first ones, when scans are near each other, and the last
 
 
 @dataclass(slots=True)
@@ -106,7 +109,7 @@ class Holdings:
         if len(sighting.steps) >= len(known.sighting.steps):
             known.sighting, known.feed, known.created = sighting, feed or known.feed, created or known.created
         known.counts.append(Count(sighting.step, len(sighting.steps), sighting.steps[0]))
-        del known.counts[1 : len(known.counts) - _COUNTS]
+        del known.counts[_FIRST_COUNTS : len(known.counts) - _COUNTS]
 
 
 def _retained_by(reach: set[int], retaining: Iterable[Line]) -> tuple[Stack, ...]:
