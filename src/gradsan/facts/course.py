@@ -209,10 +209,10 @@ class Holding:
 
     def _slides(self, most: int) -> bool:
         """Whether it is a window, which stays full with newer graphs; what an epoch empties is less full in between."""
-        first = next(at for at, each in enumerate(self.counts) if each.graphs == most)
+        full = most - max(1, most // 10)  # one may be in the making
+        first = next(at for at, each in enumerate(self.counts) if each.graphs >= full)
         since = self.counts[first:]
-        stays_full = all(each.graphs >= most - max(1, most // 10) for each in since)
-        return stays_full and since[0].oldest != since[-1].oldest
+        return all(each.graphs >= full for each in since) and since[0].oldest != since[-1].oldest
 
     @property
     def is_for_good(self) -> bool:
