@@ -193,6 +193,16 @@ def test_gradients_of_another_loss_are_to_be_cleared_too() -> None:
     assert codes(Course(optimizers=(line,))) == []
 
 
+def test_gradients_that_nothing_clears_are_cleared_above_the_pass_of_their_own_loss() -> None:
+    """Another loss may have been the last to add to them; where only one adds, it is that one."""
+    line = OptimizerLine(stack=at(10), name="opt", steps=20, cycles=19, piled=19, adding=at(14))
+    mixed = replace(line, foreign=at(14), own=at(9), mixed=19)
+
+    (one,), (two,) = (silent_diagnoses(Course(optimizers=(each,))) for each in (line, mixed))
+
+    assert [each.used and each.used.line for each in (one, two)] == [14, 9]
+
+
 def test_loss_overwritten_before_every_pass_is_unused() -> None:
     """But not where the program chooses among them, nor where a pass takes an earlier one."""
     loss = DroppedLoss(at(7), "loss", passes=4, preceded=4, runs=8, dropped=4, takes_last=True, is_chosen=False)

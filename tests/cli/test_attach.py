@@ -58,7 +58,7 @@ def test_script_watches_a_program_that_is_running(tmp_path: Path) -> None:
 
 
 @pytest.mark.cold
-@pytest.mark.skipif(sys.version_info < (3, 14), reason="it cannot be done there")
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="a running interpreter takes no code before 3.14 (PEP 768)")
 def test_running_program_is_watched_from_then_on(workshop: Workshop) -> None:
     """Its silent problem is reported and its error explained; it was started without gradsan."""
     workshop.write(
@@ -88,7 +88,7 @@ def test_running_program_is_watched_from_then_on(workshop: Workshop) -> None:
     assert "\nGS101 " in said[said.index("Traceback") :]
 
 
-@pytest.mark.skipif(sys.version_info < (3, 14), reason="it cannot be done there")
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="a running interpreter takes no code before 3.14 (PEP 768)")
 def test_process_that_is_gone_is_named(workshop: Workshop) -> None:
     """And no script is left behind."""
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:

@@ -32,8 +32,8 @@ class OldPart:
     @property
     def is_trained_again(self) -> bool:
         """Whether the term of the loss that builds on it there trains all parameters below apart from it, too."""
-        old, terms = leaves_in(below([self.op])), _linear_terms(self.roots)
-        return bool(old) and self.op not in terms and old <= self._beside_in(terms)
+        old, linear = leaves_in(below([self.op])), _linear_terms(self.roots)
+        return bool(old) and self.op not in linear and old <= self._beside_in(linear)
 
     @property
     def is_reached_again(self) -> bool:
@@ -49,18 +49,18 @@ class OldPart:
     @property
     def is_term(self) -> bool:
         """Whether the loss is a sum, and one of its terms trains nothing but through what is old."""
-        terms = _linear_terms(self.roots)
-        if self.op in terms:
+        linear = _linear_terms(self.roots)
+        if self.op in linear:
             return True
-        return self._last_of(terms) not in (None, *self.roots) and not self._beside_in(terms)
+        return self._last_of(linear) not in (None, *self.roots) and not self._beside_in(linear)
 
-    def _last_of(self, terms: set[Op]) -> Op | None:
+    def _last_of(self, linear: set[Op]) -> Op | None:
         """The one of these terms of the loss through which the path comes to it; None: a pass inside led there."""
-        return next((op for op in reversed(path_to(self.op, self.found)) if op in terms), None)
+        return next((op for op in reversed(path_to(self.op, self.found)) if op in linear), None)
 
-    def _beside_in(self, terms: set[Op]) -> set[Leaf]:
+    def _beside_in(self, linear: set[Op]) -> set[Leaf]:
         """What that term trains apart from it."""
-        term = self._last_of(terms)
+        term = self._last_of(linear)
         return set() if term is None else leaves_in(reach([term]).keys() - set(self.ops))
 
     @property
@@ -70,7 +70,8 @@ class OldPart:
         if adding is None or adding in self._sums:
             return False
         left_out = {*self.ops, adding}
-        return bool(old) and old <= leaves_in(_walked(self.roots, left_out))
+        roots = [op for op in self.roots if op not in left_out]
+        return bool(old) and old <= leaves_in(below(roots, but_for=left_out))
 
     @property
     def _mixing(self) -> Op | None:
@@ -109,24 +110,12 @@ def _linear_terms(roots: Collection[Op]) -> set[Op]:
     return found
 
 
-def _walked(roots: Collection[Op], left_out: Collection[Op]) -> set[Op]:
-    """What is below some ops, and not below others alone."""
-    found: set[Op] = set()
-    waiting = [op for op in roots if op not in left_out]
-    while waiting:
-        op = waiting.pop()
-        if op not in found:
-            found.add(op)
-            waiting += [edge.op for edge in op.edges if edge.op not in left_out]
-    return found
-
-
-def below(ops: Collection[Op]) -> set[Op]:
-    """These ops and all that they build on."""
+def below(ops: Collection[Op], *, but_for: Collection[Op] = ()) -> set[Op]:
+    """These ops and all that they build on; what is to be left out is not walked."""
     found = set(ops)
     waiting = list(ops)
     while waiting:
-        new = [edge.op for edge in waiting.pop().edges if edge.op not in found]
+        new = [edge.op for edge in waiting.pop().edges if edge.op not in found and edge.op not in but_for]
         found.update(new)
         waiting += new
     return found
