@@ -150,6 +150,8 @@ def test_total_that_each_epoch_begins_again_leaks() -> None:
     assert codes(Course(holdings=(replace(LIST, counts=counts),))) == ["GS301"]
     at_last = (Count(6, 6, 0), Count(13, 13, 0), Count(18, 3, 15), Count(74, 14, 60), Count(104, 14, 90))
     assert codes(Course(holdings=(replace(LIST, counts=at_last),))) == ["GS301"]
+    twice = (Count(12, 12, 0), Count(18, 3, 15), Count(25, 10, 15), Count(44, 14, 30), Count(58, 13, 45))
+    assert codes(Course(holdings=(replace(LIST, counts=twice),))) == ["GS301"]
     by_chance = (*counts, Count(574, 14, 560), Count(1094, 14, 1080), Count(1601, 3, 1598))
     assert codes(Course(holdings=(replace(LIST, counts=by_chance),))) == ["GS301"]
 

@@ -5,7 +5,7 @@ place. What only a run can count is None where nobody ran the program; a habit i
 """
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Literal
 
 from gradsan.facts.details import OpGraph, RunTimeline
@@ -208,11 +208,15 @@ class Holding:
         return grew and not self._slides(most.graphs)
 
     def _slides(self, most: int) -> bool:
-        """Whether it is a window, which stays full with newer graphs; what an epoch empties is less full in between."""
-        full = most - max(1, most // 10)  # one may be in the making
-        first = next(at for at, each in enumerate(self.counts) if each.graphs >= full)
-        since = self.counts[first:]
-        return all(each.graphs >= full for each in since) and since[0].oldest != since[-1].oldest
+        """Whether it is a window: it fills up once, and is never less full after that, but with newer graphs.
+
+        What an epoch empties is less full in between, and may be as full as before whenever somebody counts.
+        """
+        slack = max(1, most // 10)  # one may be in the making
+        peaks = accumulate((each.graphs for each in self.counts), max)
+        never_falls = all(each.graphs >= peak - slack for each, peak in zip(self.counts, peaks, strict=True))
+        full = [each for each in self.counts if each.graphs >= most - slack]
+        return never_falls and full[0].oldest != full[-1].oldest
 
     @property
     def is_for_good(self) -> bool:
