@@ -11,6 +11,7 @@ from gradsan.check.values import (
     NONE,
     Const,
     Function,
+    Imported,
     Library,
     Mapping,
     Sequence,
@@ -38,7 +39,11 @@ def constant(machine: Machine, node: ast.Constant) -> Value:
 @entered(EXPRESSIONS, ast.Name)
 def name(machine: Machine, node: ast.Name) -> Value:
     """What a name stands for here; a built-in, where nobody has bound it."""
-    home = machine.frame.home_of(node.id) or machine.modules.get(machine.frame.source.path)
+    frame = machine.frame
+    near = None if node.id in frame.foreign else frame.names.get(node.id)
+    if near is not None and not isinstance(near, Imported):  # as mostly
+        return near
+    home = frame.home_of(node.id) or machine.modules.get(frame.source.path)
     known = None if home is None else name_of(machine, home, node.id)
     if known is not None:
         return known
