@@ -60,3 +60,36 @@ def test_state_that_a_network_computes_is_no_average(tmp_path: Path, update: str
 
     assert averaging(case.program(found)) is None
     assert fixed(case, update) is None
+
+
+RECURRENT = """\
+import torch
+
+def main():
+    center = torch.zeros(4)
+    for x in data:
+        for {each} in x:
+            {update}
+        loss = distance(net(x), center)
+        loss.backward()
+        opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("each", "update", "is_average"),
+    [
+        ("part", "center = center * keep + part", False),
+        ("part", "center = center + (part - center) / 10", False),
+        ("task", "center[task] = 0.9 * center[task] + 0.1 * means[task]", True),
+    ],
+)
+def test_what_a_loop_of_the_step_computes_from_itself_is_a_recurrence(
+    tmp_path: Path, each: str, update: str, *, is_average: bool
+) -> None:
+    """An average is computed once a step, also where each task has one of its own."""
+    case = Case(tmp_path, RECURRENT.format(each=each, update=update))
+    used = case.at("loss.backward")
+    found = case.diagnosis("GS103", "center", made=case.at(update), enters=case.at(update), freed=used, used=used)
+
+    assert (averaging(case.program(found)) is not None) is is_average

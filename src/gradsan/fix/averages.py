@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from gradsan.fix.flow import cuts
 from gradsan.fix.program import Place, Program
 from gradsan.source.names import called_name, nodes, targets
-from gradsan.source.tree import Statement, Tree
+from gradsan.source.tree import Loop, Statement, Tree
 
 _MIXING = frozenset({"lerp", "mul", "add", "sub", "div"})
 _TAKING = frozenset({"get", "pop", "setdefault"})  # an item of a container
@@ -16,7 +16,8 @@ _ROUNDED = 1e-9
 def averaging(program: Program) -> Place | None:
     """The statement that computes a state from itself and something new: `mean = 0.9 * mean + 0.1 * x.mean()`."""
     known = (*program.inward(program.diagnosis.enters), *program.inward(program.diagnosis.made))
-    return next((each for each in known if any(_averages(each, last) for last in _known_as(each, program.name))), None)
+    averages = (each for each in known if any(_averages(each, last) for last in _known_as(each, program.name)))
+    return next((each for each in averages if not _recurs(program, each)), None)
 
 
 def is_cut_elsewhere(program: Program, place: Place) -> bool:
@@ -29,6 +30,23 @@ def is_statistic(program: Program, place: Place) -> bool:
     """Whether it is an exponential average beside the network: the weights of old and new add up to one."""
     is_beside = program.diagnosis.evidence.get("old_part") == "an average beside the network"
     return is_beside and isinstance(place.statement, ast.Assign) and _is_exponential(place.statement.value)
+
+
+def _recurs(program: Program, place: Place) -> bool:
+    """Whether a loop within the step computes it from itself again and again, as a recurrent cell does.
+
+    A loop over tasks or layers, which gives each an average of its own, computes none of them twice.
+    """
+    around = [loop for each in program.known(program.diagnosis.used) for loop in each.loops]
+    own = {each.id for target in targets(place.statement) for each in nodes(target) if isinstance(each, ast.Name)}
+    within = (loop for loop in place.loops if loop not in around)
+    return any(own.isdisjoint(_bound_by(loop)) for loop in within)
+
+
+def _bound_by(loop: Loop) -> set[str]:
+    """The names that a loop gives new values."""
+    target = loop.target if isinstance(loop, ast.For | ast.AsyncFor) else None
+    return set() if target is None else {each.id for each in nodes(target) if isinstance(each, ast.Name)}
 
 
 def _is_exponential(value: ast.expr) -> bool:
