@@ -1128,6 +1128,38 @@ for phase in range(3):
 """,
             ),
             _found(
+                "blocks in a list, of which the last leads nowhere in part",
+                "GS306",
+                "blocks",
+                """
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.back, self.ahead = nn.Linear(4, 4), nn.Linear(4, 1)
+
+class Stack(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(1))
+        self.blocks = [Block() for _ in range(3)]
+
+    def forward(self, x):
+        total = 0.0
+        for block in self.blocks:
+            total = total + block.ahead(x)
+            x = x - block.back(x)
+        return total * self.scale
+
+stack = Stack()
+opt = torch.optim.Adam(stack.parameters())
+for _ in range(20):
+    loss = (stack(torch.randn(5, 4)) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
                 "layers in a list",
                 "GS306",
                 "layers",
@@ -1181,6 +1213,24 @@ generator = Generator()
 opt = torch.optim.SGD(generator.parameters(), lr=0.1)
 for _ in range(20):
     loss = generator.loss(torch.randn(5, 4))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "critics in a list, one of which no loss reaches",
+                """
+class Judged(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 4)
+        self.critics = [nn.Linear(4, 1) for _ in range(2)]
+
+judged = Judged()
+opt = torch.optim.Adam(judged.parameters())
+for _ in range(20):
+    loss = judged.critics[0](judged.net(torch.randn(5, 4))).square().mean()
     opt.zero_grad()
     loss.backward()
     opt.step()

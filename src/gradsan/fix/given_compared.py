@@ -51,8 +51,8 @@ def _end_apart(number: int, ours: Mapping[str, Any], theirs: Mapping[str, Any]) 
 
 
 def in_any_order(steps: Steps) -> Steps:
-    """With the gradients of each step sorted, where two runs need not have their parameters in the same order."""
-    return [{**step, "gradients": sorted(step["gradients"], key=lambda each: each or ())} for step in steps]
+    """With the gradients of each step sorted, where two runs need not have the same order, nor what is given none."""
+    return [{**step, "gradients": sorted(filter(None, step["gradients"]))} for step in steps]
 
 
 def completed(steps: Steps) -> Steps:

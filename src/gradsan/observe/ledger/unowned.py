@@ -6,7 +6,7 @@ the line that created the optimizer. Or a model of which the optimizer has the r
 """
 
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -91,7 +91,7 @@ def forgotten_by(optimizer: Any) -> tuple[str | None, list[Any]]:  # noqa: ANN40
     owned = owners(alive.optimizers)
     held = held_by(alive.modules)
     without = {key: each for key, each in held.items() if key not in owned and _gets_gradients(each)}
-    listed = _listed(optimizer, alive.modules, without)
+    listed = _listed(optimizer, alive.modules, owned, without)
     return next(listed, (None, _replaced(optimizer, held, without)))
 
 
@@ -122,7 +122,12 @@ def _is_alike(new: Any, old: Any) -> bool:  # noqa: ANN401 # tensors
     return bool(new.dim() < 2 or new.shape[1:] == old.shape[1:] or new.shape[0] == old.shape[0])  # noqa: PLR2004 # a matrix
 
 
-def _listed(optimizer: Any, modules: Sequence[Any], without: dict[int, Any]) -> Iterator[tuple[str, list[Any]]]:  # noqa: ANN401 # as above
+def _listed(
+    optimizer: Any,  # noqa: ANN401 # as above
+    modules: Sequence[Any],
+    owned: Container[int],
+    without: Container[int],
+) -> Iterator[tuple[str, list[Any]]]:
     """What is in modules that a model keeps in a plain list, if this optimizer has something of the model."""
     from torch import nn
 
@@ -132,10 +137,14 @@ def _listed(optimizer: Any, modules: Sequence[Any], without: dict[int, Any]) -> 
             continue
         for name, value in (attributes_of(model) or {}).items():
             items = list(value.values() if type(value) is dict else value) if id(type(value)) in _PLAIN else []
-            layers = [each for each in items if is_one(each, nn.Module)]
-            found = [each for layer in layers for each in _all_of(layer)]
-            if len(layers) == len(items) >= _LAYERS and found and all(id(each) in without for each in found):
-                yield name, found
+            layers = [list(_all_of(each)) for each in items if is_one(each, nn.Module)]
+            if len(layers) == len(items) >= _LAYERS and all(_is_forgotten(each, owned, without) for each in layers):
+                yield name, [each for layer in layers for each in layer if id(each) in without]
+
+
+def _is_forgotten(layer: Sequence[Any], owned: Container[int], without: Container[int]) -> bool:
+    """Whether no optimizer has any of it, and a loss reaches some: what a last layer hands on may lead nowhere."""
+    return not any(id(each) in owned for each in layer) and any(id(each) in without for each in layer)
 
 
 def _all_of(module: Any) -> Iterator[Any]:  # noqa: ANN401 # an nn.Module
