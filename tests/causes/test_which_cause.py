@@ -86,6 +86,7 @@ BY_HAND = replace(EDITED, by_optimizer=False, saver=None, changed=(), path=Graph
         ("GS105", replace(IN_LOOP, kinship="total")),
         ("GS103", IN_LOOP),
         ("GS109", replace(IN_LOOP, repetition=replace(SKIPPED, creator_runs=1))),
+        ("GS109", replace(IN_LOOP, repetition=replace(LOOP, memo="self.memo"))),
         ("GS110", replace(IN_LOOP, repetition=SKIPPED)),
         ("GS109", replace(IN_LOOP, kinship="total", repetition=replace(SKIPPED, creator_runs=1))),
         ("GS110", replace(IN_LOOP, kinship="total", repetition=SKIPPED)),

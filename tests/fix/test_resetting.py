@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case, live
+from gradsan.facts.held import TENSOR, container
 from gradsan.facts.location import Frame, Location
 from gradsan.fix.own_reset import left_open
 from gradsan.fix.signs import ranked
@@ -359,3 +360,43 @@ def test_total_begins_again_as_what_it_is_read_as(tmp_path: Path, read: str, beg
     found = case.diagnosis("GS105", "running", made=enters, enters=enters, freed=used, used=used)
     step = "            optimizer.step()\n"
     assert case.fixed("reset-state", found) == source.replace(step, f"{step}            running = {begins}\n")
+
+
+MEMO = """\
+codes = {}
+class Net:
+    def of(self, key):
+        if key not in self.memo:
+            self.memo[key] = self.layer(key)
+        return self.memo[key]
+def code_of(key):
+    if key not in codes:
+        codes[key] = layer(key)
+    return codes[key]
+def main(net):
+    for key in keys:
+        loss = net.of(key) + code_of(key)
+        loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "made", "function", "as_written"),
+    [
+        ("self.memo", "self.layer", "Net.of", "net.memo"),
+        ("self.memo", "self.layer", "Net.of", None),
+        ("codes", "= layer", "code_of", "codes"),
+    ],
+)
+def test_memo_is_emptied_below_the_pass(
+    tmp_path: Path, name: str, made: str, function: str, as_written: str | None
+) -> None:
+    """It stays the same object; nothing is written where the function that asks for the pass cannot name it."""
+    case = Case(tmp_path, MEMO)
+    created = case.at("net.of", made, inner=function)
+    used = case.at("backward")
+    found = case.diagnosis("GS109", name, made=created, enters=case.at("net.of"), used=used)
+    seen = live(container("dict", [TENSOR]), reached_as=as_written if as_written == "net.memo" else "")
+
+    emptied = None if as_written is None else f"{MEMO}        {as_written}.clear()\n"
+    assert case.fixed("reset-state", found, seen) == emptied

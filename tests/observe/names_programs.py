@@ -31,6 +31,129 @@ def _program(title: str, names: str, main: str, other: str = "") -> Program:
 
 RULES = (
     Rule(
+        "What a memo was filled with in an earlier step is called by the memo, if the memo has it still.",
+        under=(
+            _program(
+                "vectors of words, each computed once",
+                "self.memo",
+                """
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 4)
+        self.memo = {}
+
+    def embed(self, key):
+        if key in self.memo:
+            return self.memo[key]
+        value = torch.tanh(self.lin(torch.full((3,), float(key))))  # created
+        self.memo[key] = value
+        return value
+
+encoder = Encoder()
+opt = torch.optim.SGD(encoder.parameters(), lr=0.1)
+for keys in ([0, 1], [1, 2], [2, 3]):
+    loss = torch.stack([encoder.embed(key) for key in keys]).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _program(
+                "subtrees that are computed from one another",
+                "self.known",
+                """
+class Tree(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.leaf, self.join = nn.Parameter(torch.ones(4)), nn.Linear(8, 4)
+        self.known = {}
+
+    def of(self, key):
+        found = self.known.get(key)
+        if found is None:
+            found = self.leaf.tanh() if key < 2 else self.join(torch.cat([self.of(key - 1), self.of(key - 2)])).tanh()
+            self.known[key] = found
+        return found
+
+tree = Tree()
+opt = torch.optim.SGD(tree.parameters(), lr=0.1)
+for key in (4, 5, 6):
+    loss = tree.of(key).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _program(
+                "a dict of the file, asked by an exception",
+                "codes",
+                """
+lin = nn.Linear(3, 4)
+opt = torch.optim.SGD(lin.parameters(), lr=0.1)
+codes = {}
+
+def code_of(key):
+    try:
+        return codes[key]
+    except KeyError:
+        codes[key] = torch.sigmoid(lin(torch.full((3,), float(key))))  # created
+        return codes[key]
+
+for keys in ([0, 1], [1, 2], [2, 3]):
+    loss = sum(code_of(key).square().sum() for key in keys)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "a state of each user, carried on",
+                "states | states[key]",
+                """
+cell = nn.GRUCell(3, 4)
+opt = torch.optim.SGD(cell.parameters(), lr=0.1)
+states = {}
+for keys in ([0, 1], [1, 2], [2, 3]):
+    loss = 0.0
+    for key in keys:
+        if key not in states:
+            states[key] = torch.zeros(4)
+        states[key] = cell(torch.full((3,), float(key)), states[key])
+        loss = loss + states[key].square().sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _program(
+                "a memo that every step empties, and what was taken from it",
+                "last",
+                """
+lin = nn.Linear(3, 4)
+opt = torch.optim.SGD(lin.parameters(), lr=0.1)
+codes = {}
+
+def code_of(key):
+    if key not in codes:
+        codes[key] = torch.sigmoid(lin(torch.full((3,), float(key))))
+    return codes[key]
+
+last = torch.zeros(4)
+for keys in ([0, 1], [1, 2], [2, 3]):
+    loss = sum((code_of(key) - last).square().sum() for key in keys)
+    opt.zero_grad()
+    loss.backward()
+    last = code_of(keys[0])
+    codes.clear()
+    opt.step()
+""",
+            ),
+        ),
+    ),
+    Rule(
         "The variable was stored before the graph was freed, and is read after it.",
         under=(
             _program(

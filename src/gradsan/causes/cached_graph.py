@@ -32,10 +32,16 @@ class CachedGraph(Cause):
             "detach", where=("creation", "use"), first_if="it is renewed on schedule", only_if_shown=True, trusted=False
         ),
         Remedy("recompute", where=("cache",), trusted=False),
+        Remedy("reset-state", where=("memo", "boundary"), trusted=False),
         Remedy("move-into-loop", where=("context",), first_if="it can be written", only_if_shown=True),
         Remedy("setting", target="cache", where=("program",), first_if="it can be written", trusted=False),
     )
-    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "constant", "no-grad": "constant", "setting": "again"}
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {
+        "detach": "constant",
+        "no-grad": "constant",
+        "reset-state": "again",
+        "setting": "again",
+    }
     titles: ClassVar[dict[FixKind, str]] = {
         "detach": "detach {it} where it is stored: its values stay, its graph is dropped",
         "recompute": "compute {it} again in every step, instead of keeping it from an earlier one",
@@ -135,7 +141,7 @@ up to date: False
         if loop is None or loop.made != "earlier":
             return False
         # A cache with several keys fills in several iterations; what a step forgets is always the latest.
-        return loop.creator_runs <= 1 or (loop.creator_ran_since and not loop.creator_ran_now)
+        return loop.memo is not None or loop.creator_runs <= 1 or (loop.creator_ran_since and not loop.creator_ran_now)
 
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:  # noqa: ARG003 # the name says it all
@@ -147,4 +153,7 @@ up to date: False
         """The best first."""
         if isinstance(incident, SecondPass) and incident.owners.apart:  # a temperature that has a loss of its own
             return ("detach", "recompute", "reset-state", "setting")
+        loop = incident.repetition if isinstance(incident, SecondPass) else None
+        if loop is not None and loop.memo is not None:  # what it computes once is shared within a step
+            return ("reset-state", "recompute", "setting")
         return ("recompute", "reset-state", "setting")

@@ -104,7 +104,7 @@ for _ in range(3):
             return False
         loop = incident.repetition
         if loop is not None:
-            return loop.made == "earlier" and loop.creator_ran_now
+            return loop.made == "earlier" and loop.creator_ran_now and loop.memo is None
         # Without lines there are no iterations: one line asks again, and what it needs was made for its earlier pass.
         repeats = incident.failing.stack == incident.freeing.stack
         return repeats and not incident.made.stack and incident.made.step == incident.freeing.step

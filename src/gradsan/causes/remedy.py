@@ -44,6 +44,7 @@ Where = Literal[
     "measuring",  # around the function or the loop that only measures
     "iteration",  # the top of what runs once for every pass
     "collection",  # lists that are filled for one pass, below its step
+    "memo",  # the container that has what it was filled with in earlier steps, below the pass
     "store",  # what still holds losses of an earlier iteration
     "block",  # the block in which both passes stand
     "pass of a term",  # the pass that is asked of a term of a sum, where it was to be asked of that sum

@@ -8,8 +8,9 @@ from gradsan.causes.silence import silent_diagnoses
 from gradsan.check.graph import Label
 from gradsan.check.shown import Shown
 from gradsan.check.spots import Spot
+from gradsan.check.stopped import Stopped
 from gradsan.facts.culprit import Named, shown
-from gradsan.facts.incident import Stack
+from gradsan.facts.incident import Repetition, SecondPass, Stack
 from gradsan.facts.location import Frame, Location
 from gradsan.report import Culprit, Diagnosis
 from gradsan.source.disk import load
@@ -50,13 +51,19 @@ class Places:
 def diagnoses_of(found: Shown, sources: Mapping[str, Source]) -> list[Diagnosis]:
     """Everything that the paths through a file showed."""
     entry = EntryPoint("check", Places(sources).locate)
-    raised = [diagnose(each.incident, None, _named(each.label), entry=entry) for each in found.stopped]
+    raised = [diagnose(each.incident, None, _named(each), entry=entry) for each in found.stopped]
     silent = [each for course in found.courses for each in silent_diagnoses(course, entry=entry)]
     return _one_each(raised, silent)
 
 
-def _named(label: Label | None) -> Named | None:
-    return None if label is None else Named(Culprit(label.name, label.holder), certain=True)
+def _named(stopped: Stopped) -> Named | None:
+    """By the memo that has it, or by the name that leads to it."""
+    match stopped.incident, stopped.label:
+        case SecondPass(repetition=Repetition(memo=str(memo))), _:
+            return Named(Culprit(memo, "attribute" if "." in memo else "local"), certain=True)
+        case _, Label(name=name, holder=holder):
+            return Named(Culprit(name, holder), certain=True)
+    return None
 
 
 def _one_each(raised: list[Diagnosis], silent: list[Diagnosis]) -> list[Diagnosis]:

@@ -12,6 +12,7 @@ from gradsan.check.troubles import SecondWalk
 from gradsan.check.world import Assumed, World
 from gradsan.facts.incident import Repetition, When
 from gradsan.facts.step_loop import StepLoop, loop_of_steps
+from gradsan.source.memos import memo_filled_at
 
 _BEFORE = 0  # the iteration of what came before the first one
 _LEADING_OUT = (ast.Continue, ast.Break, ast.Return, ast.Raise)
@@ -88,6 +89,7 @@ class RunningLoop(StepLoop):
             creator_runs=1 if ran_now or not self._is_left_out() else 2,
             creator_ran_now=ran_now,
             created_in_outer_iteration=self.place > 0 and self.old.moment[: self.place] == failing[: self.place],
+            memo=next(filter(None, map(_memo_at, self.old.site.outwards())), None),
         )
 
     def _when(self) -> When:
@@ -103,6 +105,11 @@ class RunningLoop(StepLoop):
         assumed = [each for each in self.world.assumptions if each[2][: len(iteration)] == iteration]
         left_out = (statement for statement, code, _ in assumed if _decides_over(statement, self.old.site, code))
         return any(_asked_in(each).isdisjoint({name, *self.world.stored_under.get(id(each), ())}) for each in left_out)
+
+
+def _memo_at(site: Site) -> str | None:
+    where = spot(site)
+    return memo_filled_at(where.file, where.line)
 
 
 def _decides_over(statement: Assumed, site: Site, code: object) -> bool:

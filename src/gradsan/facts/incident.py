@@ -65,6 +65,9 @@ class Repetition:
     creator_ran_now: bool  # whether it ran in the present iteration
     created_in_outer_iteration: bool  # there is a loop around this one, and its present iteration created it
     creator_ran_since: bool = False  # it made something else later on, and that is not what was used
+    memo: str | None = (
+        None  # the container for which it was made, because that had nothing under a key; it has it still
+    )
 
     @property
     def skipped(self) -> bool:

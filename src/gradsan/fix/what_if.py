@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from gradsan.causes import choosing
+from gradsan.causes import cause, choosing
 from gradsan.causes.diagnosing import remedies_of
 from gradsan.causes.remedy import Loss, Remedy
 from gradsan.causes.step_before_backward import StepBeforeBackward
@@ -50,8 +50,11 @@ def predict(diagnosis: Diagnosis, recording: Recording) -> Diagnosis:
 
     What is predicted is a change of the graph. Whoever makes the edits keeps it only where an edit is that very change.
     """
-    predicted = {fix.kind: _consequences(fix.kind, recording) for fix in diagnosis.fixes}
-    remedies = remedies_of(diagnosis)
+    again = _computed_again(diagnosis)
+    predicted = {
+        fix.kind: _consequences("recompute" if fix.kind in again else fix.kind, recording) for fix in diagnosis.fixes
+    }
+    remedies = [each for each in remedies_of(diagnosis) if each.kind not in again]
     starved, cutting = _starved(recording), {each.kind for each in remedies if _cuts(each)}
     fixes = tuple(
         _with_effects(fix, predicted[fix.kind], starved if fix.kind in cutting else ()) for fix in diagnosis.fixes
@@ -61,6 +64,16 @@ def predict(diagnosis: Diagnosis, recording: Recording) -> Diagnosis:
     notes = tuple(each for each in diagnosis.notes if not each.startswith(_NOT_RETAINING))
     because = _against_retaining(recording) if len(notes) < len(diagnosis.notes) else None
     return replace(diagnosis, fixes=fixes, notes=(*notes, because) if because is not None else diagnosis.notes)
+
+
+def _computed_again(diagnosis: Diagnosis) -> set[FixKind]:
+    """The fixes after which what is old is not there, and is computed again: a memo that was emptied."""
+    meaning = cause(diagnosis.code).meaning
+    return {
+        each.kind
+        for each in diagnosis.fixes
+        if each.kind in _CUTS and meaning(each.kind, diagnosis.evidence) == "again"
+    }
 
 
 def _cuts(remedy: Remedy) -> bool:

@@ -10,7 +10,7 @@ from itertools import takewhile
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
-from gradsan.facts.incident import Incident
+from gradsan.facts.incident import Incident, SecondPass, Stack
 from gradsan.observe.frame_variables import variables_of
 from gradsan.observe.modules import parameter_names
 from gradsan.observe.unasked import ids, named_attributes
@@ -33,14 +33,14 @@ class Reached:
     beside: tuple[str, ...] = ()  # the same of other objects of the class, where that has a graph too
 
 
-def reached(name: str, frame: FrameType, incident: Incident) -> Reached | None:
-    """How this function writes what the culprit's name means; None where it cannot."""
+def reached(name: str, frame: FrameType, owners: set[str]) -> Reached | None:
+    """How this function writes what a name means, said as `self` in methods of these classes; None where it cannot."""
     root, *attributes = name.split(".")
     if "[" in name:
         return None
     with variables_of([frame]) as (variables,):
         if root == "self" and attributes:
-            return _reached_in_object(name, variables, frame.f_code, _classes_of(incident))
+            return _reached_in_object(name, variables, frame.f_code, owners)
         is_here = root in variables and (bool(attributes) or not _is_only_given(root, frame.f_code))
         return _follow(name, variables.get(root), attributes) if is_here else None
 
@@ -58,7 +58,7 @@ def holders(name: str, incident: Incident, modules: Sequence[object]) -> int:
     root, *attributes = name.split(".")
     if root != "self" or not attributes or "[" in name:
         return 0
-    owners = _classes_of(incident)
+    owners = classes_of(incident)
     found = (_follow("", each, attributes) for each in modules if type(each).__qualname__ in owners)
     return sum(each is not None and has_graph(each.held) for each in found)
 
@@ -128,10 +128,17 @@ def _in_objects(variables: Mapping[str, Any], code: CodeType, owners: set[str], 
     ]
 
 
-def _classes_of(incident: Incident) -> set[str]:
-    """The classes in whose methods `self` may have been said."""
-    enters = getattr(incident, "enters", None) or getattr(incident, "made", None)
-    return {frame.function.rpartition(".")[0] for frame in (enters.stack if enters is not None else ())} - {""}
+def classes_of(incident: Incident) -> set[str]:
+    """The classes in whose methods `self` may have been said: where it is read, or where a memo is filled."""
+    loop = incident.repetition if isinstance(incident, SecondPass) else None
+    enters = None if loop is not None and loop.memo else getattr(incident, "enters", None)
+    where = enters or getattr(incident, "made", None)
+    return classes_in(() if where is None else where.stack)
+
+
+def classes_in(stack: Stack) -> set[str]:
+    """The classes whose methods stand in a stack."""
+    return {frame.function.rpartition(".")[0] for frame in stack} - {""}
 
 
 def _follow(name: str, each: object, attributes: list[str], *, named: bool = True) -> Reached | None:

@@ -16,6 +16,7 @@ from gradsan.observe.log.iterations import Iterations
 from gradsan.observe.naming.assigned_together import assigned_together
 from gradsan.observe.naming.carriers import carrier
 from gradsan.observe.naming.line_names import Crossing
+from gradsan.source.memos import memo_filled_at
 
 _MOST = 8  # beside the one that the explanation is about
 _ALIKE = 3  # that stand at the same lines, and are named: each is followed through the log by itself
@@ -44,7 +45,7 @@ def _of_edges(incident: SecondPass, scene: Scene, culprit: Culprit) -> Iterator[
     for created, enters in _edges(incident, loop, scene):
         seen = followed.setdefault((_where(created), _where(enters)), set())
         seen.add(created.number)
-        if len(seen) > _ALIKE or created.number == incident.made.number:
+        if len(seen) > _ALIKE or created.number == incident.made.number or _is_of_one_memo(created, incident):
             continue
         if len(followed) > 2 * _MOST:
             yield Crossed(created, enters, None, is_alike=False)
@@ -52,6 +53,12 @@ def _of_edges(incident: SecondPass, scene: Scene, culprit: Culprit) -> Iterator[
         name = _named(incident, created, enters, scene)
         if name != culprit or _where(enters) != _where(incident.enters):
             yield Crossed(created, enters, name, _sort_of(created, loop, scene) == alike)
+
+
+def _is_of_one_memo(created: OpFact, incident: SecondPass) -> bool:
+    """Whether the memo that the explanation is about has it, too."""
+    memo = None if incident.repetition is None else incident.repetition.memo
+    return memo is not None and any(memo_filled_at(each.file, each.line) == memo for each in created.stack)
 
 
 def _of_one_statement(incident: SecondPass, culprit: Culprit) -> Iterator[Crossed]:

@@ -10,7 +10,7 @@ from gradsan.facts.held import NONE, NUMBER, SOMETHING, TENSOR, Held, container,
 from gradsan.facts.held import Kind as Form
 from gradsan.facts.incident import Incident, SecondPass, Stack
 from gradsan.facts.live_evidence import Access, Alive, Crossed, GraphLine, LiveEvidence, TrainedName
-from gradsan.observe.access_path import has_graph, holders, inside, reached, trained_names
+from gradsan.observe.access_path import classes_of, has_graph, holders, inside, reached, trained_names
 from gradsan.observe.crossings import other_crossings
 from gradsan.observe.failure.scene import Scene
 from gradsan.observe.log.lines import Lines
@@ -50,7 +50,7 @@ def _alive(name: str, incident: Incident, live: Sequence[FrameType], scene: Scen
     """What it holds, and how a live function would write it."""
     held: Held | None = None
     for frame in live:
-        there = reached(name, frame, incident)
+        there = reached(name, frame, classes_of(incident))
         if there is None:
             continue
         held = held or _holds(there.held)

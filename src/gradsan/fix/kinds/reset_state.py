@@ -12,8 +12,8 @@ from gradsan.fix.kinds import Places, named
 from gradsan.fix.own_reset import by_its_own_method
 from gradsan.fix.program import Place, Program
 from gradsan.source.imported import word_for
-from gradsan.source.names import assigned_names, assigns, calls, loaded, targets
-from gradsan.source.tree import For, Loop, Statement, Tree, same_as
+from gradsan.source.names import assigned_names, assigns, calls, loaded, parameters, targets
+from gradsan.source.tree import For, Function, Loop, Statement, Tree, same_as
 
 
 def _at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
@@ -37,6 +37,31 @@ def _with_its_companions(program: Program, name: str) -> Iterator[Draft]:
         yield draft
 
 
+def _emptied_memo(program: Program, name: str) -> Iterator[Draft]:
+    """Below the pass: the container stays, as whoever else knows it expects, and all that it has is gone."""
+    held = program.live.alive.held
+    if "[" in name or any(each.kind != "dict" for each in (held.shapes if held is not None else ())):
+        return
+    for place in program.boundaries():
+        access = program.reached_in(place.frame.function)
+        written = access.every if access is not None else [name] if _means_the_same(program, place, name) else []
+        if written and not isinstance(place.statement, ast.Return):
+            draft = Draft()
+            draft.insert_after(place.tree, place.statement, *(f"{each}.clear()" for each in written))
+            yield draft
+            return
+
+
+def _means_the_same(program: Program, place: Place, name: str) -> bool:
+    """Whether a function calls it by the same name as the one that fills it: of its object, or of the whole file."""
+    filled = program.diagnosis.made
+    if filled is None or filled.file != place.frame.file:
+        return False
+    if name.startswith("self."):
+        return (filled.function or "").rpartition(".")[0] == place.frame.function.rpartition(".")[0]
+    return any(assigns(each, name) for each in place.tree.module.body)
+
+
 def _as_in_the_beginning(program: Program, name: str) -> Iterator[Draft]:
     """Below the pass: what the program itself gave it first."""
     enters = program.diagnosis.enters
@@ -51,6 +76,8 @@ def _as_in_the_beginning(program: Program, name: str) -> Iterator[Draft]:
         initial = _initial(source.tree, name, here=place.frame.file == enters.file)
         if initial is None or (access is None and place.frame.function != enters.function):
             continue
+        if not _is_its_own(place, reached):
+            continue
         if creates_trained(initial, source):
             continue
         if reached != name and "self" in initial:
@@ -59,6 +86,14 @@ def _as_in_the_beginning(program: Program, name: str) -> Iterator[Draft]:
         draft.insert_after(place.tree, place.statement, f"{reached} = {initial}")
         yield draft
         return
+
+
+def _is_its_own(place: Place, name: str) -> bool:
+    """Whether a function that assigns to a name gives its own variable a value, or its own object."""
+    if not isinstance(place.scope, Function):
+        return not name.startswith("self.")
+    known = assigned_names(place.scope) | set(parameters(place.scope.args))
+    return name.partition(".")[0] in known or ("." in name and not name.startswith("self."))
 
 
 def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
@@ -235,6 +270,7 @@ PLACES: Places = {
         {
             "iteration": _where_the_iteration_begins,
             "boundary": _at_the_boundary,
+            "memo": _emptied_memo,
             "collection": _with_its_companions,
         }
     ),

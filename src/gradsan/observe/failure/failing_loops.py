@@ -6,6 +6,7 @@ from functools import cached_property
 from gradsan.facts.incident import Repetition, When
 from gradsan.facts.step_loop import StepLoop, loop_of_steps
 from gradsan.observe.failure.creators import creator_iterations, goes_over_functions
+from gradsan.observe.failure.memos import memo_behind
 from gradsan.observe.failure.pass_graph import Graph
 from gradsan.observe.failure.scene import Scene, moment
 from gradsan.observe.graph import REARRANGING, Node, kind_of, parameters_behind
@@ -113,7 +114,14 @@ class RunningLoop(StepLoop):
             creator_ran_now=loop.now in creator,
             created_in_outer_iteration=outer is not None and outer.iteration_of(self._origin) == outer.now,
             creator_ran_since=born is not None and any(born < each < loop.now for each in creator),
+            memo=self._memo(),
         )
+
+    def _memo(self) -> str | None:
+        stack = self._lines.stack_of(self._origin)
+        if isinstance(stack, Unknown) or self._start is None:
+            return None
+        return memo_behind(stack[max(self.loop.depth, 0) :], self._start, self._scene)
 
     def _is_drawn_by_header(self) -> bool:
         """A generator that the loop draws from makes its first item while the header is evaluated, before the first."""

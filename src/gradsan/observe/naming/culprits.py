@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from gradsan.facts.culprit import Culprit, Named
-from gradsan.facts.incident import Donated, Edited, Incident, OpFact, Owners, SecondPass, WithoutHistory
+from gradsan.facts.incident import Donated, Edited, Incident, OpFact, Owners, Repetition, SecondPass, WithoutHistory
 from gradsan.observe.failure.scene import Scene
 from gradsan.observe.naming.carriers import carrier
 from gradsan.observe.naming.cuts import COMPARISON, GRADIENT
@@ -19,6 +19,8 @@ from gradsan.source.stores import buffers
 def named(incident: Incident, scene: Scene) -> tuple[Incident, Named | None]:
     """The incident with all that could be found out, and the name; None where no name is good enough."""
     match incident:
+        case SecondPass(repetition=Repetition(memo=str(memo)), made=made):
+            return incident, Named(Culprit(memo, holder_of(memo, scope_at(made.stack[-1]))), certain=True)
         case SecondPass() | Edited(by_optimizer=True):
             return incident, _carrier(incident, scene)
         case Edited():
