@@ -433,7 +433,41 @@ for _ in range(4):
     print(over_tasks())
 """
 
+FROM_ONE_POINT = "only its author knows whether the earlier step is to wait for the later backward()"
+# Two players of one game, and what each of them is asked for; a step comes between.
+PLAYERS = """
+first, second = nn.Linear(3, 2), nn.Linear(2, 2)
+to_first, to_second = torch.optim.SGD(first.parameters(), 0.1), torch.optim.SGD(second.parameters(), 0.1)
+for x in torch.randn(4, 6, 3):
+    to_first.zero_grad()
+    to_second.zero_grad()
+    worth = second(first(x).softmax(1)).log_softmax(1)[:, 0].mean()
+{passes}
+    to_first.step()
+"""
+BY_GRADIENTS = """\
+    given = torch.autograd.grad(-worth, list(second.parameters()), retain_graph=True)
+    second.weight.grad, second.bias.grad = given
+    to_second.step()
+    first.weight.grad, first.bias.grad = torch.autograd.grad(worth, list(first.parameters()))"""
+BY_INPUTS = """\
+    worth.backward(inputs=list(second.parameters()), retain_graph=True)
+    to_second.step()
+    (-worth).backward(inputs=list(first.parameters()))"""
+BY_TERMS = """\
+    (worth + 0.1 * second.weight.square().sum()).backward(inputs=list(second.parameters()), retain_graph=True)
+    to_second.step()
+    (0.1 * first.weight.square().sum() - worth).backward(inputs=list(first.parameters()))"""
+OTHER_LOSSES = """\
+    (1 - worth).square().backward(inputs=list(second.parameters()), retain_graph=True)
+    to_second.step()
+    worth.square().backward(inputs=list(first.parameters()))"""
+
 FIXED = {
+    "two losses of one game, each of its own player": (
+        PLAYERS.format(passes=OTHER_LOSSES),
+        "    second(first(x).softmax(1)).log_softmax(1)[:, 0].mean().square().backward(inputs=",
+    ),
     "a step waits for a pass through a reversal": (REVERSAL, HELD),
     "a step waits for a pass through a scaling": (SCALING, HELD),
     "a step waits for a pass through a straight-through estimate": (STRAIGHT, HELD),
@@ -619,6 +653,9 @@ for x in torch.randn(3, 5, 3):
 """
 
 REFUSED = {
+    "one loss, of which two players take the gradient": (PLAYERS.format(passes=BY_GRADIENTS), FROM_ONE_POINT),
+    "one loss, of which two passes take the gradient": (PLAYERS.format(passes=BY_INPUTS), FROM_ONE_POINT),
+    "two losses that have a term in common": (PLAYERS.format(passes=BY_TERMS), FROM_ONE_POINT),
     "a step between two passes whose gradients another takes together": (JOINT, "only its author knows whether"),
     "a memory of what a loss trains": (
         AIMED_AT.format(memory="[]", loss="F.mse_loss(torch.stack(targets), values)"),
@@ -643,7 +680,7 @@ REFUSED = {
     "an inner pass for a disturbance": (DISTURBED, "only its author knows whether the later loss is to train what"),
     "an inner pass for a move": (MOVED, "only its author knows whether the later loss is to train what"),
     "an inner pass for a scale": (SCALED, "only its author knows whether the later loss is to train what"),
-    "features that two losses share, with an optimizer each": (PROBE, "only its author knows whether the later loss"),
+    "features that two losses share, with an optimizer each": (PROBE, FROM_ONE_POINT),
 }
 
 

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from fix.programs import Case, live
+from fix.programs import MAIN, Case, live
 from gradsan.facts.held import TENSOR, container
 from gradsan.facts.location import Frame, Location
+from gradsan.fix.carried import for_each
 from gradsan.fix.own_reset import left_open
 from gradsan.fix.signs import ranked
 from gradsan.report import Diagnosis, Fix
@@ -162,6 +163,38 @@ def test_reset_that_another_file_leads_to_says_when_the_state_begins_again(
     assert not is_open(looped)
     if "all_clear" not in helpers:  # else somebody resets it, and not training
         assert is_open(looped.replace(called, "other.prepare()"))
+
+
+@pytest.mark.parametrize(
+    ("wiring", "is_open"),
+    [
+        ("handlers = {'begin': [lower.reset]}\n", False),
+        ("loader.on_begin(calm)\n\ndef calm():\n    lower.reset()\n", False),
+        ("hooks.append(lambda: other.clear())\n\ndef calm():\n    lower.reset()\n", True),
+    ],
+)
+def test_reset_that_is_handed_on_as_a_callback_is_called_by_training(
+    tmp_path: Path, wiring: str, *, is_open: bool
+) -> None:
+    """Whoever has it calls it by another name; one that nobody is given stays uncalled."""
+    case = Case(tmp_path, SOURCE + wiring)
+
+    assert (left_open(case.program(carried(case), TWO)) is not None) is is_open
+
+
+def test_state_of_a_part_of_each_layer_is_treated_in_every_layer(tmp_path: Path) -> None:
+    """The same attribute of the items of one list is one loop; another one is not lost."""
+    case = Case(tmp_path, SOURCE)
+    source = case.program(carried(case)).source(MAIN)
+    assert source is not None
+
+    def cleared(names: list[str]) -> list[str]:
+        return for_each(names, source, lambda name: [f"{name} = None"])
+
+    parts = ["net.blocks[0].cell.h", "net.blocks[1].cell.h"]
+    in_a_loop = "for layer in net.blocks:\n    layer.cell.h = None\n"
+    assert cleared(parts) == [in_a_loop]
+    assert cleared([*parts, "net.blocks[0].gate.h"]) == [in_a_loop, "net.blocks[0].gate.h = None"]
 
 
 EPOCHS = """\

@@ -127,3 +127,52 @@ def test_copy_of_something_else_stays_shallow(tmp_path: Path) -> None:
     case = Case(tmp_path, source)
     cut = case.at("teacher = frozen", "p.requires_grad_(False)", inner="frozen")
     assert case.fixed("unfreeze", case.diagnosis("GS203", "loss", cut=cut, used=case.at("loss.backward()"))) is None
+
+
+IN_TURNS = """\
+def freeze(net, flag):
+    for p in net.parameters():
+        p.requires_grad_(not flag)
+
+def main():
+    for x in loader:
+        loss = critic(painter(x).detach()).mean()
+        loss.backward()
+        opt_critic.step()
+        {freezing}
+        other = critic(painter(x)).mean()
+        other.backward()
+        opt_painter.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("freezing", "undone"),
+    [
+        ("critic.requires_grad_(False)", "        critic.requires_grad_(True)\n"),
+        ("set_trained(critic, False)", "        set_trained(critic, True)\n"),
+        ("set_trained([critic, judge], on=False)", "        set_trained([critic, judge], on=True)\n"),
+        (
+            "for p in critic.parameters():\n            p.requires_grad = False",
+            "        for p in critic.parameters():\n            p.requires_grad = True\n",
+        ),
+        ("freeze(critic, mode)", None),
+    ],
+)
+def test_what_is_frozen_for_another_pass_is_unfrozen_below_it(
+    tmp_path: Path, freezing: str, undone: str | None
+) -> None:
+    """Its own pass comes above the freezing, and stops in the next iteration; what says nothing is not turned round."""
+    source = IN_TURNS.format(freezing=freezing)
+
+    fixed = unfrozen(tmp_path, source, freezing.splitlines()[-1].strip())
+
+    assert fixed == (None if undone is None else source + undone)
+
+
+def test_what_is_frozen_above_the_pass_was_frozen_for_it(tmp_path: Path) -> None:
+    """The end of its block is too late for that pass."""
+    source = "def main():\n    for x in loader:\n        net.requires_grad_(False)\n        loss = net(x).mean()\n"
+    source += "        loss.backward()\n"
+
+    assert unfrozen(tmp_path, source, "requires_grad_(False)") is None

@@ -359,3 +359,53 @@ def test_where_nothing_is_known_no_place_is_invented(tmp_path: Path) -> None:
     assert diagnosis.cut is None
     assert diagnosis.culprit is not None
     assert diagnosis.culprit.name == "loss"
+
+
+TWO_IN_TURN = """
+def switch(net, flag):
+    for each in net.parameters():
+        each.requires_grad_(flag)  # frozen
+
+def main():
+    critic, painter, x = nn.Linear(3, 1), nn.Linear(3, 3), torch.ones(2, 3)
+    for step in range(3):
+        made = painter(x)
+        {own}
+        score.backward()
+        {freezing}
+        critic(painter(x)).mean().backward()
+        {below}
+
+main()
+"""
+OWN = "score = critic(made.detach()).mean()"
+
+
+THEN_CUT = """if step:
+            made = made.detach()
+        score = critic(made).mean()"""
+PASSED = {
+    "frozen by a helper": (OWN, "switch(critic, False)", "pass"),
+    "cut above the call": (f"made = made.detach()\n        {OWN}", "switch(critic, flag=False)", "pass"),
+    "cut by another word": (
+        OWN.replace(".detach()", ".data"),
+        "for each in critic.parameters():\n            each.requires_grad = False",
+        "pass",
+    ),
+}
+NOT_PASSED = {
+    "frozen all along": (f"if step == 0:\n            switch(critic, False)\n        {THEN_CUT}", "pass", "pass"),
+    "trained again": (f"{THEN_CUT} if step < 1 else made.sum()", "switch(critic, False)", "switch(critic, True)"),
+}
+
+
+@pytest.mark.parametrize("name", [*PASSED, *NOT_PASSED])
+def test_what_was_trained_through_a_cut_before_is_frozen_now(tmp_path: Path, name: str) -> None:
+    """The same statement cut its input in the iteration before, and the pass went well: what changed is to blame."""
+    own, freezing, below = (PASSED | NOT_PASSED)[name]
+    program = TWO_IN_TURN.format(own=own, freezing=freezing, below=below)
+
+    message = diagnosis_of(tmp_path, program).message
+
+    assert ("requires_grad" in message) is (name in PASSED)
+    assert ("`.detach()`" in message) is (name in NOT_PASSED)

@@ -32,7 +32,7 @@ class CachedGraph(Cause):
             "detach", where=("creation", "use"), first_if="it is renewed on schedule", only_if_shown=True, trusted=False
         ),
         Remedy("recompute", where=("cache",), trusted=False),
-        Remedy("reset-state", where=("memo", "boundary"), trusted=False),
+        Remedy("reset-state", where=("memo", "boundary"), first_if="it is built of its own items", trusted=False),
         Remedy("move-into-loop", where=("context",), first_if="it can be written", only_if_shown=True),
         Remedy("setting", target="cache", where=("program",), first_if="it can be written", trusted=False),
     )
@@ -153,7 +153,4 @@ up to date: False
         """The best first."""
         if isinstance(incident, SecondPass) and incident.owners.apart:  # a temperature that has a loss of its own
             return ("detach", "recompute", "reset-state", "setting")
-        loop = incident.repetition if isinstance(incident, SecondPass) else None
-        if loop is not None and loop.memo is not None:  # what it computes once is shared within a step
-            return ("reset-state", "recompute", "setting")
         return ("recompute", "reset-state", "setting")

@@ -64,6 +64,7 @@ Where = Literal[
     "new part",  # what is put into a model above the statement that freezes all of it
     "copy",  # a shallow copy of a model, above the statement that freezes it
     "optimized part",  # below that statement: what an optimizer is given of the model
+    "rest of the block",  # the end of the block that freezes a model below the pass which trains it
     "guard",  # the branch that computes it
     "later pass",
     "later step",  # the last step below that pass, for which it is asked
@@ -85,6 +86,7 @@ Sign = Literal[
     "several terms are added",  # in a loop of their own, below which the total is back-propagated
     "it is renewed on schedule",  # a guard that counts lets it be computed in every so many iterations
     "the loop takes batches",  # of its own, and is no part of one step
+    "it is built of its own items",  # a memo whose function calls itself: what is kept is shared within a step
 ]
 
 # What the recorded graph shows against a fix.
@@ -134,7 +136,7 @@ USUAL: Mapping[FixKind, Remedy] = table(
     Remedy("zero-grad", target="optimizer", where=("later pass",)),
     Remedy("clone", where=("change", "saving")),
     Remedy("re-attach", target="cut", where=("cut",), trusted=False),
-    Remedy("unfreeze", target="cut", where=("new part", "copy", "optimized part"), trusted=False),
+    Remedy("unfreeze", target="cut", where=("new part", "copy", "optimized part", "rest of the block"), trusted=False),
     Remedy("setting", target="nothing"),
     Remedy("advice", target="nothing"),
 )

@@ -14,7 +14,7 @@ from gradsan.source.imported import word_for
 from gradsan.source.names import dotted
 from gradsan.source.tree import Tree
 
-_ITEM_OF = re.compile(r"(.*)\[(\d+)\](\.\w+)")  # `model.layers[0].state`
+_ITEM_OF = re.compile(r"(.*)\[(\d+)\]((?:\.\w+)+)")  # `model.layers[0].state`
 _GRAD = ("torch.autograd.grad", "autograd.grad", "grad")
 _WRITTEN: dict[Kind, str] = {
     "tuple": "tuple({within} for {item} in {whole})",
@@ -188,20 +188,21 @@ def for_each(names: Sequence[str], source: Source, statements: Callable[[str], l
     """What is to be done with the state of several objects; a loop where they are the items of one list."""
     lists: dict[str, list[str]] = {}
     for name in names:
-        lists.setdefault(_ITEM_OF.sub(r"\1", name), []).append(name)
-    return list(chain.from_iterable(_of_one_list(place, each, source, statements) for place, each in lists.items()))
+        lists.setdefault(_ITEM_OF.sub(r"\1[]\3", name), []).append(name)
+    return list(chain.from_iterable(_of_one_list(each, source, statements) for each in lists.values()))
 
 
-def _of_one_list(place: str, items: Sequence[str], source: Source, statements: Callable[[str], list[str]]) -> list[str]:
+def _of_one_list(items: Sequence[str], source: Source, statements: Callable[[str], list[str]]) -> list[str]:
     """A loop over the list, or over those of its items that are meant: others may have no such state."""
-    attribute = _ITEM_OF.fullmatch(items[0])
-    if len(items) == 1 or attribute is None:
+    found = _ITEM_OF.fullmatch(items[0])
+    if len(items) == 1 or found is None:
         return statements(items[0])
+    place, attribute = found[1], found[3]
     numbers = [int(each[2]) for each in filter(None, map(_ITEM_OF.fullmatch, items))]
     is_whole = sorted(numbers) == list(range(len(numbers)))
     every = place if is_whole else f"({', '.join(f'{place}[{n}]' for n in numbers)})"
     layer = free_name(source.tree, ("layer", "part"))
-    inner = statements(f"{layer}{attribute[3]}")
+    inner = statements(f"{layer}{attribute}")
     return [f"for {layer} in {every}:\n" + _indented(inner)] if inner else []
 
 

@@ -212,12 +212,12 @@ def _beside(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
 
 
 def _shared(trial: Trial, stage: Stage) -> Verdict:
-    """Two losses share features, and a step came between their passes: nothing says whether the later trains them."""
+    """A step came between two passes over one forward: nothing says whether it is to wait for the later one."""
     found = difference(trial.steps, stage.reference("held").steps, trial.names)
+    why = "only its author knows whether the earlier step is to wait for the later backward()"
     if found is None:
-        return Verdict("undecided", "only its author knows whether the earlier step is to be given the later loss, too")
-    why = "only its author knows whether the later loss is to train what both losses share"
-    return Verdict("undecided", f"{why}: compared with a step after both passes, {found.what} (step {found.step})")
+        return Verdict("undecided", why)
+    return Verdict("undecided", f"{why}: compared with a step after both, {found.what} (step {found.step})")
 
 
 def _again(trial: Trial, first: Meaning, stage: Stage) -> Verdict:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gradsan.causes.meaning import Meaning
+from gradsan.fix.adapted import is_adapted
 from gradsan.fix.averages import averaging
 from gradsan.fix.own_reset import left_open
 from gradsan.fix.program import Program
@@ -23,5 +24,9 @@ def unsaid(program: Program, meaning: Meaning) -> Unsaid | None:
     begins_again = left_open(program) if meaning == "cut" else None
     if begins_again is not None:
         return Unsaid(begins_again)
+    if meaning == "cut" and is_adapted(program):
+        return Unsaid(
+            f"only its author knows whether `{program.name}` is to be carried on, or adapted in each step alone"
+        )
     is_average = meaning in ("cut", "beside") and averaging(program) is not None
     return Unsaid(_OF_AN_AVERAGE, "stored") if is_average else None

@@ -8,7 +8,7 @@ from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
 from gradsan.fix.program import Program
 from gradsan.knowledge.tensors import operation
-from gradsan.source.names import assigns, called_name, calls, loaded, targets
+from gradsan.source.names import assigns, called_name, calls, last_name, loaded, targets
 from gradsan.source.tree import Function, Statement, Tree
 
 _FINDING = ("modules", "named_modules", "children", "named_children", "isinstance", "hasattr", "values", "items")
@@ -47,24 +47,40 @@ def left_open(program: Program) -> str | None:
     outer = [number for number, place in enumerate(training) if place.loops]
     repeated = [place.scope for number, place in enumerate(training) if outer and number > outer[0]]
     is_called = bool(resetting & set(map(called_name, calls([*loops, *repeated]))))
-    if is_called or any(loop in loops for tree, each in again for loop in tree.loops(each)):
+    if (
+        is_called
+        or _is_handed_on(resetting, program)
+        or any(loop in loops for tree, each in again for loop in tree.loops(each))
+    ):
         return None
     tree, first = again[0]
     written = f"{tree.file}:{tree.line(first)}"
     return f"only its author knows whether `{program.name}` is to be carried on, or to begin again as at {written}"
 
 
+def _is_handed_on(functions: set[str], program: Program) -> bool:
+    """Whether one of them is a callback: it is named, and not called, so that training may call it by another name."""
+    nodes = [node for tree in _files(program) for node in ast.walk(tree.source.tree)]
+    called = {id(each.func) for each in nodes if isinstance(each, ast.Call)}
+    named = (each for each in nodes if isinstance(each, ast.Name | ast.Attribute) and id(each) not in called)
+    return any(last_name(each) in functions for each in named if isinstance(each.ctx, ast.Load))
+
+
 def _leading_to_a_reset(program: Program, resetting: set[str]) -> set[str]:
     """These functions, and those that are there to call one of them, in any file that the state passes through."""
-    diagnosis = program.diagnosis
-    places = chain.from_iterable(map(program.known, (diagnosis.used, diagnosis.enters, diagnosis.made)))
-    trees = dict.fromkeys(each.tree for each in places)
-    functions = [each for tree in trees for each in ast.walk(tree.source.tree) if isinstance(each, Function)]
+    functions = [each for tree in _files(program) for each in ast.walk(tree.source.tree) if isinstance(each, Function)]
     found: set[str] = set()
     while found != resetting:
         found = resetting
         resetting = found | {each.name for each in functions for name in found if _only_calls(each, name)}
     return found
+
+
+def _files(program: Program) -> list[Tree]:
+    """Those that the state passes through."""
+    diagnosis = program.diagnosis
+    places = chain.from_iterable(map(program.known, (diagnosis.used, diagnosis.enters, diagnosis.made)))
+    return list(dict.fromkeys(each.tree for each in places))
 
 
 def _beginnings(program: Program) -> list[tuple[Tree, Statement]]:

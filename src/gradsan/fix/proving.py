@@ -65,7 +65,7 @@ class Prover:
     persists: Callable[[Diagnosis, Changed], bool] = lambda _diagnosis, _changed: False
     now: Callable[[], float] = monotonic
     failed: list[str] = field(default_factory=list)  # what was tried in vain, in a line each
-    otherwise: list[Proof] = field(default_factory=list)  # what ends the problem, and does not train as meant
+    otherwise: list[Proof] = field(default_factory=list)  # what ends the problem, and is not known to train as meant
     _stays: set[FixKind] = field(default_factory=set)  # kinds that left the problem where it was
     _seen: list[Changed] = field(default_factory=list)  # programs that were tried; two edits may undo one another
     _known: tuple[Diagnosis, ...] = ()  # problems of the program that are not this search's
@@ -231,6 +231,7 @@ class Prover:
             return proof
         fixes = (*proof.fixes[:-1], replace(proof.fixes[-1], verified=None))
         self.otherwise.append(replace(proof, fixes=fixes))
+        self.otherwise.sort(key=lambda each: each.verdict.answer == "differs")  # what may be meant comes first
         self._fail(f"{kind}: the problem is gone, but {proof.verdict.why}")
         return None
 

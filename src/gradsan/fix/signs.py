@@ -16,8 +16,8 @@ from gradsan.fix.own_reset import is_reset_elsewhere
 from gradsan.fix.program import Place, Program
 from gradsan.fix.tried import built_on
 from gradsan.report import Fix, FixKind
-from gradsan.source.names import Code, argument, assigned_names, called_name, loaded_names, nodes, targets
-from gradsan.source.tree import Tree, is_simple
+from gradsan.source.names import Code, argument, assigned_names, called_name, calls, loaded_names, nodes, targets
+from gradsan.source.tree import Function, Tree, is_simple
 
 
 def ranked(fixes: tuple[Fix, ...], program: Program) -> tuple[Fix, ...]:
@@ -190,6 +190,12 @@ def _counts_up(statement: ast.AST) -> TypeGuard[ast.AugAssign]:
     return False
 
 
+def _is_built_of_its_own_items(program: Program) -> bool:
+    """Whether a function that led to its creation calls itself, as one does that goes through a tree."""
+    scopes = [each.scope for each in program.known(program.diagnosis.made)]
+    return any(scope.name in map(called_name, calls(scope)) for scope in scopes if isinstance(scope, Function))
+
+
 def _hands_out(statement: ast.AST) -> bool:
     match statement:
         case ast.Return():
@@ -211,4 +217,5 @@ SIGNS: Mapping[Sign, Callable[[Program], bool]] = {
     "several terms are added": _adds_several,
     "it is renewed on schedule": _is_renewed_on_schedule,
     "the loop takes batches": _takes_batches,
+    "it is built of its own items": _is_built_of_its_own_items,
 }

@@ -15,7 +15,7 @@ from gradsan.observe.frame_variables import variables_of
 from gradsan.observe.modules import parameter_names
 from gradsan.observe.unasked import ids, named_attributes
 
-_DEPTH = 4  # attributes and items between a variable and the object that holds the state
+_DEPTH = 6  # attributes and items between a variable and the object that holds the state
 _OBJECTS = 3_000
 _ITEMS = 50  # of one list or tuple
 _VARIABLES = 500  # of one function, that are looked at for what is trained

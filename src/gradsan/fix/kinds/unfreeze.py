@@ -1,7 +1,12 @@
-"""Let what is to learn be trained: the freezing of a whole model leaves out the part that is new, or is optimized."""
+"""Let what is to learn be trained.
+
+The freezing of a whole model leaves out the part that is new or is optimized; what is frozen for somebody else's pass
+is unfrozen below it.
+"""
 
 import ast
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -65,6 +70,31 @@ def _what_is_optimized(program: Program) -> Iterator[Draft]:
             yield draft
 
 
+def _for_the_rest_of_its_block(program: Program) -> Iterator[Draft]:
+    """What is frozen below the pass, and would be when its turn comes again: until the end of that block alone."""
+    parted = program.parted(program.diagnosis.cut, program.diagnosis.used)
+    if parted is None or parted[0].line < parted[1].line:
+        return
+    for freezing in _freezings(program):
+        undone, last = _undone(freezing.statement), freezing.tree.block(freezing.statement)[-1]
+        if undone is None or isinstance(last, ast.Continue | ast.Break | ast.Raise):
+            continue
+        draft = Draft()
+        insert = draft.insert_before if isinstance(last, ast.Return) else draft.insert_after
+        insert(freezing.tree, last, undone)
+        yield draft
+
+
+def _undone(freezing: Statement) -> str | None:
+    """The same statement with True, where it says False once."""
+    written = deepcopy(freezing)
+    said = [each for each in ast.walk(written) if isinstance(each, ast.Constant) and each.value is False]
+    if len(said) != 1:
+        return None
+    said[0].value = True
+    return ast.unparse(written)
+
+
 def _freezings(program: Program) -> Iterator[_Freezing]:
     """The statements that froze a model, innermost first, up to where the pass was asked for as well."""
     cut, apart = program.diagnosis.cut, program.apart(program.diagnosis.cut, program.diagnosis.used)
@@ -116,5 +146,6 @@ def _parts_given(tree: Tree, call: ast.Call, model: str) -> Iterator[str]:
 PLACES: Places = {
     "new part": _below_the_freezing,
     "copy": _a_copy_of_its_own,
+    "rest of the block": _for_the_rest_of_its_block,
     "optimized part": _what_is_optimized,
 }

@@ -30,18 +30,13 @@ class Lost:
     is_proved: bool  # what was cut had a graph
 
 
-@dataclass(frozen=True, slots=True)
-class Idle:
-    """Nothing cut, but modules on the path recorded no op: their parameters need no gradient."""
+def lost(stores: Stores, node: ast.expr, at: Execution) -> tuple[Lost | None, frozenset[Execution]]:
+    """The nearest place at which the value of an expression was cut off from everything that has a graph.
 
-    calls: frozenset[Execution]
-
-
-def lost(stores: Stores, node: ast.expr, at: Execution) -> Lost | Idle | None:
-    """The nearest place at which the value of an expression was cut off from everything that has a graph."""
+    Beside it, the calls of modules on the path that recorded no op: their parameters need no gradient.
+    """
     search = _Cutting(stores)
-    found = search.run(node, at)
-    return found or (Idle(frozenset(search.idle)) if search.idle else None)
+    return search.run(node, at), frozenset(search.idle)
 
 
 def gradients_behind(stores: Stores, node: ast.expr, at: Execution) -> Lost | None:

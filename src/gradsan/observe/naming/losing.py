@@ -1,7 +1,7 @@
 """From the failing pass back to the call that cut the graph, with the name of the first tensor that had none."""
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from gradsan.facts.culprit import Holder
@@ -9,13 +9,12 @@ from gradsan.facts.location import Frame
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import switches
 from gradsan.observe.naming.demands import Binding
-from gradsan.observe.naming.history_cut import Idle, Lost, lost
+from gradsan.observe.naming.freezing import freezing
+from gradsan.observe.naming.history_cut import Lost, lost
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.subject import Subject, holder_of
 from gradsan.observe.naming.trace import Execution, Trace
-from gradsan.observe.user_statements import parameters_in
-from gradsan.source.scopes import statements_of
-from gradsan.source.stores import calls, spelled, text
+from gradsan.source.stores import spelled, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +56,26 @@ def _loss(asked: _Asked, trace: Trace) -> Loss | None:
     switched = None if is_recorded else _switch(trace)
     if switched is not None:  # whatever else cut it, nothing is recorded now
         return asked.lost_by(switched)
-    match lost(Stores(trace), asked.node, asked.at):
-        case Lost(binding=Binding(name=name, kind=kind)) as found:
+    found, idle = lost(Stores(trace), asked.node, asked.at)
+    frozen = freezing(trace, idle) if idle and is_recorded else None
+    if frozen is not None and (found is None or _was_trained_through(trace, found, idle, frozen[0])):
+        return asked.lost_by(frozen)
+    match found:
+        case Lost(binding=Binding(name=name, kind=kind)):
             return Loss(name, kind, found.at.frames(found.line), found.written, found.is_proved)
-        case Lost() as found:
+        case Lost():
             return Loss(asked.name, asked.holder, found.at.frames(found.line), found.written, found.is_proved)
-        case Idle() as idle if is_recorded:
-            return asked.lost_by(_freezing(trace, idle))
     return None
+
+
+def _was_trained_through(trace: Trace, cut: Lost, idle: Collection[Execution], frozen: Execution) -> bool:
+    """Whether a module that recorded nothing did so before it was frozen, though the same statement had cut then.
+
+    A critic that is given a detached picture trains itself, until it is frozen for somebody else's pass.
+    """
+    earlier = trace.executions[: frozen.index]
+    recorded = [each for each in earlier if each in trace.created_ops and any(map(each.is_again, idle))]
+    return any(each.is_again(cut.at) and each.index <= recorded[-1].index for each in earlier) if recorded else False
 
 
 def _written(trace: Trace, subject: Subject) -> _Asked | None:
@@ -96,61 +107,3 @@ def _switch(trace: Trace) -> tuple[Execution, str] | None:
             if is_off is not None:
                 return (execution, ast.unparse(each)) if is_off else None
     return None
-
-
-def _freezing(trace: Trace, idle: Idle) -> tuple[Execution, str] | None:
-    """The statement that last froze parameters, which may be those of the modules that recorded nothing."""
-    called = {part for at in idle.calls for each in at.statements for name in _called(each) for part in name.split(".")}
-    for execution in reversed(trace.executions):
-        for statement in execution.statements:
-            frozen = _frozen(statement)
-            if frozen is not None and _may_concern(frozen[0], execution, called):
-                return execution, frozen[1]
-    return None
-
-
-def _frozen(statement: ast.stmt) -> tuple[ast.expr, str] | None:
-    """What a statement freezes, and how that is written."""
-    match statement:
-        case ast.Assign(targets=[ast.Attribute(attr="requires_grad") as target], value=ast.Constant(value=False)):
-            return target.value, f"{text(target)} = False"
-    for call in calls(statement):
-        match call:
-            case ast.Call(func=ast.Attribute(attr="requires_grad_", value=value), args=[ast.Constant(value=False)]):
-                return value, ".requires_grad_(False)"
-    return None
-
-
-def _may_concern(frozen: ast.expr, at: Execution, called: set[str]) -> bool:
-    """Whether it is one of the objects that were called, a part of one, or something that came in or went out.
-
-    A plain variable that nobody calls, and that its function keeps to itself, is some tensor of its own.
-    """
-    scope = at.call.scope
-    if not isinstance(frozen, ast.Name) or scope is None or frozen.id in called:
-        return True
-    return frozen.id in parameters_in(scope) or any(_comes_or_goes(frozen.id, each) for each in statements_of(scope))
-
-
-def _comes_or_goes(name: str, statement: ast.stmt) -> bool:
-    """Whether a statement gives a variable one thing after the other, hands it to a call, keeps it or returns it."""
-    places: list[ast.AST] = [each for call in calls(statement) for each in (*call.args, *call.keywords)]
-    match statement:
-        case ast.For(target=value) | ast.AsyncFor(target=value) | ast.Return(value=ast.expr() as value):
-            places.append(value)
-        case ast.Assign(value=ast.Name() as value):
-            places.append(value)
-    return any(name in _whole(place) for place in places)
-
-
-def _whole(node: ast.AST) -> set[str]:
-    """The variables that an expression hands on themselves, and not only something that it reads of them."""
-    if isinstance(node, ast.Name):
-        return {node.id}
-    if isinstance(node, ast.Attribute | ast.FormattedValue):
-        return set()
-    return {each for child in ast.iter_child_nodes(node) for each in _whole(child)}
-
-
-def _called(statement: ast.stmt) -> list[str]:
-    return [name for call in calls(statement) if (name := text(call.func)) is not None]

@@ -92,6 +92,10 @@ class Execution:
             for each, line in zip(self.stack, lines, strict=True)
         )
 
+    def is_again(self, other: "Execution") -> bool:
+        """Whether it ran the same statement of the same function."""
+        return self.line == other.line and self.call.code == other.call.code
+
     @property
     def returned(self) -> list[ast.expr]:
         """What it gave back, as expressions."""

@@ -14,7 +14,8 @@ RETAIN, CREATE, INPUTS = 1, 2, 3  # the places of the engine's arguments, after 
 class Asked:
     """A pass, as the program asks for it."""
 
-    below: dict[Node, tuple[Node, ...]]  # all ops that its losses lead to
+    roots: tuple[Node, ...]  # of its losses
+    below: dict[Node, tuple[Node, ...]]  # all ops that these lead to
     runs: frozenset[Node]  # those that it walks
     frees: bool
     accumulates: bool  # `backward()`; False: `autograd.grad`
@@ -22,10 +23,12 @@ class Asked:
 
 def asked(tensors: Iterable[Any], args: list[Any], named: dict[str, Any]) -> Asked:
     """What the engine is about to do."""
-    below = reach(roots_of(tensors))
+    roots = tuple(roots_of(tensors))
+    below = reach(roots)
     inputs = tuple((args[INPUTS] if len(args) > INPUTS else named.get("inputs")) or ())
     accumulates = bool(named.get("accumulate_grad"))
-    return Asked(below, frozenset(run_towards(below, inputs, accumulates=accumulates)), not args[RETAIN], accumulates)
+    runs = frozenset(run_towards(below, inputs, accumulates=accumulates))
+    return Asked(roots, below, runs, not args[RETAIN], accumulates)
 
 
 def op_counter() -> int:

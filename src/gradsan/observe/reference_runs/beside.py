@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from gradsan.observe.graph import Node, leaves_of, parameters_behind, reach
+from gradsan.observe.graph import Node, leaves_of, loss_chain, parameters_behind, reach
 from gradsan.observe.modules import all_parameters, parameters_of
 from gradsan.observe.reference_runs.asked import Asked, chosen_below, newest_below, number_of, op_counter
 from gradsan.observe.reference_runs.cut import CUT, WALKED, Cut, is_open, not_cut_off
@@ -25,6 +25,8 @@ class Beside(Cut):
         self._early: set[int] = set()  # steps that changed what a later pass needs
         self._piled: set[int] = set()  # ids of parameters whose gradients were stepped with, and are added to
         self._reached_before: set[int] = set()  # ids of the leaves that the pass before came to
+        self._losses_before: set[int] = set()  # creation numbers of the loss that it was asked for, and of its terms
+        self._is_same_loss = False  # a step came between two passes that are asked for one loss
 
     @property
     def noted(self) -> Iterable[int]:
@@ -36,6 +38,7 @@ class Beside(Cut):
         early = self._steps_since(pass_)
         self.is_joint = self.is_joint or bool(early and self._adds_to_others(pass_))
         self._early |= early
+        self._is_same_loss = bool(early) and not self._losses_before.isdisjoint(_losses_of(pass_))
         self._piled = {id(each) for each in leaves_of(pass_.below) if early and self._was_used(each)}
         oldest = chosen_below(pass_.below, self._change_of_trained, min)
         self._cut_off(pass_, [node for node in pass_.runs if 0 <= number_of(node) < oldest[node] < _NEVER])
@@ -51,11 +54,17 @@ class Beside(Cut):
         for inner in reach(each for node in using for each in pass_.below[node]):
             inner.metadata[_INNER] = True
         self._reached_before = {id(each) for each in leaves_of(pass_.below)}
+        self._losses_before = _losses_of(pass_)
         self._ended = op_counter()
 
     def before_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
-        """What it is there to train may not be a constant, nor may it take again what it has taken already."""
-        self.is_joint = self.is_joint or any(id(each) in self._piled for each in parameters_of(optimizer))
+        """What it is there to train may not be a constant, nor may it take again what it has taken already.
+
+        Nor does anybody know where two optimizers are to step from that are given gradients of one loss.
+        """
+        takes_again = any(id(each) in self._piled for each in parameters_of(optimizer))
+        is_other = not any(self._changed.get(id(each), -1) >= self._ended for each in parameters_of(optimizer))
+        self.is_joint = self.is_joint or takes_again or (self._is_same_loss and is_other)
         self.is_stale = self.is_stale or any(id(each) in self._lost for each in parameters_of(optimizer))
         super().before_step(optimizer)
 
@@ -108,3 +117,8 @@ class Beside(Cut):
         self._owned = owned
         changes = [self._changed.get(id(leaf), -1) for leaf in leaves_of([node]) if id(leaf) in owned]
         return min(changes, default=_NEVER)
+
+
+def _losses_of(pass_: Asked) -> set[int]:
+    """The creation numbers of the loss, without what only scales it."""
+    return {number_of(each) for each in loss_chain(pass_.roots)}
