@@ -494,3 +494,23 @@ def main():
     line = "        fast = dict(net.named_parameters())\n"
     moved = source.replace(line, "").replace("            fast = adapt", f"    {line}            fast = adapt")
     assert case.fixed("move-into-loop", found) == moved
+
+
+@pytest.mark.parametrize(
+    ("built", "stacked"),
+    [
+        ("[a, -b]", "torch.stack([a, -b])"),
+        ("[[a, -b], [b, a]]", "torch.stack([torch.stack([a, -b]), torch.stack([b, a])])"),
+        ("(a.item(), 0.0, -1)", "torch.stack((a, torch.full_like(a, 0.0), torch.full_like(a, -1)))"),
+        ("[[f(a), 0], [b]]", "torch.stack([torch.stack([f(a), torch.full_like(f(a), 0)]), torch.stack([b])])"),
+    ],
+)
+def test_tensor_of_lists_is_a_stack_of_stacks(tmp_path: Path, built: str, stacked: str) -> None:
+    """Numbers among tensors are tensors too: a stack takes nothing else."""
+    source = "def main():\n    turned = torch.tensor({})\n    loss = f(turned)\n    loss.backward()\n"
+    case = Case(tmp_path, source.format(built))
+    found = case.diagnosis("GS203", "turned", cut=case.at("turned ="), used=case.at("loss.backward"))
+
+    fixed = case.fixed("re-attach", found)
+
+    assert fixed == source.replace("torch.tensor({})", stacked)

@@ -176,3 +176,20 @@ def test_what_is_frozen_above_the_pass_was_frozen_for_it(tmp_path: Path) -> None
     source += "        loss.backward()\n"
 
     assert unfrozen(tmp_path, source, "requires_grad_(False)") is None
+
+
+@pytest.mark.parametrize(
+    ("given", "required"),
+    [
+        ("[w]", "    w.requires_grad_()\n"),
+        ("[self.w, b]", "    self.w.requires_grad_()\n    b.requires_grad_()\n"),
+        ("params=local.values()", "    for each in local.values():\n        each.requires_grad_()\n"),
+        ("leaves", "    for each in leaves:\n        each.requires_grad_()\n"),
+    ],
+)
+def test_what_an_optimizer_is_given_requires_gradients(tmp_path: Path, given: str, required: str) -> None:
+    """Above the line that creates it."""
+    creation = f"    opt = torch.optim.SGD({given}, lr=0.1)\n"
+    source = f"def main():\n{creation}    loss.backward()\n"
+
+    assert unfrozen(tmp_path, source, "opt =") == source.replace(creation, required + creation)

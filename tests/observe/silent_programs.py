@@ -1383,4 +1383,72 @@ for _ in range(8):
             ),
         ),
     ),
+    Rule(
+        "What a step takes that the program has put into `.grad` itself is no gradient that piled up.",
+        under=(
+            _found(
+                "weights of tasks that nobody clears",
+                "GS303",
+                "to_weights",
+                """
+net, weights = nn.Linear(4, 2), nn.Parameter(torch.ones(2))
+opt, to_weights = torch.optim.SGD(net.parameters(), 0.1), torch.optim.SGD([weights], 0.1)
+for _ in range(24):
+    losses = net(torch.randn(8, 4)).square().mean(0)
+    opt.zero_grad()
+    (weights * losses).sum().backward()
+    opt.step()
+    to_weights.step()
+""",
+            ),
+            _found(
+                "weights of tasks whose gradient is scaled where it lies",
+                "GS303",
+                "to_weights",
+                """
+net, weights = nn.Linear(4, 2), nn.Parameter(torch.ones(2))
+opt, to_weights = torch.optim.SGD(net.parameters(), 0.1), torch.optim.SGD([weights], 0.1)
+for _ in range(24):
+    losses = net(torch.randn(8, 4)).square().mean(0)
+    opt.zero_grad()
+    (weights * losses).sum().backward()
+    weights.grad.mul_(0.5)
+    opt.step()
+    to_weights.step()
+""",
+            ),
+            _found(
+                "a gradient that was put there once",
+                "GS303",
+                "to_weights",
+                """
+net, weights = nn.Linear(4, 2), nn.Parameter(torch.ones(2))
+opt, to_weights = torch.optim.SGD(net.parameters(), 0.1), torch.optim.SGD([weights], 0.1)
+weights.grad = torch.ones(2)
+for _ in range(24):
+    losses = net(torch.randn(8, 4)).square().mean(0)
+    opt.zero_grad()
+    (weights * losses).sum().backward()
+    opt.step()
+    to_weights.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "weights of tasks that have a loss of their own",
+                """
+net, weights = nn.Linear(4, 2), nn.Parameter(torch.ones(2))
+opt, to_weights = torch.optim.SGD(net.parameters(), 0.1), torch.optim.SGD([weights], 0.1)
+for _ in range(24):
+    losses = net(torch.randn(8, 4)).square().mean(0)
+    opt.zero_grad()
+    (weights * losses).sum().backward()
+    (weights.grad,) = torch.autograd.grad((weights * losses.detach() - 1).square().sum(), [weights])
+    opt.step()
+    to_weights.step()
+""",
+            ),
+        ),
+    ),
 )

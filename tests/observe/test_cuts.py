@@ -409,3 +409,73 @@ def test_what_was_trained_through_a_cut_before_is_frozen_now(tmp_path: Path, nam
 
     assert ("requires_grad" in message) is (name in PASSED)
     assert ("`.detach()`" in message) is (name in NOT_PASSED)
+
+
+LEAVES = {
+    "a leaf": ("w", "w = torch.zeros(3)", "[w]", "(w - 1).square().sum()"),
+    "a copy of an input": ("adv", "adv = x.clone().detach()", "[adv]", "(net(adv) - 1).square().sum()"),
+    "the values of a dict": ("local", "local = {'w': torch.ones(3)}", "local.values()", "(x * local['w']).sum()"),
+}
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_what_an_optimizer_has_and_requires_no_gradient_is_named(tmp_path: Path, name: str) -> None:
+    """Nobody has to have cut anything: it was never asked to require one."""
+    culprit, creation, given, loss = LEAVES[name]
+    program = f"""
+def main():
+    net, x = nn.Linear(3, 1).requires_grad_(False), torch.ones(2, 3)
+    {creation}
+    opt = torch.optim.SGD({given}, lr=0.1)  # cut
+    loss = {loss}
+    loss.backward()
+
+main()
+"""
+    diagnosis = diagnosis_of(tmp_path, program)
+
+    assert diagnosis.message == f"`{culprit}` requires no gradient, though `opt` is to train it"
+    assert line_of(diagnosis.cut) == marked(program, "cut")
+    assert diagnosis.fixes[0].kind == "unfreeze"
+
+
+@pytest.mark.parametrize(
+    ("cutting", "written"),
+    [
+        ("out = net(x).detach()", "`.detach()`"),  # they could be trained
+        ("net.requires_grad_(False)\n    out = net(x)", "`.requires_grad_(False)`"),  # they were frozen
+    ],
+)
+def test_what_an_optimizer_has_and_could_train_was_cut(tmp_path: Path, cutting: str, written: str) -> None:
+    """Then something else is to blame."""
+    program = f"""
+def main():
+    net, x = nn.Linear(3, 1), torch.ones(2, 3)
+    opt = torch.optim.SGD(net.parameters(), 0.1)
+    {cutting}
+    loss = out.sum()
+    loss.backward()
+
+main()
+"""
+    assert written in diagnosis_of(tmp_path, program).message
+
+
+def test_what_is_computed_from_data_under_no_grad_has_lost_nothing(tmp_path: Path) -> None:
+    """A target that is drawn there, by the function that also computes what is trained."""
+    program = """
+def turned(image, angle):
+    theta = torch.stack([torch.cos(angle), -torch.sin(angle)]).detach()  # cut
+    return image @ theta
+
+def main():
+    image, angle = torch.rand(4, 2), torch.zeros((), requires_grad=True)
+    with torch.no_grad():
+        aim = turned(image, torch.tensor(0.3))
+        aim = aim + 0.1
+    loss = F.mse_loss(turned(image, angle), aim)
+    loss.backward()
+
+main()
+"""
+    assert line_of(diagnosis_of(tmp_path, program).cut) == marked(program, "cut")

@@ -16,7 +16,8 @@ class LostGraph(Cause):
     `.item()`, `.detach()`, `.data`, `torch.tensor(x)` and a conversion to numpy and back give bare values; inside
     `torch.no_grad()` nothing is recorded; `argmax`, comparisons, `.long()` and a distribution's `sample()` have no
     gradient at all. If all paths from the parameters to the loss lead through such a place, the loss is a plain
-    number, and `backward()` has no graph to go through.
+    number, and `backward()` has no graph to go through. Or nothing was cut, and nothing was to learn: a tensor that an
+    optimizer is given must require gradients, and a plain `torch.zeros(3)` or a copy does not.
 
     It often comes after the error about a second backward pass, when one `detach()` too many was put in to stop it.
     The popular fix `loss.requires_grad_()` removes the message and the training with it: the loss becomes a leaf,
@@ -93,6 +94,8 @@ print("gradient of the weight:", model.weight.grad)
     @classmethod
     def sentence(cls, name: str, incident: Incident) -> str:
         """What happened, in one sentence."""
+        if isinstance(incident, WithoutHistory) and incident.optimizer is not None:
+            return f"{name} requires no gradient, though `{incident.optimizer}` is to train it"
         if isinstance(incident, WithoutHistory) and incident.by is not None:
             return f"{name} has no graph: {incident.by} cut it off from the parameters"
         return f"{name} has no graph: nothing leads from it to a parameter"
@@ -101,6 +104,8 @@ print("gradient of the weight:", model.weight.grad)
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
         is_known = isinstance(incident, WithoutHistory) and bool(incident.cut)
+        if isinstance(incident, WithoutHistory) and incident.optimizer is not None:
+            return ("unfreeze", "advice")
         by = incident.by or "" if isinstance(incident, WithoutHistory) else ""
         for sign, kind in _BY_SIGN.items():
             if sign in by:

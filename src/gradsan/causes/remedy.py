@@ -65,6 +65,7 @@ Where = Literal[
     "copy",  # a shallow copy of a model, above the statement that freezes it
     "optimized part",  # below that statement: what an optimizer is given of the model
     "rest of the block",  # the end of the block that freezes a model below the pass which trains it
+    "optimizer",  # above the statement that creates one, for what it is given
     "guard",  # the branch that computes it
     "later pass",
     "later step",  # the last step below that pass, for which it is asked
@@ -136,7 +137,12 @@ USUAL: Mapping[FixKind, Remedy] = table(
     Remedy("zero-grad", target="optimizer", where=("later pass",)),
     Remedy("clone", where=("change", "saving")),
     Remedy("re-attach", target="cut", where=("cut",), trusted=False),
-    Remedy("unfreeze", target="cut", where=("new part", "copy", "optimized part", "rest of the block"), trusted=False),
+    Remedy(
+        "unfreeze",
+        target="cut",
+        where=("new part", "copy", "optimized part", "rest of the block", "optimizer"),
+        trusted=False,
+    ),
     Remedy("setting", target="nothing"),
     Remedy("advice", target="nothing"),
 )

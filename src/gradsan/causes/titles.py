@@ -22,7 +22,7 @@ _TITLES: Mapping[FixKind, str] = {
     "remove-retain": "remove `{option}` from {later}: the gradients stay the same",
     "zero-grad": "call `{name}.zero_grad()` in every step, before backward()",
     "clone": "do not change {it} in place: create a new tensor, or change a copy (`.clone()`)",
-    "unfreeze": "leave the part that should learn unfrozen: set `requires_grad=False` on the other parameters only",
+    "unfreeze": "let what should learn require gradients (`requires_grad=True`), and only that",
     "re-attach": "remove or replace what cuts the graph: {cut}",
     "setting": "change the option that keeps {it}",
     "advice": "decide what is meant here: `gradsan explain {code}` shows the choices",

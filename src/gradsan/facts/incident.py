@@ -228,6 +228,7 @@ class WithoutHistory:
     cut: Stack = ()  # where it lost its history; empty: not known
     by: str | None = None  # what cut it, in a clause: "`.detach()`", "a comparison"
     proved: bool = False  # that what was cut there had a history
+    optimizer: str | None = None  # that was given, where it was cut, tensors which require no gradient
     doubt: int = SURE
 
     @property

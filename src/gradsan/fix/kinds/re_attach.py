@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expression_text import method
@@ -95,14 +96,37 @@ def _rebuilt(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
     if building is None:
         return
     given = building.args[0]
-    bare = _unbared(place.tree, given)
-    stacked = f"torch.stack({bare})"
+    bare, stacked = _unbared(place.tree, given), _stacked(place.tree, given)
     for way in (bare, stacked) if isinstance(given, ast.BinOp | ast.Call) else (stacked, bare):
         draft = Draft()
         draft.replace(place.tree, building, way)
         for value in _fed(place, given):
             draft.replace(place.tree, value, _unbared(place.tree, value))
         yield draft
+
+
+def _stacked(tree: Tree, given: ast.expr, like: str | None = None) -> str:
+    """The tensors of a list in one, of each inner list first; numbers among them are tensors like the others."""
+    if not isinstance(given, ast.List | ast.Tuple):
+        return f"torch.stack({_unbared(tree, given)})"
+    like = like or next((_unbared(tree, each) for each in nodes(given) if _may_be_tensor(each)), None)
+    changes = Changes()
+    for each in given.elts:
+        if isinstance(each, ast.List | ast.Tuple):
+            changes.replaced[each] = _stacked(tree, each, like)
+        elif like is not None and _is_number(each):
+            changes.replaced[each] = f"torch.full_like({like}, {tree.text(each)})"
+        else:
+            changes.replaced[each] = _unbared(tree, each)
+    return f"torch.stack({changes.new_part(tree, given)})"
+
+
+def _is_number(node: ast.AST) -> bool:
+    return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
+
+
+def _may_be_tensor(node: ast.AST) -> TypeGuard[ast.expr]:
+    return isinstance(node, ast.expr) and not isinstance(node, ast.List | ast.Tuple) and not _is_number(node)
 
 
 def _builds(call: ast.Call) -> bool:

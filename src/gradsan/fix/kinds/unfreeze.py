@@ -12,9 +12,10 @@ from itertools import takewhile
 
 from gradsan.fix.creating import creates_trained
 from gradsan.fix.drafting import Draft
+from gradsan.fix.expression_text import free_name
 from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program
-from gradsan.source.names import called_name, calls, given
+from gradsan.source.names import argument, called_name, calls, given
 from gradsan.source.placing import code_of
 from gradsan.source.tree import Statement, Tree
 
@@ -85,6 +86,26 @@ def _for_the_rest_of_its_block(program: Program) -> Iterator[Draft]:
         yield draft
 
 
+def _above_the_optimizer(program: Program) -> Iterator[Draft]:
+    """What an optimizer is given, where none of it requires a gradient: before it is created."""
+    place = program.innermost(program.diagnosis.cut)
+    for call in calls(place.statement) if place is not None else ():
+        leaves = argument(call, "params") or next(iter(call.args), None)
+        if place is not None and leaves is not None and called_name(call)[:1].isupper():
+            draft = Draft()
+            draft.insert_before(place.tree, place.statement, *_required(place.tree, leaves))
+            yield draft
+
+
+def _required(tree: Tree, leaves: ast.expr) -> list[str]:
+    """Each by its name; what has none in a loop over its container."""
+    parts = leaves.elts if isinstance(leaves, ast.List | ast.Tuple) else []
+    if parts and all(isinstance(each, ast.Name | ast.Attribute) for each in parts):
+        return [f"{tree.text(each)}.requires_grad_()" for each in parts]
+    name = free_name(tree.source.tree, ("each", "leaf"))
+    return [f"for {name} in {tree.text(leaves)}:\n    {name}.requires_grad_()\n"]
+
+
 def _undone(freezing: Statement) -> str | None:
     """The same statement with True, where it says False once."""
     written = deepcopy(freezing)
@@ -147,5 +168,6 @@ PLACES: Places = {
     "new part": _below_the_freezing,
     "copy": _a_copy_of_its_own,
     "rest of the block": _for_the_rest_of_its_block,
+    "optimizer": _above_the_optimizer,
     "optimized part": _what_is_optimized,
 }

@@ -122,10 +122,13 @@ class _Watched:
                 self._cleared(parameter)
             self.identity = 0
         elif self.is_stale or id(grad) != self.identity or grad._version != self.version:  # noqa: SLF001 # as above
+            is_replaced = self.identity not in (0, id(grad))
             self.identity, self.version = id(grad), grad._version  # noqa: SLF001 # as above
             found = _holds_something(grad)
             if found is False:
                 self._cleared(parameter)
+            elif is_replaced:
+                self._replaced()
             elif found is not True and not self.is_piled:  # it is about what was there before the pass
                 self.doubt = found
 
@@ -160,6 +163,12 @@ class _Watched:
         for given, _ in self.pending:
             given.used += 1
         self.pending.clear()
+
+    def _replaced(self) -> None:
+        """The program has put a gradient of its own there: how much of the old one is in it, only its author knows."""
+        self.used()
+        self.is_stale = self.is_piled = False
+        self.doubt = None
 
     def _cleared(self, parameter: Any) -> None:  # noqa: ANN401 # a tensor
         for given, version in self.pending:

@@ -91,10 +91,11 @@ def _edit_unwritten(incident: Edited, scene: Scene) -> tuple[Incident, Named | N
 def _cut(incident: WithoutHistory, scene: Scene) -> tuple[Incident, Named | None]:
     bare = [each for each in scene.tensors if not each.requires_grad]  # of several losses, where the pass stopped
     subject = subject_of(bare or scene.tensors, scene.frames, scene.owns)
-    found = loss_of_graph(subject, incident.failing.stack, scene.lines)
+    found = loss_of_graph(subject, incident.failing.stack, scene)
     if found is None:
         return incident, _named(subject)
-    known = replace(incident, cut=found.frames, by=_clause(found.written), proved=found.is_proved)
+    by = None if found.written is None else _clause(found.written)
+    known = replace(incident, cut=found.frames, by=by, proved=found.is_proved, optimizer=found.optimizer)
     if found.name is None:
         return known, _named(subject)
     return known, Named(Culprit(found.name, found.holder), certain=found.is_proved)

@@ -1,7 +1,7 @@
 """Where a tensor lost its graph: the source is followed back from the failing pass to the call that cut it off."""
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gradsan.observe.naming.calling import is_library
@@ -78,11 +78,17 @@ class _Cutting(Follower):
             self._follow(demand, each, (), HOP)
 
     def _operation(self, demand: Demand, given: Iterable[ast.expr]) -> None:
-        off = unrecorded(demand.at)
+        given, off = list(given), unrecorded(demand.at)
         if off is not None:
-            self._cut(demand, off, _UNRECORDED, is_proved=True)
+            self._cut_if_trained(demand, off, given)
         for each in given:
             self._follow(demand, each, (), _OPERATED)
+
+    def _cut_if_trained(self, demand: Demand, off: Unrecorded, given: Sequence[ast.expr]) -> None:
+        """What was computed from data alone has lost nothing: a target that is drawn under `no_grad`."""
+        calls_a_module = isinstance(demand.node, ast.Call) and not is_library(demand.node)
+        is_proved = calls_a_module or _HadGraph(self._stores).had(given, demand.at)
+        self._cut(demand, off, _UNRECORDED if is_proved else _UNPROVED, is_proved=is_proved)
 
     def _library(self, demand: Demand, node: ast.Call) -> None:
         if demand.at not in self._created_ops and not is_library(node) and not called_name(node)[:1].isupper():

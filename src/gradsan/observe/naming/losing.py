@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gradsan.facts.culprit import Holder
 from gradsan.facts.location import Frame
-from gradsan.observe.log.lines import Lines
+from gradsan.observe.failure.scene import Scene
 from gradsan.observe.naming.contexts import switches
 from gradsan.observe.naming.demands import Binding
 from gradsan.observe.naming.freezing import freezing
@@ -14,6 +14,7 @@ from gradsan.observe.naming.history_cut import Lost, lost
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.subject import Subject, holder_of
 from gradsan.observe.naming.trace import Execution, Trace
+from gradsan.observe.naming.untrained import untrained
 from gradsan.source.stores import spelled, text
 
 
@@ -24,8 +25,9 @@ class Loss:
     name: str | None  # of the first tensor without it
     holder: Holder
     frames: tuple[Frame, ...]
-    written: str  # what cut it
+    written: str | None  # what cut it; None: an optimizer was given it as it was
     is_proved: bool
+    optimizer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +46,16 @@ class _Asked:
         return Loss(self.name, self.holder, statement[0].frames(), statement[1], is_proved=False)
 
 
-def loss_of_graph(subject: Subject | None, frames: Sequence[Frame], lines: Lines) -> Loss | None:
+def loss_of_graph(subject: Subject | None, frames: Sequence[Frame], scene: Scene) -> Loss | None:
     """None where the lines that ran do not say. `frames`: the user's calls that led to the pass, outermost first."""
-    trace = Trace(lines, 0, None, ())
+    trace = Trace(scene.lines, 0, None, ())
     asked = _handed_back(trace, frames) if subject is None else _written(trace, subject)
-    return None if asked is None else _loss(asked, trace)
+    found = None if asked is None else _loss(asked, trace)
+    given = untrained(trace, scene.trained.optimizers)
+    if given is not None and (found is None or given.is_proved or not found.is_proved):
+        name, holder = given.culprit.name, given.culprit.holder
+        return Loss(name, holder, given.frames, None, given.is_proved, given.optimizer)
+    return found
 
 
 def _loss(asked: _Asked, trace: Trace) -> Loss | None:

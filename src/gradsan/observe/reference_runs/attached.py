@@ -58,6 +58,7 @@ class Attached(Kept):
         self._given: Any = WeakTensorKeyDictionary()  # what was attached
         _record_in_inference_mode()
         follow(self._call)
+        self._require_gradients_of_what_optimizers_are_given()
 
     @property
     def noted(self) -> Iterable[int]:
@@ -79,6 +80,22 @@ class Attached(Kept):
         for each in tensors_in(result):
             self._given[each] = True
         return result
+
+    def _require_gradients_of_what_optimizers_are_given(self) -> None:
+        """At the line that creates one, and was given values that nothing can train."""
+        from torch.optim import Optimizer
+
+        add = Optimizer.add_param_group
+
+        def added(optimizer: Any, group: dict[str, Any]) -> None:  # noqa: ANN401 # torch's class
+            add(optimizer, group)
+            if self._place.leads_to(sys._getframe(1)):  # noqa: SLF001 # the stack
+                for each in group["params"]:
+                    each.requires_grad_()
+                    self._attached += 1
+
+        kind: Any = Optimizer
+        kind.add_param_group = added
 
     def _summed(self, function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> Any:  # noqa: ANN401 # a tensor
         """A sum, and what is left of its terms."""
