@@ -652,7 +652,34 @@ for x in torch.randn(3, 5, 3):
     steps["body"].step()
 """
 
+# A part that is computed again within the pass, and back-propagated there.
+WITHIN = """
+class Again(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, h, *weights):
+        ctx.save_for_backward(h)
+        return part(h.detach())
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (h,) = ctx.saved_tensors
+        h.retain_grad()
+        with torch.enable_grad():
+            torch.autograd.backward(part(h), gradient)
+        return h.grad, *(None for _ in part.parameters())
+
+
+stem, part = nn.Linear(3, 4), nn.Sequential(nn.Linear(4, 4), nn.Tanh())
+opt = torch.optim.SGD([*stem.parameters(), *part.parameters()], 0.1)
+for _ in range(3):
+    opt.zero_grad()
+    loss = Again.apply(stem(torch.randn(5, 3)).tanh(), *part.parameters()).square().mean()
+    loss.backward()
+    opt.step()
+"""
+
 REFUSED = {
+    "a pass within a pass, over the same ops": (WITHIN, "only its author knows whether the inner backward() is to add"),
     "one loss, of which two players take the gradient": (PLAYERS.format(passes=BY_GRADIENTS), FROM_ONE_POINT),
     "one loss, of which two passes take the gradient": (PLAYERS.format(passes=BY_INPUTS), FROM_ONE_POINT),
     "two losses that have a term in common": (PLAYERS.format(passes=BY_TERMS), FROM_ONE_POINT),

@@ -59,6 +59,7 @@ _DRAWING_AGAIN = ("again", "begun", "beside", "open")  # what is computed again 
 _NOT_REPEATED = "the gradients cannot be compared: what is to be computed again cannot be, without an edit"
 _FAILS_OTHERWISE = "there is nothing to compare its gradients with: the program also fails for other reasons"
 _AIMED = "only its author knows whether the later loss is to train what the earlier one only compares with"
+_WITHIN = "only its author knows whether the inner backward() is to add to what the outer one gives the same parameters"
 _OTHER_DRAWS = "the gradients cannot be compared: random numbers are drawn in another order"
 
 
@@ -249,6 +250,12 @@ def _owned(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     return _compared(ours, theirs, meaning)
 
 
+def _created(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
+    if stage.reference(meaning).joint:
+        return Verdict("undecided", _WITHIN)
+    return _by_its_run(trial, meaning, stage)
+
+
 def _aimed(_trial: Trial, _meaning: Meaning, _stage: Stage) -> Verdict:
     return Verdict("undecided", _AIMED)
 
@@ -261,6 +268,7 @@ _WAYS: dict[Meaning, Callable[[Trial, Meaning, Stage], Verdict]] = {
     "again": _again,
     "beside": _beside,
     "owned": _owned,
+    "created": _created,
     **dict.fromkeys(PLACES, _by_a_line),
 }
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from gradsan.causes.meaning import Meaning
 from gradsan.fix.adapted import is_adapted
 from gradsan.fix.averages import averaging
+from gradsan.fix.orders import comes_in_random_order, is_recurrent
 from gradsan.fix.own_reset import left_open
 from gradsan.fix.program import Program
 
@@ -21,12 +22,20 @@ class Unsaid:
 
 def unsaid(program: Program, meaning: Meaning) -> Unsaid | None:
     """What else could be meant than a meaning; None: the program says it, or it makes no difference."""
-    begins_again = left_open(program) if meaning == "cut" else None
+    begins_again = _what_may_begin_again(program) if meaning == "cut" else None
     if begins_again is not None:
         return Unsaid(begins_again)
-    if meaning == "cut" and is_adapted(program):
-        return Unsaid(
-            f"only its author knows whether `{program.name}` is to be carried on, or adapted in each step alone"
-        )
     is_average = meaning in ("cut", "beside") and averaging(program) is not None
     return Unsaid(_OF_AN_AVERAGE, "stored") if is_average else None
+
+
+def _what_may_begin_again(program: Program) -> str | None:
+    """Why a step may not be meant to begin with what the one before it left, in a clause; None: nothing says so."""
+    written = left_open(program)
+    if written is not None:
+        return written
+    if is_adapted(program):
+        return f"only its author knows whether `{program.name}` is to be carried on, or adapted in each step alone"
+    if comes_in_random_order(program) and is_recurrent(program) and averaging(program) is None:
+        return f"the batches come in a random order, and only its author knows what `{program.name}` is to carry on"
+    return None

@@ -19,7 +19,8 @@ class Kept:
         self.is_stale = False  # a pass walked ops that are older than the last change of what they were computed from
         self.skips_steps = False  # until the next pass: they are those of a pass that was not to be made
         self.is_shared = False  # what was cut off lies inside of what an earlier pass trained
-        self.is_joint = False  # a step came between two passes whose gradients others take together
+        self.is_joint = False  # a step came between two passes whose gradients others take together, or they run as one
+        self._running: list[Asked] = []  # passes, each inside of the one before
         self._changed: dict[int, int] = {}  # id of a parameter → the op counter at its last step
         self._versions_then: dict[int, int] = {}  # id of a leaf → how often it had been edited when the last pass ended
         self._ended = -1  # the op counter then
@@ -43,7 +44,11 @@ class Kept:
         pass_ = asked(tensors, args, named)
         tensors = self.asks(tensors, args, pass_)
         self.before(pass_)
-        result = engine(tensors, *args, **named)
+        self._running.append(pass_)
+        try:
+            result = engine(tensors, *args, **named)
+        finally:
+            self._running.pop()
         self.after(pass_)
         return result
 
@@ -122,6 +127,8 @@ class Created(Kept):
         """`autograd.grad` with `create_graph=True`."""
         if not pass_.accumulates:
             args[CREATE] = True
+        elif any(not each.runs.isdisjoint(pass_.runs) for each in self._running):
+            self.is_joint = True  # both give their gradients to the same parameters
         return super().asks(tensors, args, pass_)
 
 
