@@ -1,6 +1,7 @@
 """The program by which fixes are proved."""
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -15,10 +16,12 @@ class NothingToRunError(GradsanError):
     """Fixes are to be proved, and nobody said by which program."""
 
 
-def command_to_run(wished: str | None, report: Report | None, root: Path) -> str:
-    """What the caller names; else, where the user agrees, what a report says was run."""
+def command_to_run(wished: str | None, report: Report | None, paths: Sequence[Path], root: Path) -> str:
+    """What the caller names; else the one file that is to be fixed, or, if they agree, what a report says was run."""
     if wished is not None:
         return command_of(wished, root)
+    if report is None and len(paths) == 1 and paths[0].is_file():
+        return command_of(["python", str(paths[0])], root)
     if report is None or report.torch is None or not report.argv:
         raise NothingToRunError("there is no program to run", 'name one: --verify "python train.py …"')
     line = shlex.join(["python", *report.argv])

@@ -26,6 +26,7 @@ from gradsan.entry.as_python import (
 from gradsan.entry.screen import COLOR_CHOICES, ColorChoice, Style
 from gradsan.errors import GradsanError, TorchMissingError
 from gradsan.observe.guarding import attempt, is_ours
+from gradsan.source.disk import NOTEBOOK
 
 
 class _Run(click.Command):
@@ -148,6 +149,8 @@ def command(  # noqa: PLR0913 # one for each option
         watching = Watching(reporting, include=include, exclude=exclude, wants=wants, quiet=quiet)
         return functools.partial(run_program, program, prepare=watching.marked_main, around=watching)
 
+    if named.endswith(NOTEBOOK) and not as_module:
+        return arranged()  # nobody else could start it
     options = attempt(interpreter_options, lambda _: None) or []
     plainly = (*options, *(("-m",) if as_module else ()), named, *arguments)
     try:

@@ -9,11 +9,12 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from gradsan.facts.location import line_of
 from gradsan.lifecycle.amounts import count
 from gradsan.report import Diagnosis, Edit, Fix, Report, Summary
 from gradsan.show.explained import consequence, notes, title
 from gradsan.show.harmless import harmless
-from gradsan.show.places import edit_place, explanation_places, line_of
+from gradsan.show.places import edit_place, explanation_places
 from gradsan.show.typography import changed_lines
 
 _SEVERITY = {"error": "#e5484d", "warning": "#b7791f"}
