@@ -94,10 +94,16 @@ def _in_its_cell(frame: FrameSummary) -> FrameSummary:
     cell, first = (None, 1) if notebook is None else notebook.cell_of(line)
     if notebook is None or cell is None:
         return frame
-    columns = {} if line in notebook.typed else {"colno": frame.colno, "end_colno": frame.end_colno}
-    ends = max(frame.end_lineno or line, line) - first + 1
-    name, text = in_cell(frame.filename, cell), notebook.as_written(line)
-    return FrameSummary(name, line - first + 1, frame.name, line=text, end_lineno=ends, **columns)
+    is_as_run = line not in notebook.typed
+    return FrameSummary(
+        in_cell(frame.filename, cell),
+        line - first + 1,
+        frame.name,
+        line=notebook.as_written(line),
+        end_lineno=(frame.end_lineno or line) - first + 1,
+        colno=frame.colno if is_as_run else None,
+        end_colno=frame.end_colno if is_as_run else None,
+    )
 
 
 def _warning_by_cells(  # the signature of the one whose place it takes
