@@ -10,6 +10,7 @@ from gradsan.errors import GradsanError
 from gradsan.fix.commands import command_of
 from gradsan.report import Report
 from gradsan.show.harmless import neutral
+from gradsan.source.disk import NOTEBOOK
 
 
 class NothingToRunError(GradsanError):
@@ -17,10 +18,10 @@ class NothingToRunError(GradsanError):
 
 
 def command_to_run(wished: str | None, report: Report | None, paths: Sequence[Path], root: Path) -> str:
-    """What the caller names; else the one file that is to be fixed, or, if they agree, what a report says was run."""
+    """What the caller names; else the notebook that is to be fixed, or what a report says was run, if they agree."""
     if wished is not None:
         return command_of(wished, root)
-    if report is None and len(paths) == 1 and paths[0].is_file():
+    if len(paths) == 1 and paths[0].suffix == NOTEBOOK:  # a file of Python may be no program by itself
         return command_of(["python", str(paths[0])], root)
     if report is None or report.torch is None or not report.argv:
         raise NothingToRunError("there is no program to run", 'name one: --verify "python train.py …"')

@@ -19,7 +19,6 @@ from gradsan.fix.other_meanings import Unsaid, unsaid
 from gradsan.fix.program import Program
 from gradsan.fix.trials import Trial, Workshop
 from gradsan.report import Diagnosis, Effects, Fix, FixKind
-from gradsan.show.places import edit_place
 
 _DEEPEST = 4  # edits one after the other: what an edit uncovers may need one too
 _TRIALS = 24
@@ -207,7 +206,7 @@ class Prover:
 
     def _try(self, fix: Fix, files: dict[str, bytes], diagnosis: Diagnosis) -> _Attempt | None:
         """How the program runs with it; None where the source still shows the problem, and need not be run."""
-        places = ", ".join(edit_place(edit) for edit in fix.edits)
+        places = ", ".join(edit.where for edit in fix.edits)
         if self.persists(diagnosis, files):
             self._stays.add(fix.kind)
             self._fail(f"{fix.kind} at {places}: the source still has the problem")

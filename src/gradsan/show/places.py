@@ -5,8 +5,8 @@ from itertools import zip_longest
 
 from gradsan.causes import cause
 from gradsan.causes.cause import Role
-from gradsan.facts.location import Frame, Location, in_cell, line_of
-from gradsan.report import Diagnosis, Edit
+from gradsan.facts.location import Frame, Location, line_of
+from gradsan.report import Diagnosis
 
 _MAIN: tuple[Role, ...] = ("used", "held", "cut", "made", "changed")
 
@@ -110,11 +110,6 @@ def main_place(diagnosis: Diagnosis) -> Location:
     role = main_role(diagnosis)
     place: Location = NOWHERE if role is None else getattr(diagnosis, role)
     return place
-
-
-def edit_place(edit: Edit) -> str:
-    """`file:line`, or `file:In[cell]:line` in a notebook, of the first line that an edit replaces."""
-    return f"{in_cell(edit.file, edit.cell)}:{edit.line}"
 
 
 def written(location: Location) -> str:
