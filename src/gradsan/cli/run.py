@@ -125,7 +125,7 @@ def command(  # noqa: PLR0913 # one for each option
 
     Write options of gradsan before SCRIPT; everything after it belongs to the program. The exit status is the
     program's. An explanation is part of the exception, below its traceback; problems that raise no error are reported
-    when the program ends.
+    when the program ends. SCRIPT can be a notebook: its cells run in their order, through IPython.
     """
     wants = selection(select, ignore)
     if form == "html" and output is None:
