@@ -144,6 +144,16 @@ def test_cells_run_as_ipython_runs_them(workshop: Workshop) -> None:
     ]
 
 
+@pytest.mark.parametrize(("end", "status"), [("exit()", 0), ("import sys\nsys.exit(3)", 3)])
+def test_cell_may_end_the_program(workshop: Workshop, end: str, status: int) -> None:
+    """As it ends a kernel."""
+    workshop.write("a.ipynb", stored(f"print('before')\n{end}", "print('after')"))
+
+    ended = ran(workshop, "run", "a.ipynb")
+
+    assert (ended.status, ended.stdout, ended.stderr) == (status, "before\n", "")
+
+
 FAILS = {
     "where it raises": (
         ["def f():\n    1 / 0", "\n\ntry:\n    f()\nexcept ZeroDivisionError as e:\n    raise ValueError('x') from e"],

@@ -78,7 +78,9 @@ def _shell(main: ModuleType) -> Any:  # noqa: ANN401 # IPython has no types
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
-    return InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}), user_module=main)
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}), user_module=main)
+    shell.ask_exit = sys.exit  # what `exit()` calls in the shells that have a prompt
+    return shell
 
 
 def _print_by_cells(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
@@ -124,7 +126,10 @@ def _with_those_before(shown: TracebackException) -> Iterator[TracebackException
 def main() -> None:
     """`python -m gradsan.entry.running_notebook FILE`: a notebook in a process that is watched already, if at all."""
     session = current_session()
-    program = as_python.find_script(sys.argv[1], tuple(sys.argv[2:]))
+    try:
+        program = as_python.find_script(sys.argv[1], tuple(sys.argv[2:]))
+    except GradsanError as error:
+        sys.exit(str(error))
     as_python.run_program(program, prepare=(lambda code: code) if session is None else session.marked_main)
 
 
