@@ -78,7 +78,7 @@ def _shell(main: ModuleType) -> Any:  # noqa: ANN401 # IPython has no types
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
-    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}), user_module=main)
+    shell: Any = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}), user_module=main)
     shell.ask_exit = sys.exit  # what `exit()` calls in the shells that have a prompt
     return shell
 
