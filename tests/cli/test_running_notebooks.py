@@ -16,6 +16,7 @@ from gradsan.entry.running_notebook import IPythonMissingError
 from gradsan.source.notebooks import as_program, parse_notebook
 
 pytest.importorskip("IPython", reason="IPython is not installed here")
+pytestmark = pytest.mark.torch  # `gradsan run` asks for it
 
 IMPORTS = "import torch\nfrom torch import nn\n%xmode Plain"
 MODEL = "cell = nn.GRUCell(3, 4)\nopt = torch.optim.SGD(cell.parameters(), 0.1)\nh = torch.zeros(1, 4)"
@@ -81,7 +82,6 @@ NOTEBOOKS = {
 }
 
 
-@pytest.mark.torch
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_fix_is_proved_by_running_the_cells(workshop: Workshop, name: str) -> None:
     """Then it is written into the cells, and no other byte of the file changes; after that nothing is found."""
@@ -98,7 +98,6 @@ def test_fix_is_proved_by_running_the_cells(workshop: Workshop, name: str) -> No
     assert ran(workshop, "run", "--fail-on", "warning", "train.ipynb").status == 0
 
 
-@pytest.mark.torch
 @pytest.mark.parametrize("command", ["python train.ipynb", "train.ipynb", "NAME=x python -O train.ipynb --epochs 3"])
 def test_notebook_can_be_the_command(workshop: Workshop, command: str) -> None:
     """As a script can; near miss: one without a problem has nothing to fix."""
@@ -198,7 +197,6 @@ def test_lines_stay_where_the_reader_has_them() -> None:
     assert [source.cell_of(line)[0] for line in lines.values()] == [1, 2, 3, 5]
 
 
-@pytest.mark.torch
 def test_page_shows_cells(workshop: Workshop) -> None:
     """Source, graph and timeline count lines as the explanation does."""
     workshop.write("train.ipynb", stored(IMPORTS, MODEL, LOOP))
