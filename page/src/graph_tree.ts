@@ -1,6 +1,6 @@
 // Ops grouped as a reader thinks of them: by step, by the functions and lines that created them, by module.
 
-import type { Condition, OpGraph } from "./data";
+import type { Condition, Frame, OpGraph } from "./data";
 import { count, opName } from "./words";
 
 export interface Group {
@@ -47,7 +47,7 @@ export function paths(graph: OpGraph): string[][] {
       path.push(...names.slice(shared));
       const frames = graph.stacks[stack] ?? [];
       const frame = graph.frames[frames[frames.length - 1] ?? -1];
-      if (frame) path.push(`line ${frame.line}`);
+      if (frame) path.push(lineOf(frame));
     }
     const key = path.join("\n");
     const run = runs.get(key);
@@ -57,6 +57,12 @@ export function paths(graph: OpGraph): string[][] {
     made.push(path);
   });
   return withoutLoneRuns(made, runs);
+}
+
+/** A line among those of a file; of a notebook, with its cell, since those of all cells stand side by side. */
+function lineOf({ file, line }: Frame): string {
+  const cell = /In\[\d+\]$/.exec(file);
+  return cell ? `${cell[0]}:${line}` : `line ${line}`;
 }
 
 /** A line that ran once in its step has no need of a number for that. */

@@ -16,7 +16,7 @@ interface Numbered {
 }
 
 function fileOf(at: Location): string {
-  return at.cell === null ? at.file : `${at.file}[${at.cell}]`;
+  return at.cell === null ? at.file : `${at.file}:In[${at.cell}]`;
 }
 
 /** The view, and how to go to a place in it. */

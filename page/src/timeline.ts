@@ -405,7 +405,7 @@ class View {
       const top = TOP + CHART + 34 + place * this.lane();
       if (this.isNarrow()) {
         const name = [lane.title, lane.where].filter(Boolean).join(" · ");
-        return svg("text", { x: this.left(), y: top + NAME, class: "lane-label above" }, name);
+        return svg("text", { x: 0, y: top + NAME, class: "lane-label above" }, shortened(name, 46));
       }
       return svg(
         "g",
@@ -418,8 +418,8 @@ class View {
   }
 }
 
-function shortened(text: string): string {
-  return text.length > 26 ? `…${text.slice(-25)}` : text;
+function shortened(text: string, most = 26): string {
+  return text.length > most ? `…${text.slice(1 - most)}` : text;
 }
 
 export function timelineView(timeline: Timeline): HTMLElement {

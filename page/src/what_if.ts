@@ -26,7 +26,7 @@ function names(parameters: readonly string[] | null, isKnown: boolean): HTMLElem
   if (parameters === null || !isKnown) return h("td", { class: "unknown" }, UNKNOWN);
   if (!parameters.length) return h("td", { class: "good" }, "none");
   const listed = parameters.flatMap((each, at) => [...(at ? [", "] : []), h("code", {}, each)]);
-  return h("td", { class: "bad" }, ...listed);
+  return h("td", { class: "bad" }, h("span", {}, ...listed));
 }
 
 function row(made: Fix): HTMLElement {

@@ -10,6 +10,13 @@ test("ops are grouped by step, and what all of them share is left out", () => {
   expect(paths(chainOf(2, 2))).toEqual([["step 1", "line 5"], ["step 1", "line 5"], ["step 2", "line 5"], ["step 2", "line 5"]]);
 });
 
+test("lines of two cells of a notebook are two places, whatever their numbers", () => {
+  const cells = [1, 2].map((cell) => ({ file: `train.ipynb:In[${cell}]`, line: 5, function: "<module>" }));
+  const graph = { ...chainOf(1, 2), frames: cells, stacks: [[0], [1]], stack: [0, 1] };
+
+  expect(paths(graph)).toEqual([["step 1", "In[1]:5"], ["step 1", "In[2]:5"]]);
+});
+
 test("runs of one line within a step are told apart where there are several", () => {
   const graph = { ...chainOf(1, 4), stacks: [[0, 1], [0]], stack: [0, 1, 0, 1] };
 

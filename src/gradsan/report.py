@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from gradsan.facts.culprit import Culprit, Holder
 from gradsan.facts.details import Details
-from gradsan.facts.location import Location
+from gradsan.facts.location import Location, in_cell
 
 __all__ = [
     "Confidence",
@@ -90,6 +90,11 @@ class Edit:
     old: str
     new: str
     cell: int | None = None  # from 1, among the code cells of a notebook; then lines are those of the cell
+
+    @property
+    def where(self) -> str:
+        """`file:line`, or `file:In[cell]:line` in a notebook, of the first line that is replaced."""
+        return f"{in_cell(self.file, self.cell)}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)

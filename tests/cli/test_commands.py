@@ -72,7 +72,7 @@ def test_version_is_reported(workshop: Workshop) -> None:
         ("train.py", "`gradsan run train.py` runs a program"),
         ("nonsense", "`gradsan --help` lists the commands"),
         ("check --fixx", "did you mean '--fix'?"),
-        ("run notebook.ipynb", "`%load_ext gradsan`"),
+        ("run missing.ipynb", "cannot read the program"),
     ],
 )
 def test_what_people_type_gets_a_hint(command: str, hint: str, workshop: Workshop) -> None:

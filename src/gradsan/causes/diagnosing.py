@@ -10,7 +10,7 @@ from gradsan.causes import cause as cause_of
 from gradsan.causes.cause import Cause, Finding, Places, Role
 from gradsan.causes.remedy import Remedy
 from gradsan.causes.titles import title_of
-from gradsan.facts.culprit import Named, shown
+from gradsan.facts.culprit import Named, shown, shown_line
 from gradsan.facts.incident import (
     Edited,
     GraphPath,
@@ -24,6 +24,7 @@ from gradsan.facts.incident import (
 )
 from gradsan.facts.location import Frame, Location
 from gradsan.report import Confidence, Culprit, Diagnosis, Fix, FixKind, Origin, PathOp, RaisedError, Safety
+from gradsan.source.disk import notebook_at
 
 # Kinds of fix with which, at every step, each optimizer is given what a run with all graphs kept would give it. What is
 # computed again after a step, or at another time than the program did it, sees other parameters than that run; and a
@@ -48,17 +49,20 @@ def locate(stack: Stack, step: int | None = None) -> Location | None:
     if not stack:
         return None
     inner = stack[-1]
-    text = linecache.getline(inner.file, inner.line).rstrip()
+    notebook = notebook_at(inner.file)
+    text = (linecache.getline(inner.file, inner.line) if notebook is None else notebook.as_written(inner.line)).rstrip()
+    cell, first = (None, 1) if notebook is None else notebook.cell_of(inner.line)
     return Location(
         file=shown(inner.file),
-        line=inner.line,
+        line=inner.line - first + 1,
         column=len(text) - len(text.lstrip()) + 1,
-        end_line=inner.line,
+        end_line=inner.line - first + 1,
         end_column=len(text) + 1,
         function=inner.function,
         source=text.strip(),
         step=step,
         stack=tuple(Frame(shown(each.file), each.line, each.function) for each in stack),
+        cell=cell,
     )
 
 
@@ -178,9 +182,9 @@ def _notes(incident: Incident, cause: type[Cause]) -> Iterator[str]:
     if isinstance(incident, Edited) and incident.by_optimizer and incident.when == "earlier" and incident.again:
         yield "the old values come from an earlier step, through a tensor that is carried on: that is the cause (GS103)"
     if isinstance(incident, Edited) and incident.by_optimizer and incident.retained:
-        kept = incident.retained[-1]
+        kept = shown_line(incident.retained[-1].file, incident.retained[-1].line)
         yield (
-            f"`retain_graph=True` at {shown(kept.file)}:{kept.line} leads to this error: it keeps the graph after the "
+            f"`retain_graph=True` at {kept} leads to this error: it keeps the graph after the "
             "optimizer's step, which changes the parameters that the graph needs"
         )
     yield from cause.notes(incident)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from gradsan.causes import all_causes
 from gradsan.causes.diagnosing import RUN, EntryPoint, diagnosis_of
 from gradsan.facts.course import Course
-from gradsan.facts.location import Location
+from gradsan.facts.location import Location, line_of
 from gradsan.report import Diagnosis
 
 _NOTES_AT_MOST = 3
@@ -27,8 +27,8 @@ def folded(errors: Sequence[Diagnosis], silent: Iterable[Diagnosis]) -> list[Dia
     for each in silent:
         for place, error in enumerate(reported):
             if _lines(each) & _lines(error) and len(error.notes) < _NOTES_AT_MOST:
-                where = next(iter(sorted(_lines(each))), None)
-                at = "" if where is None else f" ({where[0]}:{where[1]})"
+                where = min(places_of(each), key=lambda place: (place.file, place.cell or 0, place.line))
+                at = f" ({line_of(where)})"
                 reported[place] = replace(
                     error, notes=(*error.notes, f"also {each.code} {each.name}{at}: {each.message}")
                 )
@@ -43,5 +43,5 @@ def places_of(diagnosis: Diagnosis) -> list[Location]:
     return [each for each in places if each is not None]
 
 
-def _lines(diagnosis: Diagnosis) -> set[tuple[str, int]]:
-    return {(each.file, each.line) for each in places_of(diagnosis)}
+def _lines(diagnosis: Diagnosis) -> set[str]:
+    return {line_of(each) for each in places_of(diagnosis)}

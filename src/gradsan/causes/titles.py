@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from gradsan.causes.cause import Cause, Role
-from gradsan.facts.location import Location, in_cell
+from gradsan.facts.location import Location, line_of
 from gradsan.report import FixKind
 
 # `{it}`: the name that the explanation is about; `{earlier}`, `{later}`: the two calls; `{changed}`, `{cut}`: lines.
@@ -51,13 +51,13 @@ def _line(place: Location | None, what: str, otherwise: str) -> str:
     """A line as the reader finds it: by what it says, where that is short, and by its number."""
     if place is None:
         return otherwise
-    where = f"{in_cell(place.file, place.cell)}:{place.line}"
     source = place.source or ""
-    return f"`{source}` ({where})" if source and len(source) <= _LONGEST and "`" not in source else f"{what} at {where}"
+    is_short = source and len(source) <= _LONGEST and "`" not in source
+    return f"`{source}` ({line_of(place)})" if is_short else f"{what} at {line_of(place)}"
 
 
 def _is_one_line(freed: Location | None, used: Location | None) -> bool:
-    return freed is not None and used is not None and (freed.file, freed.line) == (used.file, used.line)
+    return freed is not None and used is not None and line_of(freed) == line_of(used)
 
 
 def _option(used: Location | None) -> str:

@@ -12,6 +12,7 @@ from gradsan.facts.incident import Evidence
 from gradsan.knowledge.hints import TERM_WORDS
 from gradsan.lifecycle.amounts import count
 from gradsan.report import Culprit, FixKind
+from gradsan.source.disk import cell_at
 
 _OF_ONE_STEP: tuple[FixKind, ...] = ("combine-losses", "move-into-loop")
 _SEEN = 2  # steps in which a loss was left out, before it is a habit
@@ -169,8 +170,12 @@ print(weight.tolist())
 
 
 def _beside(loss: LeftOut) -> tuple[str, ...]:
-    is_shown = loss.is_total or not loss.sibling
-    return () if is_shown else (f"the backward() of the other loss is in line {loss.sibling[-1].line}",)
+    if loss.is_total or not loss.sibling:
+        return ()
+    other = loss.sibling[-1]
+    cell, first = cell_at(other.file, other.line)
+    where = "" if cell is None else f" of In[{cell}]"
+    return (f"the backward() of the other loss is in line {other.line - first + 1}{where}",)
 
 
 def _is_called_a_loss(loss: LeftOut) -> bool:

@@ -33,7 +33,7 @@ class Places:
         source = self.sources.get(inner.file) or load(inner.file)
         text = source.lines[inner.line - 1] if source is not None and inner.line <= len(source.lines) else ""
         spot = inner if isinstance(inner, Spot) else Spot(inner.file, inner.line, inner.function, 1, inner.line, 1)
-        cell, first = (None, 1) if source is None else _cell(source, inner.line)
+        cell, first = (None, 1) if source is None else source.cell_of(inner.line)
         return Location(
             file=shown(inner.file),
             line=inner.line - first + 1,
@@ -41,7 +41,7 @@ class Places:
             end_line=spot.end_line - first + 1,
             end_column=_characters(text, spot.end_column) if spot.end_line == inner.line else None,
             function=inner.function,
-            source=text.strip(),
+            source=text.strip() if source is None else source.as_written(inner.line).strip(),
             step=step,
             stack=tuple(Frame(shown(each.file), each.line, each.function) for each in stack),
             cell=cell,
@@ -103,15 +103,6 @@ def _order(diagnosis: Diagnosis) -> tuple[str, int, int, int, str]:
 
 def _at(place: Location | None) -> tuple[str, int | None, int, int | None] | None:
     return None if place is None else (place.file, place.cell, place.line, place.column)
-
-
-def _cell(source: Source, line: int) -> tuple[int | None, int]:
-    """The cell that a line of a notebook lies in, and the first line of that cell."""
-    cell: tuple[int | None, int] = (None, 1)
-    for first, number in source.cells:
-        if first <= line:
-            cell = (number, first)
-    return cell
 
 
 def _characters(text: str, column: int) -> int:

@@ -7,6 +7,7 @@ from gradsan.causes.choosing import is_sure
 from gradsan.cli.outcomes import CERTAIN, GONE, Outcome, difference
 from gradsan.cli.progress import Progress
 from gradsan.cli.rechecking import Rechecker
+from gradsan.facts.location import line_of
 from gradsan.fix.judging import Stage
 from gradsan.fix.proving import Proof, Prover, kind_of
 from gradsan.fix.refusing import no_edit
@@ -141,4 +142,4 @@ def _is_same(one: Diagnosis, other: Diagnosis) -> bool:
     ours, theirs = one.used or one.made or one.held, other.used or other.made or other.held
     if ours is None or theirs is None:
         return one.code == other.code
-    return (ours.file, ours.line) == (theirs.file, theirs.line)
+    return line_of(ours) == line_of(theirs)

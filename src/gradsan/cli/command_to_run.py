@@ -1,6 +1,7 @@
 """The program by which fixes are proved."""
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -9,16 +10,19 @@ from gradsan.errors import GradsanError
 from gradsan.fix.commands import command_of
 from gradsan.report import Report
 from gradsan.show.harmless import neutral
+from gradsan.source.disk import NOTEBOOK
 
 
 class NothingToRunError(GradsanError):
     """Fixes are to be proved, and nobody said by which program."""
 
 
-def command_to_run(wished: str | None, report: Report | None, root: Path) -> str:
-    """What the caller names; else, where the user agrees, what a report says was run."""
+def command_to_run(wished: str | None, report: Report | None, paths: Sequence[Path], root: Path) -> str:
+    """What the caller names; else the notebook that is to be fixed, or what a report says was run, if they agree."""
     if wished is not None:
         return command_of(wished, root)
+    if len(paths) == 1 and paths[0].suffix == NOTEBOOK:  # a file of Python may be no program by itself
+        return command_of(["python", str(paths[0])], root)
     if report is None or report.torch is None or not report.argv:
         raise NothingToRunError("there is no program to run", 'name one: --verify "python train.py …"')
     line = shlex.join(["python", *report.argv])

@@ -20,7 +20,8 @@ _DEFAULT = "\0"  # `--verify` without a command
     metavar="COMMAND",
     is_flag=False,
     flag_value=_DEFAULT,
-    help='Prove every fix by running the program with it: "python train.py". With a report, COMMAND can be left out.',
+    help='Prove every fix by running the program with it: "python train.py". COMMAND can be left out with a report, or '
+    "with one notebook, which is then run.",
 )
 @click.option("--unsafe", is_flag=True, help="Also take fixes that are not proved.")
 @click.option("--ask", is_flag=True, help="Ask before each fix is written.")

@@ -22,14 +22,15 @@ from gradsan.cli.wishes import Wishes
 from gradsan.entry.screen import screen_of
 from gradsan.errors import GradsanError
 from gradsan.explanation.own_report import report_of
+from gradsan.facts.location import line_of
 from gradsan.fix.applying import unwritten
 from gradsan.fix.judging import Stage
 from gradsan.fix.proofs import keep, kept, name_of
-from gradsan.fix.snapshot import Snapshot
+from gradsan.fix.snapshot import SOURCES, Snapshot
 from gradsan.fix.trials import Trial
 from gradsan.report import Diagnosis, Report
 from gradsan.show.harmless import neutral
-from gradsan.show.places import line_of, main_place
+from gradsan.show.places import main_place
 from gradsan.show.typography import patch_lines
 from gradsan.source.disk import forget_what_was_read
 from gradsan.source.writing import write as write_files
@@ -123,7 +124,7 @@ class Fixing:
     def _verified(self, report: Report | None, known: Sequence[Diagnosis], rechecker: Rechecker) -> list[Outcome]:
         """What runs have proved: now, or when the same was asked of the same files."""
         wishes = self._wishes
-        command = command_to_run(wishes.command, report, self._root)
+        command = command_to_run(wishes.command, report, wishes.paths, self._root)
         asked = (wishes.unsafe, wishes.select, wishes.ignore, wishes.timeout, wishes.max_steps)
         name = name_of(self._snapshot, command, known, asked)
         proof = kept(name, _Proof) if self._snapshot.is_whole else None
@@ -154,7 +155,7 @@ class Fixing:
     def _keep(self, name: str, outcomes: list[Outcome]) -> None:
         """Keep what was proved, where sources alone are changed: whoever then asks to write need not wait again."""
         sources = [file for each in outcomes for file in each.changed or ()]
-        if sources and all(file.endswith(".py") for file in sources) and self._snapshot.is_current():
+        if sources and all(file.endswith(SOURCES) for file in sources) and self._snapshot.is_current():
             keep(name, _Proof(datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"), outcomes))
 
     def _agreed(self, outcomes: Sequence[Outcome]) -> tuple[Changed, int]:

@@ -10,6 +10,7 @@ from gradsan.check.diagnoses import merged
 from gradsan.check.rereading import Reading, reread
 from gradsan.check.troubles import Misfit
 from gradsan.check.workers import Exceeded, within_budget
+from gradsan.facts.location import line_of
 from gradsan.fix.program import frames
 from gradsan.fix.proving import beyond, kind_of
 from gradsan.report import Diagnosis
@@ -138,4 +139,4 @@ def _is_same(one: Diagnosis, other: Diagnosis) -> bool:
     ours, theirs = one.used or one.held or one.made, other.used or other.held or other.made
     if ours is None or theirs is None:
         return one.code == other.code
-    return one.code == other.code and (ours.file, ours.line) == (theirs.file, theirs.line)
+    return one.code == other.code and line_of(ours) == line_of(theirs)

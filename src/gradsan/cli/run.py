@@ -26,6 +26,7 @@ from gradsan.entry.as_python import (
 from gradsan.entry.screen import COLOR_CHOICES, ColorChoice, Style
 from gradsan.errors import GradsanError, TorchMissingError
 from gradsan.observe.guarding import attempt, is_ours
+from gradsan.source.disk import NOTEBOOK
 
 
 class _Run(click.Command):
@@ -124,7 +125,7 @@ def command(  # noqa: PLR0913 # one for each option
 
     Write options of gradsan before SCRIPT; everything after it belongs to the program. The exit status is the
     program's. An explanation is part of the exception, below its traceback; problems that raise no error are reported
-    when the program ends.
+    when the program ends. SCRIPT can be a notebook: its cells run in their order, through IPython.
     """
     wants = selection(select, ignore)
     if form == "html" and output is None:
@@ -148,6 +149,8 @@ def command(  # noqa: PLR0913 # one for each option
         watching = Watching(reporting, include=include, exclude=exclude, wants=wants, quiet=quiet)
         return functools.partial(run_program, program, prepare=watching.marked_main, around=watching)
 
+    if named.endswith(NOTEBOOK) and not as_module:
+        return arranged()  # nobody else could start it
     options = attempt(interpreter_options, lambda _: None) or []
     plainly = (*options, *(("-m",) if as_module else ()), named, *arguments)
     try:

@@ -5,6 +5,7 @@ exception is neither printed nor turned into a status here: it goes on to the in
 a process (tracebacks, `sys.last_value`, death by SIGINT), and is only relieved of gradsan's own frames as it goes by.
 """
 
+import ast
 import builtins
 import contextlib
 import os
@@ -23,6 +24,7 @@ from gradsan.entry.uncaught import excepthook_without_ours, without_ours
 from gradsan.errors import GradsanError
 from gradsan.observe.guarding import attempt, is_ours, say, shown
 from gradsan.observe.hidden_frames import hidden
+from gradsan.source.disk import NOTEBOOK
 
 Prepare = Callable[[CodeType], CodeType]  # from the code of the main file to what is run in its place
 
@@ -57,17 +59,17 @@ class Script:
     def run(self, main: ModuleType, prepare: Prepare) -> None:
         """Run the file as the module `main`."""
         global has_begun  # noqa: PLW0603 -- one program in a process
-        file = _absolute(self.path)
+        file = absolute(self.path)
         sourceless = SourcelessFileLoader("__main__", file) if file.endswith(".pyc") else None
         vars(main)["__loader__"] = sourceless or SourceFileLoader("__main__", file)
         vars(main).update(__file__=file, __cached__=None)
-        code = _compiled(self.content, file) if sourceless is None else sourceless.get_code("__main__")
-        prepared = _prepared(cast("CodeType", code), prepare)
+        code = compiled(self.content, file) if sourceless is None else sourceless.get_code("__main__")
+        to_run = prepared(cast("CodeType", code), prepare)
         has_begun = True
         try:
-            exec(prepared, vars(main))  # noqa: S102 -- this is what running means
+            exec(to_run, vars(main))  # noqa: S102 -- this is what running means
         finally:
-            attempt(_flush, _unwatched)
+            attempt(flush, unwatched)
 
     def forget(self, main: ModuleType) -> None:
         """CPython takes the names of the file back before the handlers of `atexit` run, but not after `sys.exit`."""
@@ -90,7 +92,7 @@ class Archive:
     @property
     def path0(self) -> str:
         """Where the program's imports look first: inside."""
-        return _absolute(self.path)
+        return absolute(self.path)
 
     @hidden
     def run(self, main: ModuleType, prepare: Prepare) -> None:  # noqa: ARG002 -- runpy finds `main`
@@ -132,17 +134,16 @@ Program = Script | Archive | Module
 
 def find_script(path: str, arguments: tuple[str, ...] = ()) -> Script | Archive:
     """The program at `path`; whatever the import system can look into is an archive, all else is read as a script."""
-    if pkgutil.get_importer(_absolute(path)) is not None:
+    if pkgutil.get_importer(absolute(path)) is not None:
         return Archive(path, arguments)
-    if path.endswith(".ipynb"):
-        raise ProgramMissingError(
-            f"{path!r} is a notebook",
-            "write `%load_ext gradsan` in its first cell, or run the script that "
-            f"`jupyter nbconvert --to script {path}` writes",
-        )
+    kind = Script
+    if path.endswith(NOTEBOOK):
+        from gradsan.entry.running_notebook import Notebook
+
+        kind = Notebook
     try:
         with open(path, "rb") as file:  # noqa: PTH123 -- a path that ends in a slash must not lose it
-            return Script(path, file.read(), arguments)
+            return kind(path, file.read(), arguments)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ProgramMissingError(f"cannot read the program {path!r} ({reason})", "give the path of a script") from None
@@ -165,18 +166,18 @@ def run_program(
     main = _fresh_main()
     sys.argv[:] = program.argv
     _put_first(program)
-    attempt(around.__enter__, _unwatched)
+    attempt(around.__enter__, unwatched)
     try:
         program.run(main, prepare)
     except BaseException as error:
         if not has_begun:
             raise
-        attempt(partial(_leave, around, error), _unwatched)
+        attempt(partial(_leave, around, error), unwatched)
         if not isinstance(error, SystemExit):
-            attempt(partial(_hand_over, error, partial(program.forget, main)), _unwatched)
+            attempt(partial(_hand_over, error, partial(program.forget, main)), unwatched)
         raise
-    attempt(partial(_leave, around, None), _unwatched)
-    attempt(partial(program.forget, main), _unwatched)
+    attempt(partial(_leave, around, None), unwatched)
+    attempt(partial(program.forget, main), unwatched)
 
 
 def _leave(around: AbstractContextManager[object], error: BaseException | None) -> None:
@@ -199,7 +200,8 @@ def _hand_over(error: BaseException, forget: Callable[[], None]) -> None:
     sys.excepthook = excepthook_without_ours(error, forget)
 
 
-def _unwatched(error: BaseException) -> None:
+def unwatched(error: BaseException) -> None:
+    """Say that what we do around a program has failed."""
     say(f"the program is not watched to its end: {shown(error)}")
 
 
@@ -248,12 +250,12 @@ def _put_first(program: Program) -> None:
         sys.path.insert(0, program.path0)
 
 
-def _absolute(path: str) -> str:
+def absolute(path: str) -> str:
     """CPython joins and does not normalise: `./a.py` becomes `/home/./a.py`."""
     return os.path.join(os.getcwd(), path)  # noqa: PTH109, PTH118 -- pathlib would normalise
 
 
-def _prepared(code: CodeType, prepare: Prepare) -> CodeType:
+def prepared(code: CodeType, prepare: Prepare) -> CodeType:
     """What is run of the program's code; that itself, where it cannot be prepared."""
     try:
         return prepare(code)
@@ -264,18 +266,18 @@ def _prepared(code: CodeType, prepare: Prepare) -> CodeType:
         return code
 
 
-def _compiled(source: bytes, file: str) -> CodeType:
+def compiled(source: bytes | ast.Module, file: str, flags: int = 0) -> CodeType:
     """The code of a script; Python shows no frames above a script that does not compile, so none are left here."""
     global has_begun  # noqa: PLW0603 -- as above
     try:
-        return compile(source, file, "exec", dont_inherit=True)
+        return cast("CodeType", compile(source, file, "exec", flags, dont_inherit=True))
     except SyntaxError as error:
         has_begun = True  # as far as it ever will: this is the program's own
         error.__traceback__ = None
         raise
 
 
-def _flush() -> None:
+def flush() -> None:
     """CPython flushes here, so that what a script printed stands before its traceback."""
     for stream in (sys.stderr, sys.stdout):
         with contextlib.suppress(Exception):
@@ -297,7 +299,7 @@ def _run_module(name: str, alter_argv: bool, prepare: Prepare) -> None:  # noqa:
     def look_up_and_prepare(*arguments: object) -> tuple[str, ModuleSpec, CodeType]:
         place._get_module_details = look_up  # noqa: SLF001 -- first: it calls itself for packages, whose code is the user's
         name, spec, code = look_up(*arguments)
-        return name, spec, _prepared(code, prepare)
+        return name, spec, prepared(code, prepare)
 
     place._get_module_details = look_up_and_prepare  # noqa: SLF001 -- as below
     has_begun = True

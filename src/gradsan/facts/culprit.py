@@ -6,6 +6,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+from gradsan.facts.location import in_cell
+from gradsan.source.disk import cell_at
+
 Holder = Literal["local", "argument", "attribute", "item", "closure", "global", "buffer", "optimizer"]
 
 
@@ -31,6 +34,12 @@ def shown(file: str) -> str:
         return _shown_from(os.getcwd(), file)  # noqa: PTH109 # asked for every line that a report names
     except OSError:  # the working directory may be gone
         return file
+
+
+def shown_line(file: str, line: int) -> str:
+    """A line as reports name it, in a sentence: `file:line`, or `file:In[cell]:line` in a notebook."""
+    cell, first = cell_at(file, line)
+    return f"{in_cell(shown(file), cell)}:{line - first + 1}"
 
 
 @lru_cache(maxsize=256)

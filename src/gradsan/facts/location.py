@@ -31,3 +31,8 @@ class Location:
     step: int | None = None  # from 1: the n-th repeat of the pass site
     stack: tuple[Frame, ...] = ()  # the user's frames, outermost first
     cell: int | None = None  # from 1, among the code cells of a notebook
+
+
+def line_of(location: Location) -> str:
+    """`file:line`, or `file:In[cell]:line` in a notebook."""
+    return f"{in_cell(location.file, location.cell)}:{location.line}"

@@ -10,7 +10,9 @@ from gradsan.errors import GradsanError
 
 _SETTINGS = r"\s*(?:[A-Za-z_]\w*=\S*\s+)*"  # `CUDA_VISIBLE_DEVICES= python …`
 _PYTHON = re.compile(rf"(?P<before>{_SETTINGS})python[\d.]*(?=\s|$)(?P<after>.*)", re.DOTALL)
-_SCRIPT = re.compile(rf"(?P<before>{_SETTINGS})(?P<after>\S+\.py(?=\s|$).*)", re.DOTALL)
+_SCRIPT = re.compile(rf"(?P<before>{_SETTINGS})(?P<after>\S+\.(?:py|ipynb)(?=\s|$).*)", re.DOTALL)
+_NOTEBOOK = re.compile(r"(?P<options>(?:\s+-\S+)*)(?P<notebook>\s+\S+\.ipynb(?=\s|$).*)", re.DOTALL)
+_RUNS_NOTEBOOKS = " -m gradsan.entry.running_notebook"
 
 
 class UnusableCommandError(GradsanError):
@@ -25,9 +27,9 @@ def command_of(words: str | Sequence[str], root: Path) -> str:
     if (found := _PYTHON.match(line)) is not None:
         if not found["after"].strip():
             raise UnusableCommandError(f"{line!r} names no program", 'write --verify "python train.py …"')
-        line = f"{found['before']}{python}{found['after']}"
+        line = f"{found['before']}{python}{_runnable(found['after'])}"
     elif (found := _SCRIPT.match(line)) is not None:
-        line = f"{found['before']}{python} {found['after']}"
+        line = f"{found['before']}{python}{_runnable(' ' + found['after'])}"
     if not line:
         raise UnusableCommandError("the command is empty", 'write --verify "python train.py …"')
     for script in _scripts(line):
@@ -36,8 +38,14 @@ def command_of(words: str | Sequence[str], root: Path) -> str:
     return line
 
 
+def _runnable(words: str) -> str:
+    """What stands behind `python`; a notebook, which that cannot read, is handed to what can."""
+    found = _NOTEBOOK.fullmatch(words)
+    return words if found is None else f"{found['options']}{_RUNS_NOTEBOOKS}{found['notebook']}"
+
+
 def _scripts(line: str) -> list[str]:
     try:
-        return [word for word in shlex.split(line) if word.endswith(".py")]
+        return [word for word in shlex.split(line) if word.endswith((".py", ".ipynb"))]
     except ValueError:  # a quote that is not closed: the shell has more to say about it
         return []

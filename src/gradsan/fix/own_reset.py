@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from itertools import chain
 
+from gradsan.facts.location import in_cell
 from gradsan.fix.carried import for_each
 from gradsan.fix.drafting import Draft
 from gradsan.fix.program import Program
@@ -54,7 +55,9 @@ def left_open(program: Program) -> str | None:
     ):
         return None
     tree, first = again[0]
-    written = f"{tree.file}:{tree.line(first)}"
+    line = tree.line(first)
+    cell, top = tree.source.cell_of(line)
+    written = f"{in_cell(tree.file, cell)}:{line - top + 1}"
     return f"only its author knows whether `{program.name}` is to be carried on, or to begin again as at {written}"
 
 

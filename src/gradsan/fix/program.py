@@ -343,4 +343,4 @@ def _says(source: Source, place: Location) -> bool:
     if place.source is None:
         return True
     line = source.line_in(place.cell, place.line)
-    return line <= len(source.lines) and source.lines[line - 1].strip() == place.source
+    return line <= len(source.lines) and source.as_written(line).strip() == place.source

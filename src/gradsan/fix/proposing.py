@@ -16,7 +16,7 @@ from gradsan.fix.program import Program
 from gradsan.fix.signs import ranked
 from gradsan.fix.tried import built_on
 from gradsan.report import Diagnosis, Edit, Effects, Fix, FixKind
-from gradsan.source.file import compiles
+from gradsan.source.file import compiles, parses
 
 Edits = tuple[Edit, ...]
 _Change = tuple[str, Sequence[str], Sequence[str]]  # a file, and its lines before and after
@@ -139,4 +139,9 @@ def _is_what_was_predicted(kind: FixKind, live: LiveEvidence) -> bool:
 def is_sound(edits: Edits, program: Program) -> bool:
     """Whether the edited files parse, and every path through them that worked still works."""
     texts = [("".join(old), "".join(new)) for _, old, new in _edited(edits, program)]
-    return all(compiles(new) and keeps_every_path(old, new) for old, new in texts)
+    return all(_is_program(new, old) and keeps_every_path(old, new) for old, new in texts)
+
+
+def _is_program(new: str, old: str) -> bool:
+    """Whether it can run, as far as the text before could: cells may hold what no one file may, as `await`."""
+    return compiles(new) if compiles(old) else parses(new)

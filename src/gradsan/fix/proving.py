@@ -206,7 +206,7 @@ class Prover:
 
     def _try(self, fix: Fix, files: dict[str, bytes], diagnosis: Diagnosis) -> _Attempt | None:
         """How the program runs with it; None where the source still shows the problem, and need not be run."""
-        places = ", ".join(f"{edit.file}:{edit.line}" for edit in fix.edits)
+        places = ", ".join(edit.where for edit in fix.edits)
         if self.persists(diagnosis, files):
             self._stays.add(fix.kind)
             self._fail(f"{fix.kind} at {places}: the source still has the problem")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from gradsan.facts.location import line_of
 from gradsan.knowledge.operation import Operation
 from gradsan.knowledge.tensors import operation
 from gradsan.report import Diagnosis
@@ -37,7 +38,7 @@ def _reason(diagnosis: Diagnosis) -> str:
     if not kinds:
         return "only its author knows what is meant here; choose one of the fixes, and make it by hand"
     if (cut := diagnosis.cut) is not None:
-        return f"the cut at {cut.file}:{cut.line} cannot simply be left out; {_instead(cut.source or '')}"
+        return f"the cut at {line_of(cut)} cannot simply be left out; {_instead(cut.source or '')}"
     if diagnosis.culprit is None:
         return "it is not known which variable holds the tensor; make one of the fixes by hand"
     return (

@@ -12,13 +12,13 @@ from gradsan.fix.sandbox.copies import below
 from gradsan.source.bounded import digest_of
 from gradsan.source.disk import first_read
 
-_SOURCE = ".py"
+SOURCES = (".py", ".ipynb")
 _MOST = 50_000  # files and folders that are looked at
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Digests of all Python files; of others, size and time are enough."""
+    """Digests of all Python files and notebooks; of others, size and time are enough."""
 
     root: Path
     digests: Mapping[str, str]
@@ -57,14 +57,14 @@ class Snapshot:
         That is what it said when the snapshot was made, and when this process first read it.
         """
         for file in files:
-            seen = self.digests.get(file) if file.endswith(_SOURCE) else None
+            seen = self.digests.get(file) if file.endswith(SOURCES) else None
             known = {each for each in (seen, first_read(str(self.root / file))) if each is not None}
             if known != {digest_of((self.root / file).read_bytes())}:
                 raise ChangedFileError(f"{file!r} was changed meanwhile", "nothing was written; run gradsan fix again")
 
 
 def _digest(path: Path) -> str:
-    if path.suffix == _SOURCE:
+    if path.suffix in SOURCES:
         return digest_of(path.read_bytes())
     status = path.stat()
     return f"{status.st_size} {status.st_mtime_ns}"

@@ -7,11 +7,11 @@ from itertools import groupby
 from rich.cells import cell_len
 from rich.text import Text
 
-from gradsan.facts.location import Location
+from gradsan.facts.location import Location, line_of
 from gradsan.report import Diagnosis, Report
 from gradsan.show.explained import explained, headline, shortened
 from gradsan.show.harmless import harmless, neutral
-from gradsan.show.places import explanation_places, line_of, main_place, main_role, written
+from gradsan.show.places import explanation_places, main_place, main_role, written
 from gradsan.show.typography import NARROWEST, SEVERITY, rendered, wrapped
 
 _GUTTER = "bold blue"

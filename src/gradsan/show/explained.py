@@ -9,7 +9,6 @@ from rich.text import Text
 
 from gradsan.lifecycle.amounts import count, size
 from gradsan.report import Diagnosis, Edit, Effects, Fix, PathOp
-from gradsan.show.places import edit_place
 from gradsan.show.typography import DIFF, changed_lines, with_inline_code, wrapped
 
 QUIET = "dim"
@@ -94,7 +93,7 @@ def _edit(edit: Edit) -> Text:
     """Where, and the lines that change with those beside them, without the indentation they share."""
     changed = changed_lines(edit.old.split("\n"), edit.new.split("\n"))
     bare = textwrap.dedent("\n".join(line[2:] for line in changed)).split("\n")
-    text = Text().append(f"  {edit_place(edit)}\n", "cyan")
+    text = Text().append(f"  {edit.where}\n", "cyan")
     for line, code in zip(changed, bare, strict=True):
         text.append(f"  {line[0]} {code}".rstrip() + "\n", DIFF.get(line[0], QUIET))
     return text

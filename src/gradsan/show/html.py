@@ -15,11 +15,11 @@ from importlib import resources
 import msgspec
 
 from gradsan.causes import cause
-from gradsan.facts.location import Location
+from gradsan.facts.location import Location, line_of
 from gradsan.report import Details, Diagnosis, Fix, RaisedError, Report, Summary
 from gradsan.show.explained import memory
 from gradsan.show.harmless import decodable, harmless
-from gradsan.show.places import edit_place, explanation_places, line_of
+from gradsan.show.places import explanation_places
 from gradsan.show.typography import changed_lines
 
 _PAGE = """\
@@ -154,7 +154,7 @@ def _places(diagnosis: Diagnosis) -> Iterator[_Place]:
 
 
 def _fix(fix: Fix) -> _Fix:
-    return _Fix(fix, tuple(_Edit(edit_place(each), _lines(each.old, each.new)) for each in fix.edits))
+    return _Fix(fix, tuple(_Edit(each.where, _lines(each.old, each.new)) for each in fix.edits))
 
 
 def _lines(old: str, new: str) -> tuple[str, ...]:

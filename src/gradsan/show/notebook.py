@@ -9,11 +9,12 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from gradsan.facts.location import line_of
 from gradsan.lifecycle.amounts import count
 from gradsan.report import Diagnosis, Edit, Fix, Report, Summary
 from gradsan.show.explained import consequence, notes, title
 from gradsan.show.harmless import harmless
-from gradsan.show.places import edit_place, explanation_places, line_of
+from gradsan.show.places import explanation_places
 from gradsan.show.typography import changed_lines
 
 _SEVERITY = {"error": "#e5484d", "warning": "#b7791f"}
@@ -97,7 +98,7 @@ def _edit(edit: Edit) -> str:
     button = ""
     if new:
         button = f'<button type="button" data-code="{_attribute(new)}" onclick="{COPY}" style="{_BUTTON}">copy</button>'
-    where = _element("div", _element("code", _text(edit_place(edit))) + button, "margin-top:.2em")
+    where = _element("div", _element("code", _text(edit.where)) + button, "margin-top:.2em")
     return where + _element("div", shown, f"{_CODE};border:1px solid rgba(128,128,128,.35);margin:.2em 0 .4em")
 
 

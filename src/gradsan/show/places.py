@@ -5,8 +5,8 @@ from itertools import zip_longest
 
 from gradsan.causes import cause
 from gradsan.causes.cause import Role
-from gradsan.facts.location import Frame, Location, in_cell
-from gradsan.report import Diagnosis, Edit
+from gradsan.facts.location import Frame, Location, line_of
+from gradsan.report import Diagnosis
 
 _MAIN: tuple[Role, ...] = ("used", "held", "cut", "made", "changed")
 
@@ -23,13 +23,17 @@ def explanation_places(diagnosis: Diagnosis) -> Iterator[tuple[Role, Location, s
 
 
 def _called_from(role: Role, diagnosis: Diagnosis) -> str:
-    """Where both passes are the same line: the outermost frame in which the calls that led there differ."""
+    """Where both passes are the same line: the outermost frame in which the calls that led there differ.
+
+    Not in a notebook: a frame's line is one among all cells, which nobody sees.
+    """
     freed, used = diagnosis.freed, diagnosis.used
     if role not in ("freed", "used") or freed is None or used is None or not is_one_line(diagnosis):
         return ""
     pairs = zip_longest(freed.stack, used.stack)
     frame = next((ours if role == "freed" else theirs for ours, theirs in pairs if ours != theirs), None)
-    return "" if frame is None else f", called from {frame.file}:{frame.line}"
+    is_joined = frame is not None and frame.file.endswith(".ipynb")
+    return "" if frame is None or is_joined else f", called from {frame.file}:{frame.line}"
 
 
 def _call(location: Location) -> str:
@@ -78,7 +82,7 @@ def _frames(place: Location) -> tuple[Frame, ...]:
 def is_one_line(diagnosis: Diagnosis) -> bool:
     """Whether the pass that freed and the one that failed are asked for by the same line, if there are two."""
     freed, used = diagnosis.freed, diagnosis.used
-    return freed is None or used is None or (freed.file, freed.line) == (used.file, used.line)
+    return freed is None or used is None or line_of(freed) == line_of(used)
 
 
 def _names_steps(diagnosis: Diagnosis) -> bool:
@@ -106,16 +110,6 @@ def main_place(diagnosis: Diagnosis) -> Location:
     role = main_role(diagnosis)
     place: Location = NOWHERE if role is None else getattr(diagnosis, role)
     return place
-
-
-def line_of(location: Location) -> str:
-    """`file:line`, or `file:In[cell]:line` in a notebook."""
-    return f"{in_cell(location.file, location.cell)}:{location.line}"
-
-
-def edit_place(edit: Edit) -> str:
-    """The same, of the first line that an edit replaces."""
-    return f"{in_cell(edit.file, edit.cell)}:{edit.line}"
 
 
 def written(location: Location) -> str:

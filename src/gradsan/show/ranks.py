@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from gradsan.facts.location import line_of
 from gradsan.report import Diagnosis, Report
-from gradsan.show.places import NOWHERE, line_of, main_place
+from gradsan.show.places import NOWHERE, main_place
 
 
 def folded(reports: Iterable[Report]) -> list[Report]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from rich.text import Text
 
+from gradsan.facts.location import line_of
 from gradsan.lifecycle.amounts import count, size
 from gradsan.report import Diagnosis, Report, Summary
 from gradsan.show.explained import (
@@ -20,7 +21,7 @@ from gradsan.show.explained import (
     shortened,
 )
 from gradsan.show.harmless import harmless, neutral
-from gradsan.show.places import NOWHERE, explanation_places, line_of, main_place
+from gradsan.show.places import NOWHERE, explanation_places, main_place
 from gradsan.show.typography import DIFF, NARROWEST, SEVERITY, patch_lines, rendered, wrapped
 
 

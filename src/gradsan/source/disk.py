@@ -11,8 +11,10 @@ from pathlib import Path
 from gradsan.source.bounded import content_of, digest_of
 from gradsan.source.file import Source, UnreadableSourceError, parse, parses, tree_of
 
+NOTEBOOK = ".ipynb"
 _first_read: dict[str, str] = {}  # digests, by real paths
 _instead: dict[str, bytes] = {}  # what files are read as, by their paths
+_running: dict[str, Source] = {}  # notebooks that this process runs, by real paths
 
 
 @contextmanager
@@ -27,10 +29,29 @@ def reading_instead(changed: Mapping[str, bytes]) -> Iterator[None]:
         _instead.update(before)
 
 
+def note_as_running(path: str, source: Source) -> None:
+    """A notebook is about to run: tracebacks, and whoever reads it from here on, see the cells that ran."""
+    _running[os.path.realpath(path)] = source
+    linecache.cache[path] = (len(source.text), None, list(source.lines), path)
+
+
+def notebook_at(path: str) -> Source | None:
+    """The cells of a notebook; None: it is another file."""
+    return load(path) if path.endswith(NOTEBOOK) else None
+
+
+def cell_at(path: str, line: int) -> tuple[int | None, int]:
+    """The cell that a line lies in, and the line at which its lines begin to count; None: it is of no notebook."""
+    source = notebook_at(path)
+    return (None, 1) if source is None else source.cell_of(line)
+
+
 def load(path: str) -> Source | None:
     """The file at a path; None where it cannot be read as Python."""
     if path in _instead:
         return parsed(path, _instead[path])
+    if _running and (running := _running.get(os.path.realpath(path))) is not None:
+        return running
     try:
         found = Path(path).stat()
         return _load(path, (found.st_mtime_ns, found.st_size))
@@ -82,7 +103,7 @@ def parsed(path: str, content: bytes) -> Source | None:
 
 def read(path: str, content: bytes) -> Source:
     """What a file or a notebook says; a clear reason where it is no Python."""
-    if not path.endswith(".ipynb"):
+    if not path.endswith(NOTEBOOK):
         return parse(path, content)
     from gradsan.source.notebooks import parse_notebook
 

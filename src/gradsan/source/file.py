@@ -50,6 +50,20 @@ class Source:
         first = next((first for first, number in self.cells if number == cell), 1)
         return first - 1 + line
 
+    def cell_of(self, line: int) -> tuple[int | None, int]:
+        """The cell of a notebook that a line lies in, and the line at which its lines begin to count."""
+        return next(((number, first) for first, number in reversed(self.cells) if first <= line), (None, 1))
+
+    def written_in(self, cell: int) -> list[str]:
+        """The lines of a cell as their author knows them."""
+        at = next(at for at, (_, number) in enumerate(self.cells) if number == cell)
+        end = self.cells[at + 1][0] - 2 if at + 1 < len(self.cells) else len(self.lines)
+        return [self.as_written(line).rstrip("\r\n") for line in range(self.cells[at][0], end + 1)]
+
+    def as_written(self, line: int) -> str:
+        """A line as its author knows it: of a notebook, with the magic that stands there."""
+        return self.typed.get(line, self.lines[line - 1] if 0 < line <= len(self.lines) else "")
+
     @cached_property
     def content(self) -> bytes:
         """The bytes of the file."""
@@ -139,11 +153,11 @@ def is_python(content: bytes) -> bool:
     return True
 
 
-def compiles(text: str) -> bool:
+def compiles(text: str, flags: int = 0) -> bool:
     """Whether a text is a program: `return` outside of a function parses, and is none."""
     try:
         with _quiet():
-            compile(text, "<edited>", "exec", dont_inherit=True)
+            compile(text, "<edited>", "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

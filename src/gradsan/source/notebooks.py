@@ -3,13 +3,16 @@
 Between the cells stands a string that says whose lines follow, so that a changed program can be taken apart again.
 """
 
+import ast
 import json
 import re
-from collections.abc import Iterator, Sequence
+from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
+from collections.abc import Callable, Iterator, Sequence
 
-from gradsan.source.file import Source, UnreadableSourceError, parse_text, parses
+from gradsan.source.file import Source, UnreadableSourceError, compiles, parse_text, parses, tree_of
 
 _MAGIC = re.compile(r"^([ \t]*+)(?:[%!?]|[\w.]++\?{1,2}[ \t]*+$)", re.MULTILINE)
+_OF_PYTHON = re.compile(r"\s*%%(?:time|timeit|capture|gradsan)\b")  # cells that are Python below such a line
 _BOUNDARY = '"gradsan: In[{}]"\n'
 
 
@@ -39,14 +42,51 @@ def taken_apart(source: Source, lines: Sequence[str]) -> Iterator[tuple[int, Seq
 
     Nothing, where the changed lines do not have the same cells.
     """
-    firsts = [first for first, _ in source.cells]
     boundaries = [_BOUNDARY.format(number) for _, number in source.cells]
     now = [at for at, line in enumerate(lines, 2) if line in boundaries]
     if [lines[at - 2] for at in now] != boundaries:
         return
-    ends, new_ends = [*(each - 2 for each in firsts[1:]), len(source.lines)], [*(at - 2 for at in now[1:]), len(lines)]
-    for (first, number), end, new, new_end in zip(source.cells, ends, now, new_ends, strict=True):
+    new_ends = [*(at - 2 for at in now[1:]), len(lines)]
+    for (number, first, end), new, new_end in zip(_spans(source), now, new_ends, strict=True):
         yield number, source.lines[first - 1 : end], lines[new - 1 : new_end]
+
+
+def _spans(source: Source) -> Iterator[tuple[int, int, int]]:
+    """Of every cell its number, its first line and its last."""
+    ends = [*(first - 2 for first, _ in source.cells[1:]), len(source.lines)]
+    return ((number, first, end) for (first, number), end in zip(source.cells, ends, strict=True))
+
+
+def as_program(source: Source, translated: Callable[[str], str]) -> ast.Module:
+    """What runs: each line where the reader has it, with Python in the place of magics, as `translated` makes it.
+
+    A cell that is no program all the same raises what the compiler says of it, when its turn comes.
+    """
+    lines = list(source.lines)
+    for number, first, end in _spans(source):
+        typed = [source.as_written(line).rstrip("\n") for line in range(first, end + 1)]
+        is_plain = source.typed.keys().isdisjoint(range(first, end + 1))
+        python = "\n".join(typed) if is_plain else _without_magics(typed, translated)
+        if not compiles(python, PyCF_ALLOW_TOP_LEVEL_AWAIT):
+            python = f"__import__('builtins').compile({python!r}, {f'{source.path}:In[{number}]'!r}, 'exec')"
+        made = python.splitlines()[: len(typed)]
+        lines[first - 1 : end] = [f"{line}\n" for line in (*made, *[""] * (len(typed) - len(made)))]
+    body = tree_of("".join(lines)).body
+    return ast.Module(sorted(body, key=_is_of_the_future, reverse=True), [])  # which may stand in any cell
+
+
+def _without_magics(typed: Sequence[str], translated: Callable[[str], str]) -> str:
+    """The lines of a cell, each in its place; as they are, where that makes no sense of them either."""
+    above = next((at for at, line in enumerate(typed) if line.strip()), 0)
+    above += _OF_PYTHON.match(typed[above]) is not None
+    try:
+        return "\n" * above + translated("\n".join(typed[above:]))
+    except SyntaxError:
+        return "\n".join(typed)
+
+
+def _is_of_the_future(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
 def stored(source: Source, lines: Sequence[str]) -> bytes:
@@ -75,9 +115,7 @@ def _text(cell: dict[str, object]) -> str:
 
 def _readable(code: str) -> str:
     """A cell without its magics; an empty one of the same length where it is no Python all the same."""
-    if code.lstrip().startswith("%%"):
-        first = code.lstrip().split(None, 1)[0]
-        if first not in ("%%time", "%%timeit", "%%capture", "%%gradsan"):
-            return "\n" * code.count("\n")
+    if code.lstrip().startswith("%%") and not _OF_PYTHON.match(code):
+        return "\n" * len(code.splitlines())
     plain = readable_lines(code)
-    return plain if parses(plain) else "\n" * code.count("\n")
+    return plain if parses(plain) else "\n" * len(code.splitlines())

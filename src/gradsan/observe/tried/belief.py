@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gradsan.facts.culprit import shown
+from gradsan.facts.culprit import shown_line
 from gradsan.facts.incident import Edited, SecondPass
 from gradsan.facts.live_evidence import Attempt, Tried
 from gradsan.facts.location import Frame
@@ -97,4 +97,4 @@ class Belief(ABC):
 
 def place(at: Execution, line: int) -> str:
     """A place in the source, in a sentence."""
-    return f"{shown(at.call.code.file)}:{line}"
+    return shown_line(at.call.code.file, line)
