@@ -1820,36 +1820,6 @@ for it in range(5):
     meta.step()
 """,
             ),
-            _program(
-                "fast weights, put into their modules by a helper",
-                "net[0].weight | net[0].bias | net[2].weight | net[2].bias",
-                """
-def set_weights(net, fast):
-    for name, value in fast.items():
-        *path, leaf = name.split(".")
-        mod = net
-        for part in path:
-            mod = getattr(mod, part)
-        if leaf in mod._parameters:
-            del mod._parameters[leaf]
-        setattr(mod, leaf, value)
-net = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
-names = [n for n, _ in net.named_parameters()]
-init = [nn.Parameter(p.detach().clone()) for p in net.parameters()]
-opt = torch.optim.SGD(init, lr=0.01)
-set_weights(net, dict(zip(names, init)))
-for it in range(4):
-    x = torch.randn(6, 2)
-    loss = (net(x) - x.prod(1, keepdim=True)).square().mean()
-    ws = [net[0].weight, net[0].bias, net[2].weight, net[2].bias]
-    gs = torch.autograd.grad(loss, ws, create_graph=True)
-    set_weights(net, {n: w - 0.1 * g for n, w, g in zip(names, ws, gs)})
-    outer = (net(x) - x.prod(1, keepdim=True)).square().mean()
-    opt.zero_grad()
-    outer.backward()
-    opt.step()
-""",
-            ),
         ),
         beyond=(
             _program(

@@ -53,9 +53,7 @@ def _beside(binding: Binding, live: list[Held], stack: Sequence[Frame]) -> Named
     if stored:
         return Named(Culprit(stored[0].name, stored[0].holder), certain=True)
     here = [each for each in stack if (each.file, each.line) == (stack[0].file, stack[0].line)]  # a comprehension's too
-    copies = {store.name for store in binding.read.stores()}  # they have it since it was read there, and no longer
-    others = [each for each in lasting(live) if each.name.partition("[")[0] not in copies]
-    return None if binding.kind in _PASSING else read_live(others, here)
+    return None if binding.kind in _PASSING else read_live(lasting(live), here)
 
 
 def _holder(binding: Binding, same: list[Held]) -> Holder:
