@@ -433,3 +433,70 @@ def test_memo_is_emptied_below_the_pass(
 
     emptied = None if as_written is None else f"{MEMO}        {as_written}.clear()\n"
     assert case.fixed("reset-state", found, seen) == emptied
+
+
+SAME_NAMES = """\
+import torch
+class Encoder:
+    def __init__(self):
+        self.state = torch.zeros(1, 4)
+    def forward(self, x):
+        return self.cell(x, self.state)
+class Decoder:
+    def __init__(self):
+        self.state = torch.zeros(1, 3)
+    def forward(self, z):
+        self.state = self.cell(z, self.state)
+def main():
+    for x in batches:
+        loss = dec(enc(x)).sum()
+        loss.backward()
+        step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "begins"),
+    [
+        ("", "", "torch.zeros(1, 3)"),
+        ("torch.zeros(1, 3)", "torch.ones(1, 3)", "torch.ones(1, 3)"),
+        ("class Decoder:", "class Decoder(Base):", "torch.zeros(1, 3)"),
+    ],
+)
+def test_state_begins_as_its_own_class_has_it(tmp_path: Path, old: str, new: str, begins: str) -> None:
+    """Two classes may have an attribute of the same name."""
+    case = Case(tmp_path, SAME_NAMES.replace(old, new) if old else SAME_NAMES)
+    place = case.at("dec(enc", "self.cell(z", inner="Decoder.forward")
+    found = case.diagnosis("GS103", "self.state", made=place, enters=place, used=case.at("backward"))
+
+    fixed = case.fixed("reset-state", found, live(reached_as="dec.state"))
+
+    assert fixed is not None
+    assert f"        dec.state = {begins}\n" in fixed
+
+
+OF_A_DECORATOR = """\
+def memoize(function):
+    seen = {}
+    def inner(key):
+        if key not in seen:
+            seen[key] = function(key)
+        return seen[key]
+    return inner
+@memoize
+def encode(key):
+    return table[key].tanh()
+for step in range(3):
+    loss = encode(step).sum()
+    loss.backward()
+"""
+
+
+def test_variable_of_a_function_is_not_reset_from_outside(tmp_path: Path) -> None:
+    """A module that assigns to a name of its own changes nothing in the function that has one."""
+    case = Case(tmp_path, OF_A_DECORATOR)
+    found = case.diagnosis(
+        "GS103", "seen", made=case.at("tanh", function="encode"), enters=case.at("loss ="), used=case.at("backward")
+    )
+
+    assert case.fixed("reset-state", found) is None

@@ -1738,6 +1738,117 @@ main()
         ),
     ),
     Rule(
+        "What a key stored is what a line reads by a key, before what it reads by a name, and a parameter last.",
+        under=(
+            _program(
+                "layers in a loop, whose states have computed names, and the list of these names",
+                "self.h_fast | self.h_slow",
+                """
+class Cells(nn.Module):
+    def __init__(self, keys):
+        super().__init__()
+        self.keys = keys
+        self.cells = nn.ModuleDict({k: nn.GRUCell(3, 4) for k in keys})
+        for k in keys:
+            setattr(self, f"h_{k}", torch.zeros(2, 4))
+    def forward(self, x):
+        out = 0
+        for k in self.keys:
+            h = self.cells[k](x, getattr(self, f"h_{k}"))
+            setattr(self, f"h_{k}", h)
+            out = out + h.sum()
+        return out
+net = Cells(["slow", "fast"])
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for i in range(4):
+    loss = net(torch.randn(2, 3)).square()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _program(
+                "a filter whose gain stands beside what vars() gives",
+                "self.high | self.low",
+                """
+class Filter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.tensor(0.5))
+        self.low = torch.zeros(4)
+        self.high = torch.zeros(4)
+    def forward(self, x):
+        for k in ("low", "high"):
+            vars(self)[k] = self.gain * vars(self)[k] + (1 - self.gain) * x
+        return self.low - self.high * 0.5
+f = Filter()
+opt = torch.optim.SGD(f.parameters(), lr=0.1)
+for x in torch.randn(6, 4):
+    opt.zero_grad()
+    (f(x) - x).square().sum().backward()
+    opt.step()
+""",
+            ),
+            _program(
+                "a learned rule updates the table of a module's parameters",
+                "student.weight | student.bias",
+                """
+torch.manual_seed(0)
+class Rule(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(1, 1)
+    def forward(self, g):
+        return self.net(g.reshape(-1, 1)).reshape(g.shape)
+rule = Rule()
+meta = torch.optim.Adam(rule.parameters(), lr=1e-3)
+student = nn.Linear(3, 1)
+data = torch.randn(8, 3)
+for it in range(5):
+    meta_loss = 0
+    for k in range(3):
+        loss = (student(data) - data.sum(1, keepdim=True)).square().mean()
+        names, values = zip(*student.named_parameters())
+        grads = torch.autograd.grad(loss, values, create_graph=True)
+        for name, value, grad in zip(names, values, grads):
+            updated = value - 0.1 * grad + 0.01 * rule(grad)
+            del student._parameters[name]
+            student._parameters[name] = updated
+        meta_loss = meta_loss + loss
+    meta.zero_grad()
+    meta_loss.backward()
+    meta.step()
+""",
+            ),
+        ),
+        beyond=(
+            _program(
+                "stored by a helper that takes keys, and read by its name",
+                "self.low",
+                """
+class Filter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.tensor(0.5))
+        self.low = torch.zeros(4)
+    def keep(self, **values):
+        for key, value in values.items():
+            setattr(self, key, value)
+    def forward(self, x):
+        low = self.gain * self.low + (1 - self.gain) * x
+        self.keep(low=low)
+        return x - low
+f = Filter()
+opt = torch.optim.SGD(f.parameters(), lr=0.1)
+for x in torch.randn(6, 4):
+    opt.zero_grad()
+    f(x).square().sum().backward()
+    opt.step()
+""",
+            ),
+        ),
+    ),
+    Rule(
         "An attribute that is reached by a key has the name of the key, or the one that it has in the live program.",
         under=(
             _program(

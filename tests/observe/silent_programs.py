@@ -1384,6 +1384,502 @@ for _ in range(8):
         ),
     ),
     Rule(
+        "A pass for a penalty takes no loss, and does not end the search for parameters that are cut off.",
+        under=(
+            _found(
+                "a frequency of a sine, where derivatives are taken first",
+                "GS306",
+                "self.omega",
+                """
+class Sine(nn.Module):
+    def __init__(self, n_in, n_out):
+        super().__init__()
+        self.linear = nn.Linear(n_in, n_out)
+        self.omega = nn.Parameter(torch.tensor(3.0))
+    def forward(self, x):
+        w = self.omega.item()
+        return torch.sin(w * self.linear(x))
+net = nn.Sequential(Sine(2, 8), nn.Linear(8, 1))
+opt = torch.optim.Adam(net.parameters())
+for t in range(20):
+    x = torch.rand(16, 2, requires_grad=True)
+    u = net(x)
+    du, = torch.autograd.grad(u.sum(), x, create_graph=True)
+    loss = (du.sum(1) - u.squeeze(1)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a slope of a critic with a penalty on its gradient",
+                "GS306",
+                "self.slope",
+                """
+class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(3, 8)
+        self.slope = nn.Parameter(torch.tensor(0.2))
+        self.out = nn.Linear(8, 1)
+    def forward(self, x):
+        return self.out(nn.functional.leaky_relu(self.body(x), float(self.slope)))
+critic = Critic()
+opt = torch.optim.Adam(critic.parameters())
+for t in range(20):
+    real, fake = torch.randn(8, 3), torch.randn(8, 3) + 1
+    mix = (0.5 * real + 0.5 * fake).requires_grad_()
+    grads, = torch.autograd.grad(critic(mix).sum(), mix, create_graph=True)
+    loss = critic(fake).mean() - critic(real).mean() + 10 * (grads.norm(dim=1) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a rate of an inner step that is read as a number",
+                "GS306",
+                "self.rate",
+                """
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(3))
+        self.rate = nn.Parameter(torch.tensor(0.1))
+    def adapted(self, x, y):
+        inner = (x @ self.w - y).square().mean()
+        g, = torch.autograd.grad(inner, self.w, create_graph=True)
+        return self.w - self.rate.item() * g
+model = Base()
+opt = torch.optim.SGD(model.parameters(), lr=0.05)
+for task in range(20):
+    x = torch.randn(10, 3)
+    y = x.sum(1) * (task % 3)
+    fast = model.adapted(x[:5], y[:5])
+    loss = (x[5:] @ fast - y[5:]).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "a frequency that is only noted, in a network of sines",
+                """
+class Sine(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.outer = nn.Linear(2, 8), nn.Linear(8, 1)
+        self.omega = nn.Parameter(torch.tensor(3.0))
+        self.seen = []
+    def forward(self, x):
+        self.seen.append(self.omega.item())
+        return self.outer(torch.sin(3.0 * self.inner(x)))
+net = Sine()
+opt = torch.optim.Adam(net.parameters())
+for t in range(20):
+    x = torch.rand(16, 2, requires_grad=True)
+    u = net(x)
+    du, = torch.autograd.grad(u.sum(), x, create_graph=True)
+    loss = (du.sum(1) - u.squeeze(1)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A parameter that a method reads which is not forward is cut off like any other.",
+        under=(
+            _found(
+                "a scale of noise, by the functions of math",
+                "GS306",
+                "self.log_sigma",
+                """
+import math
+
+class Noise(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.f = nn.Linear(2, 1)
+        self.log_sigma = nn.Parameter(torch.tensor(-1.0))
+    def nll(self, x, y):
+        s = math.exp(self.log_sigma)
+        return ((self.f(x) - y) / s).square().mean() / 2 + math.log(s)
+m = Noise()
+opt = torch.optim.Adam(m.parameters(), lr=.01)
+for t in range(30):
+    x = torch.randn(5, 2)
+    l = m.nll(x, x.sum(1, keepdim=True))
+    opt.zero_grad()
+    l.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a deviation of weights, read through .data",
+                "GS306",
+                "self.rho",
+                """
+class Bayes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mu = nn.Parameter(torch.zeros(3))
+        self.rho = nn.Parameter(torch.full((3,), -3.0))
+    def sample(self):
+        sigma = torch.nn.functional.softplus(self.rho.data)
+        return self.mu + sigma * torch.randn(3)
+    def elbo(self, x):
+        w = self.sample()
+        return (x @ w - 1).square().mean() + 0.01 * self.mu.square().sum()
+m = Bayes()
+opt = torch.optim.Adam(m.parameters(), lr=.01)
+for t in range(40):
+    opt.zero_grad()
+    m.elbo(torch.randn(8, 3)).backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a deviation of a policy that acts",
+                "GS306",
+                "self.log_std",
+                """
+class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean = nn.Linear(4, 2)
+        self.log_std = nn.Parameter(torch.zeros(2))
+    def act(self, state):
+        std = self.log_std.detach().exp()
+        dist = torch.distributions.Normal(self.mean(state), std)
+        action = dist.sample()
+        return action, dist.log_prob(action).sum(-1)
+policy = Policy()
+opt = torch.optim.Adam(policy.parameters())
+for episode in range(20):
+    action, logp = policy.act(torch.randn(6, 4))
+    reward = -action.square().sum(-1)
+    loss = -(logp * reward).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "a parameter that a method only notes",
+                """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.f = nn.Linear(2, 1)
+        self.tau = nn.Parameter(torch.tensor(0.5))
+        self.log = []
+    def loss(self, x):
+        out = self.f(x)
+        self.log.append(float(self.tau))
+        return out.square().mean()
+m = Model()
+opt = torch.optim.Adam(m.parameters())
+for t in range(30):
+    opt.zero_grad()
+    m.loss(torch.randn(4, 2)).backward()
+    opt.step()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "Passes that a function is handed their losses for are told apart by who hands them.",
+        under=(
+            _found(
+                "an engine that clears between two losses",
+                "GS307",
+                "policy",
+                """
+class Engine:
+    def __init__(self, net):
+        self.net = net
+        self.opt = torch.optim.SGD(net.parameters(), lr=.1)
+    def backward(self, loss):
+        loss.backward()
+    def step(self):
+        self.opt.step()
+    def clear(self):
+        self.opt.zero_grad()
+net = nn.Linear(3, 2)
+engine = Engine(net)
+for t in range(30):
+    x = torch.randn(8, 3)
+    engine.clear()
+    policy = net(x)[:, 0].square().mean()
+    engine.backward(policy)
+    engine.clear()
+    value = (net(x)[:, 1] - 1).square().mean()
+    engine.backward(value)
+    engine.step()
+""",
+            ),
+            _found(
+                "a penalty that comes after the step",
+                "GS307",
+                "penalty",
+                """
+class Engine:
+    def backward(self, loss):
+        loss.backward()
+def main():
+    e = Engine()
+    net = nn.Linear(3, 2)
+    opt = torch.optim.SGD(net.parameters(), lr=.1)
+    for t in range(30):
+        x = torch.randn(8, 3)
+        opt.zero_grad()
+        main_loss = net(x)[:, 0].square().mean()
+        e.backward(main_loss)
+        opt.step()
+        penalty = 0.1 * net.weight.square().sum()
+        e.backward(penalty)
+main()
+""",
+            ),
+            _found(
+                "a fabric that is given the tensor",
+                "GS307",
+                "fit",
+                """
+class Fabric:
+    def __init__(self, scale):
+        self.scale = scale
+    def backward(self, tensor):
+        scaled = tensor
+        torch.autograd.backward(tensor)
+def train(net, fabric):
+    opt = torch.optim.Adam(net.parameters())
+    for t in range(30):
+        x = torch.randn(8, 3)
+        opt.zero_grad()
+        fit = (net(x) - 1).square().mean()
+        fabric.backward(fit)
+        opt.zero_grad()
+        smooth = net(x + 0.01).sub(net(x)).square().mean()
+        fabric.backward(smooth)
+        opt.step()
+train(nn.Linear(3, 1), Fabric(1))
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "an engine with a step for each of two losses",
+                """
+class Engine:
+    def backward(self, loss):
+        loss.backward()
+e = Engine()
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=.1)
+for t in range(30):
+    x = torch.randn(8, 3)
+    opt.zero_grad()
+    e.backward(net(x)[:, 0].square().mean())
+    opt.step()
+    opt.zero_grad()
+    e.backward((net(x)[:, 1] - 1).square().mean())
+    opt.step()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "In a program without optimizer and backward(), passes of autograd.grad stand for steps.",
+        under=(
+            _found(
+                "a dict of lists beside a dict of parameters",
+                "GS301",
+                'history["loss"]',
+                """
+params = {"w": torch.randn(3, 2, requires_grad=True), "b": torch.zeros(2, requires_grad=True)}
+history = {"loss": []}
+for t in range(60):
+    x = torch.randn(8, 3)
+    loss = (x @ params["w"] + params["b"]).square().mean()
+    gs = torch.autograd.grad(loss, list(params.values()))
+    params = {k: (p - 0.1 * g).detach().requires_grad_() for (k, p), g in zip(params.items(), gs)}
+    history["loss"].append(loss)
+print(torch.stack(history["loss"]).mean().item())
+""",
+            ),
+            _found(
+                "a fit that makes its leaf in every step",
+                "GS301",
+                "self.trace",
+                """
+class Fit:
+    def __init__(self):
+        self.theta = torch.zeros(3)
+        self.trace = []
+    def step(self, x):
+        theta = self.theta.clone().requires_grad_()
+        loss = ((x * theta).sum(1) - 1).square().mean()
+        g, = torch.autograd.grad(loss, theta)
+        self.theta = self.theta - 0.1 * g
+        self.trace.append(loss)
+fit = Fit()
+for t in range(80):
+    fit.step(torch.randn(16, 3))
+print(min(each.item() for each in fit.trace))
+""",
+            ),
+            _found(
+                "a sum beside weights that are changed by hand",
+                "GS301",
+                "total",
+                """
+w = torch.zeros(2, requires_grad=True)
+total = 0.0
+for t in range(80):
+    x = torch.randn(16, 2)
+    loss = (x @ w - x.sum(1)).square().mean()
+    total = total + loss
+    (g,) = torch.autograd.grad(loss, [w])
+    with torch.no_grad():
+        w -= 0.05 * g
+print(float(total))
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "derivatives of ever higher order",
+                """
+x = torch.tensor(0.3, requires_grad=True)
+derivs = [torch.sin(x) * torch.exp(x)]
+for k in range(12):
+    d, = torch.autograd.grad(derivs[-1], x, create_graph=True)
+    derivs.append(d)
+print([float(d) for d in derivs])
+""",
+            ),
+            _clean(
+                "the rows of a Hessian",
+                """
+w = torch.randn(12, requires_grad=True)
+for step in range(6):
+    f = (w.sin() * w.roll(1)).sum()
+    g, = torch.autograd.grad(f, w, create_graph=True)
+    rows = []
+    for k in range(12):
+        row, = torch.autograd.grad(g[k], w, create_graph=True)
+        rows.append(row)
+    H = torch.stack(rows)
+    t, = torch.autograd.grad(H.diagonal().sum(), w)
+    with torch.no_grad():
+        w -= 0.01 * t
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "Gradients that are cleared are lost where no code of the program reads them; a comment is no code.",
+        under=(
+            _found(
+                "of the first of two losses",
+                "GS307",
+                "loss_a",
+                """
+# p.grad.norm() was printed here once
+net = nn.Sequential(nn.Linear(3, 6), nn.ReLU(), nn.Linear(6, 2))
+opt = torch.optim.SGD(net.parameters(), lr=.1)
+for t in range(30):
+    a, b = torch.randn(8, 3), torch.randn(8, 3)
+    opt.zero_grad()
+    loss_a = net(a)[:, 0].square().mean()
+    loss_a.backward()
+    opt.zero_grad()
+    loss_b = (net(b)[:, 1] - 1).square().mean()
+    loss_b.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "of all tasks but the last",
+                "GS307",
+                "loss",
+                """
+# p.grad.norm() was printed here once
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=.1)
+tasks = [torch.randn(8, 3) + i for i in range(4)]
+for epoch in range(20):
+    for x in tasks:
+        opt.zero_grad()
+        loss = net(x).square().mean()
+        loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "of a pass that comes after the step",
+                "GS307",
+                "loss",
+                """
+# p.grad.norm() was printed here once
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=.1)
+def train_step(x):
+    opt.zero_grad()
+    loss = (net(x) - 1).square().mean()
+    opt.step()
+    loss.backward()
+    return loss.item()
+for t in range(30):
+    train_step(torch.randn(8, 3))
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "gradients of several tasks, read before they are cleared",
+                """
+# the gradients of the tasks are compared
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=.1)
+def flat():
+    return torch.cat([p.grad.flatten() for p in net.parameters()])
+for t in range(30):
+    directions = []
+    for k in range(3):
+        opt.zero_grad()
+        net(torch.randn(8, 3))[:, k % 2].square().mean().backward()
+        directions.append(flat())
+    opt.step()
+""",
+            ),
+            _clean(
+                "gradients that are put together again",
+                """
+net = nn.Linear(3, 2)
+opt = torch.optim.SGD(net.parameters(), lr=.1)
+for t in range(30):
+    stored = []
+    for k in range(2):
+        opt.zero_grad()
+        net(torch.randn(8, 3))[:, k].square().mean().backward()
+        stored.append([p.grad.clone() for p in net.parameters()])
+    opt.zero_grad()
+    for p, *gs in zip(net.parameters(), *stored):
+        p.grad = sum(gs)
+    opt.step()
+""",
+            ),
+        ),
+    ),
+    Rule(
         "What a step takes that the program has put into `.grad` itself is no gradient that piled up.",
         under=(
             _found(

@@ -16,6 +16,8 @@ from gradsan.observe.naming.cuts import cut_at
         ("x.cpu().numpy()", ".numpy()", "numpy"),
         ("np.mean(x)", "np.mean(…)", "numpy"),
         ("float(x)", "float(…)", "number"),
+        ("math.exp(x)", "math.exp(…)", "number"),
+        ("math.floor(x)", "math.floor(…)", None),
         ("int(x)", "int(…)", None),
         ("torch.tensor(losses)", "torch.tensor(…)", "new-tensor"),
         ("torch.FloatTensor(losses)", "torch.FloatTensor(…)", "new-tensor"),

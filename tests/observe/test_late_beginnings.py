@@ -155,6 +155,69 @@ def takes_the_last_of_a_loop_later() -> None:
         opt.step()
 
 
+def stops_clearing() -> None:
+    """GS303: a condition that was to be true again."""
+    encoder, head, opt = parts()
+    for step in range(_STEPS):
+        if step < _LATE:
+            opt.zero_grad()
+        head(encoder(torch.randn(5, 4))).square().mean().backward()
+        opt.step()
+
+
+def accumulates_later() -> None:
+    """Rightly: over more batches from some time on."""
+    encoder, head, opt = parts()
+    for step in range(_STEPS):
+        head(encoder(torch.randn(5, 4))).square().mean().backward()
+        if step < _LATE or step % 4 == 0:
+            opt.step()
+            opt.zero_grad()
+
+
+def comes_after_the_step_later() -> None:
+    """GS307: a second loss, from some time on."""
+    encoder, head, opt = parts()
+    for step in range(_STEPS):
+        opt.zero_grad()
+        head(encoder(torch.randn(5, 4))).square().mean().backward()
+        opt.step()
+        if step > _LATE:
+            penalty = encoder(torch.randn(5, 4)).square().mean()
+            penalty.backward()
+
+
+def penalises_without_a_graph_later() -> None:
+    """GS309, in a second phase."""
+    encoder, head, opt = parts()
+    for step in range(_STEPS):
+        points = torch.randn(5, 4, requires_grad=True)
+        out = head(encoder(points).tanh())
+        loss = out.square().mean()
+        if step > _LATE:
+            (slopes,) = torch.autograd.grad(out.sum(), points, retain_graph=True)
+            loss = loss + (slopes.norm(dim=1) - 1).square().mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+
+def forgets_a_term_later() -> None:
+    """GS304, in a second phase."""
+    encoder, head, opt = parts()
+    for _ in range(_LATE):
+        opt.zero_grad()
+        head(encoder(torch.randn(5, 4))).square().mean().backward()
+        opt.step()
+    for _ in range(_STEPS - _LATE):
+        features = encoder(torch.randn(5, 4))
+        fit_loss = head(features).square().mean()
+        norm_loss = features.square().mean()  # noqa: F841 # nobody reads it
+        opt.zero_grad()
+        fit_loss.backward()
+        opt.step()
+
+
 @pytest.mark.parametrize(
     ("program", "code"),
     [
@@ -166,6 +229,11 @@ def takes_the_last_of_a_loop_later() -> None:
         (trains_the_head_afterwards, None),
         (carries_the_state_on_later, "GS305"),
         (retains_later, "GS302"),
+        (stops_clearing, "GS303"),
+        (accumulates_later, None),
+        (comes_after_the_step_later, "GS307"),
+        (penalises_without_a_graph_later, "GS309"),
+        (forgets_a_term_later, "GS304"),
         (uses_an_old_value_later, "GS308"),
         (takes_the_last_of_a_loop_later, "GS304"),
     ],

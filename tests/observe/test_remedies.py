@@ -84,6 +84,90 @@ for episode in range(3):
     agent.learn()
 """,
     ),
+    "losses of parts, stacked in a list that nothing empties": (
+        "GS105",
+        "parts",
+        "reset-state",
+        """
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+parts = []
+for batch in torch.randn(3, 12, 3):
+    for chunk in batch.split(4):
+        parts.append(net(chunk).square().mean())  # made
+    loss = torch.stack(parts).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
+    "terms that a method stacks, in a list that nothing empties": (
+        "GS105",
+        "self.terms",
+        "reset-state",
+        """
+class Learner:
+    def __init__(self, net):
+        self.net, self.terms = net, []
+        self.opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    def see(self, x):
+        self.terms.append(self.net(x).square().sum())  # made
+    def update(self):
+        loss = torch.stack(self.terms).sum()
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
+learner = Learner(nn.Linear(3, 1))
+for epoch in range(3):
+    for x in torch.randn(4, 2, 3):
+        learner.see(x)
+    learner.update()
+""",
+    ),
+    "log-probabilities of an episode, stacked in a list that nothing empties": (
+        "GS105",
+        "agent.saved",
+        "reset-state",
+        """
+class Agent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pi = nn.Linear(3, 2)
+        self.saved = []
+    def act(self, s):
+        d = torch.distributions.Categorical(logits=self.pi(s))
+        a = d.sample()
+        self.saved.append(d.log_prob(a))  # made
+        return a
+agent = Agent()
+opt = torch.optim.Adam(agent.parameters())
+for ep in range(4):
+    rewards = []
+    for t in range(5):
+        a = agent.act(torch.randn(3))
+        rewards.append(float(a))
+    loss = -torch.stack(agent.saved).sum() * sum(rewards)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
+    "a list that is given one loss a step, stacked": (
+        "GS105",
+        "parts",
+        "item",
+        """
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+parts = []
+for batch in torch.randn(3, 12, 3):
+    parts.append(net(batch).square().mean())  # made
+    loss = torch.stack(parts).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
     "average of losses that they are divided by": (
         "GS103",
         "past",

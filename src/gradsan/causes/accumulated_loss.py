@@ -31,7 +31,7 @@ class AccumulatedLoss(Cause):
         Remedy("combine-losses", where=("block", "total")),
         Remedy(
             "reset-state",
-            where=("iteration",),
+            where=("iteration", "collection"),
             first_if="several terms are added",
             only_if_shown=True,
             trusted=False,

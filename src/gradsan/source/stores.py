@@ -10,7 +10,7 @@ from gradsan.knowledge.effects import does
 from gradsan.knowledge.libraries import ALIASES
 from gradsan.source.file_statements import statements_in
 from gradsan.source.keyed_attributes import as_attribute, keyed
-from gradsan.source.names import given, parameters
+from gradsan.source.names import called_name, given, parameters
 from gradsan.source.scopes import Scope, statements_of
 from gradsan.source.tree import COMPREHENSIONS, SCOPES
 from gradsan.source.unpacking import SOME_ITEM, Path, Selector, unpacked
@@ -49,6 +49,17 @@ def buffers(file: str) -> frozenset[str]:
         for call in calls(statement)
         if isinstance(call.func, ast.Attribute) and call.func.attr == "register_buffer"
         if call.args and isinstance(call.args[0], ast.Constant)
+    )
+
+
+@lru_cache(maxsize=64)
+def parameter_names(file: str) -> frozenset[str]:
+    """The attributes that a file makes parameters of modules: `self.gain = nn.Parameter(…)`."""
+    return frozenset(
+        store.attribute
+        for statement in statements_in(file)
+        for store in stores(statement)
+        if store.attribute and isinstance(store.value, ast.Call) and called_name(store.value) == "Parameter"
     )
 
 

@@ -4,6 +4,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 
+from gradsan.facts.location import Location
 from gradsan.fix.collected import collected
 from gradsan.fix.creating import creates_trained
 from gradsan.fix.drafting import Draft
@@ -12,7 +13,7 @@ from gradsan.fix.kinds import Places, named
 from gradsan.fix.own_reset import by_its_own_method
 from gradsan.fix.program import Place, Program
 from gradsan.source.imported import word_for
-from gradsan.source.names import assigned_names, assigns, calls, loaded, parameters, targets
+from gradsan.source.names import assigned_names, assigns, bound_inside, calls, loaded, parameters, targets
 from gradsan.source.tree import For, Function, Loop, Statement, Tree, same_as
 
 
@@ -73,7 +74,7 @@ def _as_in_the_beginning(program: Program, name: str) -> Iterator[Draft]:
             continue
         access = program.reached_in(place.frame.function)
         reached = name if access is None else access.written
-        initial = _initial(source.tree, name, here=place.frame.file == enters.file)
+        initial = _initial(source.tree, name, _class_of(enters), here=place.frame.file == enters.file)
         if initial is None or (access is None and place.frame.function != enters.function):
             continue
         if not _is_its_own(place, reached):
@@ -91,7 +92,8 @@ def _as_in_the_beginning(program: Program, name: str) -> Iterator[Draft]:
 def _is_its_own(place: Place, name: str) -> bool:
     """Whether a function that assigns to a name gives its own variable a value, or its own object."""
     if not isinstance(place.scope, Function):
-        return not name.startswith("self.")
+        bound = {each for root in place.tree.module.body for each in bound_inside(root)}
+        return name.partition(".")[0].partition("[")[0] in bound
     known = assigned_names(place.scope) | set(parameters(place.scope.args))
     return name.partition(".")[0] in known or ("." in name and not name.startswith("self."))
 
@@ -203,7 +205,7 @@ def _begun_with(program: Program, adding: Place, name: str) -> str | None:
                 written = {ast.unparse(k): ast.unparse(v) for k, v in zip(keys, values, strict=True) if k is not None}
                 return written.get(key.rstrip("]").replace('"', "'"))
     is_here = program.diagnosis.used is not None and program.diagnosis.used.file == adding.frame.file
-    return _initial(tree.source.tree, name, here=is_here)
+    return _initial(tree.source.tree, name, _class_of(program.diagnosis.enters), here=is_here)
 
 
 def _given(tree: Tree, statement: Statement, name: str) -> str | None:
@@ -242,17 +244,27 @@ def _emptied(program: Program) -> Iterator[Draft]:
             yield draft
 
 
-def _initial(tree: ast.Module, name: str, *, here: bool) -> str | None:
+def _initial(tree: ast.Module, name: str, owner: str, *, here: bool) -> str | None:
     """What the file first assigns to it, where that needs nothing but the object itself and what every function knows.
 
-    Those of this file know more: what it imports and defines.
+    Those of this file know more: what it imports and defines. An attribute is that of the class `owner`, or of the only
+    one that has such an attribute.
     """
     known = {"torch", "self", *vars(builtins), *(_bound(tree) if here else ())}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and any(ast.unparse(each) == name for each in node.targets):
-            names = {each.id for each in ast.walk(node.value) if isinstance(each, ast.Name)}
-            return ast.unparse(node.value) if names <= known else None
-    return None
+    holding: list[tuple[str, ast.expr]] = []
+    for root in tree.body:
+        first = next((each for each in ast.walk(root) if isinstance(each, ast.Assign) and assigns(each, name)), None)
+        if first is not None:
+            holding.append((root.name if isinstance(root, ast.ClassDef) else "", first.value))
+    own = [value for holder, value in holding if holder == owner] or [value for _, value in holding]
+    if not own or (name.startswith("self.") and len(own) > 1):
+        return None
+    names = {each.id for each in ast.walk(own[0]) if isinstance(each, ast.Name)}
+    return ast.unparse(own[0]) if names <= known else None
+
+
+def _class_of(location: Location | None) -> str:
+    return "" if location is None else (location.function or "").rpartition(".")[0]
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:

@@ -81,8 +81,11 @@ def second_pass(scene: Scene) -> SecondPass | None:
         is_target=is_target(path[: crossing + 1]),
         is_operand=is_operand(path[:crossing]),
         shaped_by=shaped_by(graph, path, crossing),
-        additions=_additions(path[: _first_freed(path, freed_by)]),
+        additions=_additions(path[: _first_freed(path, freed_by)], freed_by),
     )
+
+
+_JOINS = ("Stack", "Cat")
 
 
 def _trained(leaves: list[Any], scene: Scene) -> frozenset[int]:
@@ -91,8 +94,13 @@ def _trained(leaves: list[Any], scene: Scene) -> frozenset[int]:
     return frozenset(each for each in every if each in scene.owners) or every
 
 
-def _additions(above: list[Node]) -> int:
-    """How many ops in a row, right above what was freed, add something to it; what adds up several totals is none."""
+def _additions(above: list[Node], freed_by: dict[Node, PassNote]) -> int:
+    """How many ops in a row, right above what was freed, add something to it; what adds up several totals is none.
+
+    What stacks a list adds all items at once that were not freed.
+    """
+    if above and kind_of(above[-1]) in _JOINS:
+        return sum(each not in freed_by for each in inputs_of(above[-1]))
     return len(list(takewhile(_adds, reversed(above))))
 
 

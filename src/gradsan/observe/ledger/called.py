@@ -38,15 +38,19 @@ def ran_by_name(wanted: set[int], frames: Sequence[FrameType], process: Process,
     return found
 
 
-def bare_parameters(wanted: set[int], frames: Sequence[FrameType], process: Process) -> list[Ran]:
-    """The variables and attributes that are such parameters (by id), of which no module is the owner."""
-    from torch import Tensor
+def unheard_parameters(wanted: set[int], frames: Sequence[FrameType], process: Process) -> list[Ran]:
+    """Where such parameters (by id) may be read though no forward ran: by other methods, or as bare variables."""
+    from torch import Tensor, nn
 
+    modules = [each for each in instances(nn.Module) if not wanted.isdisjoint(map(id, each._parameters.values()))]  # noqa: SLF001 # without running the user's code
+    by_methods = [ran for each in modules for ran in runs_of(each, wanted, (), None) if ran.classes]
     bare = wanted - module_names(trained().modules).keys()
     own = [each for each in frames if process.owns(each.f_code.co_filename)] if bare else []
     named = {identity: names for identity, names in _named_values(own, Tensor).items() if identity in bare}
     classes = tuple(dict.fromkeys(each.f_code.co_qualname.rpartition(".")[0] for each in own))
-    return [Ran((name,), (each,), (), None, classes, is_bare=True) for each, names in named.items() for name in names]
+    return by_methods + [
+        Ran((name,), (each,), (), None, classes, is_bare=True) for each, names in named.items() for name in names
+    ]
 
 
 def _names(module: Any, above: dict[int, tuple[Any, str]], variable_names: dict[int, set[str]]) -> Iterator[str]:  # noqa: ANN401 # an nn.Module

@@ -1,9 +1,9 @@
 """Closes the ledger: from its accounts to the facts of a course."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from gradsan.facts.course import Course, DroppedLoss, Gave, LeftOut, OptimizerLine, PassLine
 from gradsan.facts.incident import Stack
@@ -21,6 +21,10 @@ from gradsan.observe.ledger.wording import (
     reads_gradients,
 )
 from gradsan.observe.modules import module_names, trained
+from gradsan.observe.user_statements import parameters_in, scope_at
+
+if TYPE_CHECKING:
+    from gradsan.observe.callers import Calls
 
 
 def course(kept: Accounts, *, is_over: bool) -> Course:
@@ -40,7 +44,7 @@ def course(kept: Accounts, *, is_over: bool) -> Course:
             run.lines.peak, *(each.heaviest for each in lines), *(each.saved_bytes or 0 for each in hoards), 0
         ),
         retained_bytes=sum(each.saved_bytes for each in lines if each.retained),
-        lines=tuple(_pass_line(key, each, kept) for key, each in run.lines.lines.items()),
+        lines=tuple(fact for key, each in run.lines.lines.items() for fact in _pass_lines(key, each, kept)),
         optimizers=tuple(_optimizer_line(key, each, kept) for key, each in kept.gradients.accounts.items()),
         holdings=kept.holdings.facts(),
         hoards=hoards,
@@ -58,7 +62,32 @@ def course(kept: Accounts, *, is_over: bool) -> Course:
     )
 
 
-def _pass_line(key: LineKey, line: Line, kept: Accounts) -> PassLine:
+def _pass_lines(key: LineKey, line: Line, kept: Accounts) -> Iterator[PassLine]:
+    """A line; where functions hand their losses to it, what became of the gradients is told for each that does."""
+    given = list(kept.gradients.given.get(key, ()))
+    callers: dict[Calls, list[Given]] = {}
+    for each in given if _was_given_its_loss(line) else ():
+        callers.setdefault(each.calls[-2:-1], []).append(each)
+    if len(callers) < 2:  # noqa: PLR2004 # nothing to tell apart
+        yield _pass_line(key, line, kept, _gave(given, line, kept))
+        return
+    fact = _pass_line(key, line, kept, None)
+    yield fact
+    for own in callers.values():
+        stack = stack_of(own[-1].calls[:-1])
+        loss = loss_at(stack[-1], is_direct=False) if stack else None
+        yield PassLine(
+            stack or fact.stack, fact.kind, loss, is_direct=line.is_direct, passes=len(own), gave=_gave(own, line, kept)
+        )
+
+
+def _was_given_its_loss(line: Line) -> bool:
+    """`def backward(self, loss): loss.backward()`."""
+    at = line.stack[-1]
+    return loss_at(at, is_direct=line.is_direct) in parameters_in(scope_at(at))
+
+
+def _pass_line(key: LineKey, line: Line, kept: Accounts, gave: Gave | None) -> PassLine:
     stack = line.stack
     kind: Literal["backward", "grad"] = "backward" if line.kind == "backward" else "grad"
     return PassLine(
@@ -76,12 +105,12 @@ def _pass_line(key: LineKey, line: Line, kept: Accounts) -> PassLine:
         seconds=line.seconds,
         walks=(*line.walks, *line.latest),
         carried=line.carried,
-        gave=_gave(kept.gradients.given.get(key, ()), line, kept),
+        gave=gave,
         stale=kept.staleness.facts(key),
     )
 
 
-def _gave(given: Iterable[Given], line: Line, kept: Accounts) -> Gave | None:
+def _gave(given: list[Given], line: Line, kept: Accounts) -> Gave | None:
     all_but_last = _all_but_last(given)
     given = [each for each in given if each.used or each.wasted]
     wasted = [each for each in given if not each.used]

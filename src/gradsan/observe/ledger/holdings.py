@@ -65,7 +65,10 @@ class Holdings:
 
     def _scan(self, frame: FrameType | None, latest: LatestPass) -> None:
         accounts, steps, count = self._gradients.accounts, self._run.process.steps, self._run.process.passes.count
-        passing = (each for each in self._run.lines.lines.values() if each.kind == "backward")
+        lines = list(self._run.lines.lines.values())
+        passing = [each for each in lines if each.kind == "backward"]
+        if not passing and not accounts:  # the program takes its gradients itself, and changes parameters by hand
+            passing = lines
         timeline = Timeline(
             owned=[(each.owned, steps.numbers_of(key)) for key, each in accounts.items()],
             reached=[(each.reached, each.site.begins) for each in passing],

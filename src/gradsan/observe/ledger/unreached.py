@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradsan.facts.course import CutOff
 from gradsan.observe.graph import ranges_of, reach, roots_of
-from gradsan.observe.ledger.called import bare_parameters, ran_by_name
+from gradsan.observe.ledger.called import ran_by_name, unheard_parameters
 from gradsan.observe.ledger.cutting import find_cut, is_chosen
 from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.module_runs import Listening, Ran
@@ -76,12 +76,16 @@ class Unreached:
         self._listened: set[int] = set()  # those whose modules are listened to
         self._waiting: dict[int, _Waiting] = {}  # by the id of the optimizer
         self._before: dict[int, AbstractSet[int]] = {}  # those without a gradient before every rest, by the optimizer
+        self._is_between = False  # since a pass that takes no loss
         self._rested = 0  # the op counter when the first rest began
         self._cuts: list[_Cut] = []
 
     def step_begins(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
         """See which of its parameters have a gradient now."""
         self.forgotten.step_begins(optimizer)
+        if self._is_between:  # no pass took a loss: it is not listened to for longer than a step
+            self.heard()
+            self._is_between = False
         waiting = self._waiting.get(id(optimizer))
         if waiting is None:
             without = {id(each): weakref.ref(each) for each in parameters_of(optimizer) if _is_without(each)}
@@ -123,7 +127,10 @@ class Unreached:
         return self._listening.end()
 
     def pass_begins(self, asked: Asked) -> None:
-        """See where what was heard is cut off from the loss of a pass."""
+        """See where what was heard is cut off from the loss of a pass; one for a penalty takes no loss."""
+        if not asked.note.accumulates:
+            self._is_between = True
+            return
         ran = self.heard()
         wanted, self._unheard = self._unheard, set()
         silent, self._listened = self._listened - {key for each in ran for key in each.identities}, set()
@@ -131,8 +138,8 @@ class Unreached:
             ran = self._run.budget.spend(lambda: self._ran_by_name(wanted, asked)) or []
         if silent:
             process, frames = self._run.process, frames_out(asked.frame)
-            ran += self._run.budget.spend(lambda: bare_parameters(silent, frames, process)) or []
-        if ran and asked.note.accumulates:
+            ran += self._run.budget.spend(lambda: unheard_parameters(silent, frames, process)) or []
+        if ran:
             with self._run.budget:
                 self._find_cuts(ran, asked)
 

@@ -23,7 +23,7 @@ _READS = re.compile(
     r"(?<!autograd)(?<!func)\.grad\b(?!\s*=\s*None|\s*is\b|\s*=\s*torch\.zeros|(\.data|\.detach\(\))?\.zero_|\.detach_|\s*\()"
     r"|register_hook|register_post_accumulate_grad_hook|parameters_to_vector"
 )
-_NOT_CODE = re.compile(r"#.*|\"\"\".*?\"\"\"|'''.*?'''", re.DOTALL)
+_NOT_CODE = re.compile(r"#[^\n]*|\"\"\".*?\"\"\"|'''.*?'''", re.DOTALL)
 
 
 def loss_at(place: Frame, *, is_direct: bool) -> str | None:

@@ -26,6 +26,7 @@ _HOW: dict[str, Cutting] = {
     "numpy": "numpy",
     "__array__": "numpy",
 }
+_DECIDES = frozenset(["floor", "ceil", "trunc", "isnan", "isinf", "isfinite", "isclose"])  # of `math`
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,8 @@ def _method(node: ast.Call, owner: str, name: str) -> Cut | None:
     row, draws = operation(name), does(name, "draws")
     if root in NUMPY:
         return _cut(node, f"{owner}.{name}(…)", "numpy")
+    if root == "math":
+        return _cut(node, f"{owner}.{name}(…)", None if name in _DECIDES else "number")
     if row.cuts or draws:
         written = f"{owner}.{name}()" if root in TORCH else f".{name}()"
         return _cut(node, written, _HOW.get(name), hands_over=row.graph == "drops" or draws)

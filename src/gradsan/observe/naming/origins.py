@@ -18,7 +18,7 @@ from gradsan.observe.naming.trace import Call, Execution
 from gradsan.observe.user_statements import parameters_in
 from gradsan.source.keyed_attributes import COMPUTED
 from gradsan.source.scopes import MODULE, Scope
-from gradsan.source.stores import Store, assigned, comprehended, last_line, text
+from gradsan.source.stores import Store, assigned, comprehended, last_line, parameter_names, text
 from gradsan.source.unpacking import Path
 
 _STORES_AT_MOST = 12
@@ -31,6 +31,7 @@ PASSED_THROUGH = 0.5  # a library's call that created no op gave back, or holds,
 OBJECT = 1.0  # a whole object stands for something in it
 _UNMATCHED = 1.5  # which call of the line entered the function is not known
 _OLDER = 0.3  # an attribute of that name was written again since, perhaps that of another object
+_MAY_BE_IT = 1.0  # what is read by a name was stored by a key, or the other way round
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,8 @@ class Origins:
         steps: list[Step] = []
         for execution, store in self._newest(stored):
             attributes = _attributes(store.path)
-            is_whole = not attributes or demand.path[: len(attributes)] != store.path[: len(attributes)]
+            is_other = demand.path[: len(attributes)] != store.path[: len(attributes)]
+            is_whole = not attributes or (is_other and COMPUTED not in attributes)  # a table of a module's is no object
             name, kept_as = (node.id, kind) if is_whole else (".".join((node.id, *attributes)), "attribute")
             steps += self._through(demand, name, (execution, store), store.path, kept_as, HOP)
             if store.replaces and not store.path:
@@ -156,6 +158,9 @@ class Origins:
         matching = [each for each in stored if _rest(each[1].attribute_path, demand.path) is not None]
         for age, each in enumerate(matching):
             doubt = HOP + _OLDER * min(age, _STORES_AT_MOST)
+            if (node.attr == COMPUTED) != (each[1].attribute == COMPUTED):
+                # Of the attributes that a line reads, a parameter is less often replaced than a state.
+                doubt += _MAY_BE_IT * (1 + (node.attr in parameter_names(each[0].call.code.file)))
             name = text(_named_by(node, each[1]))
             yield from self._through(demand, name, each, each[1].attribute_path, "attribute", doubt)
         if row.attribute and row.rearranges:
