@@ -13,10 +13,10 @@ from gradsan.facts.location import Frame
 from gradsan.observe.callers import UNREAD, Apart, Caller, Callers, Place, Recent, Sure
 from gradsan.observe.graph_snapshot import snapshot_of
 from gradsan.observe.log.journal import Page
-from gradsan.observe.log.sites import SITE_MASK
+from gradsan.observe.log.sites import SITE_BITS, SITE_MASK
 from gradsan.observe.log.threads import Threads
 from gradsan.observe.notes import FIRST, TAPED, Begun, PassNote, Site
-from gradsan.observe.tape import AT_MOST, CREATES, GIVES, PASS, READ, RETAINS, Record, Tape
+from gradsan.observe.tape import AT_MOST, CREATES, GIVES, KIND_BITS, PASS, READ, RETAINS, Record, Tape
 
 # A site's first passes are always walked; after that, walking all of them together may cost this share of the time.
 _WALKED_AT_FIRST = 6
@@ -88,7 +88,9 @@ class Passes:
         thread, begin = self.thread, self.counter()
         site = self._site(caller, thread)
         outer = self._outer(thread) if self.running_pass() >= 0 else None
-        order, created = self._counted(site, begin, outer)
+        order = next(self._orders)
+        self.begun = order + 1
+        created = site.counted(begin, outer)
         nth = site.passes
         if nth > site.due:
             started = _cpu()
@@ -203,14 +205,20 @@ class Passes:
 
     def _take(self, record: Record) -> None:
         """One from the tape."""
-        kind, begin, number, page, event, identity, _ = record
-        thread = self._threads.number(identity)
-        caller = self._callers.numbered[event] if kind & READ else UNREAD
-        site = self._logged[number, thread] if caller is UNREAD else self._site(caller, thread)
-        order, created = self._counted(site, begin, None)
-        flags = (kind & GIVES > 0, kind & RETAINS > 0, kind & CREATES > 0)
-        note = (order, thread, begin, created, site, caller, page, event, *flags, site.steps, None, site.snapshot)
-        site.last.append(_new(Begun, note))
+        word, page, where, identity, _ = record
+        thread = self._threads.numbers.get(identity, identity)
+        begin, event, gives = word >> SITE_BITS, where >> KIND_BITS, where & GIVES > 0
+        retains, creates = where & RETAINS > 0, where & CREATES > 0
+        if where & READ:
+            caller = self._callers.numbered[event]
+            site = self._site(caller, thread)
+        else:
+            caller, site = UNREAD, self._logged[word & SITE_MASK, thread]
+        order = next(self._orders)
+        self.begun = order + 1
+        created = site.counted(begin, None)
+        note = (order, thread, begin, created, site, caller, page, event, gives, retains, creates)
+        site.last.append(_new(Begun, (*note, site.steps, None, site.snapshot)))
 
     def _thread_ends(self, identity: int) -> None:
         """What it wrote is still to be taken in as its own."""
@@ -235,15 +243,6 @@ class Passes:
             self.sure.clear()
             self.recent.clear()
             self.tape.thread = identity
-
-    def _counted(self, site: Site, begin: int, outer: Begun | None) -> tuple[int, int]:
-        """Count a pass: which it is of all, and how many ops were created since its line's before."""
-        order = next(self._orders)
-        self.begun = order + 1
-        created = site.counted(begin, outer)
-        if site.snapshot is not None and site.snapshot.created != created:
-            site.due = min(site.due, site.sooner)
-        return order, created
 
     def _room(self) -> int:
         """How many records may go by before the next snapshot; a line whose snapshot is due is no longer sure."""
