@@ -45,6 +45,7 @@ class Passes:
         threads: Threads,
         apart: Apart = lambda call: call(),
         earlier: Sequence[PassNote] = (),
+        to_rest: Callable[[int], int] = lambda _: 0,
     ) -> None:
         self._earlier = earlier  # passes of which no account is kept; their numbers are below zero
         self.counter = op_counter
@@ -59,6 +60,7 @@ class Passes:
         self._logged: dict[tuple[int, int], Site] = {}  # by the number of their lines in the log, and by thread
         self._callers = callers
         self._apart = apart
+        self._to_rest = to_rest  # how many passes like those so far have to go by before the next snapshot
         self._running: dict[int, list[Begun]] = {}  # by thread, those noted in full that run there, innermost last
         self._sites: dict[tuple[tuple[int, int] | None, int], Site] = {}  # by line and thread
         self._ended: list[int] = []  # threads
@@ -93,10 +95,13 @@ class Passes:
         created = site.counted(begin, outer)
         nth = site.passes
         if nth > site.due:
-            started = _cpu()
-            site.snapshot = self._apart(lambda: snapshot_of(tensors, args, named, (order, begin, created)))
-            self._cost = _cpu() - started
-            site.due, site.sooner = nth + self._pause(_SHARE) - 1, nth + self._pause(_SHARE_OF_NEW) - 1
+            resting = self._to_rest(self.begun) if nth > _WALKED_AT_FIRST else 0
+            if not resting:
+                started = _cpu()
+                site.snapshot = self._apart(lambda: snapshot_of(tensors, args, named, (order, begin, created)))
+                self._cost = _cpu() - started
+            site.due = nth + max(self._pause(_SHARE), resting) - 1
+            site.sooner = nth + max(self._pause(_SHARE_OF_NEW), resting) - 1
             if nth < _WALKED_AT_FIRST:
                 site.due = nth
             elif nth == _WALKED_AT_FIRST and self._apart(lambda: self._callers.is_sure(caller, words)):
@@ -119,6 +124,11 @@ class Passes:
         (site.last if nth > FIRST else site.first).append(begun)
         self._running.setdefault(thread, []).append(begun)
         return begun
+
+    def look_at_next(self, site: Site) -> None:
+        """Have a snapshot taken of a line's next pass, if there is time for one."""
+        if not self._to_rest(self.begun):
+            site.due = min(site.due, site.passes)
 
     def ended(self, begun: Begun) -> None:
         """One that was noted in full has run, or has raised."""

@@ -39,7 +39,7 @@ else:  # 3.11 does not know its items
 class Tape(_Words):
     """The records of a process, in the order in which they were written."""
 
-    __slots__ = ("_lock", "limit", "readers", "rooms", "thread")
+    __slots__ = ("_lock", "charge", "limit", "readers", "rooms", "thread")
 
     limit: int  # words; when it is this long, it is to be taken in; 0: nothing goes on it
     thread: int  # whose passes go on it, by its identity: what others ask for may be something else; 0: nobody's
@@ -48,6 +48,7 @@ class Tape(_Words):
         self.limit = self.thread = 0
         self.readers: dict[int, Callable[[Record], None]] = {}  # of `PASS` and `STEP`
         self.rooms: dict[str, Callable[[], int]] = {}  # by whose it is: how many records may go by
+        self.charge: Callable[[Callable[[], None]], None] = lambda work: work()  # to a budget, where there is one
         self._lock = threading.Lock()
 
     def take_in(self) -> None:
@@ -84,7 +85,7 @@ class Tape(_Words):
 
     def run_on(self) -> None:
         """Take in what was written, and let as many more go by as nobody wants to see."""
-        self.take_in()
+        self.charge(self.take_in)
         self.limit = WORDS * min(AT_MOST, *(room() for room in self.rooms.values()))
 
     def halt(self) -> None:
