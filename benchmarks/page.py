@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from measuring import RATIO, Answer, Figure, Results, Row
+from measuring import PLAIN, RATIO, Answer, Figure, Results, Row
 from plots import Axis, Points, plot
 
 PROJECT = Path(__file__).parents[1]
@@ -402,6 +402,12 @@ def _took(question: str, column: str, subject: str = "") -> Callable[[Mapping[st
     return text
 
 
+def _floor(results: Mapping[str, Results]) -> float:
+    """Microseconds a step that a budget cannot save, beside what is charged to it."""
+    watched, plain = (_figure(results, "production", "a step takes", name).value.middle for name in ("budget", PLAIN))
+    return watched - plain - _figure(results, "production", "charged for a step").value.middle
+
+
 QUOTES: dict[str, Callable[[Mapping[str, Results]], str]] = {
     "watched": _short,
     "anomaly": lambda results: _range(results, "anomaly mode"),
@@ -412,6 +418,8 @@ QUOTES: dict[str, Callable[[Mapping[str, Results]], str]] = {
     "details-first": _took("first_second", "the first 300 steps of run --details, against run"),
     "details-later": _took("overhead", "run --details"),
     "at-rest": _took("production", "charged for a step"),
+    "floor": lambda results: f"{_floor(results):.0f} µs",
+    "floor-step": lambda results: f"{_floor(results) / 0.005 / 1e3:.1f} ms",
     "patch": _took("upstream", "more a step", "one op"),
     "patch-step": _took("upstream", "patched", "small perceptron"),
 }

@@ -4,10 +4,14 @@ import logging
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import torch
 
-from gradsan.entry.production import BadBudgetError, room_of
+from gradsan.entry.production import BadBudgetError, Production, room_of
+from gradsan.observe.sanitizer import Sanitizer
 from gradsan.plug.listeners import to_logger
 from gradsan.report import Diagnosis
 
@@ -108,3 +112,58 @@ def test_logger_is_given_the_explanation(caplog: pytest.LogCaptureFixture) -> No
     assert (record.name, record.levelno) == ("job", logging.WARNING)
     assert record.getMessage().startswith("GS301 graph-leak: `losses` keeps graphs")
     assert vars(record)["gradsan"] is FOUND
+
+
+@pytest.mark.parametrize(("notes", "is_said"), [(1_000, False), (1_000_000, True)])
+def test_budget_that_cannot_be_held_is_said_once(
+    notes: int,
+    is_said: bool,  # noqa: FBT001 # a parameter of the test
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What is noted of each step cannot rest: of very short steps it takes more than the whole budget."""
+    session: Any = SimpleNamespace(sanitizer=SimpleNamespace(noted=notes))
+    production = Production(session, lambda _: None, 0.005)
+    production._say_what_is_not_held()  # noqa: SLF001 # at a rest, but too early
+    production._began -= 20  # noqa: SLF001 # seconds
+
+    for _ in range(2):
+        production._say_what_is_not_held()  # noqa: SLF001 # at later ones
+
+    said = capsys.readouterr().err
+    assert said.count("is not held") == is_said
+    assert not is_said or "the budget of 0.50% is not held" in said
+
+
+def test_nothing_is_charged_at_rest_but_what_was_noted() -> None:
+    """When the budget is spent, no graph is walked, and no pass is noted in full."""
+    weight = torch.ones(3, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], 0.1)
+    sanitizer = Sanitizer(lines=False, share=0.005)
+    sanitizer.keep_ledger()
+    sanitizer.start()
+    process = sanitizer.process
+    assert process is not None
+
+    def train(steps: int) -> None:
+        for _ in range(steps):
+            weight.square().sum().backward()
+            optimizer.step()
+
+    try:
+        train(120)
+        budget = sanitizer.attention._budget  # noqa: SLF001 # its own
+        assert budget is not None
+        budget._spent += 1000.0  # noqa: SLF001 # seconds
+        train(40)
+        assert not sanitizer.attention.is_on
+        orders = [each.seen for each in process.passes.all()]
+        train(2000)
+        latest = process.passes.all()
+    finally:
+        sanitizer.close_ledger()
+        sanitizer.stop()
+
+    assert any(orders)
+    assert process.passes.count == 2160
+    assert not any(each.seen for each in latest[-40:])
+    assert not any(each.seen for each in latest if each.index >= 200)

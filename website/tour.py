@@ -12,6 +12,7 @@ import sys
 import tempfile
 import tomllib
 import venv
+import zipfile
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[1]
@@ -35,10 +36,21 @@ WITH_TORCH = (
 def main(built: Path) -> None:
     """Every environment; the first thing that is not as it should be ends it."""
     (wheel,), (sdist,) = built.glob("*.whl"), built.glob("*.tar.gz")
+    links_hold(wheel)
     tour("the wheel, without torch", [str(wheel)], WITHOUT_TORCH)
     tour("the sdist, without torch", [str(sdist)], WITHOUT_TORCH)
     tour("the wheel, with torch", [str(wheel), TORCH, "numpy"], WITH_TORCH)
     tour("the oldest dependencies", [str(wheel), *oldest()], WITHOUT_TORCH)
+
+
+def links_hold(wheel: Path) -> None:
+    """On a package index nothing stands beside the long description."""
+    with zipfile.ZipFile(wheel) as packed:
+        (metadata,) = (each for each in packed.namelist() if each.endswith(".dist-info/METADATA"))
+        text = packed.read(metadata).decode()
+    lost = re.findall(r"\]\((?!https?:|mailto:|#)([^)]*)\)", re.sub(r"(?ms)^```.*?^```$", "", text))
+    if lost or "# gradsan" not in text:
+        sys.exit(f"links of the long description lead nowhere on a package index: {lost}")
 
 
 def oldest() -> list[str]:

@@ -11,6 +11,7 @@ from torch.utils.checkpoint import checkpoint
 
 from gradsan.explanation.explainer import Explainer
 from gradsan.observe import passes as passes_module
+from gradsan.observe.log.sites import SITES
 from gradsan.observe.sanitizer import Sanitizer
 from gradsan.observe.tape import PASS, STEP, WORDS, Record, Tape
 
@@ -160,7 +161,7 @@ def test_whoever_asks_waits_for_what_another_thread_is_handing_over() -> None:
     def take(record: Record) -> None:
         begun.set()
         go_on.wait(10)
-        taken.append(record[5])
+        taken.append(record[3])
 
     tape.readers = {PASS: take, STEP: take}
     tape.extend((0, 0, PASS, 7, 0))
@@ -178,7 +179,7 @@ def test_whoever_asks_waits_for_what_another_thread_is_handing_over() -> None:
 def test_lock_that_a_fork_left_held_is_waited_for_once() -> None:
     """The thread that would give it back is not there in a child."""
     tape, taken = Tape("Q"), list[int]()
-    tape.readers = {PASS: lambda record: taken.append(record[5])}
+    tape.readers = {PASS: lambda record: taken.append(record[3])}
     tape._lock.acquire()  # noqa: SLF001 # as a fork leaves it
     for thread in range(3):
         tape.extend((0, 0, PASS, thread, 0))
@@ -214,3 +215,20 @@ def test_error_of_a_pass_on_the_tape_is_explained() -> None:
             assert "loss.backward()" in raised[0]
             assert f"in step {_TIMES}" in raised[0]
             assert here.passes.all()[-1].failed
+
+
+def test_latest_pass_on_the_tape_is_of_the_thread_that_asks() -> None:
+    """Ops are counted by each thread for itself."""
+    tape = Tape("Q")
+    assert tape.latest == 0
+    tape.thread = threading.get_ident()
+    tape.extend((7 * SITES, 0, PASS, tape.thread, 0))
+    tape.extend((9 * SITES, 0, STEP, tape.thread, 1) * 2)
+
+    others: list[int] = []
+    thread = threading.Thread(target=lambda: others.append(tape.latest))
+    thread.start()
+    thread.join()
+
+    assert tape.latest == 7
+    assert others == [0]

@@ -1,10 +1,13 @@
 """The watching of a long job has a budget: what is spent beyond it is earned again by resting."""
 
 import pytest
+import torch
 
 from gradsan.entry.production import BadBudgetError, share_of
 from gradsan.observe.attention import Attention
+from gradsan.observe.ledger.book import Ledger
 from gradsan.observe.ledger.budget import WholeBudget
+from gradsan.observe.sanitizer import Sanitizer
 
 
 class Clock:
@@ -71,3 +74,39 @@ def test_what_is_no_share_is_refused(budget: str | float) -> None:
     """With one that is."""
     with pytest.raises(BadBudgetError, match=r"is no budget; give a share of the time"):
         share_of(budget)
+
+
+def test_later_pauses_of_a_ledger_last_until_attending_is_a_small_share() -> None:
+    """Where steps are small, attending to twenty-four of five hundred costs a tenth of them."""
+    weight = torch.ones(3, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], 0.1)
+    sanitizer = Sanitizer(lines=False)
+    sanitizer.keep_ledger()
+    sanitizer.start()
+    steps, pauses, begun = 0, list[int](), 0
+    was_on = True
+    try:
+        while len(pauses) < 9:
+            weight.square().sum().backward()
+            optimizer.step()
+            steps += 1
+            if was_on and not sanitizer.attention.is_on:
+                begun = steps
+            if not was_on and sanitizer.attention.is_on:
+                pauses.append(steps - begun)
+                if len(pauses) == 8:
+                    budget = _ledger_of(sanitizer)._budget  # noqa: SLF001 # its own
+                    budget._spent += 0.003 - budget.debt  # noqa: SLF001 # a little more than is granted
+            was_on = sanitizer.attention.is_on
+    finally:
+        sanitizer.close_ledger()
+        sanitizer.stop()
+
+    assert max(pauses[:8]) < 600
+    assert pauses[8] > 2 * max(pauses[:8])
+
+
+def _ledger_of(sanitizer: Sanitizer) -> Ledger:
+    ledger = sanitizer._keeper._ledger  # noqa: SLF001 # its own
+    assert ledger is not None
+    return ledger

@@ -54,7 +54,7 @@ def install(
             )
             take_over(session)
             if share is not None:
-                _report_meanwhile(session, to, room)
+                _report_meanwhile(session, to, share, room)
     except TorchMissingError:
         raise
     except BaseException as error:
@@ -75,10 +75,10 @@ def _room(memory: str | int) -> int:
     return room_of(memory)
 
 
-def _report_meanwhile(session: Session, to: Callable[[Diagnosis], None] | None, room: int | None) -> None:
+def _report_meanwhile(session: Session, to: Callable[[Diagnosis], None] | None, share: float, room: int | None) -> None:
     from gradsan.entry.production import Production, to_logger
 
-    Production(session, to or to_logger(), room).begin()
+    Production(session, to or to_logger(), share, room).begin()
 
 
 def uninstall() -> None:

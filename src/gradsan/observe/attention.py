@@ -25,6 +25,8 @@ class Attention:
         self._rests = 0  # steps of optimizers that go by before it is on again
         self.tape = Tape("Q")
         self.tape.rooms["attention"] = self._room
+        if self._budget is not None:
+            self.tape.charge = self._budget.charge
 
     def charge(self, work: Callable[[], T]) -> T:
         """What it returns; the time that it takes counts."""
@@ -35,13 +37,16 @@ class Attention:
         """Whether it has to rest, whatever is waited for."""
         return self._budget is not None and self._budget.debt > 0
 
+    def to_rest(self, so_far: int) -> int:
+        """How many events like those so far have to go by until there is time for a search again; 0: there is."""
+        return 0 if self._budget is None else self._budget.steps_to_rest(so_far)
+
     def rest(self, steps: int, so_far: int) -> None:
         """Let so many steps go by, or more where the budget asks for it; `so_far`: those of the whole run."""
         self.at_rest()
         if not self.is_on:  # ended meanwhile
             return
-        longer = 0 if self._budget is None else self._budget.steps_to_rest(so_far)
-        self.is_on, self._rests = False, max(steps, longer)
+        self.is_on, self._rests = False, max(steps, self.to_rest(so_far))
 
     def wake(self) -> None:
         """Attend to all that comes."""

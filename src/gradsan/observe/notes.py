@@ -147,7 +147,10 @@ class Site:
             if len(self.begins) > _BEGINS:
                 self.forgotten += _BEGINS // 2
                 del self.begins[: _BEGINS // 2]
-        return begin - before
+        created = begin - before
+        if self.snapshot is not None and self.snapshot.created != created:
+            self.due = min(self.due, self.sooner)
+        return created
 
     @property
     def agreed(self) -> tuple[Frame, ...]:

@@ -13,10 +13,10 @@ from gradsan.facts.location import Frame
 from gradsan.observe.callers import UNREAD, Apart, Caller, Callers, Place, Recent, Sure
 from gradsan.observe.graph_snapshot import snapshot_of
 from gradsan.observe.log.journal import Page
-from gradsan.observe.log.sites import SITE_MASK
+from gradsan.observe.log.sites import SITE_BITS, SITE_MASK
 from gradsan.observe.log.threads import Threads
 from gradsan.observe.notes import FIRST, TAPED, Begun, PassNote, Site
-from gradsan.observe.tape import AT_MOST, CREATES, GIVES, PASS, READ, RETAINS, Record, Tape
+from gradsan.observe.tape import AT_MOST, CREATES, GIVES, KIND_BITS, PASS, READ, RETAINS, Record, Tape
 
 # A site's first passes are always walked; after that, walking all of them together may cost this share of the time.
 _WALKED_AT_FIRST = 6
@@ -45,6 +45,7 @@ class Passes:
         threads: Threads,
         apart: Apart = lambda call: call(),
         earlier: Sequence[PassNote] = (),
+        to_rest: Callable[[int], int] = lambda _: 0,
     ) -> None:
         self._earlier = earlier  # passes of which no account is kept; their numbers are below zero
         self.counter = op_counter
@@ -59,6 +60,7 @@ class Passes:
         self._logged: dict[tuple[int, int], Site] = {}  # by the number of their lines in the log, and by thread
         self._callers = callers
         self._apart = apart
+        self._to_rest = to_rest  # how many passes like those so far have to go by before the next snapshot
         self._running: dict[int, list[Begun]] = {}  # by thread, those noted in full that run there, innermost last
         self._sites: dict[tuple[tuple[int, int] | None, int], Site] = {}  # by line and thread
         self._ended: list[int] = []  # threads
@@ -88,13 +90,18 @@ class Passes:
         thread, begin = self.thread, self.counter()
         site = self._site(caller, thread)
         outer = self._outer(thread) if self.running_pass() >= 0 else None
-        order, created = self._counted(site, begin, outer)
+        order = next(self._orders)
+        self.begun = order + 1
+        created = site.counted(begin, outer)
         nth = site.passes
         if nth > site.due:
-            started = _cpu()
-            site.snapshot = self._apart(lambda: snapshot_of(tensors, args, named, (order, begin, created)))
-            self._cost = _cpu() - started
-            site.due, site.sooner = nth + self._pause(_SHARE) - 1, nth + self._pause(_SHARE_OF_NEW) - 1
+            resting = self._to_rest(self.begun) if nth > _WALKED_AT_FIRST else 0
+            if not resting:
+                started = _cpu()
+                site.snapshot = self._apart(lambda: snapshot_of(tensors, args, named, (order, begin, created)))
+                self._cost = _cpu() - started
+            site.due = nth + max(self._pause(_SHARE), resting) - 1
+            site.sooner = nth + max(self._pause(_SHARE_OF_NEW), resting) - 1
             if nth < _WALKED_AT_FIRST:
                 site.due = nth
             elif nth == _WALKED_AT_FIRST and self._apart(lambda: self._callers.is_sure(caller, words)):
@@ -117,6 +124,11 @@ class Passes:
         (site.last if nth > FIRST else site.first).append(begun)
         self._running.setdefault(thread, []).append(begun)
         return begun
+
+    def look_at_next(self, site: Site) -> None:
+        """Have a snapshot taken of a line's next pass, if there is time for one."""
+        if not self._to_rest(self.begun):
+            site.due = min(site.due, site.passes)
 
     def ended(self, begun: Begun) -> None:
         """One that was noted in full has run, or has raised."""
@@ -203,14 +215,20 @@ class Passes:
 
     def _take(self, record: Record) -> None:
         """One from the tape."""
-        kind, begin, number, page, event, identity, _ = record
-        thread = self._threads.number(identity)
-        caller = self._callers.numbered[event] if kind & READ else UNREAD
-        site = self._logged[number, thread] if caller is UNREAD else self._site(caller, thread)
-        order, created = self._counted(site, begin, None)
-        flags = (kind & GIVES > 0, kind & RETAINS > 0, kind & CREATES > 0)
-        note = (order, thread, begin, created, site, caller, page, event, *flags, site.steps, None, site.snapshot)
-        site.last.append(_new(Begun, note))
+        word, page, where, identity, _ = record
+        thread = self._threads.numbers.get(identity, identity)
+        begin, event, gives = word >> SITE_BITS, where >> KIND_BITS, where & GIVES > 0
+        retains, creates = where & RETAINS > 0, where & CREATES > 0
+        if where & READ:
+            caller = self._callers.numbered[event]
+            site = self._site(caller, thread)
+        else:
+            caller, site = UNREAD, self._logged[word & SITE_MASK, thread]
+        order = next(self._orders)
+        self.begun = order + 1
+        created = site.counted(begin, None)
+        note = (order, thread, begin, created, site, caller, page, event, gives, retains, creates)
+        site.last.append(_new(Begun, (*note, site.steps, None, site.snapshot)))
 
     def _thread_ends(self, identity: int) -> None:
         """What it wrote is still to be taken in as its own."""
@@ -235,15 +253,6 @@ class Passes:
             self.sure.clear()
             self.recent.clear()
             self.tape.thread = identity
-
-    def _counted(self, site: Site, begin: int, outer: Begun | None) -> tuple[int, int]:
-        """Count a pass: which it is of all, and how many ops were created since its line's before."""
-        order = next(self._orders)
-        self.begun = order + 1
-        created = site.counted(begin, outer)
-        if site.snapshot is not None and site.snapshot.created != created:
-            site.due = min(site.due, site.sooner)
-        return order, created
 
     def _room(self) -> int:
         """How many records may go by before the next snapshot; a line whose snapshot is due is no longer sure."""

@@ -77,5 +77,6 @@ def _noted(  # two callers, in this file
     is_detailed: bool,  # noqa: FBT001 # as above
 ) -> Process:
     callers = Callers(recorder, apart)
-    passes = Passes(callers, counter, running_pass, attention.tape, recorder.pen.threads, apart, earlier)
+    threads = recorder.pen.threads
+    passes = Passes(callers, counter, running_pass, attention.tape, threads, apart, earlier, attention.to_rest)
     return Process(recorder, passes, Steps(callers, passes, attention, apart), is_detailed, (passes.thread, counter()))

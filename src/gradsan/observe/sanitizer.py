@@ -144,6 +144,11 @@ class Sanitizer:
         return (0, 0) if self.process is None else (self.process.passes.count, self.process.steps.count)
 
     @property
+    def noted(self) -> int:
+        """How many passes, steps and lines were noted, about."""
+        return sum(self.seen) + self.recorder.pen.written
+
+    @property
     def passes_seen(self) -> int:
         """How many there were since it began to watch; 0 where it watches no more."""
         return 0 if self.process is None else self.process.passes.count

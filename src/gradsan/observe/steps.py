@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from typing import Any, Protocol
 
 from gradsan.facts.location import Frame
@@ -16,9 +17,9 @@ from gradsan.observe.compilation import compiles_to_nothing
 from gradsan.observe.guarding import is_ours
 from gradsan.observe.log.journal import Page
 from gradsan.observe.log.pen import Pen
-from gradsan.observe.log.sites import SITE_MASK, SITES
+from gradsan.observe.log.sites import SITE_BITS, SITE_MASK, SITES
 from gradsan.observe.passes import Passes
-from gradsan.observe.tape import KINDS, READ, STEP, Record
+from gradsan.observe.tape import KIND_BITS, KINDS, READ, STEP, Record
 
 _KEPT = 65_536  # notes; when there are more, the older half goes
 _READ_AT_FIRST = 6  # steps of a line, before the log is trusted with it
@@ -129,8 +130,7 @@ class Steps:
     def numbers_of(self, optimizer: int) -> "array[int]":
         """The op counter at each step of an optimizer, as far back as is known."""
         notes = self._notes[:]
-        pairs = zip(notes[::_WORDS], notes[1::_WORDS], strict=True)
-        return array("Q", [number for each, number in pairs if each == optimizer])
+        return array("Q", compress(notes[1::_WORDS], map(optimizer.__eq__, notes[::_WORDS])))
 
     def count_since(self, number: int) -> int:
         """How many steps were done since the op counter stood there."""
@@ -172,9 +172,12 @@ class Steps:
 
     def _take(self, record: Record) -> None:
         """One from the tape."""
-        kind, number, site, page, event, _, optimizer = record
-        read, place = (event, (0, 0)) if kind & READ else (self._logged[site], (page, event))
-        self._taken.extend((optimizer, number, self._passes.begun, read, *place))
+        word, page, where, _, optimizer = record
+        number, event, passes = word >> SITE_BITS, where >> KIND_BITS, self._passes.begun
+        if where & READ:
+            self._taken.extend((optimizer, number, passes, event, 0, 0))
+        else:
+            self._taken.extend((optimizer, number, passes, self._logged[word & SITE_MASK], page, event))
         if len(self._taken) * 8 > self.room:
             half = len(self._taken) // _WORDS // 2 * _WORDS
             self._forgotten.update(self._taken[:half:_WORDS])

@@ -9,13 +9,16 @@ import threading
 from array import array
 from typing import TYPE_CHECKING
 
-from gradsan.observe.log.sites import SITE_BITS, SITE_MASK
+from gradsan.observe.log.sites import SITE_BITS
 
-# A record: a word of the log (op counter and site), the page that it was written on, the event there and what it is,
-# the thread, and an optimizer.
+# A record: a word of the log (op counter and site), the page that it was written on, the event there and what it is
+# (`event * KINDS + kind`), the thread, and an optimizer's id.
 WORDS = 5
-KINDS = 1 << 8  # by which an event is multiplied, to leave room for what it is
+Record = tuple[int, int, int, int, int]
+KIND_BITS = 8
+KINDS = 1 << KIND_BITS  # by which an event is multiplied, to leave room for what it is
 AT_MOST = 256  # records that go by before they are taken in
+_LAST = 8  # records: a pass, and the steps of some optimizers
 
 
 # What it is. Plain numbers: those of an enumeration are slow to put together.
@@ -24,10 +27,6 @@ GIVES = 4  # a pass that accumulates gradients: not `autograd.grad`
 RETAINS = 8
 CREATES = 16  # a graph of the gradients
 READ = 32  # the stack was read, and the event is its number
-
-# Taken apart: what it is, op counter, site, page and event of the log, thread, and the optimizer's id.
-Record = tuple[int, int, int, int, int, int, int]
-
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +39,7 @@ else:  # 3.11 does not know its items
 class Tape(_Words):
     """The records of a process, in the order in which they were written."""
 
-    __slots__ = ("_lock", "limit", "readers", "rooms", "thread")
+    __slots__ = ("_lock", "charge", "limit", "readers", "rooms", "thread")
 
     limit: int  # words; when it is this long, it is to be taken in; 0: nothing goes on it
     thread: int  # whose passes go on it, by its identity: what others ask for may be something else; 0: nobody's
@@ -49,6 +48,7 @@ class Tape(_Words):
         self.limit = self.thread = 0
         self.readers: dict[int, Callable[[Record], None]] = {}  # of `PASS` and `STEP`
         self.rooms: dict[str, Callable[[], int]] = {}  # by whose it is: how many records may go by
+        self.charge: Callable[[Callable[[], None]], None] = lambda work: work()  # to a budget, where there is one
         self._lock = threading.Lock()
 
     def take_in(self) -> None:
@@ -63,20 +63,29 @@ class Tape(_Words):
         words, taken = self[:], 0
         del self[: len(words)]
         try:
-            for word, page, where, thread, optimizer in zip(*[iter(words)] * WORDS, strict=True):
+            readers = self.readers
+            for record in zip(*[iter(words)] * WORDS, strict=True):
                 taken += WORDS
-                event, kind = divmod(where, KINDS)
-                take = self.readers[kind & (PASS | STEP)]
-                take((kind, word >> SITE_BITS, word & SITE_MASK, page, event, thread, optimizer))
+                readers[record[2] & (PASS | STEP)](record)
         finally:
             if taken < len(words):  # interrupted, or wrong: this one costs no other
                 self[0:0] = words[taken:]
             self.limit = max(self.limit - taken, 0)  # so many fewer may go by
             lock.release()
 
+    @property
+    def latest(self) -> int:
+        """The op counter when this thread's latest pass began, if it is among the last on the tape; 0: it is not."""
+        if self.thread == threading.get_ident():
+            words = self[-_LAST * WORDS :]
+            for place in range(len(words) - WORDS, -1, -WORDS):
+                if words[place + 2] & PASS:
+                    return words[place] >> SITE_BITS
+        return 0
+
     def run_on(self) -> None:
         """Take in what was written, and let as many more go by as nobody wants to see."""
-        self.take_in()
+        self.charge(self.take_in)
         self.limit = WORDS * min(AT_MOST, *(room() for room in self.rooms.values()))
 
     def halt(self) -> None:

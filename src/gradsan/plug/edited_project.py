@@ -26,6 +26,15 @@ from gradsan.source.disk import locate_import, reading_instead, said_by
 
 _MOST = 5_000  # files; an editor may have somebody's home open
 Texts = Mapping[str, bytes]  # of buffers, by their paths as seen from the root
+_EXAMPLE = b"""\
+import torch
+
+model = torch.nn.Linear(2, 2)
+state = torch.zeros(2)
+for _ in range(9):
+    state = model(state)
+    state.sum().backward()
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +112,12 @@ class EditedProject:
         outcome = self._check.outcome(self._settings)
         self._checked = {os.path.normpath(each.path): each for each in outcome.checked}
         self._comments = dict(outcome.comments)
+        self.example.answer()  # what reads is a copy of this process, and after it was given up, another one
+
+    @property
+    def example(self) -> OneFile:
+        """A question whose answer tells nothing, but loads all that reading takes."""
+        return OneFile(self.root, "", {"": _EXAMPLE})
 
     def learn(self, path: str, found: tuple[Checked, list[Comment]] | Exceeded) -> None:
         """What a file has come to; one that takes too long comes to nothing."""

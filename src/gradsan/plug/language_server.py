@@ -169,6 +169,7 @@ class Server(LanguageServer):
             await self._read(project, name)
             await self._read_drawing_in(project, name)
         self._publish(project)
+        await self._in_turn(lambda: self._reader.ask(project.example))  # so that the first change finds it at work
 
     async def _read_changed(self, root: str, name: str) -> None:
         if root not in self._projects:

@@ -9,12 +9,16 @@ from gradsan.facts.course import Course
 from gradsan.observe.attention import Attention
 from gradsan.observe.guarding import attempt, is_ours, shown
 from gradsan.observe.ledger.accounts import Accounts
+from gradsan.observe.ledger.budget import AttendingBudget
 from gradsan.observe.notes import Begun
 from gradsan.observe.process import Process
 
 # Every step of an optimizer is followed at first; then some in a row, with pauses. Without any, passes are followed.
 _STEPS_AT_FIRST, _STEPS_IN_A_ROW, _PAUSE = 96, 24, 488
 _PASSES_AT_FIRST = 256
+# So many pauses are as long as any: what is found in a short run must not hang on the speed of a machine. Later ones
+# last until attending has taken no more than this share of the run.
+_PAUSES_AT_FIRST, _SHARE = 8, 0.005
 
 
 class Ledger:
@@ -28,6 +32,8 @@ class Ledger:
         self._turn = threading.RLock()
         self._kept = Accounts(process, self._in_turn, attention.wake, self._fail)
         self._followed, self._enough = 0, _STEPS_AT_FIRST  # steps
+        self._pauses = 0
+        self._budget = AttendingBudget(_SHARE)
 
     def pass_begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> None:
         """A pass is about to run."""
@@ -55,7 +61,7 @@ class Ledger:
             turn.acquire()
         try:
             if self._is_open:
-                act()
+                self._budget.charge(act)
         except BaseException as error:
             if not is_ours(error):
                 raise
@@ -95,8 +101,11 @@ class Ledger:
         attention = self._attention
         if attention.is_on and (self._kept.may_rest or attention.is_spent):
             self._followed, self._enough = 0, _STEPS_IN_A_ROW
+            self._pauses += 1
             self._kept.rest()
-            attention.rest(steps, self._process.steps.count)
+            so_far = self._process.steps.count
+            longer = 0 if self._pauses <= _PAUSES_AT_FIRST else self._budget.steps_to_rest(so_far)
+            attention.rest(max(steps, longer), so_far)
 
     def _fail(self, error: BaseException) -> None:
         if isinstance(error, RecursionError):  # the program is near its own limit, and this was too deep for it

@@ -70,3 +70,9 @@ class WholeBudget(Budget):
         """How many steps of the program have to go by until no more than the share was spent; 0: none."""
         seconds = max(self.debt, 0.0) / self.share
         return math.ceil(seconds * so_far / max(self.gone_by, 1e-9))
+
+
+class AttendingBudget(WholeBudget):
+    """For attending to passes and steps: where those are small, what it costs is felt."""
+
+    grant = 0.1

@@ -24,7 +24,7 @@ class Growth:
         if _grows(asked.line):
             self._run.budget.spend(lambda: self._name(asked))
         elif _may_begin_to_grow(asked.line):  # have the next one walked, too
-            asked.note.site.due = min(asked.note.site.due, asked.note.site.passes)
+            self._run.process.passes.look_at_next(asked.note.site)
 
     def _name(self, asked: Asked) -> None:
         process = self._run.process

@@ -53,7 +53,7 @@ class Holdings:
         if passes.count <= self._next_scan:
             return
         if note.seen is None:  # what the present pass walks must be known: have the next one walked
-            note.site.due = min(note.site.due, note.site.passes)
+            passes.look_at_next(note.site)
         else:
             self._run.budget.spend(lambda: self._scan(asked.frame, LatestPass(passes.note(note).walks)))
 

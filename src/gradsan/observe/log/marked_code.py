@@ -8,10 +8,11 @@ and raises on with the offset restored, which leaves tracebacks as they are.
 
 from collections import defaultdict
 from collections.abc import Callable
+from itertools import pairwise
 from types import CodeType
 
 from gradsan.observe.log.bytecode import NOWHERE, Guard, Instruction, Position, assemble, disassemble
-from gradsan.observe.log.marks import Left, Mark, Reached, Slept, Woken
+from gradsan.observe.log.marks import Entered, Left, Mark, Reached, Slept, Woken
 from gradsan.observe.log.sites import Code, Kind, Sites
 
 # What does not fall through to the next.
@@ -67,6 +68,7 @@ class _Marker:
             begun = begun or (instruction.name == "RESUME" and instruction.arg == 0)
             bodies[instruction] = self._body(instruction, before)
             before = instruction
+        self._enter_at_line(leads, bodies)
         self._redirect(leads, bodies)
         for idle, send in self._idle_sends.items():
             idle.target = send.target
@@ -88,7 +90,7 @@ class _Marker:
         """An instruction with the marks that always go with it."""
         name = instruction.name
         if name == "RESUME" and instruction.arg == 0:
-            return [instruction, *self._mark(Reached, Kind.ENTER, NOWHERE, self._unwind)]
+            return [instruction, *self._mark(Reached, Kind.ENTER, position=NOWHERE, guard=self._unwind)]
         if name == "RESUME":
             return [instruction, *self._beside(Woken, Kind.RESUME, instruction)]
         if name == "RETURN_VALUE":
@@ -99,6 +101,21 @@ class _Marker:
         if name == "PUSH_EXC_INFO" and self._sleeps:
             return [instruction, *self._beside(Woken, Kind.THROWN, instruction)]
         return [instruction]
+
+    def _enter_at_line(
+        self, leads: dict[Instruction, list[Instruction]], bodies: dict[Instruction, list[Instruction]]
+    ) -> None:
+        """Let one mark do for a function's entry and its first line, where nothing else comes to that line's mark."""
+        for entry, first in pairwise(self._plain):
+            if entry.name == "RESUME" and entry.arg == 0:
+                if first in leads and not self._sources()[first]:
+                    del leads[first]
+                    lines = (Kind.ENTER, Kind.LINE + (first.line or 0) - self._entry.first)
+                    bodies[entry] = [
+                        entry,
+                        *self._mark(Entered, *lines, position=_line_only(first), guard=self._unwind),
+                    ]
+                return
 
     def _idle_send(self, send: Instruction, instruction: Instruction) -> list[Instruction]:
         """A SEND that is stepped over. `generator.throw` reads the one directly before a delegating yield."""
@@ -165,20 +182,21 @@ class _Marker:
     def _exit(self) -> list[Instruction]:
         """Where an exception leaves the function."""
         handler = self._unwind.handler
-        thrown = self._mark(Woken, Kind.THROWN, NOWHERE, None) if self._sleeps else []
-        left = self._mark(Left, Kind.LEAVE, NOWHERE, None)
+        thrown = self._mark(Woken, Kind.THROWN, position=NOWHERE, guard=None) if self._sleeps else []
+        left = self._mark(Left, Kind.LEAVE, position=NOWHERE, guard=None)
         return [handler, *thrown, *left, Instruction("RERAISE", 1)]
 
     def _beside(self, kind: type[Mark], offset: int, instruction: Instruction) -> list[Instruction]:
-        return self._mark(kind, offset, _line_only(instruction), instruction.guard)
+        return self._mark(kind, offset, position=_line_only(instruction), guard=instruction.guard)
 
     def _line_mark(self, instruction: Instruction) -> list[Instruction]:
         offset = Kind.LINE + (instruction.line or 0) - self._entry.first
-        return self._mark(Reached, offset, _line_only(instruction), None)
+        return self._mark(Reached, offset, position=_line_only(instruction), guard=None)
 
-    def _mark(self, kind: type[Mark], offset: int, position: Position, guard: Guard | None) -> list[Instruction]:
+    def _mark(self, kind: type[Mark], *offsets: int, position: Position, guard: Guard | None) -> list[Instruction]:
+        sites = [self._entry.start + offset for offset in offsets]
         steps = (
-            ("LOAD_CONST", self._const((kind, offset), lambda: kind(self._entry.start + offset))),
+            ("LOAD_CONST", self._const((kind, offsets), lambda: kind(*sites))),
             ("LOAD_CONST", self._const(0, lambda: 0)),
             ("BINARY_SUBSCR", 0),
             ("POP_TOP", 0),

@@ -42,13 +42,14 @@ def disconnect() -> None:
 class Mark(bytearray):
     """Of one site. It is equal to itself alone, and so are codes that have it."""
 
-    __slots__ = ("site",)
+    __slots__ = ("line", "site")
     __eq__, __repr__ = object.__eq__, object.__repr__
     __hash__ = object.__hash__  # type: ignore[assignment] # code is hashed by its constants
 
-    def __init__(self, site: int) -> None:
+    def __init__(self, site: int, line: int = 0) -> None:
         super().__init__(1)
         self.site = site
+        self.line = line  # a site that is reached at once, where there is one
 
     def __reduce_ex__(self, _: object) -> tuple[type[bytes], tuple[int]]:
         return bytes, (1,)
@@ -66,6 +67,29 @@ class Reached(Mark):
                 if thread != _this_thread():
                     words = _pen.switch()
                 words.append(_op_counter() * SITES + self.site)
+                if _len(words) > _room:
+                    _pen.turn(_getframe(1))
+            except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more
+                pass
+            except BaseException as error:
+                if not _is_ours(error):
+                    raise
+                _failed(error)
+
+
+class Entered(Mark):
+    """A function was entered, and its first line reached: two events at the price of one."""
+
+    __slots__ = ()
+
+    def __getitem__(self, _zero: int) -> None:  # type: ignore[override] # nobody reads what is there
+        if _pen is not None:
+            try:
+                thread, words, _, _ = _pen.open
+                if thread != _this_thread():
+                    words = _pen.switch()
+                number = _op_counter() * SITES
+                words.extend((number + self.site, number + self.line))
                 if _len(words) > _room:
                     _pen.turn(_getframe(1))
             except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more

@@ -103,6 +103,13 @@ class Pen:
         every = (block for journal in self.journals for block in journal.blocks)
         return next((block for block in every if block.words.ordinal == page), None)
 
+    @property
+    def written(self) -> int:
+        """How many events were written in all threads, about: pages that others have open count as full."""
+        pages = [journal.blocks[-1].words for journal in self.journals if journal.blocks]
+        latest = max(pages, key=lambda page: page.ordinal, default=None)
+        return 0 if latest is None else (latest.ordinal - 1) * self.room + len(latest)
+
     def journal(self, thread: int) -> Journal | None:
         """The log of a thread, by its number."""
         return next((each for each in self.journals if each.thread == thread), None)

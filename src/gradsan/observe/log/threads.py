@@ -20,14 +20,14 @@ class Threads:
 
     def __init__(self, fail: Callable[[BaseException], None]) -> None:
         self.farewells: list[Callable[[int], None]] = []  # each is called as a thread ends, with its identity
-        self._numbers: dict[int, int] = {}  # by identity, where another thread had it
+        self.numbers: dict[int, int] = {}  # by identity, where another thread had it
         self._fresh = count(1)  # identities are addresses, none of which is that low
         self._fail = fail
 
     def number(self, identity: int | None = None) -> int:
         """Of the thread that has this identity now; of this one, where none is given."""
         identity = _identity() if identity is None else identity
-        return self._numbers.get(identity, identity)
+        return self.numbers.get(identity, identity)
 
     def presence(self) -> object:
         """For this thread to hold as a value of its own: with it, the thread is seen to end."""
@@ -41,7 +41,7 @@ class Threads:
         try:
             for each in self.farewells:
                 each(identity)
-            self._numbers[identity] = next(self._fresh)
+            self.numbers[identity] = next(self._fresh)
         except BaseException as error:
             if not is_ours(error):
                 raise
