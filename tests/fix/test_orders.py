@@ -81,3 +81,30 @@ def test_pieces_of_what_was_drawn_follow_one_another(tmp_path: Path) -> None:
     found = case.diagnosis("GS103", "state", made=place, enters=place, used=case.at("loss.backward"))
 
     assert unsaid(case.program(found), "cut") is None
+
+
+BANK = """\
+class Bank:
+    def update(self, rows, features):
+        self.vectors = self.vectors.index_copy(0, rows, features)
+
+    def compare(self, features):
+        near = features @ self.vectors.T
+        return near
+
+def main():
+    for x in DataLoader(pictures, shuffle=True):
+        loss = head(bank.compare(net(x)))
+        loss.backward()
+        opt.step()
+"""
+
+
+@pytest.mark.parametrize("stored", ["self.vectors.index_copy(0, rows, features)", "near"])
+def test_what_is_only_compared_with_a_bank_is_no_next_value_of_it(tmp_path: Path, stored: str) -> None:
+    """But what is computed from it and put there is."""
+    case = Case(tmp_path, BANK.replace("self.vectors.index_copy(0, rows, features)", stored))
+    place = case.at("bank.compare", "near = features", inner="Bank.compare")
+    found = case.diagnosis("GS103", "self.vectors", made=place, enters=place, used=case.at("loss.backward"))
+
+    assert ("in a random order" in str(unsaid(case.program(found), "cut"))) is (stored == "near")

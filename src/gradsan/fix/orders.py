@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from gradsan.fix.program import Place, Program
 from gradsan.fix.uses import loads, use_of
 from gradsan.knowledge.tensors import operation
-from gradsan.source.names import argument, called_name, calls, last_name, nodes, targets
+from gradsan.source.names import argument, assigns, called_name, calls, last_name, nodes, targets
 
 _SHUFFLING = frozenset({"randperm", "permutation", "RandomSampler", "WeightedRandomSampler"})
 
@@ -24,16 +24,22 @@ def comes_in_random_order(program: Program) -> bool:
 
 
 def is_recurrent(program: Program) -> bool:
-    """Whether the step gives what is carried on to a network, or multiplies it with weights: the order matters to it.
+    """Whether a network computes what is carried on from what was: the order matters to it.
 
     An average, a queue or a bank of values is the same in any order, or nearly so.
     """
     name = program.name
     use = None if name is None else use_of(program, name)
-    if name is None or use is None:
+    if name is None or use is None or not _leads_to(use, name):
         return False
     around = (outer for load in loads(use.statement, name) for outer in use.tree.above(load))
     return any(map(_computes_from_it, around))
+
+
+def _leads_to(use: Place, name: str) -> bool:
+    """Whether a statement gives the state its next value, itself or by a name that is put there."""
+    stored = [each.value for each in use.tree.statements if isinstance(each, ast.Assign) and assigns(each, name)]
+    return name in use.targets or any(use.text(value) in use.targets for value in stored)
 
 
 def _computes_from_it(node: ast.AST) -> bool:
