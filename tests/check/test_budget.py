@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from check.rules import codes
-from gradsan.check.choices import Policy, policies
+from gradsan.check.choices import Met, Policy, policies
 from gradsan.check.followed_paths import Reader
 from gradsan.check.reading import check_content
 from gradsan.source.file import parse_text
@@ -63,7 +63,7 @@ for _ in range(9):
 def test_a_branch_has_a_path_of_its_own_where_a_graph_depends_on_it(branch: str, paths: int) -> None:
     """Most branches decide what is printed or loaded, and are left as they were."""
     node = parse_text("a.py", _LOOP.format(branch)).tree.body[0].body[2]  # type: ignore[attr-defined] # a loop
-    forced = [each for each in policies({node: {True}}, set()) if each.forced]
+    forced = [each for each in policies(Met({node: {True}}, passes=True)) if each.forced]
     assert forced == [Policy(forced=((node, False),))] * paths
 
 

@@ -284,6 +284,55 @@ RULES = [
         """,
     ),
     Rule(
+        "what is changed in place takes on the graph of what it is changed with",
+        "GS301",
+        found=(
+            """
+            total = torch.zeros(1)
+            for batch in x:
+                opt.zero_grad()
+                loss = model(batch).mean()
+                loss.backward()
+                opt.step()
+                total.add_(loss)
+            """,
+            """
+            from lib import new_total
+            total = new_total()
+            for batch in x:
+                opt.zero_grad()
+                loss = model(batch).mean()
+                loss.backward()
+                opt.step()
+                total.add_(loss.cpu() * len(batch))
+            """,
+            """
+            class Trainer:
+                def __init__(self):
+                    self.total = None
+                def begin(self):
+                    self.total = torch.zeros(1)
+                def train_step(self, batch):
+                    opt.zero_grad()
+                    loss = model(batch).mean()
+                    loss.backward()
+                    opt.step()
+                    self.total.add_(loss)
+            """,
+        ),
+        near_miss="""
+        from lib import new_total
+        total, most = new_total(), torch.zeros(1)
+        for batch in x:
+            opt.zero_grad()
+            loss = model(batch).mean()
+            loss.backward()
+            opt.step()
+            total.add_(loss.item())
+            most.add_(loss.detach())
+        """,
+    ),
+    Rule(
         "a cache keeps the graph of the step that filled it",
         "GS109",
         found=(

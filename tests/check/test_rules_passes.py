@@ -6,6 +6,56 @@ from check.rules import Rule, check, codes
 
 RULES = [
     Rule(
+        "a step that finds nothing, because what a pass gave was cleared, was to use that pass",
+        "GS307",
+        found=(
+            """
+            for batch in x:
+                loss = model(batch).mean()
+                loss.backward()
+                opt.zero_grad()
+                opt.step()
+            """,
+            """
+            def train(batch):
+                opt.zero_grad()
+                opt.step()
+                loss = model(batch).mean()
+                loss.backward()
+            for batch in x:
+                train(batch)
+            """,
+            """
+            class Learner:
+                def __init__(self):
+                    self.opt = torch.optim.Adam(model.parameters())
+                def update(self, loss):
+                    loss.backward()
+                    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                    self.opt.zero_grad()
+                    self.opt.step()
+            learner = Learner()
+            for batch in x:
+                learner.update(model(batch).mean())
+            """,
+        ),
+        near_miss="""
+        other = nn.Linear(4, 4)
+        opt_other = torch.optim.SGD(other.parameters(), lr=0.1)
+        for batch in x:
+            other(model(batch)).mean().backward()
+            opt_other.zero_grad()
+            opt.step()
+            opt.zero_grad()
+            other(model(batch).detach()).mean().backward()
+            opt_other.step()
+            other(batch).mean().backward()
+            seen = [p.grad.norm() for p in other.parameters()]
+            opt_other.zero_grad()
+            opt_other.step()
+        """,
+    ),
+    Rule(
         "a sum is left out whose part alone is trained on",
         "GS304",
         found=(

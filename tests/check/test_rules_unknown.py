@@ -52,6 +52,55 @@ RULES = [
         """,
     ),
     Rule(
+        "what a forward lets a base class of a library compute has the graph of what it was given",
+        "GS103",
+        found=tuple(
+            f"""
+            from lib import Passing
+            class Conv(Passing):
+                def forward(self, weight, nodes):
+                    return {computed}
+            class Net(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.cell, self.conv, self.weight = nn.GRU(4, 4), Conv(), torch.randn(1, 4)
+                def forward(self, nodes):
+                    _, self.weight = self.cell(nodes, self.weight)
+                    return self.conv(self.weight, nodes)
+            net = Net()
+            opt = torch.optim.SGD(net.parameters(), lr=0.1)
+            for batch in x:
+                opt.zero_grad()
+                net(batch).mean().backward()
+                opt.step()
+            """
+            for computed in (
+                "self.propagate(None, x=nodes @ weight)",
+                "self.update(self.gather(nodes @ weight))",
+                "self.norm(weight) @ nodes",
+            )
+        ),
+        near_miss="""
+        from lib import Passing
+        class Conv(Passing):
+            def forward(self, weight, nodes):
+                return self.propagate(None, x=nodes @ weight)
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.cell, self.conv, self.weight = nn.GRU(4, 4), Conv(), torch.randn(1, 4)
+            def forward(self, nodes):
+                _, self.weight = self.cell(nodes, self.weight.detach())
+                return self.conv(self.weight, nodes)
+        net = Net()
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        for batch in x:
+            opt.zero_grad()
+            net(batch).mean().backward()
+            opt.step()
+        """,
+    ),
+    Rule(
         "a pass over an unknown graph feeds the optimizer that steps next",
         "GS303",
         found=(

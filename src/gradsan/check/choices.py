@@ -33,28 +33,50 @@ class Policy:
 Decided = dict[ast.AST, set[bool]]  # unknown conditions, and how they were decided
 
 
-def policies(taken: Decided, varying: set[ast.AST]) -> Iterator[Policy]:
+@dataclass(slots=True)
+class Met:
+    """What the paths from one start have met so far."""
+
+    taken: Decided = field(default_factory=dict)
+    varying: set[ast.AST] = field(default_factory=set)
+    passes: bool = False  # one of them has asked for a pass
+
+    def add(self, choices: "Choices", *, passes: bool) -> None:
+        """What another path has met."""
+        self.passes |= passes
+        self.varying |= choices.varying
+        for node, outcomes in choices.open_branches.items():
+            self.taken.setdefault(node, set()).update(outcomes)
+
+
+def policies(met: Met) -> Iterator[Policy]:
     """The paths to follow: the usual one, the unusual one, one that turns, and branches left out so far.
 
-    What was met on a path is added to the arguments before the next one is asked for. A branch is worth a path of its
-    own only where a graph's life depends on it: most decide what is printed, loaded or saved.
+    What a path has met is added to the argument before the next one is asked for. A branch is worth a path of its own
+    only where a graph's life depends on it: most decide what is printed, loaded or saved. As long as nobody has asked
+    for a pass, graphs only die: then a branch has to lead to one, and what an iteration leaves to the next is the same.
     """
     yield Policy()
-    if taken:
+    if met.taken:
         yield Policy(usual=False)
-    if varying:
+    if met.varying and met.passes:
         yield Policy(turns=True)
     left = _MOST_FORCED
-    while left and (
-        one_sided := [(node, True not in how) for node, how in taken.items() if _is_open(node, how)][:left]
-    ):
+    while left and (one_sided := [(node, True not in how) for node, how in met.taken.items() if _is_open(node, met)]):
+        del one_sided[left:]
         left -= len(one_sided)
-        taken |= {node: {True, False} for node, _ in one_sided}
+        met.taken |= {node: {True, False} for node, _ in one_sided}
         yield from (Policy(forced=(each,)) for each in one_sided)
 
 
-def _is_open(branch: ast.AST, outcomes: set[bool]) -> bool:
-    return len(outcomes) == 1 and _concerns_graphs(branch)
+def _is_open(branch: ast.AST, met: Met) -> bool:
+    return len(met.taken[branch]) == 1 and (_concerns_graphs(branch) if met.passes else _leads_to_pass(branch))
+
+
+@lru_cache(maxsize=1024)
+def _leads_to_pass(branch: ast.AST) -> bool:
+    """Whether one of its sides may ask for a pass."""
+    return any(may_ask_for_pass(called_name(each)) for each in calls(branch))
 
 
 @lru_cache(maxsize=1024)

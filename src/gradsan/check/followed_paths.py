@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from gradsan.check.agreement import Agreement
 from gradsan.check.certainty import of_its_own, weighed_by_callers
-from gradsan.check.choices import Decided, Policy, policies
+from gradsan.check.choices import Met, Policy, policies
 from gradsan.check.leading_functions import Start, callers, definitions, has_pass
 from gradsan.check.machine import Machine, OutOfPatienceError
 from gradsan.check.project import Project
@@ -50,11 +50,9 @@ class Reader:
 
     def _explore(self, start: Start) -> None:
         """All paths from one start, and what they show together."""
-        shown, agreement = Suspicions(), Agreement()
-        taken: Decided = {}
-        varying: set[ast.AST] = set()
+        shown, agreement, met = Suspicions(), Agreement(), Met()
         entered: set[ast.AST] = set()
-        for policy in policies(taken, varying):
+        for policy in policies(met):
             machine = self._follow(start, policy)
             if machine is None:
                 break
@@ -63,9 +61,7 @@ class Reader:
             shown.add(suspicions(machine.world, closed=closed, kept=kept(machine, start)))
             agreement.add(machine.world)
             entered |= machine.entered
-            varying |= machine.choices.varying
-            for node, outcomes in machine.choices.open_branches.items():
-                taken.setdefault(node, set()).update(outcomes)
+            met.add(machine.choices, passes=bool(machine.world.passes or machine.world.troubles))
         self.shown.stopped += [
             weighed_by_callers(each, start, entered, self.source.tree) for each in agreement.stopped()
         ]

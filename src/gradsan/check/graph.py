@@ -203,6 +203,7 @@ class Pass:
     ops: tuple[Op, ...] = ()
     used: bool = False  # a step has used a gradient that it gave
     wasted: bool = False  # a gradient that it gave was cleared unread
+    missed: Site | None = None  # the step that was to use its gradients, and found none
 
     @property
     def is_assumed(self) -> bool:

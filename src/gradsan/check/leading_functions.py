@@ -41,8 +41,8 @@ def _calls(node: Definition) -> tuple[ast.Call, ...]:
 def callers(source: Source, project: Project) -> list[tuple[Start, Definition]]:
     """The functions that lead to one with a pass: by calls within the file or a class, or of a function of another."""
     all_of = dict(definitions(source.tree))
-    called = {start: _called(start, node) for start, node in all_of.items()}
     leading = {start for start, node in all_of.items() if has_pass(node)} | _imported_with_pass(source, project)
+    called = {start: _called(start, node) for start, node in all_of.items()} if leading else {}
     found: list[Start] = []
     while fresh := [start for start, others in called.items() if start not in leading and others & leading]:
         found += fresh

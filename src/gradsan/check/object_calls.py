@@ -110,4 +110,7 @@ def _foreign_method(machine: Machine, instance: Instance, call: Call) -> Value:
     if call.name not in _LOGGING and instance.cls.has_foreign_base:
         for op in (op for each in instance.attributes.values() for op in ops_of(each)):
             op.doubt = max(op.doubt, LIKELY)
-    return unknown_call(machine, call.name, call)
+    answer = unknown_call(machine, call.name, call)
+    if instance.running and answer.op is not None:  # its forward asks it to compute: `self.propagate(edges, x=x)`
+        answer.op.doubt = min(answer.op.doubt, LIKELY)
+    return answer

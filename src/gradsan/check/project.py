@@ -27,6 +27,7 @@ class Project:
 
     def leads_to_pass(self, source: Source, given: Iterable[Value]) -> bool:
         """Whether a function of a file may ask for a pass: there, in what it imports, or through what it is given."""
-        classes = (each.cls for each in given if isinstance(each, Instance))
-        others = {cls.source.path for cls in classes if cls.source is not None}
-        return any(map(self.sifting.leads_to_pass, {source.path, *others}))
+        if self.sifting.leads_to_pass(source.path):
+            return True
+        sources = (each.cls.source for each in given if isinstance(each, Instance))
+        return any(each is not None and self.sifting.leads_to_pass(each.path) for each in sources)

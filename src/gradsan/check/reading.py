@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gradsan.check.sifting import content_at, depends_on_others
+from gradsan.check.sifting import depends_on_others, digest_at
 from gradsan.report import Diagnosis
 from gradsan.source.bounded import digest_of
 from gradsan.source.disk import read
@@ -62,7 +62,7 @@ def _checked(source: Source) -> Checked:
     sources = reader.project.sources
     drawn_in = {each: sources[each] for each in sorted(shown.drawn_in) if each in sources}
     others = {path: digest_of(each.content) for path, each in drawn_in.items() if each is not None}
-    others |= {path: digest_of(content_at(path)) for path in reader.project.sifting.looked_at}
+    others |= {path: digest_at(path) for path in reader.project.sifting.looked_at}
     if not shown.stopped and not shown.courses:
         return Checked(source.path, drawn_in=others, complete=shown.complete)
     from gradsan.check.diagnoses import diagnoses_of

@@ -1,12 +1,14 @@
 """Which files are worth reading: those with a pass in their bytes, or in those of a file that they draw in."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 
 from gradsan.knowledge.effects import accumulates, named
-from gradsan.source.disk import locate_import, said_by
+from gradsan.source.bounded import digest_of
+from gradsan.source.disk import locate_import, said_by, state_of
 
 _ASKING = "|".join(sorted(named("walks")))
 _ACCUMULATING = "|".join(sorted(filter(accumulates, named("walks"))))
@@ -32,12 +34,12 @@ class Sifting:
             return True
         if not depends_on_others(path, content):
             return False
-        is_program = b"__main__" in content and self._draws_in(path, content, _DEEPEST_IMPORT)
+        is_program = b"__main__" in content and self._draws_in(path, _imported(path, content), _DEEPEST_IMPORT)
         return is_program or any(self.called_for_a_pass(path, content))
 
     def called_for_a_pass(self, path: str, content: bytes) -> Iterator[tuple[str, str]]:
         """The functions of other files that ask for a pass and that this one calls: their files, and their names."""
-        for file in dict.fromkeys(_imported(path, content)):
+        for file in _imported(path, content):
             for name in self._asking_in(file) if file != path else ():
                 if re.search(rb"\b" + name + rb"(?:[ \t]*\(|[ \t]+as\b)", content):
                     yield file, name.decode(errors="replace")
@@ -45,23 +47,22 @@ class Sifting:
     def _asking_in(self, path: str) -> tuple[bytes, ...]:
         if path not in self._asking:
             self.looked_at.add(path)
-            self._asking[path] = _asking_functions(content_at(path))
+            self._asking[path] = _read(path).asking
         return self._asking[path]
 
     def leads_to_pass(self, path: str) -> bool:
         """Whether there is a pass in a file, or in one that it imports itself."""
         return self._leads_to_pass(path, 1)
 
-    def _draws_in(self, path: str, content: bytes, depth: int) -> bool:
-        targets = dict.fromkeys(_imported(path, content)) if depth else ()
-        return any(self._leads_to_pass(each, depth - 1) for each in targets if each != path)
+    def _draws_in(self, path: str, targets: Iterable[str], depth: int) -> bool:
+        return depth > 0 and any(self._leads_to_pass(each, depth - 1) for each in targets if each != path)
 
     def _leads_to_pass(self, path: str, depth: int) -> bool:
         if (path, depth) not in self._known:
             self._known[path, depth] = False  # while it is looked into: files may import one another
             self.looked_at.add(path)
-            content = content_at(path)
-            self._known[path, depth] = _has_pass(content) or self._draws_in(path, content, depth)
+            read = _read(path)
+            self._known[path, depth] = read.has_pass or self._draws_in(path, read.imported, depth)
         return self._known[path, depth]
 
 
@@ -94,18 +95,38 @@ def _has_pass(content: bytes) -> bool:
     return bare or _PASS.search(content) is not None
 
 
-def _imported(path: str, content: bytes) -> Iterator[str]:
-    """The files beside this one that it imports."""
-    for found in _IMPORT.finditer(content):
-        module = (found[2] or found[3] or b"").decode(errors="replace")
-        target = locate_import(path, module, len(found[1] or b""))
-        if target is not None:
-            yield target
+def _imported(path: str, content: bytes) -> tuple[str, ...]:
+    """The files beside this one that it imports, each once."""
+    modules = {(len(found[1] or b""), found[2] or found[3] or b""): None for found in _IMPORT.finditer(content)}
+    targets = (locate_import(path, module.decode(errors="replace"), level) for level, module in modules)
+    return tuple(dict.fromkeys(each for each in targets if each is not None))
 
 
-def content_at(path: str) -> bytes:
-    """What a file says; nothing, where it cannot be read."""
-    try:
-        return said_by(path)
-    except OSError:
-        return b""
+class _Read:
+    """What is asked of a file that others import."""
+
+    def __init__(self, path: str) -> None:
+        try:
+            content = said_by(path)
+        except OSError:
+            content = b""
+        self.has_pass = _has_pass(content)
+        self.asking = _asking_functions(content)
+        self.imported = _imported(path, content)
+        self.digest = digest_of(content)
+
+
+def _read(path: str) -> _Read:
+    state = state_of(path)
+    return _Read(path) if state is None else _read_once(path, state)
+
+
+@lru_cache(maxsize=4096)
+def _read_once(path: str, _state: tuple[int, int]) -> _Read:
+    """A file in a state is asked by all that import it, and read once."""
+    return _Read(path)
+
+
+def digest_at(path: str) -> str:
+    """The digest of a file; that of nothing, where it cannot be read."""
+    return _read(path).digest

@@ -197,7 +197,7 @@ def _late(world: World) -> Shown:
 
 
 def _wasted(done: Pass, owned: set[Leaf]) -> PassLine | None:
-    step: Stack = next(_steps_before(done), ())
+    step: Stack = next(_steps_before(done), ()) if done.missed is None else stack_of(done.missed)
     is_read = any(leaf.gradient_read for leaf in done.reached)
     if not step or is_read or not owned.issuperset(done.reached):
         return None

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 
+from gradsan.check.gathering import gather_total
 from gradsan.check.graph import LIKELY, Leaf
 from gradsan.check.machine import Call, Machine
 from gradsan.check.new_ops import cut, edit, require, untyped
 from gradsan.check.pass_calls import backward
 from gradsan.check.tables import RECEIVERS, entered
 from gradsan.check.torch_functions import fresh, torch_function
-from gradsan.check.values import Distribution, Library, Plain, Tensor, Value, is_false
+from gradsan.check.values import Distribution, Library, Plain, Tensor, Value, is_false, ops_of
 from gradsan.knowledge.tensors import WHOLE_TYPES, edits, operation
 
 _PLAIN: dict[str, Plain] = {"number": "number", "object": "other"}
@@ -74,10 +75,18 @@ def _in_place(machine: Machine, value: Tensor, call: Call) -> Value:
         machine.world.update(value.leaf, machine.site(call.node), certain=machine.is_certain)
     else:
         edit(machine, value, call.node)
-        created = torch_function(machine, call.name.removesuffix("_"), call.on((value, None)))
-        if isinstance(created, Tensor) and created.op is not None:
-            value.op, value.cut = created.op, None
+        _take_in(machine, value, call)
     return value
+
+
+def _take_in(machine: Machine, value: Value, call: Call) -> None:
+    """What is changed in place takes on the graph of what it is changed with, beside its own."""
+    created = torch_function(machine, call.name.removesuffix("_"), call.on((value, None)))
+    if isinstance(created, Tensor) and created.op is not None:
+        _, written = call.receiver(value)
+        if written is not None:
+            gather_total(machine, written, value, created)
+        value.op, value.cut = created.op, None
 
 
 def _through_a_leaf(machine: Machine, value: Tensor, leaf: Leaf, call: Call) -> None:
@@ -86,6 +95,14 @@ def _through_a_leaf(machine: Machine, value: Tensor, leaf: Leaf, call: Call) -> 
         machine.world.clear([leaf])
     else:
         machine.world.update(leaf, machine.site(call.node), counted=False, certain=machine.is_certain)
+
+
+def changes_in_place(machine: Machine, value: Value, call: Call) -> Value | None:
+    """`total.add_(loss)`: whatever it is, it has the graph from now on."""
+    if not edits(call.name) or operation(call.name.removesuffix("_")).is_assumed or not any(map(ops_of, call.values)):
+        return None
+    _take_in(machine, value, call)
+    return value
 
 
 def answers_as_tensor(machine: Machine, value: Value, call: Call) -> Value | None:

@@ -10,7 +10,7 @@ from gradsan.check.machine import Call, Machine
 from gradsan.check.optimizer_calls import steps_as_optimizer
 from gradsan.check.pass_calls import asks_for_a_pass
 from gradsan.check.tables import CALLEES, RECEIVERS, entered
-from gradsan.check.tensor_calls import answers_as_tensor
+from gradsan.check.tensor_calls import answers_as_tensor, changes_in_place
 from gradsan.check.unfollowed import unknown_call
 from gradsan.check.values import Const, Sequence, Value
 from gradsan.knowledge.effects import does
@@ -80,5 +80,6 @@ RULES: tuple[Callable[[Machine, Value, Call], Value | None], ...] = (
     _hands_out_parts,
     _prepares,
     _is_the_same,
+    changes_in_place,
     answers_as_tensor,
 )

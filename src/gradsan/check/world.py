@@ -129,6 +129,7 @@ class World:
         now = tick()
         for done in self.passes[-1:]:  # a step that comes right after a pass is what it was asked for
             done.used |= not done.wasted
+            self._note_missed(done, optimizer, site)
         for leaf in [each for each in self.owned(optimizer) if each.gradients]:
             self._note_piled(leaf, optimizer, site)
             leaf.storage.edit(site, optimizer.name)
@@ -139,6 +140,12 @@ class World:
             leaf.use_gradients(site)
         self.updates.append(now)
         self.steps.append((now, optimizer))
+
+    def _note_missed(self, done: Pass, optimizer: Optimizer, site: Site) -> None:
+        """Note that a step finds nothing to use, because what a pass gave to what it owns was cleared."""
+        is_its_own = optimizer.complete and not frozenset(optimizer.owned).isdisjoint(done.reached)
+        if is_its_own and done.wasted and not any(leaf.gradients for leaf in optimizer.owned):
+            done.missed = done.missed or site
 
     def _note_piled(self, leaf: Leaf, optimizer: Optimizer, site: Site) -> None:
         """Note that a step uses new gradients on top of those that it has used before."""
