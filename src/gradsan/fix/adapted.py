@@ -1,10 +1,9 @@
 """Values that a step moves along their own gradient, as the inner loop of meta-learning does."""
 
-import ast
 from collections.abc import Iterator
 
 from gradsan.fix.program import Place, Program
-from gradsan.source.names import argument, assigned_names, called_name, calls, loaded_names
+from gradsan.source.names import argument, assigned_names, called_name, calls, loaded_names, says_false
 
 
 def is_adapted(program: Program) -> bool:
@@ -27,9 +26,6 @@ def _moved_along(place: Place) -> Iterator[str]:
     """The names whose gradients the function asks for, to train through them."""
     for call in calls(place.scope):
         inputs = argument(call, "inputs") or (call.args[1] if len(call.args) > 1 else None)
-        if called_name(call) == "grad" and inputs is not None and _is_true(argument(call, "create_graph")):
+        creating = argument(call, "create_graph")
+        if called_name(call) == "grad" and inputs is not None and creating is not None and not says_false(creating):
             yield from loaded_names(inputs)
-
-
-def _is_true(value: ast.expr | None) -> bool:
-    return value is not None and not (isinstance(value, ast.Constant) and not value.value)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from gradsan.fix.program import Place, Program
 from gradsan.fix.uses import loads, use_of
 from gradsan.knowledge.tensors import operation
-from gradsan.source.names import argument, assigns, called_name, calls, last_name, nodes, targets
+from gradsan.source.names import argument, assigns, called_name, calls, last_name, nodes, says_true, targets
 
 _SHUFFLING = frozenset({"randperm", "permutation", "RandomSampler", "WeightedRandomSampler"})
 
@@ -61,11 +61,4 @@ def _behind(place: Place, taken: ast.expr) -> Iterator[ast.expr]:
 
 
 def _is_shuffled(value: ast.expr) -> bool:
-    return any(called_name(call) in _SHUFFLING or _asks_to_shuffle(call) for call in calls(value))
-
-
-def _asks_to_shuffle(call: ast.Call) -> bool:
-    match argument(call, "shuffle"):
-        case ast.Constant(value=True):
-            return True
-    return False
+    return any(called_name(call) in _SHUFFLING or says_true(argument(call, "shuffle")) for call in calls(value))

@@ -16,7 +16,17 @@ from gradsan.fix.own_reset import is_reset_elsewhere
 from gradsan.fix.program import Place, Program
 from gradsan.fix.tried import built_on
 from gradsan.report import Fix, FixKind
-from gradsan.source.names import Code, argument, assigned_names, called_name, calls, loaded_names, nodes, targets
+from gradsan.source.names import (
+    Code,
+    argument,
+    assigned_names,
+    called_name,
+    calls,
+    loaded_names,
+    nodes,
+    says_true,
+    targets,
+)
 from gradsan.source.tree import Function, Tree, is_simple
 
 
@@ -110,20 +120,17 @@ def _is_beside_a_leaf(program: Program) -> bool:
     return program.name not in computed
 
 
+def _requires_gradients(call: ast.Call) -> bool:
+    return called_name(call) == "requires_grad_" or says_true(argument(call, "requires_grad"))
+
+
 def _made_leaves(node: ast.AST) -> Iterator[str]:
     """`d` of `d.requires_grad_()`, and of an assignment of such a value."""
     match node:
-        case ast.Assign(value=ast.Call() as call) if called_name(call) == "requires_grad_" or _is_true(call):
+        case ast.Assign(value=ast.Call() as call) if _requires_gradients(call):
             yield from assigned_names(node)
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="requires_grad_")):
             yield name
-
-
-def _is_true(call: ast.Call) -> bool:
-    match argument(call, "requires_grad"):
-        case ast.Constant(value=True):
-            return True
-    return False
 
 
 def _with_gradient(code: Code) -> Iterator[str]:

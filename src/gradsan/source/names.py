@@ -72,6 +72,21 @@ def argument(call: ast.Call, name: str) -> ast.expr | None:
     return next((each.value for each in call.keywords if each.arg == name), None)
 
 
+def first_argument(call: ast.Call, name: str) -> ast.expr | None:
+    """What a call is given by that name, or first."""
+    return argument(call, name) or next(iter(call.args), None)
+
+
+def says_true(value: ast.expr | None) -> bool:
+    """Whether an expression is the word `True`."""
+    return isinstance(value, ast.Constant) and value.value is True
+
+
+def says_false(value: ast.expr | None) -> bool:
+    """Whether an expression is the word `False`."""
+    return isinstance(value, ast.Constant) and value.value is False
+
+
 def call_of(statement: ast.AST) -> ast.Call | None:
     """The call that a statement consists of."""
     match statement:

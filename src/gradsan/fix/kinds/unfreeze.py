@@ -15,7 +15,7 @@ from gradsan.fix.drafting import Draft
 from gradsan.fix.expression_text import free_name
 from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program
-from gradsan.source.names import argument, called_name, calls, given
+from gradsan.source.names import called_name, calls, first_argument, given
 from gradsan.source.placing import code_of
 from gradsan.source.tree import Statement, Tree
 
@@ -90,7 +90,7 @@ def _above_the_optimizer(program: Program) -> Iterator[Draft]:
     """What an optimizer is given, where none of it requires a gradient: before it is created."""
     place = program.innermost(program.diagnosis.cut)
     for call in calls(place.statement) if place is not None else ():
-        leaves = argument(call, "params") or next(iter(call.args), None)
+        leaves = first_argument(call, "params")
         if place is not None and leaves is not None and called_name(call)[:1].isupper():
             draft = Draft()
             draft.insert_before(place.tree, place.statement, *_required(place.tree, leaves))

@@ -11,7 +11,7 @@ from gradsan.knowledge.module_classes import module_class
 from gradsan.knowledge.tensors import edits as counts_as_edit
 from gradsan.knowledge.tensors import operation
 from gradsan.source.file_statements import statements_in
-from gradsan.source.names import called_name, last_name
+from gradsan.source.names import called_name, last_name, says_true
 from gradsan.source.stores import called_line, calls, spelled
 from gradsan.source.unpacking import unpacked
 
@@ -53,7 +53,7 @@ def _edited_by(call: ast.Call, file: str) -> Iterator[ast.expr]:
         yield from receiver
     if "out" in keywords:
         yield keywords["out"]
-    if _calls_layer(call, file) or (_is_true(keywords.get("inplace")) and not name[:1].isupper()):
+    if _calls_layer(call, file) or (says_true(keywords.get("inplace")) and not name[:1].isupper()):
         yield from call.args[:1]
 
 
@@ -93,8 +93,4 @@ def _edits_what_it_is_given(call: ast.Call) -> bool:
     """Whether a call creates a layer that works in place."""
     name, keywords = called_name(call), {each.arg: each.value for each in call.keywords}
     first = call.args[:1] if module_class(name).in_place_first else []
-    return name[:1].isupper() and any(map(_is_true, (*first, keywords.get("inplace"))))
-
-
-def _is_true(node: ast.expr | None) -> bool:
-    return isinstance(node, ast.Constant) and node.value is True
+    return name[:1].isupper() and any(map(says_true, (*first, keywords.get("inplace"))))

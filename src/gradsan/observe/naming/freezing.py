@@ -6,6 +6,7 @@ from collections.abc import Collection
 from gradsan.observe.naming.calling import match
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.user_statements import parameters_in
+from gradsan.source.names import says_false
 from gradsan.source.scopes import statements_of
 from gradsan.source.stores import calls, text
 
@@ -39,8 +40,8 @@ def _is_false(value: ast.expr, at: Execution, trace: Trace) -> bool:
         case ast.Name(id=name):
             matched = match(at.call, trace.executions)
             given = [] if matched is None else [each for each, _ in matched.given(name, ())]
-            return any(isinstance(each, ast.Constant) and each.value is False for each in given)
-    return isinstance(value, ast.Constant) and value.value is False
+            return any(map(says_false, given))
+    return says_false(value)
 
 
 def _may_concern(frozen: ast.expr, at: Execution, called: set[str]) -> bool:

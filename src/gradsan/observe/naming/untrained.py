@@ -11,7 +11,7 @@ from gradsan.observe.modules import parameters_of
 from gradsan.observe.naming.subject import holder_of
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.unasked import is_one
-from gradsan.source.names import argument, called_name, targets
+from gradsan.source.names import called_name, first_argument, targets
 from gradsan.source.stores import text
 
 
@@ -32,7 +32,7 @@ def untrained(trace: Trace, optimizers: Sequence[Any]) -> Untrained | None:
     is_proved = len(idle) == len(optimizers)
     for execution in reversed(trace.executions) if idle else ():
         for call in execution.calls:
-            given = argument(call, "params") or next(iter(call.args), None)
+            given = first_argument(call, "params")
             name = None if given is None or called_name(call) not in kinds else _named(given)
             if name is not None:
                 culprit = Culprit(name, holder_of(name, execution.call.scope))
