@@ -72,3 +72,40 @@ def test_count_that_begins_again_is_a_schedule(tmp_path: Path, begins: str, kind
     found = case.diagnosis("GS109", "target", made=made, enters=enters, freed=used, used=used)
 
     assert ranked((Fix("recompute", "", "changes-gradients"),), case.program(found))[0].kind == kind
+
+
+ROLLOUT = """\
+def collect(policy):
+    kept = []
+    for state in start:
+        dist, value = policy(state)
+        {drawing}
+        kept.append((action, dist.log_prob(action), value))
+    return kept
+
+def main():
+    batch = collect(policy)
+    for _ in range(4):
+        loss = surrogate(policy, batch)
+        loss.backward()
+        opt.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("drawing", "kind"),
+    [
+        ("action = dist.sample()", "no-grad"),
+        ("action = Categorical(logits=value).sample()", "no-grad"),
+        ("chosen = dist\n        action = chosen.sample()", "no-grad"),
+        ("action = buffer.sample()", "move-into-loop"),
+        ("action = value.argmax()", "move-into-loop"),
+    ],
+)
+def test_what_was_drawn_along_is_a_record(tmp_path: Path, drawing: str, kind: FixKind) -> None:
+    """Computed again, another action would have been taken; a buffer is not what a network gave."""
+    case = Case(tmp_path, ROLLOUT.format(drawing=drawing))
+    used, made = case.at("loss.backward"), case.at("batch = collect", "kept.append", inner="collect")
+    found = case.diagnosis("GS104", "batch", made=made, enters=case.at("loss = "), freed=used, used=used)
+
+    assert ranked((Fix("move-into-loop", "", "changes-gradients"),), case.program(found))[0].kind == kind

@@ -200,3 +200,33 @@ main()
     assert diagnosis.culprit.name == "value"
     assert line_of(diagnosis.changed) == marked(program, "step")
     assert any(f"main.py:{marked(program, 'kept')} leads to this error" in note for note in diagnosis.notes)
+
+
+def test_parameter_with_as_many_elements_is_not_what_was_edited(tmp_path: Path) -> None:
+    """PyTorch says the shape: a queue of 8 by 8 keys has as many elements as a weight of 4 by 16."""
+    program = """
+class Contrast(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Linear(16, 4)
+        self.register_buffer("queue", torch.rand(8, 8))
+
+    @torch.no_grad()
+    def enqueue(self, keys):
+        self.queue[:, :2] = keys  # edit
+
+    def forward(self, x):
+        seen = self.encoder(x).repeat(1, 2) @ self.queue
+        self.enqueue(torch.ones(8, 2))
+        return seen
+
+net = Contrast()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net(torch.ones(2, 16)).sum().backward()
+"""
+    diagnosis = diagnosis_of(tmp_path, program)
+
+    assert diagnosis.culprit is not None
+    assert diagnosis.culprit.name == "self.queue"
+    assert line_of(diagnosis.changed) == marked(program, "edit")
+    assert [each.kind for each in diagnosis.fixes if each.edits] == ["clone"]

@@ -87,6 +87,7 @@ Sign = Literal[
     "several terms are added",  # in a loop of their own, below which the total is back-propagated
     "it is renewed on schedule",  # a guard that counts lets it be computed in every so many iterations
     "the loop takes batches",  # of its own, and is no part of one step
+    "it was drawn along",  # what was done is part of it: computed again, something else would have been done
     "it is built of its own items",  # a memo whose function calls itself: what is kept is shared within a step
 ]
 

@@ -56,23 +56,34 @@ def excepthook_without_ours(
     """
     traceback = without_ours(error.__traceback__)
     own = getattr(sys, "excepthook", sys.__excepthook__)  # a program may have deleted it
+    asked: list[bool] = []
 
     def excepthook(kind: type[BaseException], value: BaseException, _: TracebackType | None) -> None:
-        sys.excepthook = own
-        sys.last_traceback = value.__traceback__ = traceback
         try:
+            sys.excepthook = own
+            sys.last_traceback = value.__traceback__ = traceback
+            asked.append(True)
             own(kind, value, traceback)
-        except SystemExit:
-            raise
-        except BaseException as second:  # noqa: BLE001 -- said as CPython says it, less the frame of this function
-            second.__traceback__ = without_ours(second.__traceback__)
-            sys.stderr.write("Error in sys.excepthook:\n")
-            sys.__excepthook__(type(second), second, second.__traceback__)
-            sys.stderr.write("\nOriginal exception was:\n")
-            sys.__excepthook__(kind, value, traceback)
-        attempt(forget, lambda _: None)
+        except BaseException as second:
+            if not asked:  # what failed was ours
+                own(kind, value, traceback)
+            elif isinstance(second, SystemExit):
+                raise
+            else:
+                _say_that_it_failed(second, value, traceback)
+        finally:
+            attempt(forget, lambda _: None)
 
     return excepthook
+
+
+def _say_that_it_failed(second: BaseException, value: BaseException, traceback: TracebackType | None) -> None:
+    """The program's own hook raised: said as CPython says it, less our frame."""
+    second.__traceback__ = without_ours(second.__traceback__)
+    sys.stderr.write("Error in sys.excepthook:\n")
+    sys.__excepthook__(type(second), second, second.__traceback__)
+    sys.stderr.write("\nOriginal exception was:\n")
+    sys.__excepthook__(type(value), value, traceback)
 
 
 def _entries(traceback: TracebackType | None) -> list[TracebackType]:

@@ -15,6 +15,7 @@ from gradsan.fix.kinds import can_be_written
 from gradsan.fix.own_reset import is_reset_elsewhere
 from gradsan.fix.program import Place, Program
 from gradsan.fix.tried import built_on
+from gradsan.knowledge.effects import does
 from gradsan.report import Fix, FixKind
 from gradsan.source.names import (
     Code,
@@ -197,6 +198,22 @@ def _counts_up(statement: ast.AST) -> TypeGuard[ast.AugAssign]:
     return False
 
 
+def _was_drawn_along(program: Program) -> bool:
+    """Whether a function that led to its creation draws from what a network gave: `action = policy(x).sample()`.
+
+    It is a record of what was done. A buffer that is handed on has a method of that name, too.
+    """
+    return any(map(_draws_from_what_it_computes, program.apart_from_the_pass(program.diagnosis.made)))
+
+
+def _draws_from_what_it_computes(place: Place) -> bool:
+    own = [each for each in place.tree.statements if place.tree.scope(each) is place.scope]
+    computed = set(map(place.text, chain.from_iterable(map(targets, own))))
+    drawing = (call.func for call in calls(own) if does(called_name(call), "draws"))
+    drawn = [each.value for each in drawing if isinstance(each, ast.Attribute)]
+    return any(isinstance(each, ast.Call) or place.text(each) in computed for each in drawn)
+
+
 def _is_built_of_its_own_items(program: Program) -> bool:
     """Whether a function that led to its creation calls itself, as one does that goes through a tree."""
     scopes = [each.scope for each in program.known(program.diagnosis.made)]
@@ -224,5 +241,6 @@ SIGNS: Mapping[Sign, Callable[[Program], bool]] = {
     "several terms are added": _adds_several,
     "it is renewed on schedule": _is_renewed_on_schedule,
     "the loop takes batches": _takes_batches,
+    "it was drawn along": _was_drawn_along,
     "it is built of its own items": _is_built_of_its_own_items,
 }

@@ -132,7 +132,7 @@ def classes_of(incident: Incident) -> set[str]:
     """The classes in whose methods `self` may have been said: where it is read, or where a memo is filled."""
     loop = incident.repetition if isinstance(incident, SecondPass) else None
     enters = None if loop is not None and loop.memo else getattr(incident, "enters", None)
-    where = enters or getattr(incident, "made", None)
+    where = enters or getattr(incident, "made", None) or getattr(incident, "saver", None)
     return classes_in(() if where is None else where.stack)
 
 

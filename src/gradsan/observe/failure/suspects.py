@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from math import prod
 from typing import Any
 
 from gradsan.facts.incident import SavedValue, Suspect
@@ -45,11 +44,14 @@ def suspects_in(graph: Graph, value: SavedValue, scene: Scene) -> tuple[Suspect,
 
 
 def is_seen_through(leaf: Any, value: SavedValue) -> bool:  # noqa: ANN401 # a tensor
-    """Whether a value is a leaf, or seen through it: then both count the same edits."""
+    """Whether a value is a leaf, or seen through it: then both count the same edits.
+
+    What has no history is no view of a leaf; it may still be saved with its dimensions in another order.
+    """
     is_view = value.op is not None
     if is_view and value.op not in REARRANGING:
         return False
-    return version_of(leaf) == value.version and (is_view or leaf.numel() == prod(value.shape))
+    return version_of(leaf) == value.version and (is_view or sorted(leaf.shape) == sorted(value.shape))
 
 
 def bare(name: str) -> str:
