@@ -26,6 +26,20 @@ export interface Effects {
   readonly parameters_cut_off: readonly string[];
   readonly parameters_changed: readonly string[] | null;
   readonly ends_error: boolean | null;
+  readonly seen: Seen | null;
+}
+
+export interface GraphMemory {
+  readonly ops: number; // at most, and so on
+  readonly saved_bytes: number;
+  readonly ops_a_step: number; // where it grows
+  readonly bytes_a_step: number;
+}
+
+export interface Seen {
+  readonly passes: number;
+  readonly with_fix: GraphMemory;
+  readonly without_fix: GraphMemory;
 }
 
 export interface Edit {
@@ -59,6 +73,7 @@ export interface Finding {
   readonly fixes: readonly Fix[];
   readonly notes: readonly string[];
   readonly holder: string;
+  readonly held: GraphMemory | null;
   readonly now: string;
   readonly about: readonly string[];
 }

@@ -4,7 +4,6 @@ import type { Details, Finding, Fix } from "./data";
 import { diffRows, editRows, newLines, type DiffRow } from "./diff_rows";
 import { button, h, prose } from "./dom";
 import { sourceView } from "./source_view";
-import { heldBy } from "./timeline_items";
 import { observed, whatIf } from "./what_if";
 
 async function copied(text: string): Promise<void> {
@@ -105,9 +104,8 @@ export function headline(finding: Finding): HTMLElement {
 }
 
 /** How much a problem that raises no error is about: as the run showed it, else as the report says. */
-function amountOf(finding: Finding, details: Details | null): string {
-  const held = finding.holder && details?.timeline ? heldBy(details.timeline, finding.holder) : null;
-  if (held) return observed(finding.holder, held);
+function amountOf(finding: Finding): string {
+  if (finding.held) return observed(finding.holder, finding.held);
   return finding.now && `The problem concerns ${finding.now}.`;
 }
 
@@ -133,7 +131,7 @@ export function explanation(finding: Finding, details: Details | null): HTMLElem
     "article",
     { class: "explanation" },
     h("div", { class: "columns" }, left, right),
-    finding.fixes.length ? whatIf(finding.fixes, amountOf(finding, details), unreplayed(finding)) : null,
+    finding.fixes.length ? whatIf(finding.fixes, amountOf(finding), unreplayed(finding)) : null,
     h(
       "details",
       { class: "card about" },

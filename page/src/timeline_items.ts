@@ -98,36 +98,6 @@ export function largestHolder(timeline: Timeline, measure: Measure): { name: str
   return found;
 }
 
-export interface Held {
-  readonly ops: number; // at most, and so on
-  readonly saved_bytes: number;
-  readonly ops_a_step: number; // where it grows
-  readonly bytes_a_step: number;
-}
-
-/** What a name was seen to hold of earlier steps; null: it was not among the holders. */
-export function heldBy(timeline: Timeline, name: string): Held | null {
-  const holder = timeline.holders.indexOf(name);
-  const shares = timeline.samples.map((each) => each.shares.find((share) => share.holder === holder));
-  if (holder < 0 || !shares.some(Boolean)) return null;
-  const amounts = (measure: Measure): number[] => shares.map((each) => each?.[measure] ?? 0);
-  const growth = (measure: Measure): number => {
-    const held = amounts(measure);
-    const rates = timeline.samples.slice(1).map((each, place) => {
-      const passes = each.number - (timeline.samples[place]?.number ?? 0);
-      return ((held[place + 1] ?? 0) - (held[place] ?? 0)) / Math.max(passes, 1);
-    });
-    const rising = rates.filter((rate) => rate > 0);
-    return rising.length ? median(rising) : 0;
-  };
-  return {
-    ops: Math.max(...amounts("ops")),
-    saved_bytes: Math.max(...amounts("saved_bytes")),
-    ops_a_step: growth("ops"),
-    bytes_a_step: growth("saved_bytes"),
-  };
-}
-
 /** Runs of samples that follow one another; between two runs nobody looked, for a part of the run that can be seen. */
 export function stretches(samples: readonly Sample[], passes = 0): [number, number][] {
   const usual = median(samples.slice(1).map((each, place) => each.number - (samples[place]?.number ?? 0)));

@@ -1,8 +1,7 @@
 // What each fix would do, beside one another.
 
-import type { Effects, Fix } from "./data";
+import type { Effects, Fix, GraphMemory } from "./data";
 import { h, prose } from "./dom";
-import type { Held } from "./timeline_items";
 import { count, size } from "./words";
 
 const UNKNOWN = "not known";
@@ -22,6 +21,24 @@ function amount(bytes: number | null): HTMLElement {
   return h("td", {}, bytes ? `about ${size(bytes)}` : "nothing");
 }
 
+function held(memory: GraphMemory): string {
+  return inCell(memory.ops, memory.saved_bytes);
+}
+
+function added(memory: GraphMemory): string {
+  return inCell(memory.ops_a_step, memory.bytes_a_step);
+}
+
+function inCell(ops: number, bytes: number): string {
+  const known = [...(ops ? [count(ops, "op")] : []), ...(bytes ? [`about ${size(bytes)}`] : [])];
+  return known.join(" and ") || "nothing";
+}
+
+/** What was seen with a fix, and without it. */
+function beside(now: string, before: string): HTMLElement {
+  return h("td", { class: "compared" }, now === before ? `${now}, as without it` : `${now} instead of ${before}`);
+}
+
 function names(parameters: readonly string[] | null, isKnown: boolean): HTMLElement {
   if (parameters === null || !isKnown) return h("td", { class: "unknown" }, UNKNOWN);
   if (!parameters.length) return h("td", { class: "good" }, "none");
@@ -32,16 +49,18 @@ function names(parameters: readonly string[] | null, isKnown: boolean): HTMLElem
 function row(made: Fix): HTMLElement {
   const { fix } = made;
   const effects: Effects = fix.effects;
-  const isReplayed = effects.saved_bytes !== null;
+  const { seen } = effects;
+  const isReplayed = effects.walked_ops !== null;
+  const isCompared = fix.verified === true && (seen ?? effects.parameters_changed) !== null; // a trial that cuts a parameter off proves nothing
   return h(
     "tr",
     {},
     h("th", { scope: "row" }, prose(fix.title)),
     cell(answer(fix.verified ?? effects.ends_error, "yes", "no")),
-    amount(effects.saved_bytes),
-    amount(effects.kept_bytes),
-    names(effects.parameters_cut_off, isReplayed),
-    names(effects.parameters_changed, isReplayed),
+    seen ? beside(held(seen.with_fix), held(seen.without_fix)) : amount(effects.saved_bytes),
+    seen ? beside(added(seen.with_fix), added(seen.without_fix)) : amount(effects.kept_bytes),
+    names(effects.parameters_cut_off, isReplayed || isCompared),
+    names(effects.parameters_changed, isReplayed || isCompared),
     verified(made),
   );
 }
@@ -98,9 +117,9 @@ const REHEARSED = [
 const PLAIN = ["Fix", "Gradients", "Is there an edit?", "Verified"];
 
 /** What was seen of a problem that raises no error: how much is held at most, and what every step adds. */
-export function observed(name: string, held: Held): string {
+export function observed(name: string, held: GraphMemory): string {
   const parts = (ops: number, bytes: number): string =>
-    [count(Math.round(ops), "op"), ...(bytes ? [`about ${size(bytes)} of saved values`] : [])].join(" and ");
+    [count(ops, "op"), ...(bytes ? [`about ${size(bytes)} of saved values`] : [])].join(" and ");
   const most = `In the run, \`${name}\` held at most ${parts(held.ops, held.saved_bytes)} of earlier steps`;
   const freed = held.saved_bytes ? "" : ", and none of their saved values: each `backward()` had freed them";
   const growth = held.ops_a_step ? `. Where it grew, every step added ${parts(held.ops_a_step, held.bytes_a_step)}` : "";
@@ -110,12 +129,15 @@ export function observed(name: string, held: Held): string {
 /** `now`: how much of the graph a problem that raises no error is about; `why`: why nothing was replayed, if so. */
 export function whatIf(fixes: readonly Fix[], now: string, why: string): HTMLElement {
   const isRun = fixes.some(isRehearsed);
+  const passes = fixes.find((each) => each.fix.effects.seen)?.fix.effects.seen?.passes;
+  const looked = passes && count(passes, "backward pass", "backward passes");
   return h(
     "div",
     { class: "card what-if" },
     h("h2", {}, "What if"),
     now ? h("p", { class: "now" }, prose(now)) : null,
     isRun ? null : h("p", { class: "now quiet" }, `${why} How much would be held with a fix is not known.`),
+    looked ? h("p", { class: "now quiet" }, `Of a fix that was run: as seen in the first ${looked}, with it and without.`) : null,
     isRun ? table(REHEARSED, fixes.map(row)) : table(PLAIN, fixes.map(plainRow)),
   );
 }

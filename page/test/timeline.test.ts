@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { Timeline, TimelineEvent } from "../src/data";
-import { course, heldBy, largestHolder, positions, stacked, stretches, tellingMeasure } from "../src/timeline_items";
+import { course, largestHolder, positions, stacked, stretches, tellingMeasure } from "../src/timeline_items";
 
 function event(kind: TimelineEvent["kind"], step: number, number: number | null = null, created = 0): TimelineEvent {
   return { kind, line: 0, nth: 1, step, number, created, ops: null, retains: false, failed: false };
@@ -46,13 +46,6 @@ test("holders are stacked, and those that hold nothing left out", () => {
   ]);
   expect(tellingMeasure(run)).toBe("ops");
   expect(largestHolder(run, "ops")).toMatchObject({ name: "total", most: 6 });
-});
-
-test("what a name held at most, and what each step added where it grew", () => {
-  const run = timeline({ samples: [sample(0, 4), sample(1, 4, 0, 11), sample(2, 4, 0, 22), sample(3, 4), sample(4, 4, 0, 11)] });
-
-  expect(heldBy(run, "total")).toEqual({ ops: 22, saved_bytes: 0, ops_a_step: 11, bytes_a_step: 0 });
-  expect(heldBy(run, "history")).toBeNull();
 });
 
 test("where nobody looked, nothing is drawn", () => {

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from gradsan.facts.culprit import Culprit, Holder
 from gradsan.facts.details import Details
+from gradsan.facts.graph_memory import GraphMemory
 from gradsan.facts.location import Location, in_cell
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Effects",
     "Fix",
     "FixKind",
+    "GraphMemory",
     "Holder",
     "OpState",
     "Origin",
@@ -28,6 +30,7 @@ __all__ = [
     "RaisedError",
     "Report",
     "Safety",
+    "Seen",
     "Severity",
     "Summary",
 ]
@@ -98,15 +101,28 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Effects:
-    """What a fix would do to the program, as the simulator predicts it, where its edit is what was simulated."""
+class Seen:
+    """What two runs showed, one with a fix and one as the program is, when their first backward passes began."""
 
-    saved_bytes: int | None = None  # kept at the peak, with the fix applied
+    passes: int  # so many of them
+    with_fix: GraphMemory  # at most, all that was alive; what every step adds, of what grows without the fix
+    without_fix: GraphMemory
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a fix does to the program: seen where it was run with it, or predicted by the simulator.
+
+    It is predicted where the edit is what was simulated; what was seen of it takes the place of that.
+    """
+
+    saved_bytes: int | None = None  # kept at the peak, with the fix applied; where `seen`, of the passes looked at
     parameters_cut_off: tuple[str, ...] = ()  # they would receive no gradient from the failing pass any more
-    kept_bytes: int | None = None  # still kept when the pass is over: what every step adds
+    kept_bytes: int | None = None  # still kept when the pass is over, where predicted: what every step adds
     walked_ops: int | None = None  # by the pass
     parameters_changed: tuple[str, ...] | None = None  # they would receive another gradient; None: not to be known
     ends_error: bool | None = None  # None: not to be known
+    seen: Seen | None = None  # None: not run, or nothing was seen to grow without it
 
 
 @dataclass(frozen=True, slots=True)

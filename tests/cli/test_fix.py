@@ -461,3 +461,29 @@ def test_gradient_that_enters_the_loss_is_no_constant(tmp_path: Path, first: str
 
     assert done.returncode == 0
     assert f"return torch.autograd.grad(value.sum(), given, {argument})[0]" in program.read_text(encoding="utf-8")
+
+
+def test_what_a_fix_does_to_memory_is_seen_by_running_it(tmp_path: Path) -> None:
+    """The same figures each time: nothing in them hangs on a clock."""
+    example = Path(__file__).parents[2] / "examples/running_loss/broken.py"
+    (tmp_path / "train.py").write_text(example.read_text(encoding="utf-8"), encoding="utf-8")
+
+    words = "--format", "json", "--verify", "python train.py"
+    reports = [fix(tmp_path, *words, XDG_CACHE_HOME=str(tmp_path.parent / name)).stdout for name in ("one", "two")]
+
+    one, two = (json.loads(each)["diagnoses"][0]["fixes"][0] for each in reports)
+    assert (one["kind"], one["verified"]) == ("item", True)
+    assert one["effects"] == two["effects"]
+    assert one["effects"] == {
+        "saved_bytes": 17156,
+        "kept_bytes": 0,
+        "walked_ops": None,
+        "parameters_cut_off": [],
+        "parameters_changed": [],
+        "ends_error": None,
+        "seen": {
+            "passes": 32,
+            "with_fix": {"ops": 10, "saved_bytes": 17156, "ops_a_step": 0, "bytes_a_step": 0},
+            "without_fix": {"ops": 164, "saved_bytes": 17156, "ops_a_step": 11, "bytes_a_step": 0},
+        },
+    }

@@ -45,6 +45,7 @@ class Acted(Workshop):
         reference: str | None = None,
         noted: tuple[int, ...] = (),  # noqa: ARG002 # as the real one
         line: Line | None = None,  # noqa: ARG002 # as above
+        weighs: bool = False,  # noqa: ARG002 # as above
     ) -> Trial:
         """How it would end."""
         return self._act(changed.get(MAIN, SOURCE.encode()).decode(), reference)

@@ -22,7 +22,7 @@ from gradsan.facts.details import (
     TimelineEvent,
 )
 from gradsan.facts.location import Frame
-from gradsan.report import Culprit
+from gradsan.report import Culprit, Effects, GraphMemory, Seen
 from gradsan.show.html import html
 from show.chromium import FOUND, Tab, chromium
 from show.scenes import CARRIED, LEAK, NEEDLESS, at, report
@@ -201,6 +201,29 @@ def test_fixes_of_a_silent_problem_are_compared_too(tab: Tab, tmp_path: Path) ->
     ]
     assert tab.texts(".what-if thead th") == ["Fix", "Gradients", "Is there an edit?", "Verified"]
     assert tab.texts(".what-if tbody tr:first-child td") == ["stay as they are", "yes", "not tried"]
+
+
+def test_what_was_seen_of_a_fix_stands_beside_what_is_without_it(tab: Tab, tmp_path: Path) -> None:
+    """A run with the fix has shown it; of a fix that was not tried, nothing is known."""
+    (first, *others) = LEAK.fixes
+    seen = Seen(32, GraphMemory(10, 17_156), GraphMemory(164, 17_156, 11))
+    effects = Effects(saved_bytes=17_156, kept_bytes=0, parameters_changed=(), seen=seen)
+    tried = replace(LEAK, fixes=(replace(first, verified=True, effects=effects), *others))
+    file = tmp_path / "report.html"
+    file.write_text(html(report(tried)), encoding="utf-8")
+    tab.open(file)
+
+    assert tab.texts(".what-if tbody tr:first-child td") == [
+        "✓ yes",
+        "10 ops and about 17.2 KB instead of 164 ops and about 17.2 KB",
+        "nothing instead of 11 ops",
+        "none",
+        "none",
+        "✓ by running it",
+    ]
+    assert tab.texts(".what-if .now")[1:] == [
+        "Of a fix that was run: as seen in the first 32 backward passes, with it and without."
+    ]
 
 
 @pytest.mark.torch

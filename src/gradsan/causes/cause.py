@@ -92,6 +92,8 @@ class Cause:
 
     # For a silent cause: a run counts what it is about, so that what it has not found did not happen.
     counted_in_runs: ClassVar[bool] = False
+    # Likewise: what it costs is memory that grows from step to step, and a run with the fix shows that it does not.
+    grows: ClassVar[bool] = False
 
     # Its place among the questions that tell the causes of an error apart: contexts that change the answer come first.
     # None: no error of PyTorch's has this cause.

@@ -31,6 +31,7 @@ class GraphLeak(Cause):
     name = "graph-leak"
     severity = "warning"
     counted_in_runs = True
+    grows = True
     summary = "a total or a list of losses keeps the graph of every step in memory"
     own_remedies = table(
         Remedy("item", where=("kept",), by_assignment=True),

@@ -29,6 +29,7 @@ class GrowingHistory(Cause):
     name = "growing-history"
     severity = "warning"
     counted_in_runs = True
+    grows = True
     summary = "every backward pass goes through all earlier steps: each step is slower than the last"
     own_remedies = table(
         Remedy("detach", where=("single use", "boundary", "use"), drops_retain=True),

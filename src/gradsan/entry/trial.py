@@ -21,12 +21,10 @@ from gradsan.entry.session import Session
 from gradsan.fix.arrangement import UNCHECKED, Arrangement
 from gradsan.observe.given_gradients import GivenGradients
 from gradsan.observe.guarding import say
-from gradsan.observe.ledger.budget import Budget
 from gradsan.observe.private import private
 from gradsan.observe.reference_runs.references import reference, without_version_checks
+from gradsan.observe.thoroughness import be_thorough
 from gradsan.report import Diagnosis, Report
-
-_GRANT = 5.0  # seconds for costly searches: what a trial overlooks would be called fixed
 
 
 class Trial:
@@ -40,8 +38,10 @@ class Trial:
         self._sites: dict[int, int | None] = {}  # by the numbers of ops
         self._depth = 0
         self._process, self._began = os.getpid(), time.time()
-        Budget.grant = _GRANT
-        self.session = Session(keeps_ledger=arrangement.reference is None, arriving=self._arriving)
+        be_thorough(weighed=arrangement.weighed)
+        self.session = Session(
+            keeps_ledger=arrangement.reference is None, details=arrangement.weighed > 0, arriving=self._arriving
+        )
         if arrangement.scratch != arrangement.root:
             _import_from(arrangement.scratch, arrangement.root)
             note_writes(arrangement.scratch, arrangement.notes)
@@ -120,6 +120,7 @@ class Trial:
         self._write("caught", self.session.explainer.diagnoses)
         self._file("live").write_bytes(msgspec.json.encode(self.session.explainer.live))
         self._given.ending()
+        timeline = concluded.timeline
         rank = os.environ.get("RANK", "")
         record = {
             "rank": int(rank) if rank.isdecimal() else None,
@@ -136,6 +137,7 @@ class Trial:
             "passes": self._ending.passes,
             "ended_early": self._ending.came,
             "files": self.session.sanitizer.recorder.ownership.seen,
+            "weighed": None if timeline is None else msgspec.to_builtins((timeline.holders, timeline.samples)),
         }
         self._file("steps").write_text(json.dumps(record), encoding="utf-8")
 

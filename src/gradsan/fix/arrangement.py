@@ -9,6 +9,7 @@ from typing import Any
 
 VARIABLE = "GRADSAN_TRIAL"
 Line = tuple[str, int, int, str]  # a file, the first and the last line of a statement, the function
+WEIGHED = 32  # of its first passes: so many are sure to run, and sampled in a second or two
 UNCHECKED = ", unchecked"  # at the end of a reference's name: edits in place stop no pass
 
 
@@ -37,12 +38,13 @@ class Arrangement:
     reference: str | None = None  # a reference run: what its passes are to do
     noted: tuple[int, ...] = ()  # what it goes by, and another reference has noted
     line: Line | None = None  # of the program, which it goes by
+    weighed: int = 0  # so many of its first passes: what is alive then is recorded
 
     def environment(self) -> dict[str, str]:
         """The variables that say so; `GRADSAN` brings the sanitizer into every Python that is started."""
         arranged: dict[str, Any] = {"notes": str(self.notes), "root": str(self.root), "scratch": str(self.scratch)}
         arranged |= {"limit": asdict(self.limit), "reference": self.reference}
-        arranged |= {"noted": self.noted, "line": self.line}
+        arranged |= {"noted": self.noted, "line": self.line, "weighed": self.weighed}
         return {"GRADSAN": "1", VARIABLE: json.dumps(arranged)}
 
 
@@ -55,4 +57,4 @@ def arranged(environment: Mapping[str, str] = os.environ) -> Arrangement | None:
     notes, root, scratch = (Path(arranged[name]) for name in ("notes", "root", "scratch"))
     limit, line = Limit(**arranged["limit"]), arranged["line"]
     noted, line = tuple(arranged["noted"]), None if line is None else tuple(line)
-    return Arrangement(notes, root, scratch, limit, arranged["reference"], noted, line)
+    return Arrangement(notes, root, scratch, limit, arranged["reference"], noted, line, arranged["weighed"])

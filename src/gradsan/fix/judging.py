@@ -1,10 +1,12 @@
 """Does a fixed program train as meant? Its steps are compared with a run of the program that needs no edit."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from gradsan.causes.meaning import PLACES, Meaning
+from gradsan.facts.details import Sample
+from gradsan.facts.graph_memory import GraphMemory, growing, held_under, in_memory
 from gradsan.fix.arrangement import UNCHECKED, Line
 from gradsan.fix.given_compared import (
     Difference,
@@ -19,7 +21,7 @@ from gradsan.fix.given_compared import (
     trained_once,
 )
 from gradsan.fix.trials import Trial, Workshop
-from gradsan.report import Diagnosis
+from gradsan.report import Diagnosis, Seen
 
 # What agreeing with each meaning says, for whoever is to believe it.
 _AGREES: dict[Meaning, str] = {
@@ -103,10 +105,30 @@ class Stage:
             return None
         return place.file, place.line, place.end_line or place.line, place.function or ""
 
+    def seen(self, trial: Trial) -> Seen | None:
+        """What a trial with a fix showed beside the program without it, of the same passes; None: nothing grew."""
+        name = None if self.about is None or self.about.culprit is None else self.about.culprit.name
+        if name is None or not trial.samples:
+            return None
+        before = self.workshop.run(self.changed, weighs=True)
+        looked = min(len(before.samples), len(trial.samples))
+        old, new = before.samples[:looked], trial.samples[:looked]
+        holder = growing(old, before.holders, name)
+        if holder is None:
+            return None
+        passes = old[-1].number + 1
+        return Seen(passes, _whole(new, trial.holders, holder), _whole(old, before.holders, holder))
+
     @property
     def fails(self) -> bool:
         """Whether it ends with an error."""
         return self.ran.status != 0
+
+
+def _whole(samples: Sequence[Sample], holders: Sequence[str], holder: str) -> GraphMemory:
+    """All that was alive at most, and how a part of it grew."""
+    whole, part = in_memory(samples), held_under(samples, holders, holder)
+    return replace(part or GraphMemory(0, 0), ops=whole.ops, saved_bytes=whole.saved_bytes)
 
 
 def judge(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:

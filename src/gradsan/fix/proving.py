@@ -70,6 +70,8 @@ class Prover:
     _seen: list[Changed] = field(default_factory=list)  # programs that were tried; two edits may undo one another
     _known: tuple[Diagnosis, ...] = ()  # problems of the program that are not this search's
     _meaning: Meaning = "open"  # what the fix is to mean for the gradients
+    _weighs: bool = False  # what is alive is seen in its trials: it is what the problem costs
+    _effects: dict[FixKind, Effects] = field(default_factory=dict)  # as seen with the first edit of each kind
     _unsaid: Unsaid | None = None  # what only the author of the program knows
     _ends_at: float | None = None  # when the search is given up
     _searches: bool = False  # what the kinds of fix have reason for was in vain: a trial is to decide alone
@@ -82,6 +84,7 @@ class Prover:
         if not fixes:
             return None
         self._meaning = cause(diagnosis.code).meaning(fixes[0].kind, diagnosis.evidence)
+        self._weighs = cause(diagnosis.code).grows
         self._unsaid = unsaid(self._program(diagnosis, self.stage), self._meaning)
         return next(self._paths(diagnosis, self.stage, ()), None) or self._searched(diagnosis)
 
@@ -96,11 +99,28 @@ class Prover:
     def marked(self, diagnosis: Diagnosis, proved: Fix | None) -> Diagnosis:
         """The diagnosis with what is known of its fixes now: the proved one first, and those that leave the problem."""
         others = [fix for fix in diagnosis.fixes if proved is None or fix.kind != proved.kind]
-        # What was predicted of a fix is not to stand beside what was seen of it.
-        known = [replace(fix, verified=False, effects=Effects()) if fix.kind in self._stays else fix for fix in others]
+        known = [self._as_tried(fix) for fix in others]
         notes = tuple(f"{each.fixes[-1].kind} ends the problem, but {each.verdict.why}" for each in self.otherwise)
         fixes = (*(() if proved is None else (proved,)), *known)
         return replace(diagnosis, fixes=fixes, notes=(*diagnosis.notes, *dict.fromkeys(notes)))
+
+    def _as_tried(self, fix: Fix) -> Fix:
+        """What was predicted of a fix is not to stand beside what was seen of it."""
+        tried = self._effects.get(fix.kind, Effects())
+        seen = Effects() if tried.seen is None else tried
+        if fix.kind in self._stays:
+            return replace(fix, verified=False, effects=seen)
+        return fix if tried.seen is None else replace(fix, effects=tried)
+
+    def _with_what_was_seen(self, fix: Fix, trial: Trial) -> Fix:
+        """The fix with what a run with it showed to be alive, beside a run without it."""
+        is_comparable = self._weighs and trial.status == self.stage.ran.status
+        seen = self.stage.seen(trial) if is_comparable else None
+        if seen is None:
+            return fix
+        memory = seen.with_fix
+        effects = replace(fix.effects, saved_bytes=memory.saved_bytes, kept_bytes=memory.bytes_a_step, seen=seen)
+        return replace(fix, effects=effects)
 
     def _paths(
         self, diagnosis: Diagnosis, stage: Stage, made: tuple[Fix, ...], only: FixKind | None = None
@@ -119,6 +139,7 @@ class Prover:
             for each in self._tries(fix, program, stage):
                 so_far = (*made, each.fix)
                 if self._ends(each, diagnosis):
+                    so_far = (self._with_what_was_seen(so_far[0], each.trial), *so_far[1:])
                     verdict = self._verdict(each.trial, so_far)
                     proof = self._judged(Proof(each.files, so_far, verdict, each.trial, each.new))
                     if proof is not None:
@@ -212,7 +233,9 @@ class Prover:
             self._fail(f"{fix.kind} at {places}: the source still has the problem")
             return None
         self.report(f"{fix.kind} at {places}: running the program with it")
-        trial = self.workshop.run(files)
+        trial = self.workshop.run(files, weighs=self._weighs)
+        fix = self._with_what_was_seen(fix, trial)
+        self._effects.setdefault(fix.kind, fix.effects)
         attempt = _Attempt(fix, files, trial, tuple(beyond(trial.diagnoses, self._known)))
         if self._ends(attempt, diagnosis):
             rest = f", then {_found(attempt.new)}" if attempt.new else ""
@@ -227,6 +250,7 @@ class Prover:
         kind = proof.fixes[-1].kind
         self._stays.discard(kind)
         if proof.verdict.agrees:
+            proof = self._with_gradients(proof)
             self.report(f"{kind}: {proof.verdict.why}")
             return proof
         fixes = (*proof.fixes[:-1], replace(proof.fixes[-1], verified=None))
@@ -234,6 +258,13 @@ class Prover:
         self.otherwise.sort(key=lambda each: each.verdict.answer == "differs")  # what may be meant comes first
         self._fail(f"{kind}: the problem is gone, but {proof.verdict.why}")
         return None
+
+    def _with_gradients(self, proof: Proof) -> Proof:
+        """What was compared with the program as it is, and agrees, changes nobody's gradient."""
+        if self._meaning != "same" or self.stage.fails:
+            return proof
+        first = replace(proof.fixes[0], effects=replace(proof.fixes[0].effects, parameters_changed=()))
+        return replace(proof, fixes=(first, *proof.fixes[1:]))
 
     def _in_time(self, whose: str, answer: InTime[T]) -> tuple[T, ...]:
         if answer.exceeded:

@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
+from gradsan.facts.details import Sample
 from gradsan.facts.live_evidence import LiveEvidence
-from gradsan.fix.arrangement import Arrangement, Limit, Line
+from gradsan.fix.arrangement import WEIGHED, Arrangement, Limit, Line
 from gradsan.fix.environment import environment
 from gradsan.fix.given_compared import Steps
 from gradsan.fix.sandbox.plans import Ended, Plan
@@ -49,6 +50,8 @@ class Trial:
     outside: tuple[str, ...] = ()  # files that it wrote outside of the copy it ran in
     live: Mapping[str, LiveEvidence] = field(default_factory=dict)  # by the fingerprint of the error
     files: tuple[str, ...] = ()  # of the user's that ran, as they are named from the working directory
+    holders: tuple[str, ...] = ()  # of what was alive, where that was asked for
+    samples: tuple[Sample, ...] = ()  # of its first passes; none: not asked for, or they would vary
 
 
 class Workshop:
@@ -78,7 +81,7 @@ class Workshop:
         self._tick = tick
         self._limit = Limit(max_steps) if max_steps else Limit(_BEYOND, _SHORT, _SHARE * seconds)
         self._is_limit_given = max_steps is not None
-        self._known: dict[tuple[frozenset[tuple[str, bytes]], str | None, Line | None], Trial] = {}
+        self._known: dict[tuple[frozenset[tuple[str, bytes]], str | None, Line | None, bool], Trial] = {}
 
     def run(
         self,
@@ -87,26 +90,37 @@ class Workshop:
         reference: str | None = None,
         noted: tuple[int, ...] = (),
         line: Line | None = None,
+        weighs: bool = False,
     ) -> Trial:
-        """The program with these files changed; as a reference run, where that is asked."""
-        asked = frozenset(changed.items()), reference, line
+        """The program with these files changed; as a reference run, where that is asked.
+
+        `weighs`: what is alive when its first passes begin is recorded.
+        """
+        asked = frozenset(changed.items()), reference, line, weighs
         if asked not in self._known:
             is_first = not self._known
-            self._known[asked] = trial = self._tried(changed, reference, noted, line)
+            self._known[asked] = trial = self._tried(changed, reference, noted, line, weighs)
             if is_first and not self._is_limit_given:
                 self._limit = _limit_after(trial, self._seconds)
         return self._known[asked]
 
     def _tried(
-        self, changed: Mapping[str, bytes], reference: str | None, noted: tuple[int, ...], line: Line | None
+        self,
+        changed: Mapping[str, bytes],
+        reference: str | None,
+        noted: tuple[int, ...],
+        line: Line | None,
+        weighs: bool,  # noqa: FBT001 # one caller
     ) -> Trial:
         _demand_inside(changed, self.root)
         root = self.root.resolve()
         plan = Plan(new_folder(), root, self.layers, self._command, changed=dict(changed))
-        arranged = Arrangement(plan.notes, root, plan.work, self._limit, reference, noted, line)
+        arranged = Arrangement(plan.notes, root, plan.work, self._limit, reference, noted, line, WEIGHED * weighs)
         plan = replace(plan, environment=environment(arranged))
         with supervised(plan, seconds=self._seconds, tick=self._tick) as ended:
-            return _read(arranged, ended, self._wants)
+            trial = _read(arranged, ended, self._wants)
+        is_by_chance = trial.ended_early and not self._is_limit_given and trial.passes < WEIGHED
+        return replace(trial, samples=()) if is_by_chance else trial  # a clock has said how many passes it makes
 
 
 def has_layers() -> bool:
@@ -136,6 +150,7 @@ def _read(arranged: Arrangement, ended: Ended, wants: Callable[[str], bool]) -> 
         found = (*_diagnoses(caught, arranged), *found)  # a test runner or a launcher lives on, and says that it failed
     records = _records(arranged)
     training = [each for each in records if each["steps"]]
+    holders, samples = _weighed(training)
     return Trial(
         ended.status,
         tuple(each for each in found if wants(each.code)),
@@ -156,7 +171,15 @@ def _read(arranged: Arrangement, ended: Ended, wants: Callable[[str], bool]) -> 
         outside=_outside(arranged.notes),
         live=_live(arranged),
         files=tuple(sorted({file for each in records for file in each["files"]})),
+        holders=holders,
+        samples=samples,
     )
+
+
+def _weighed(records: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, ...], tuple[Sample, ...]]:
+    """What was alive in the first process of those that trained."""
+    found = next((each["weighed"] for each in records), None) or ((), ())
+    return msgspec.convert(found, type=tuple[tuple[str, ...], tuple[Sample, ...]])
 
 
 def _diagnoses(reports: Iterable[Path], arranged: Arrangement) -> tuple[Diagnosis, ...]:

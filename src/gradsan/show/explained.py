@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from gradsan.lifecycle.amounts import count, size
-from gradsan.report import Diagnosis, Edit, Effects, Fix, PathOp
+from gradsan.report import Diagnosis, Edit, Effects, Fix, GraphMemory, PathOp, Seen
 from gradsan.show.typography import DIFF, changed_lines, with_inline_code, wrapped
 
 QUIET = "dim"
@@ -116,7 +116,9 @@ def _costs(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
     if held := memory(diagnosis):
         yield "memory", held
     effects = diagnosis.fixes[0].effects if diagnosis.fixes else Effects()
-    if effects.saved_bytes is not None:
+    if effects.seen is not None:
+        yield "with the fix", witnessed(effects.seen)
+    elif effects.saved_bytes is not None:
         yield "with the fix", foretold(effects, verbose=True)
 
 
@@ -163,3 +165,26 @@ def foretold(effects: Effects, *, verbose: bool) -> str:
         several = len(effects.parameters_changed) != 1
         parts.append(f"{len(effects.parameters_changed)} parameter{'s get' if several else ' gets'} another gradient")
     return "; ".join(parts)
+
+
+def witnessed(seen: Seen) -> str:
+    """What runs with a fix and without it showed to be alive of graphs."""
+    (most, added), (most_without, added_without) = map(_amounts, (seen.with_fix, seen.without_fix))
+    passes = count(seen.passes, "backward pass", "backward passes")
+    return (
+        f"every step adds {_beside(added, added_without)}; at most {_beside(most, most_without)} were held"
+        f" (seen in the first {passes})"
+    )
+
+
+def _amounts(memory: GraphMemory) -> tuple[str, str]:
+    return _amount(memory.ops, memory.saved_bytes), _amount(memory.ops_a_step, memory.bytes_a_step)
+
+
+def _amount(ops: int, saved: int) -> str:
+    parts = [count(ops, "op")] if ops else []
+    return " and ".join([*parts, *([f"about {size(saved)} of saved values"] if saved else [])]) or "nothing"
+
+
+def _beside(now: str, before: str) -> str:
+    return f"{now}, as without it" if now == before else f"{now} instead of {before}"

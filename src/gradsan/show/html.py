@@ -15,6 +15,7 @@ from importlib import resources
 import msgspec
 
 from gradsan.causes import cause
+from gradsan.facts.graph_memory import GraphMemory, held_under
 from gradsan.facts.location import Location, line_of
 from gradsan.report import Details, Diagnosis, Fix, RaisedError, Report, Summary
 from gradsan.show.explained import memory
@@ -81,6 +82,7 @@ class _Finding:
     fixes: tuple[_Fix, ...]
     notes: tuple[str, ...]
     holder: str  # the name that a silent problem is about; empty: none, or an error
+    held: GraphMemory | None  # by that name, as the timeline of the run shows it
     now: str  # how much of the graph a silent problem is about; empty: not known, or an error
     about: tuple[str, ...]  # paragraphs on what kind of problem it is
 
@@ -123,12 +125,14 @@ def _run(report: Report) -> _Run:
         rank=report.rank,
         versions=", ".join(versions),
         summary=report.summary,
-        findings=tuple(map(_finding, report.diagnoses)),
+        findings=tuple(_finding(each, report.details) for each in report.diagnoses),
         details=report.details,
     )
 
 
-def _finding(diagnosis: Diagnosis) -> _Finding:
+def _finding(diagnosis: Diagnosis, details: Details | None) -> _Finding:
+    name = diagnosis.culprit.name if diagnosis.culprit is not None and diagnosis.severity == "warning" else ""
+    timeline = None if details is None else details.timeline
     return _Finding(
         code=diagnosis.code,
         name=diagnosis.name,
@@ -142,7 +146,8 @@ def _finding(diagnosis: Diagnosis) -> _Finding:
         places=tuple(_places(diagnosis)),
         fixes=tuple(map(_fix, diagnosis.fixes)),
         notes=diagnosis.notes,
-        holder=diagnosis.culprit.name if diagnosis.culprit is not None and diagnosis.severity == "warning" else "",
+        holder=name,
+        held=held_under(timeline.samples, timeline.holders, name) if timeline is not None and name else None,
         now=memory(diagnosis) if diagnosis.severity == "warning" else "",
         about=cause(diagnosis.code).explanation(),
     )

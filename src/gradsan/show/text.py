@@ -19,6 +19,7 @@ from gradsan.show.explained import (
     labelled,
     padded,
     shortened,
+    witnessed,
 )
 from gradsan.show.harmless import harmless, neutral
 from gradsan.show.places import NOWHERE, explanation_places, main_place
@@ -53,7 +54,9 @@ def proposal(
         text.append_text(_main_line(line_of(place), place.source or "", width))
     for fix in diagnosis.fixes[:1] if diff else diagnosis.fixes:
         text.append_text(fix_sentence("fix" if fix is diagnosis.fixes[0] else "or", fix, width))
-        if fix.effects.walked_ops is not None:
+        if fix.effects.seen is not None:
+            text.append_text(labelled("with the fix", witnessed(fix.effects.seen), width))
+        elif fix.effects.walked_ops is not None:
             text.append_text(labelled("with the fix", foretold(fix.effects, verbose=verbose), width))
         if (warning := consequence(fix.effects)) is not None:
             text.append_text(labelled("but", warning, width))

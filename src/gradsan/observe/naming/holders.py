@@ -98,6 +98,7 @@ class Search(ABC):
         self._queue: deque[tuple[object, _Access]] = deque()
         self._found: dict[tuple[str, int], Held] = {}
         self._files: dict[str, bool] = {}
+        self.is_whole = True  # nothing was left out for want of time
 
     @abstractmethod
     def _judge(self, tensor: Any) -> tuple[int, bool] | None:  # noqa: ANN401
@@ -124,6 +125,7 @@ class Search(ABC):
                 for _ in range(min(len(self._queue), _OBJECTS_AT_ONCE)):
                     self._search(*self._queue.popleft(), snapshots)
         finally:
+            self.is_whole = not self._queue
             self._queue.clear()
             for snapshot in snapshots:
                 snapshot.clear()
