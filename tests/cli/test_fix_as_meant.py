@@ -463,7 +463,80 @@ OTHER_LOSSES = """\
     to_second.step()
     worth.square().backward(inputs=list(first.parameters()))"""
 
+# A learned optimizer: the program cuts what it has trained, and not what the optimizer itself remembers.
+LEARNED = """
+rnn, head = nn.LSTMCell(1, 4), nn.Linear(4, 1)
+meta = torch.optim.SGD([*rnn.parameters(), *head.parameters()], 0.1)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+
+
+def moved(value, gradient, state):
+    h, c = rnn(gradient, state)
+    return value + head(h), (h, c)
+
+
+def misses(params):
+    return (x @ params["w"] - y).square().mean()
+
+
+params, state = {{"w": torch.randn(3, 1).requires_grad_()}}, {{"w": (torch.zeros(3, 4), torch.zeros(3, 4))}}
+for step in range(4):
+    (gradient,) = torch.autograd.grad(misses(params), params["w"])
+{update}
+    meta.zero_grad()
+    loss.backward()
+    meta.step()
+{cut}
+"""
+IN_PLACE = """\
+    params["w"], state["w"] = moved(params["w"], gradient, state["w"])
+    loss = misses(params)"""
+ANEW = """\
+    new = {}
+    new["w"], state["w"] = moved(params["w"], gradient, state["w"])
+    loss = misses(new)"""
+OF_ITSELF = "    params = {k: v.detach().requires_grad_() for k, v in params.items()}\n"
+OF_NEW = "    params = {k: v.detach().requires_grad_() for k, v in new.items()}\n"
+FORGOTTEN = """\
+    loss.backward()
+    state = {key: tuple(inner_each.detach() for inner_each in value) for key, value in state.items()}
+    meta.step()
+"""
+
+# A state that is cut in one case, and was to be cut in every one.
+CHOSEN = """
+cell, kept = nn.GRUCell(3, 4), True
+opt = torch.optim.SGD(cell.parameters(), 0.1)
+state = torch.zeros(2, 4)
+for _ in range(4):
+    state = cell(torch.randn(2, 3), {read})
+    loss = state.square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
 FIXED = {
+    "what a learned optimizer trains is cut already, and its state is not": (
+        LEARNED.format(update=IN_PLACE, cut=OF_ITSELF),
+        FORGOTTEN + OF_ITSELF,
+    ),
+    "what a learned optimizer gives is new in every step, and its state is not": (
+        LEARNED.format(update=ANEW, cut=OF_NEW),
+        FORGOTTEN + OF_NEW,
+    ),
+    "a state that is cut in one case is cut in each": (
+        CHOSEN.format(read="state if kept else state.detach()"),
+        "cell(torch.randn(2, 3), state.detach())",
+    ),
+    "a state that is cut in the other case is cut in each": (
+        CHOSEN.format(read="state.detach() if not kept else state"),
+        "cell(torch.randn(2, 3), state.detach())",
+    ),
+    "a state that is cut in one case by another name": (
+        CHOSEN.format(read="state if kept else state.new_zeros(2, 4)"),
+        "cell(torch.randn(2, 3), state.detach() if kept else state.new_zeros(2, 4))",
+    ),
     "two losses of one game, each of its own player": (
         PLAYERS.format(passes=OTHER_LOSSES),
         "    second(first(x).softmax(1)).log_softmax(1)[:, 0].mean().square().backward(inputs=",

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from gradsan.facts.held import NOTHING, Held
 from gradsan.fix.carried_between import at_the_boundary, cut_below, without_a_loop
+from gradsan.fix.cut_already import carries_nothing
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expression_text import method
 from gradsan.fix.flow import constants, reads
@@ -98,7 +99,8 @@ def _siblings(program: Program, name: str, use: Place) -> list[str]:
         or (creating.line < use.line and not program.remedy.with_siblings)
     ):
         return []  # no state that is carried on, but several outputs of this step
-    return [each for each in creating.targets if each != name and loads(use.statement, each)]
+    beside = (each for each in creating.targets if each != name and loads(use.statement, each))
+    return [each for each in beside if not carries_nothing(program, each)]
 
 
 def _assigns_several(statement: Statement) -> bool:
