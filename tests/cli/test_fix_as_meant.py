@@ -516,7 +516,110 @@ for _ in range(4):
     opt.step()
 """
 
+# A part that trains itself within the forward, and is given features: the loss of the program trains these.
+INSIDE_FORWARD = """
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.net = nn.Parameter(torch.randn(5, 4)), nn.Linear(4, 4)
+        self.own = torch.optim.SGD({trained}, 0.1)
+
+    def forward(self, z):
+{body}
+
+encoder, head = nn.Sequential(nn.Linear(3, 4), nn.Tanh()), nn.Linear(4, 1)
+part = Part()
+opt = torch.optim.SGD([*encoder.parameters(), *head.parameters()], 0.1)
+for _ in range(3):
+    loss = head(part(encoder(torch.randn(6, 3)))).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+OWN_STEP = """\
+        self.own.zero_grad()
+        miss.backward()
+        self.own.step()
+"""
+QUANTIZER = INSIDE_FORWARD.format(
+    trained="[self.table]",
+    body="""\
+        flat = z.flatten(1)
+        nearest = torch.cdist(flat.detach(), self.table.detach()).argmin(1)
+        miss = (self.table[nearest] - flat).square().mean()
+"""
+    + OWN_STEP
+    + """\
+        code = self.table[nearest].detach()
+        return flat + (code - flat).detach()
+""",
+)
+RATIO = INSIDE_FORWARD.format(
+    trained="self.net.parameters()",
+    body="""\
+        prior = torch.randn_like(z)
+        miss = F.softplus(-self.net(prior)).mean() + F.softplus(self.net(z)).mean()
+"""
+    + OWN_STEP
+    + "        return z - self.net(z)\n",
+)
+MEMORY = INSIDE_FORWARD.format(
+    trained="self.net.parameters()",
+    body="""\
+        for _ in range(2):
+            miss = F.mse_loss(self.net(z).tanh(), z)
+"""
+    + OWN_STEP.replace("        self", "            self").replace("        miss", "            miss")
+    + "        return z + self.net(z).detach()\n",
+)
+NOT_ALONE = QUANTIZER.replace("SGD([self.table]", "SGD([self.table, *encoder.parameters()]").replace(
+    "(code - flat).detach()", "(code - flat).detach() + 0 * self.net(flat)"
+)
+
+# A statement that only cuts.
+ONLY_CUT = """
+table = nn.Embedding(6, 4)
+opt = torch.optim.SGD(table.parameters(), 0.1)
+for step in range(3):
+    rows = table.weight[:3]
+    {cut}
+    loss = rows.square().mean()
+    {after}
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
 FIXED = {
+    "a statement that only cuts goes": (
+        ONLY_CUT.format(cut="rows = rows.detach()", after="print(step)"),
+        "    rows = table.weight[:3]\n    loss = rows",
+    ),
+    "a statement that only takes the data goes": (
+        ONLY_CUT.format(cut="rows = rows.data", after="print(step)"),
+        "    rows = table.weight[:3]\n    loss = rows",
+    ),
+    "a statement that only makes a new tensor of a number goes": (
+        ONLY_CUT.format(cut="print(step)", after="loss = torch.tensor(loss.item())"),
+        "    loss = rows.square().mean()\n    opt.zero_grad()",
+    ),
+    "a cut that gets another name stays a statement": (
+        ONLY_CUT.format(cut="part = rows.detach()", after="loss = part.mean()"),
+        "    part = rows\n",
+    ),
+    "a table that a forward trains does without the features' graph": (
+        QUANTIZER,
+        "(self.table[nearest] - flat.detach()).square()",
+    ),
+    "a ratio that a forward trains does without the features' graph": (
+        RATIO,
+        "softplus(-self.net(prior)).mean() + F.softplus(self.net(z.detach())).mean()",
+    ),
+    "a memory that a forward trains in a loop does without the features' graph": (
+        MEMORY,
+        "F.mse_loss(self.net(z.detach()).tanh(), z.detach())",
+    ),
+    "a part that a forward trains together with what it is given": (NOT_ALONE, "miss.backward(retain_graph=True)"),
     "what a learned optimizer trains is cut already, and its state is not": (
         LEARNED.format(update=IN_PLACE, cut=OF_ITSELF),
         FORGOTTEN + OF_ITSELF,

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from gradsan.causes.choosing import last
 from gradsan.facts.live_evidence import NOTHING_READ, LiveEvidence
-from gradsan.fix.crossings import all_known
 from gradsan.fix.cut_already import carries_nothing
 from gradsan.fix.drafting import Draft
 from gradsan.fix.editing import edited_source, shown_diff
@@ -82,7 +81,7 @@ def _drafts(kind: FixKind, program: Program) -> Iterator[tuple[Draft, bool]]:
     """The changes, and whether each treats every edge over which the pass reaches what is old."""
     is_of_an_edge = kind in _OF_AN_EDGE
     others = _carrying(program) if is_of_an_edge else []
-    known = all_known(program.live) or not is_of_an_edge
+    known = program.knows_every_edge or not is_of_an_edge
     built = ((each.draft, _but(others, each.names)) for each in built_on(kind, program))
     written = ((draft, others) for draft in drafts(kind, program))
     for draft, left in chain(built, written):

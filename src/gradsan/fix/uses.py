@@ -15,7 +15,7 @@ from gradsan.fix.program import Place, Program, common_frames
 from gradsan.fix.revealing import held_at, was_seen
 from gradsan.knowledge.tensors import operation
 from gradsan.source.file import expression as parsed_expression
-from gradsan.source.names import loaded, nodes, targets
+from gradsan.source.names import called_name, loaded, nodes, targets
 from gradsan.source.tree import Statement, Tree, is_simple
 
 
@@ -60,7 +60,7 @@ def _asked(node: ast.AST, name: str) -> list[ast.expr]:
 def detach_here(program: Program, use: Place, load: ast.expr, draft: Draft, like: Held = NOTHING) -> bool:
     """Cut one reading: of the whole, or of the one item that is taken; whether that can be written."""
     name = use.text(load)
-    if _is_cut_there(use.tree, load):
+    if gives_no_graph(use.tree, load):
         return True
     begins_as_none = _may_be_none(use, name) and not _is_asked_for(use, load, name)
     held = held_at(program, use.tree, load, otherwise=NONE if begins_as_none else NOTHING)
@@ -98,13 +98,15 @@ def cut_value(
     return True
 
 
-def _is_cut_there(tree: Tree, load: ast.expr) -> bool:
-    """Whether a reading gives no graph away: `state.detach()`, `state.shape`, `state.new_zeros(3)`."""
+def gives_no_graph(tree: Tree, load: ast.expr) -> bool:
+    """Whether nothing comes of a reading that has its graph: `h.detach()`, `h.shape`, `torch.zeros_like(h)`."""
     match tree.parent(load):
         case ast.Attribute(attr=attr) as asked:
             call = tree.parent(asked)
             is_called = isinstance(call, ast.Call) and call.func is asked
             return operation(attr).graph in ("creates", "describes") or (is_called and operation(attr).cuts)
+        case ast.Call() as call:
+            return operation(called_name(call)).graph == "creates"
     return False
 
 
