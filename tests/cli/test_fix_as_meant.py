@@ -590,7 +590,33 @@ for step in range(3):
     opt.step()
 """
 
+# The losses of all steps in one list, which is summed where the pass is asked for.
+LISTED = """
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+losses = []
+for step in range(3):
+    for part in torch.randn(2, 5, 3):
+        losses.append(net(part).square().mean())
+    opt.zero_grad()
+    {asking}
+    opt.step()
+{after}
+"""
+
 FIXED = {
+    "a list of losses is summed where the pass is asked for": (
+        LISTED.format(asking="sum(losses).backward()", after="print(step)"),
+        "0.1)\nfor step in range(3):\n    losses = []\n",
+    ),
+    "a list of losses is stacked where the pass is asked for": (
+        LISTED.format(asking="torch.stack(losses).sum().backward()", after="print(step)"),
+        "0.1)\nfor step in range(3):\n    losses = []\n",
+    ),
+    "a list of losses is read below the loop, too": (
+        LISTED.format(asking="sum(losses).backward()", after="print(len(losses))"),
+        "0.1)\nlosses = []\nfor step in range(3):\n    losses = []\n",
+    ),
     "a statement that only cuts goes": (
         ONLY_CUT.format(cut="rows = rows.detach()", after="print(step)"),
         "    rows = table.weight[:3]\n    loss = rows",
@@ -855,6 +881,10 @@ for _ in range(3):
 """
 
 REFUSED = {
+    "a list of losses of which the mean is asked": (
+        LISTED.format(asking="torch.stack(losses).mean().backward()", after="print(step)"),
+        "it trains otherwise than what is meant",
+    ),
     "a pass within a pass, over the same ops": (WITHIN, "only its author knows whether the inner backward() is to add"),
     "one loss, of which two players take the gradient": (PLAYERS.format(passes=BY_GRADIENTS), FROM_ONE_POINT),
     "one loss, of which two passes take the gradient": (PLAYERS.format(passes=BY_INPUTS), FROM_ONE_POINT),
