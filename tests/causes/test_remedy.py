@@ -55,7 +55,7 @@ def test_output_is_cut_in_the_loss_that_is_for_others() -> None:
     (for_others,) = remedies_of(diagnosis("GS106", "detach", **{trains: "others"}))
     (for_maker,) = remedies_of(diagnosis("GS106", "detach", **{trains: "its maker"}))
 
-    assert for_others.where == ("earlier loss",)
+    assert for_others.where == ("inner loss", "earlier loss")
     assert for_maker.where == ("hand-over", "use", "later loss", "target")
 
 

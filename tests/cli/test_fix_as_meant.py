@@ -463,7 +463,209 @@ OTHER_LOSSES = """\
     to_second.step()
     worth.square().backward(inputs=list(first.parameters()))"""
 
+# A learned optimizer: the program cuts what it has trained, and not what the optimizer itself remembers.
+LEARNED = """
+rnn, head = nn.LSTMCell(1, 4), nn.Linear(4, 1)
+meta = torch.optim.SGD([*rnn.parameters(), *head.parameters()], 0.1)
+x, y = torch.randn(8, 3), torch.randn(8, 1)
+
+
+def moved(value, gradient, state):
+    h, c = rnn(gradient, state)
+    return value + head(h), (h, c)
+
+
+def misses(params):
+    return (x @ params["w"] - y).square().mean()
+
+
+params, state = {{"w": torch.randn(3, 1).requires_grad_()}}, {{"w": (torch.zeros(3, 4), torch.zeros(3, 4))}}
+for step in range(4):
+    (gradient,) = torch.autograd.grad(misses(params), params["w"])
+{update}
+    meta.zero_grad()
+    loss.backward()
+    meta.step()
+{cut}
+"""
+IN_PLACE = """\
+    params["w"], state["w"] = moved(params["w"], gradient, state["w"])
+    loss = misses(params)"""
+ANEW = """\
+    new = {}
+    new["w"], state["w"] = moved(params["w"], gradient, state["w"])
+    loss = misses(new)"""
+OF_ITSELF = "    params = {k: v.detach().requires_grad_() for k, v in params.items()}\n"
+OF_NEW = "    params = {k: v.detach().requires_grad_() for k, v in new.items()}\n"
+FORGOTTEN = """\
+    loss.backward()
+    state = {key: tuple(inner_each.detach() for inner_each in value) for key, value in state.items()}
+    meta.step()
+"""
+
+# A state that is cut in one case, and was to be cut in every one.
+CHOSEN = """
+cell, kept = nn.GRUCell(3, 4), True
+opt = torch.optim.SGD(cell.parameters(), 0.1)
+state = torch.zeros(2, 4)
+for _ in range(4):
+    state = cell(torch.randn(2, 3), {read})
+    loss = state.square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+# A part that trains itself within the forward, and is given features: the loss of the program trains these.
+INSIDE_FORWARD = """
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.net = nn.Parameter(torch.randn(5, 4)), nn.Linear(4, 4)
+        self.own = torch.optim.SGD({trained}, 0.1)
+
+    def forward(self, z):
+{body}
+
+encoder, head = nn.Sequential(nn.Linear(3, 4), nn.Tanh()), nn.Linear(4, 1)
+part = Part()
+opt = torch.optim.SGD([*encoder.parameters(), *head.parameters()], 0.1)
+for _ in range(3):
+    loss = head(part(encoder(torch.randn(6, 3)))).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+OWN_STEP = """\
+        self.own.zero_grad()
+        miss.backward()
+        self.own.step()
+"""
+QUANTIZER = INSIDE_FORWARD.format(
+    trained="[self.table]",
+    body="""\
+        flat = z.flatten(1)
+        nearest = torch.cdist(flat.detach(), self.table.detach()).argmin(1)
+        miss = (self.table[nearest] - flat).square().mean()
+"""
+    + OWN_STEP
+    + """\
+        code = self.table[nearest].detach()
+        return flat + (code - flat).detach()
+""",
+)
+RATIO = INSIDE_FORWARD.format(
+    trained="self.net.parameters()",
+    body="""\
+        prior = torch.randn_like(z)
+        miss = F.softplus(-self.net(prior)).mean() + F.softplus(self.net(z)).mean()
+"""
+    + OWN_STEP
+    + "        return z - self.net(z)\n",
+)
+MEMORY = INSIDE_FORWARD.format(
+    trained="self.net.parameters()",
+    body="""\
+        for _ in range(2):
+            miss = F.mse_loss(self.net(z).tanh(), z)
+"""
+    + OWN_STEP.replace("        self", "            self").replace("        miss", "            miss")
+    + "        return z + self.net(z).detach()\n",
+)
+NOT_ALONE = QUANTIZER.replace("SGD([self.table]", "SGD([self.table, *encoder.parameters()]").replace(
+    "(code - flat).detach()", "(code - flat).detach() + 0 * self.net(flat)"
+)
+
+# A statement that only cuts.
+ONLY_CUT = """
+table = nn.Embedding(6, 4)
+opt = torch.optim.SGD(table.parameters(), 0.1)
+for step in range(3):
+    rows = table.weight[:3]
+    {cut}
+    loss = rows.square().mean()
+    {after}
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+# The losses of all steps in one list, which is summed where the pass is asked for.
+LISTED = """
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), 0.1)
+losses = []
+for step in range(3):
+    for part in torch.randn(2, 5, 3):
+        losses.append(net(part).square().mean())
+    opt.zero_grad()
+    {asking}
+    opt.step()
+{after}
+"""
+
 FIXED = {
+    "a list of losses is summed where the pass is asked for": (
+        LISTED.format(asking="sum(losses).backward()", after="print(step)"),
+        "0.1)\nfor step in range(3):\n    losses = []\n",
+    ),
+    "a list of losses is stacked where the pass is asked for": (
+        LISTED.format(asking="torch.stack(losses).sum().backward()", after="print(step)"),
+        "0.1)\nfor step in range(3):\n    losses = []\n",
+    ),
+    "a list of losses is read below the loop, too": (
+        LISTED.format(asking="sum(losses).backward()", after="print(len(losses))"),
+        "0.1)\nlosses = []\nfor step in range(3):\n    losses = []\n",
+    ),
+    "a statement that only cuts goes": (
+        ONLY_CUT.format(cut="rows = rows.detach()", after="print(step)"),
+        "    rows = table.weight[:3]\n    loss = rows",
+    ),
+    "a statement that only takes the data goes": (
+        ONLY_CUT.format(cut="rows = rows.data", after="print(step)"),
+        "    rows = table.weight[:3]\n    loss = rows",
+    ),
+    "a statement that only makes a new tensor of a number goes": (
+        ONLY_CUT.format(cut="print(step)", after="loss = torch.tensor(loss.item())"),
+        "    loss = rows.square().mean()\n    opt.zero_grad()",
+    ),
+    "a cut that gets another name stays a statement": (
+        ONLY_CUT.format(cut="part = rows.detach()", after="loss = part.mean()"),
+        "    part = rows\n",
+    ),
+    "a table that a forward trains does without the features' graph": (
+        QUANTIZER,
+        "(self.table[nearest] - flat.detach()).square()",
+    ),
+    "a ratio that a forward trains does without the features' graph": (
+        RATIO,
+        "softplus(-self.net(prior)).mean() + F.softplus(self.net(z.detach())).mean()",
+    ),
+    "a memory that a forward trains in a loop does without the features' graph": (
+        MEMORY,
+        "F.mse_loss(self.net(z.detach()).tanh(), z.detach())",
+    ),
+    "a part that a forward trains together with what it is given": (NOT_ALONE, "miss.backward(retain_graph=True)"),
+    "what a learned optimizer trains is cut already, and its state is not": (
+        LEARNED.format(update=IN_PLACE, cut=OF_ITSELF),
+        FORGOTTEN + OF_ITSELF,
+    ),
+    "what a learned optimizer gives is new in every step, and its state is not": (
+        LEARNED.format(update=ANEW, cut=OF_NEW),
+        FORGOTTEN + OF_NEW,
+    ),
+    "a state that is cut in one case is cut in each": (
+        CHOSEN.format(read="state if kept else state.detach()"),
+        "cell(torch.randn(2, 3), state.detach())",
+    ),
+    "a state that is cut in the other case is cut in each": (
+        CHOSEN.format(read="state.detach() if not kept else state"),
+        "cell(torch.randn(2, 3), state.detach())",
+    ),
+    "a state that is cut in one case by another name": (
+        CHOSEN.format(read="state if kept else state.new_zeros(2, 4)"),
+        "cell(torch.randn(2, 3), state.detach() if kept else state.new_zeros(2, 4))",
+    ),
     "two losses of one game, each of its own player": (
         PLAYERS.format(passes=OTHER_LOSSES),
         "    second(first(x).softmax(1)).log_softmax(1)[:, 0].mean().square().backward(inputs=",
@@ -679,6 +881,10 @@ for _ in range(3):
 """
 
 REFUSED = {
+    "a list of losses of which the mean is asked": (
+        LISTED.format(asking="torch.stack(losses).mean().backward()", after="print(step)"),
+        "it trains otherwise than what is meant",
+    ),
     "a pass within a pass, over the same ops": (WITHIN, "only its author knows whether the inner backward() is to add"),
     "one loss, of which two players take the gradient": (PLAYERS.format(passes=BY_GRADIENTS), FROM_ONE_POINT),
     "one loss, of which two passes take the gradient": (PLAYERS.format(passes=BY_INPUTS), FROM_ONE_POINT),

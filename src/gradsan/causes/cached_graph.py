@@ -47,7 +47,7 @@ class CachedGraph(Cause):
         "recompute": "compute {it} again in every step, instead of keeping it from an earlier one",
         "reset-state": "empty {it} after each step",
         "move-into-loop": "move the context that caches {it} into the loop, around one forward and its backward()",
-        "setting": "if a layer keeps {it}, switch that off where the layer is created: `cached=False`",
+        "setting": "if an option keeps {it}, switch that off: `cached=False`",
     }
     asked = 41
     example = Example(

@@ -205,6 +205,7 @@ def _evidence(incident: Incident) -> dict[str, int | float | str | None]:
         "saved_bytes": incident.consumed_bytes,
         "own_backward": incident.shaped_by,
         "old_part": _role(incident),
+        "inner_pass_trains": "others" if incident.trains_inside else None,
     }
     if incident.owners.apart and incident.owners.served:
         trains_creator = bool(incident.owners.served & incident.owners.freed)

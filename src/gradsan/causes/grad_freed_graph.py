@@ -1,10 +1,11 @@
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from gradsan.causes.cause import Cause, Example, Tempting
 from gradsan.causes.meaning import Meaning
-from gradsan.causes.remedy import Remedy, table
-from gradsan.facts.incident import Incident, SecondPass
+from gradsan.causes.remedy import Remedy, Where, table
+from gradsan.facts.incident import Evidence, Incident, SecondPass
 from gradsan.report import FixKind
 
 
@@ -39,7 +40,7 @@ class GradFreedGraph(Cause):
     # Without a graph of its own, a gradient that enters the loss would be a constant there.
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"retain-graph": "created", "detach": "aimed"}
     titles: ClassVar[dict[FixKind, str]] = {
-        "detach": "detach {it} before {earlier}, which is to give another tensor its gradient",
+        "detach": "detach {it} in the loss of {earlier}, which is there for something else",
         "recompute": "compute {it} again after {earlier}",
     }
     asked = 10
@@ -124,11 +125,32 @@ print("the slope is trained through:", slope.requires_grad)
         """The best first. What a hook returns is part of no loss, and a pass that runs goes through no new graph."""
         if isinstance(incident, SecondPass) and incident.freed_inside:
             return ("retain-graph",)
+        if isinstance(incident, SecondPass) and incident.trains_inside:
+            return ("detach", "retain-graph", "recompute")
         if not isinstance(incident, SecondPass) or incident.freeing.kind == "backward":
             return ("retain-graph", "recompute")
         # A gradient of the very loss is mostly looked at; one of something else becomes part of the loss.
         looked_at = incident.kinship != "none"
         return ("retain-graph", "create-graph") if looked_at else ("create-graph", "retain-graph", "recompute")
+
+    @classmethod
+    def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:
+        """A part that trains itself within a forward does without the graph of what it is given."""
+        usual = super().remedy(kind, evidence)
+        if not _trains_inside(evidence):
+            return usual
+        where: tuple[Where, ...] = ("inner loss", "earlier loss") if kind == "detach" else usual.where
+        return replace(usual, where=where, first_if=None, only_if_shown=False, cuts_later_pass=False)
+
+    @classmethod
+    def meaning(cls, kind: FixKind, evidence: Evidence) -> Meaning:
+        """Its pass is for its own optimizer, and the later one for those that step then."""
+        is_apart = kind == "detach" and _trains_inside(evidence)
+        return "apart" if is_apart else super().meaning(kind, evidence)
+
+
+def _trains_inside(evidence: Evidence) -> bool:
+    return "inner_pass_trains" in evidence
 
 
 def _is_of_a_library(incident: SecondPass) -> bool:

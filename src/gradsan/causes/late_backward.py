@@ -43,7 +43,7 @@ class LateBackward(Cause):
     }
     titles: ClassVar[dict[FixKind, str]] = {
         "reorder": "let `backward()` come between `zero_grad()` and `step()`, so that the step uses its gradients",
-        "combine-losses": "add {it} to the other loss, and call backward() once, before {changed}",
+        "combine-losses": "add up the losses, and call backward() once, on the sum, before {changed}",
     }
     example = Example(
         program="""\

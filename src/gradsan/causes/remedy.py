@@ -36,6 +36,7 @@ Where = Literal[
     "total",  # the statement that adds to a total, together with the pass that is asked of it
     "hand-over",  # where the call that created and freed it returns
     "earlier loss",  # what uses it above the earlier pass
+    "inner loss",  # what the function that asks for the earlier pass reads for that alone
     "later loss",  # what uses it between the two passes
     "target",  # what a loss function is to compare with, where the later loss is computed
     "predicted",  # what each of two losses compares with a prediction of it

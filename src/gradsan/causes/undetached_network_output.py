@@ -132,4 +132,4 @@ opt_g.step()
         """Cut in the earlier loss, where that one is for others than the network's maker."""
         usual = super().remedy(kind, evidence)
         is_for_others = kind == "detach" and evidence.get("earlier_pass_trains") == "others"
-        return replace(usual, where=("earlier loss",)) if is_for_others else usual
+        return replace(usual, where=("inner loss", "earlier loss")) if is_for_others else usual

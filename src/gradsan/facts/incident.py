@@ -160,6 +160,13 @@ class SecondPass:
         return first is not None and second is not None and first < second
 
     @property
+    def trains_inside(self) -> bool:
+        """Whether a forward back-propagated for an optimizer of its own, which has nothing of what was freed."""
+        served, freed = self.owners.served, self.owners.freed
+        is_own = self.owners.by_optimizer and bool(served and freed) and not served & freed
+        return is_own and self.freeing.kind == "backward" and self.freeing.in_forward and not self.freed_inside
+
+    @property
     def doubtful(self) -> int:
         """How doubtful the facts themselves are: where it was created, and which pass freed it."""
         loop = self.repetition

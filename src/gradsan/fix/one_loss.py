@@ -6,13 +6,14 @@ from itertools import combinations, product
 
 from gradsan.facts.held import NOTHING, TENSOR
 from gradsan.facts.location import Location
+from gradsan.fix.asking_calls import asking_call
 from gradsan.fix.drafting import Draft
-from gradsan.fix.flow import assignments, dependents
+from gradsan.fix.flow import assignments, cuts, dependents
 from gradsan.fix.program import Place, Program, callee
 from gradsan.fix.revealing import was_seen
-from gradsan.fix.uses import cut_value, loads, use_of
-from gradsan.source.names import assigned_names, called_name, calls, loaded_names
-from gradsan.source.tree import Statement, is_simple, same, same_as
+from gradsan.fix.uses import cut_value, gives_no_graph, loads, use_of
+from gradsan.source.names import assigned_names, called_name, calls, loaded_names, parameters
+from gradsan.source.tree import Function, Statement, is_simple, same, same_as
 
 
 def in_the_earlier_loss(program: Program, name: str) -> Iterator[Draft]:
@@ -24,6 +25,64 @@ def in_the_later_loss(program: Program, name: str) -> Iterator[Draft]:
     """What the later pass is asked of does without it, where no statement of a later forward reads it."""
     if use_of(program, name) is None:
         yield from _in_one_loss(program, name, below=program.diagnosis.freed, above=program.diagnosis.used)
+
+
+def in_the_inner_loss(program: Program, name: str) -> Iterator[Draft]:
+    """Where the statements that only lead to the pass read what the function was given, or has computed from that.
+
+    What it hands on stays as it is: the caller's loss goes through that to whatever it was computed from.
+    """
+    asking = asking_call(program.places(program.diagnosis.freed))
+    if asking is None or not isinstance(asking[0].scope, Function) or _hands_nothing_on(program):
+        return
+    place, draft = asking[0], Draft()
+    own = _own_statements(place)
+    leading = _only_leading_to(place, own)
+    given = _given(place.scope, name)
+    known = {*given, *_computed_there(given, [each for each in own if each not in leading])}
+    readings = [load for each in leading for one in sorted(known) for load in loads(each, one)]
+    carrying = (each for each in readings if not gives_no_graph(place.tree, each))
+    cut = [cut_value(program, place.tree, each, draft, like=TENSOR) for each in carrying]
+    if cut and all(cut):
+        yield draft
+
+
+def _hands_nothing_on(program: Program) -> bool:
+    """Whether a call asks for the earlier pass, and gives nothing back: its caller may cut what is handed in."""
+    made, freed, used = program.diagnosis.made, program.diagnosis.freed, program.diagnosis.used
+    calling = program.beside(freed, made)
+    return calling is not None and isinstance(calling.statement, ast.Expr) and program.apart(freed, used) is not None
+
+
+def _own_statements(place: Place) -> list[Statement]:
+    """The simple statements of its function, as they stand."""
+    tree = place.tree
+    simple = [each for each in tree.statements if tree.scope(each) is place.scope and is_simple(each)]
+    return sorted(simple, key=tree.line)
+
+
+def _only_leading_to(place: Place, own: list[Statement]) -> list[Statement]:
+    """The pass, and those above it whose values nothing but the pass uses."""
+    leading, needed = [place.statement], loaded_names(place.statement)
+    for each in reversed(own[: own.index(place.statement)]):
+        others = loaded_names([other for other in own if other is not each and other not in leading])
+        if assigned_names(each) & needed and not assigned_names(each) & others:
+            leading.append(each)
+            needed |= loaded_names(each)
+    return leading
+
+
+def _given(function: ast.AST, name: str) -> list[str]:
+    """What the function calls that tensor: by its name, or by the one thing that it is given."""
+    known = [each for each in parameters(function.args) if each != "self"] if isinstance(function, Function) else []
+    return [name] if name in known else known if len(known) == 1 else []
+
+
+def _computed_there(given: list[str], own: list[Statement]) -> set[str]:
+    """The names of values with a graph that statements compute from it: `flat = z.flatten(1)`."""
+    keeping = [each for each in own if isinstance(each, ast.Assign) and not cuts(each)]
+    first = [each for each in keeping if loaded_names(each) & set(given)]
+    return set().union(*(assigned_names(found) for each in first for found in dependents(each, keeping)))
 
 
 def where_aimed_at(program: Program, _name: str) -> Iterator[Draft]:

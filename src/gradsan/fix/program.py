@@ -12,7 +12,7 @@ from gradsan.causes import cause
 from gradsan.causes.remedy import USUAL
 from gradsan.facts.live_evidence import NOTHING_READ, Access, LiveEvidence
 from gradsan.facts.location import Frame, Location
-from gradsan.fix.crossings import others
+from gradsan.fix.crossings import all_known, others
 from gradsan.fix.meant_statement import meant
 from gradsan.report import Diagnosis, FixKind
 from gradsan.source.bounded import inside
@@ -131,6 +131,11 @@ class Program:
     def others(self) -> list["Program"]:
         """The same program as the other edges show it over which the pass reaches what is old: the same trees."""
         return [self._as_shown_by(*other) for other in others(self.diagnosis, self.live)]
+
+    @property
+    def knows_every_edge(self) -> bool:
+        """Whether each of them can be treated."""
+        return all_known(self.live)
 
     def _as_shown_by(self, diagnosis: Diagnosis, live: LiveEvidence) -> "Program":
         other = copy(self)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gradsan.causes.choosing import last
 from gradsan.facts.live_evidence import NOTHING_READ, LiveEvidence
-from gradsan.fix.crossings import all_known
+from gradsan.fix.cut_already import carries_nothing
 from gradsan.fix.drafting import Draft
 from gradsan.fix.editing import edited_source, shown_diff
 from gradsan.fix.kinds import drafts
@@ -80,13 +80,18 @@ def proposals(kind: FixKind, program: Program) -> Iterator[Proposal]:
 def _drafts(kind: FixKind, program: Program) -> Iterator[tuple[Draft, bool]]:
     """The changes, and whether each treats every edge over which the pass reaches what is old."""
     is_of_an_edge = kind in _OF_AN_EDGE
-    others = program.others() if is_of_an_edge else []
-    known = all_known(program.live) or not is_of_an_edge
+    others = _carrying(program) if is_of_an_edge else []
+    known = program.knows_every_edge or not is_of_an_edge
     built = ((each.draft, _but(others, each.names)) for each in built_on(kind, program))
     written = ((draft, others) for draft in drafts(kind, program))
     for draft, left in chain(built, written):
         whole = draft.with_one_of_each(drafts(kind, each) for each in left)
         yield whole or draft, known and whole is not None
+
+
+def _carrying(program: Program) -> list[Program]:
+    """The other edges, but for names that the program itself lets carry nothing over."""
+    return [each for each in program.others() if each.name is None or not carries_nothing(each, each.name)]
 
 
 def _but(others: list[Program], treated: Container[str]) -> list[Program]:

@@ -13,8 +13,9 @@ from gradsan.fix.expression_text import bracketed
 from gradsan.fix.flow import constants, stores
 from gradsan.fix.program import Place, Program, common_frames
 from gradsan.fix.revealing import held_at, was_seen
+from gradsan.knowledge.tensors import operation
 from gradsan.source.file import expression as parsed_expression
-from gradsan.source.names import loaded, nodes, targets
+from gradsan.source.names import called_name, loaded, nodes, targets
 from gradsan.source.tree import Statement, Tree, is_simple
 
 
@@ -59,6 +60,8 @@ def _asked(node: ast.AST, name: str) -> list[ast.expr]:
 def detach_here(program: Program, use: Place, load: ast.expr, draft: Draft, like: Held = NOTHING) -> bool:
     """Cut one reading: of the whole, or of the one item that is taken; whether that can be written."""
     name = use.text(load)
+    if gives_no_graph(use.tree, load):
+        return True
     begins_as_none = _may_be_none(use, name) and not _is_asked_for(use, load, name)
     held = held_at(program, use.tree, load, otherwise=NONE if begins_as_none else NOTHING)
     match use.tree.parent(load):
@@ -89,9 +92,30 @@ def cut_value(
     if code is None:
         return False
     is_choice = isinstance(parsed_expression(code), ast.IfExp)
-    stands_alone = isinstance(tree.parent(node), ast.Call | ast.keyword | ast.Starred | ast.Assign)
-    draft.replace(tree, node, bracketed(code) if is_choice and not stands_alone else code)
+    whole = _choice_of(tree, node, code)
+    stands_alone = isinstance(tree.parent(whole), ast.Call | ast.keyword | ast.Starred | ast.Assign)
+    draft.replace(tree, whole, bracketed(code) if is_choice and not stands_alone else code)
     return True
+
+
+def gives_no_graph(tree: Tree, load: ast.expr) -> bool:
+    """Whether nothing comes of a reading that has its graph: `h.detach()`, `h.shape`, `torch.zeros_like(h)`."""
+    match tree.parent(load):
+        case ast.Attribute(attr=attr) as asked:
+            call = tree.parent(asked)
+            is_called = isinstance(call, ast.Call) and call.func is asked
+            return operation(attr).graph in ("creates", "describes") or (is_called and operation(attr).cuts)
+        case ast.Call() as call:
+            return operation(called_name(call)).graph == "creates"
+    return False
+
+
+def _choice_of(tree: Tree, node: ast.expr, code: str) -> ast.expr:
+    """The choice between a value and its cut, which is none any more: `state if kept else state.detach()`."""
+    match tree.parent(node):
+        case ast.IfExp(body=body, orelse=orelse) as choice if code in (tree.text(body), tree.text(orelse)):
+            return choice
+    return node
 
 
 def cut_code(program: Program, tree: Tree, expression: str, held: Held, draft: Draft) -> str | None:

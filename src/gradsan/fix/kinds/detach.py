@@ -1,20 +1,25 @@
 """Cut the graph of exactly the tensors that carry the old one, where they cross over."""
 
-import ast
 from collections.abc import Iterator
 
-from gradsan.facts.held import NOTHING, Held
 from gradsan.fix.carried_between import at_the_boundary, cut_below, without_a_loop
 from gradsan.fix.drafting import Draft
 from gradsan.fix.expression_text import method
 from gradsan.fix.flow import constants, reads
 from gradsan.fix.keeping import added_at, as_tensor, kept_by
 from gradsan.fix.kinds import Places, named
-from gradsan.fix.one_loss import in_the_earlier_loss, in_the_later_loss, where_aimed_at, where_each_is_predicted
+from gradsan.fix.one_loss import (
+    in_the_earlier_loss,
+    in_the_inner_loss,
+    in_the_later_loss,
+    where_aimed_at,
+    where_each_is_predicted,
+)
 from gradsan.fix.program import Place, Program, common_frames, frames
-from gradsan.fix.revealing import held_above, held_below, was_seen
-from gradsan.fix.uses import cut_value, detach_here, loads, use_of
-from gradsan.source.tree import Function, Statement
+from gradsan.fix.revealing import held_above, held_below
+from gradsan.fix.siblings import cut_with_siblings
+from gradsan.fix.uses import cut_value, use_of
+from gradsan.source.tree import Function
 
 
 def _where_kept(program: Program, name: str) -> Iterator[Draft]:
@@ -69,41 +74,8 @@ def _where_used_alone(program: Program, name: str) -> Iterator[Draft]:
 def _where_used(program: Program, name: str) -> Iterator[Draft]:
     """`name.detach()` in place of `name`; the other halves of a state that are carried together go along."""
     use, draft = use_of(program, name), Draft()
-    if use is not None and _cut_with_siblings(program, use, name, draft):
+    if use is not None and cut_with_siblings(program, use, name, draft):
         yield draft
-
-
-def _cut_with_siblings(program: Program, use: Place, name: str, draft: Draft) -> bool:
-    """Every reading of it, and of its other halves; whether that can be written."""
-    taken_for = dict.fromkeys(_siblings(program, name, use), _unseen(program, name, use))
-    return all(
-        detach_here(program, use, load, draft, like)
-        for each, like in {name: NOTHING, **taken_for}.items()
-        for load in loads(use.statement, each)
-    )
-
-
-def _unseen(program: Program, name: str, use: Place) -> Held:
-    """What the other halves of a state are taken for: what the run saw the named one to be."""
-    return held_above(program, use.tree, use.statement, name) if was_seen(program, name) else NOTHING
-
-
-def _siblings(program: Program, name: str, use: Place) -> list[str]:
-    """The names that the creating statement takes out of one value together with it, and that are read beside it."""
-    here = [each for each in program.known(program.diagnosis.made) if each.function == use.function]
-    creating = next((each for each in here if name in each.targets), None)
-    if (
-        creating is None
-        or _assigns_several(creating.statement)
-        or (creating.line < use.line and not program.remedy.with_siblings)
-    ):
-        return []  # no state that is carried on, but several outputs of this step
-    return [each for each in creating.targets if each != name and loads(use.statement, each)]
-
-
-def _assigns_several(statement: Statement) -> bool:
-    """Whether it only saves lines: `a, b = first(x), second(x)`."""
-    return isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Tuple)
 
 
 def _once_a_step(program: Program, name: str, use: Place) -> bool:
@@ -132,6 +104,7 @@ PLACES: Places = {
             "creation": _where_created,
             "hand-over": _where_handed_over,
             "earlier loss": in_the_earlier_loss,
+            "inner loss": in_the_inner_loss,
             "later loss": in_the_later_loss,
             "single use": _where_used_alone,
             "use": _where_used,

@@ -14,7 +14,7 @@ from gradsan.source.arguments import without
 from gradsan.source.changes import Changes
 from gradsan.source.names import called_name, nodes, targets
 from gradsan.source.placing import code_of, nested
-from gradsan.source.tree import Tree, same
+from gradsan.source.tree import Tree, same, same_as
 
 
 def _where_it_is_cut(program: Program) -> Iterator[Draft]:
@@ -79,15 +79,26 @@ def _joined_up(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
             case ast.Call() if node in meant:
                 continue
             case ast.Call(func=ast.Attribute(value=value, attr=name), args=[], keywords=[]) if _bares(name):
-                draft.replace(place.tree, node, place.tree.text(value))
+                _put(place, node, place.text(value), draft)
             case ast.Call(func=ast.Attribute(value=value, attr="sample") as func):
                 draft.replace(place.tree, func, place.tree.text(func).removesuffix("sample") + "rsample")
             case ast.Attribute(value=value, attr="data"):
-                draft.replace(place.tree, node, place.tree.text(value))
+                _put(place, node, place.text(value), draft)
             case _:
                 continue
         yield draft
         return
+
+
+def _put(place: Place, cut: ast.expr, code: str, draft: Draft) -> None:
+    """An expression in the place of its cut; a statement that would then do nothing, as `table = table`, goes."""
+    match place.statement:
+        case ast.Expr(value=only) if only is cut:
+            draft.remove(place.tree, place.statement)
+        case ast.Assign(targets=[target], value=given) if given is cut and same_as(target, code):
+            draft.remove(place.tree, place.statement)
+        case _:
+            draft.replace(place.tree, cut, code)
 
 
 def _rebuilt(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
@@ -99,7 +110,7 @@ def _rebuilt(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
     bare, stacked = _unbared(place.tree, given), _stacked(place.tree, given)
     for way in (bare, stacked) if isinstance(given, ast.BinOp | ast.Call) else (stacked, bare):
         draft = Draft()
-        draft.replace(place.tree, building, way)
+        _put(place, building, way, draft)
         for value in _fed(place, given):
             draft.replace(place.tree, value, _unbared(place.tree, value))
         yield draft

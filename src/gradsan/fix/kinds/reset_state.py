@@ -103,7 +103,10 @@ def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
 
     Where the pass is asked for in some iterations only, several of them make one loss: there, it is below the pass.
     """
-    parted = program.parted(program.diagnosis.enters, program.diagnosis.used)
+    diagnosis = program.diagnosis
+    # What is put together in the statement of the pass itself was added to where its terms are created.
+    adding_at = (diagnosis.enters, diagnosis.made)
+    parted = next(filter(None, (program.parted(each, diagnosis.used) for each in adding_at)), None)
     if parted is None:
         return
     adding, passing = parted
