@@ -1947,4 +1947,138 @@ for _ in range(24):
             ),
         ),
     ),
+    Rule(
+        "What a loss leaves in a network through which it trains another one is not meant for that network's own step.",
+        under=(
+            _found(
+                "an actor whose loss ends with a penalty on its actions",
+                "GS303",
+                "critic_opt",
+                """
+actor, critic = nn.Linear(3, 2), nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 1))
+actor_opt = torch.optim.Adam(actor.parameters(), lr=1e-3)
+critic_opt = torch.optim.Adam(critic.parameters(), lr=1e-3)
+for _ in range(12):
+    state, taken, value = torch.randn(16, 3), torch.randn(16, 2), torch.randn(16, 1)
+    td_loss = F.mse_loss(critic(torch.cat([state, taken], 1)), value)
+    td_loss.backward()
+    critic_opt.step()
+    critic_opt.zero_grad()
+    action = actor(state).tanh()
+    actor_loss = -critic(torch.cat([state, action], 1)).mean() + 0.01 * action.square().mean()
+    actor_loss.backward()
+    actor_opt.step()
+    actor_opt.zero_grad()
+""",
+            ),
+            _found(
+                "a generator whose loss ends with the distance to the target",
+                "GS303",
+                "self.opt_d",
+                """
+class Trainer:
+    def __init__(self):
+        self.gen = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), nn.Conv2d(4, 1, 3, padding=1))
+        self.judge = nn.Sequential(nn.Conv2d(1, 4, 3, stride=2), nn.LeakyReLU(0.2), nn.Flatten(), nn.Linear(36, 1))
+        self.opt_g = torch.optim.Adam(self.gen.parameters(), lr=1e-3)
+        self.opt_d = torch.optim.Adam(self.judge.parameters(), lr=1e-3)
+
+    def step_g(self, x, y):
+        fake = self.gen(x)
+        loss = 0.1 * F.softplus(-self.judge(fake)).mean() + F.l1_loss(fake, y)
+        self.opt_g.zero_grad()
+        loss.backward()
+        self.opt_g.step()
+        return fake.detach()
+
+    def step_d(self, fake, y):
+        loss = F.softplus(-self.judge(y)).mean() + F.softplus(self.judge(fake)).mean()
+        loss.backward()
+        self.opt_d.step()
+        self.opt_d.zero_grad()
+
+trainer = Trainer()
+for _ in range(12):
+    x, y = torch.randn(4, 1, 8, 8), torch.randn(4, 1, 8, 8)
+    trainer.step_d(trainer.step_g(x, y), y)
+""",
+            ),
+            _found(
+                "a controller that is rolled out in a learned model without biases",
+                "GS303",
+                'opts["model"]',
+                """
+class Dynamics(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.utils.parametrizations.spectral_norm(nn.Linear(4, 8, bias=False))
+        self.outer = nn.utils.parametrizations.spectral_norm(nn.Linear(8, 3, bias=False))
+
+    def forward(self, state, action):
+        return state + self.outer(torch.cat([state, action], 1).matmul(self.inner.weight.T).tanh())
+
+model, controller = Dynamics(), nn.Linear(3, 1)
+opts = {
+    "model": torch.optim.SGD(model.parameters(), lr=0.05),
+    "controller": torch.optim.SGD(controller.parameters(), lr=0.05),
+}
+for _ in range(12):
+    state, action = torch.randn(8, 3), torch.randn(8, 1)
+    F.mse_loss(model(state, action), 0.9 * state).backward()
+    opts["model"].step()
+    opts["model"].zero_grad()
+    cost = torch.zeros(())
+    for _ in range(4):
+        action = controller(state)
+        state = model(state, action)
+        cost = cost + state.square().mean() + 0.1 * action.square().mean()
+    opts["controller"].zero_grad()
+    cost.backward()
+    opts["controller"].step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "an encoder whose code is a term of a head's loss, and that has a loss of its own",
+                """
+encoder, head = nn.Linear(4, 3), nn.Linear(3, 2)
+encoder_opt = torch.optim.SGD(encoder.parameters(), lr=0.05)
+head_opt = torch.optim.SGD(head.parameters(), lr=0.05)
+for _ in range(12):
+    x, y = torch.randn(8, 4), torch.randint(2, (8,))
+    code = encoder(x)
+    encoder_opt.zero_grad()
+    head_opt.zero_grad()
+    loss = F.cross_entropy(head(code), y) + 0.01 * code.square().mean()
+    loss.backward()
+    head_opt.step()
+    apart = -torch.pdist(encoder(x + 0.1 * torch.randn(8, 4))).mean()
+    apart.backward()
+    encoder_opt.step()
+""",
+            ),
+            _clean(
+                "a learned model that is cleared before the pass of its own loss",
+                """
+model, policy = nn.Linear(4, 3), nn.Linear(3, 1)
+model_opt = torch.optim.Adam(model.parameters())
+policy_opt = torch.optim.Adam(policy.parameters())
+for _ in range(12):
+    state, action = torch.randn(8, 3), torch.randn(8, 1)
+    model_opt.zero_grad()
+    F.mse_loss(model(torch.cat([state, action], 1)), state).backward()
+    model_opt.step()
+    cost = 0.0
+    for _ in range(3):
+        action = policy(state)
+        state = model(torch.cat([state, action], 1))
+        cost = cost + state.square().mean() + 0.1 * action.square().mean()
+    policy_opt.zero_grad()
+    cost.backward()
+    policy_opt.step()
+""",
+            ),
+        ),
+    ),
 )

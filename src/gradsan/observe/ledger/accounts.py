@@ -10,6 +10,7 @@ from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.growth import Growth
 from gradsan.observe.ledger.hoards import Hoards
 from gradsan.observe.ledger.holdings import Holdings
+from gradsan.observe.ledger.passed_through import PassedThrough
 from gradsan.observe.ledger.staleness import Staleness
 from gradsan.observe.ledger.unreached import Unreached
 from gradsan.observe.ledger.unused_losses import Siblings
@@ -34,6 +35,7 @@ class Accounts:
     ) -> None:
         run = self.run = Run.of(process)
         self.gradients = Gradients()  # from step to step
+        self.through = PassedThrough(run, self.gradients)  # from one optimizer to another
         self.hoards = Hoards(run, in_turn, attend)  # of graphs, within one call
         self.siblings = Siblings(run)  # losses beside one another
         self.staleness = Staleness(run, self.gradients)  # of what passes walk
@@ -49,6 +51,7 @@ class Accounts:
             self.weighing,
             self.holdings,
             Growth(run),
+            self.through,
         )
 
     def pass_begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> None:

@@ -169,7 +169,7 @@ def _last_step(optimizer: int, kept: Accounts) -> Stack:
 
 def _optimizer_line(identity: int, account: Account, kept: Accounts) -> OptimizerLine:
     stack, (cycles, piled) = _last_step(identity, kept), account.worst()
-    foreign, own, mixed = _foreign(account, kept)
+    foreign, own, mixed = _foreign(identity, account, kept)
     return OptimizerLine(
         stack=stack,
         name=optimizer_at(stack[-1]) if stack else None,
@@ -184,19 +184,13 @@ def _optimizer_line(identity: int, account: Account, kept: Accounts) -> Optimize
     )
 
 
-def _foreign(account: Account, kept: Accounts) -> tuple[Stack, Stack, int]:
-    """A pass through this optimizer's network into another's, which steps on it; and the loss of this one comes after.
-
-    As in a GAN, where the generator's pass leaves gradients in the discriminator. That network is then nearest to the
-    loss. Where it is farthest, as an encoder that serves several heads, both gradients are meant for it.
-    """
-    others = {leaf for each in kept.gradients.accounts.values() if each is not account for leaf in each.owned}
-    others -= account.owned
+def _foreign(identity: int, account: Account, kept: Accounts) -> tuple[Stack, Stack, int]:
+    """A pass through this optimizer's network into another's, which steps on it; this one's own loss comes after."""
+    others = kept.gradients.of_others(account)
     for (left, own), count in account.mixed.items():
         passed, followed = kept.run.lines.lines.get(left), kept.run.lines.lines.get(own)
         if passed is None or followed is None or not account.is_usual(count):
             continue
-        is_through = passed.nearest in account.owned and not passed.reached.isdisjoint(others)
-        if is_through and followed.reached.isdisjoint(others):
+        if kept.through.leads(left, identity) and followed.reached.isdisjoint(others):
             return passed.stack, followed.stack, count
     return (), (), 0

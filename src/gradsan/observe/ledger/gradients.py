@@ -234,6 +234,10 @@ class Gradients:
             self._take_from_others(account)
         account.watched = list(self._chosen(account, optimizer))
 
+    def of_others(self, account: Account) -> set[int]:
+        """The ids of the parameters that other optimizers have, and this one has not."""
+        return {leaf for each in self.accounts.values() if each is not account for leaf in each.owned} - account.owned
+
     def rest(self) -> None:
         """Nothing is handed on for a while."""
         self._stepping = 0
