@@ -2081,4 +2081,145 @@ for _ in range(12):
             ),
         ),
     ),
+    Rule(
+        "A part may be exchanged at any time: passes reach new leaves then, and an optimizer has some that they leave.",
+        under=(
+            _found(
+                "a head that grows in the middle of a run",
+                "GS306",
+                None,
+                """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Sequential(nn.Linear(4, 8), nn.ReLU()), nn.Linear(8, 2)
+
+    def widen(self):
+        wider = nn.Linear(8, self.head.out_features + 1)
+        with torch.no_grad():
+            wider.weight[:-1], wider.bias[:-1] = self.head.weight, self.head.bias
+        self.head = wider
+
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(80):
+    if step == 50:
+        net.widen()
+    loss = F.cross_entropy(net.head(net.body(torch.randn(6, 4))), torch.randint(2, (6,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "layers that are initialized again after some epochs, and cleared after each step",
+                "GS306",
+                None,
+                """
+def training(net, opt, epoch):
+    if epoch == 4:
+        net[-1] = nn.Linear(6, 3)
+    for _ in range(12):
+        loss = F.cross_entropy(net(torch.randn(8, 4)), torch.randint(3, (8,)))
+        loss.backward()
+        opt.step()
+        opt.zero_grad()
+
+net = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 3))
+opt = torch.optim.AdamW(net.parameters(), lr=1e-2)
+for epoch in range(7):
+    training(net, opt, epoch)
+""",
+            ),
+            _found(
+                "a table of embeddings that is resized when a new user arrives",
+                "GS306",
+                None,
+                """
+class Recommender:
+    def __init__(self):
+        self.users, self.items = nn.Embedding(4, 3), nn.Embedding(9, 3)
+        self.optimizer = torch.optim.Adam([*self.users.parameters(), *self.items.parameters()], lr=0.01)
+
+    def see(self, user):
+        known = self.users.num_embeddings
+        if user >= known:
+            grown = nn.Embedding(user + 1, 3)
+            grown.weight.data[:known] = self.users.weight.data
+            self.users = grown
+
+    def fit(self, users, items, ratings):
+        loss = ((self.users(users) * self.items(items)).sum(1) - ratings).square().mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+
+model = Recommender()
+for step in range(70):
+    if step == 40:
+        model.see(6)
+    model.fit(torch.randint(4, (16,)), torch.randint(9, (16,)), torch.randn(16))
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "a head that grows, and the optimizer is created again",
+                """
+net = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(80):
+    if step == 50:
+        net[2] = nn.Linear(6, 3)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    loss = F.cross_entropy(net(torch.randn(6, 4)), torch.randint(2, (6,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "a head that grows, and the optimizer gets another group",
+                """
+net = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(80):
+    if step == 50:
+        net[2] = nn.Linear(6, 3)
+        opt.add_param_group({"params": net[2].parameters()})
+    loss = F.cross_entropy(net(torch.randn(6, 4)), torch.randint(2, (6,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "a copy of a network that only hands gradients on, and a branch that is no longer used",
+                """
+import copy
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.early, self.late = nn.Linear(4, 6), nn.Linear(6, 2), nn.Linear(6, 2)
+
+    def forward(self, x, is_late):
+        return (self.late if is_late else self.early)(self.body(x).tanh())
+
+net, judge = Net(), None
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(80):
+    if step == 50:
+        judge = copy.deepcopy(net.late)
+    out = net(torch.randn(6, 4), step >= 50)
+    loss = out.square().mean()
+    if judge is not None:
+        loss = loss + judge(out.repeat(1, 3)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+    ),
 )

@@ -24,7 +24,7 @@ from gradsan.observe.modules import (
 from gradsan.observe.unasked import attributes_of, ids, is_one
 
 _SEARCHED = frozenset({3, 8, 32})  # steps of an optimizer that were attended to
-_COMPARED = 64  # likewise: in which it is seen whether they are trained by hand
+_COMPARED = 64  # likewise, after they were found: in which it is seen whether they are trained by hand
 _LAYERS = 2  # in a list; a single module is put into one so that it is no part of the model
 _PLAIN = ids(list, tuple, dict)
 
@@ -50,17 +50,18 @@ class Forgotten:
         self._run = run
         self._owned: set[int] = set()  # ids of parameters
         self._steps: dict[int, int] = {}  # by the id of the optimizer
+        self._reached: dict[int, int] = {}  # likewise: how many leaves passes had reached at the latest search
         self._found: dict[int, _Found] = {}  # likewise
 
     def step_begins(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
-        """Look for them in some of the first steps."""
+        """Look for them in some of the first steps, and when a part seems to have been exchanged."""
         steps = self._steps[id(optimizer)] = self._steps.get(id(optimizer), 0) + 1
         if steps == 1:
             self._owned.update(map(id, parameters_of(optimizer)))
         found = self._found.get(id(optimizer))
-        if found is None and steps in _SEARCHED and self._some_are_reached():
+        if found is None and (self._is_exchanged(optimizer) or steps in _SEARCHED) and self._some_are_reached():
             self._run.budget.spend(lambda: self._search(optimizer))
-        elif found is not None and steps <= _COMPARED:
+        elif found is not None and found.fact.steps < _COMPARED:
             found.compare()
             found.fact = replace(found.fact, steps=found.fact.steps + 1)
 
@@ -72,6 +73,16 @@ class Forgotten:
     def _last_step(self, optimizer: int) -> Any:  # noqa: ANN401 # a stack
         last = self._run.process.steps.last_of(optimizer)
         return () if last is None else last.stack
+
+    def _is_exchanged(self, optimizer: Any) -> bool:  # noqa: ANN401 # as above
+        """Whether passes reach leaves that they did not reach before, and one that this optimizer has is left out."""
+        reached = sum(len(each.reached) for each in self._run.lines.lines.values())
+        if reached == self._reached.setdefault(id(optimizer), reached):
+            return False
+        is_left_out = any(each.requires_grad and each.grad is None for each in parameters_of(optimizer))
+        if is_left_out:
+            self._reached[id(optimizer)] = reached
+        return is_left_out
 
     def _some_are_reached(self) -> bool:
         """Whether passes reach leaves that no optimizer has: nothing else is worth a search among all objects."""
