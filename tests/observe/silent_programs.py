@@ -2222,4 +2222,148 @@ for step in range(80):
             ),
         ),
     ),
+    Rule(
+        "A parameter is cut off by the statement through which its value comes to the loss, not by a block without a "
+        "graph that edits or shows it.",
+        under=(
+            _found(
+                "a number that a loss is created with, and a bound that is kept",
+                "GS306",
+                "head.scale",
+                """
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.scale = nn.Linear(4, 3), nn.Parameter(torch.zeros(()))
+
+    def forward(self, x):
+        return F.normalize(self.layer(x), dim=1)
+
+class Scaled:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def __call__(self, logits, y):
+        return F.cross_entropy(self.scale * logits, y)
+
+head = Head()
+net = nn.ModuleDict({"body": nn.Linear(4, 4), "head": head})
+criterion = Scaled(head.scale.exp().item())
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(20):
+    loss = criterion(net["head"](net["body"](torch.randn(8, 4))), torch.randint(3, (8,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    with torch.no_grad():
+        net["head"].scale.clamp_(max=4)
+""",
+            ),
+            _found(
+                "a share that is read as a number in each forward, and projected after each step",
+                "GS306",
+                "self.alpha",
+                """
+class Mixed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(4, 1), nn.Linear(4, 1)
+        self.alpha = nn.Parameter(torch.tensor(0.5))
+
+    def forward(self, x):
+        alpha = self.alpha.item()
+        return alpha * self.one(x) + (1 - alpha) * self.two(x)
+
+@torch.no_grad()
+def project(mixed):
+    mixed.alpha.clamp_(0, 1)
+
+model = Mixed()
+opt = torch.optim.Adam(model.parameters())
+for _ in range(20):
+    loss = (model(torch.randn(8, 4)) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    project(model)
+""",
+            ),
+            _found(
+                "a temperature that is detached in a loss, and noted before each step",
+                "GS306",
+                "self.tau",
+                """
+class Contrast(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net, self.tau = nn.Linear(4, 3), nn.Parameter(torch.zeros(1))
+
+    def loss(self, x, y):
+        similar = self.net(x) @ self.net(y).T
+        return F.cross_entropy(similar / self.tau.exp().detach(), torch.arange(len(x)))
+
+model, seen = Contrast(), []
+opt = torch.optim.Adam(model.parameters())
+for _ in range(20):
+    x = torch.randn(6, 4)
+    loss = model.loss(x, x + 0.1 * torch.randn(6, 4))
+    with torch.no_grad():
+        shown = model.tau.exp()
+        seen.append(shown.sum().item())
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "a scale that is read with its graph, kept in bounds, and shown as a number",
+                """
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.scale = nn.Linear(4, 3), nn.Parameter(torch.zeros(()))
+
+    def forward(self, x):
+        return self.scale.exp() * F.normalize(self.layer(x), dim=1)
+
+net = Scaled()
+first = net.scale.exp().item()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(20):
+    loss = F.cross_entropy(net(torch.randn(8, 4)), torch.randint(3, (8,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    with torch.no_grad():
+        net.scale.clamp_(max=4)
+        shown = net.scale.exp() - first
+""",
+            ),
+            _clean(
+                "a share that only a projection sets, after each step",
+                """
+class Averaged(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.center = nn.Linear(4, 3), nn.Parameter(torch.zeros(3))
+
+    def forward(self, x):
+        return self.layer(x)
+
+net = Averaged()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(20):
+    out = net(torch.randn(8, 4))
+    loss = (out - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    with torch.no_grad():
+        net.center.mul_(0.9).add_(0.1 * out.mean(0))
+""",
+            ),
+        ),
+    ),
 )

@@ -292,6 +292,7 @@ class CutOff:
     name: str | None  # the tensor that was cut
     is_term: bool = False  # other terms of the loss reach them all the same: it is this term that trains nothing
     is_late: bool = False  # they were reached at first
+    is_earlier: bool = False  # no iteration makes the cut for itself: what was cut once is used again
     doubt: int = SURE
 
     @property
