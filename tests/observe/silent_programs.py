@@ -2366,4 +2366,193 @@ for _ in range(20):
             ),
         ),
     ),
+    Rule(
+        "A term of a loss that a function without a graph computes of what has one trains nobody.",
+        under=(
+            _found(
+                "features of a frozen network, in a function that records nothing",
+                "GS306",
+                "feature_loss",
+                """
+net, frozen = nn.Linear(4, 4), nn.Linear(4, 3).requires_grad_(False)
+opt = torch.optim.Adam(net.parameters())
+
+@torch.no_grad()
+def features(x):
+    return frozen(x).relu()
+
+def distance(output, target):
+    return F.mse_loss(features(output), features(target))
+
+for _ in range(8):
+    x = torch.randn(8, 4)
+    output = net(x)
+    feature_loss = distance(output, x)
+    loss = F.l1_loss(output, x) + 10 * feature_loss
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a block in a module of several layers, whose distances are added up",
+                "GS306",
+                "style",
+                """
+class Style(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(2)).requires_grad_(False)
+
+    def grams(self, x):
+        found = []
+        with torch.no_grad():
+            for layer in self.layers:
+                x = layer(x).tanh()
+                found.append(x.T @ x)
+        return found
+
+    def forward(self, one, other):
+        return sum((a - b).square().mean() for a, b in zip(self.grams(one), self.grams(other)))
+
+class Painter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.layer(x) + x
+
+painter, judge = Painter(), Style()
+opt = torch.optim.SGD(painter.parameters(), lr=0.01)
+for _ in range(8):
+    content, wanted = torch.randn(6, 4), torch.randn(6, 4)
+    painted = painter(content)
+    loss = (painted - content).square().mean()
+    style = judge(painted, wanted)
+    loss += 0.5 * style
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "edges of what a network gave, in a dict of terms",
+                "GS306",
+                "terms",
+                """
+class Task:
+    def __init__(self):
+        self.net = nn.Sequential(nn.Conv1d(1, 4, 3, padding=1), nn.ReLU(), nn.Conv1d(4, 1, 3, padding=1))
+        self.opt = torch.optim.Adam(self.net.parameters())
+
+    @torch.no_grad()
+    def edges(self, signal):
+        return signal[..., 1:] - signal[..., :-1]
+
+    def losses(self, x, y):
+        out = self.net(x)
+        return {"fit": F.mse_loss(out, y), "edges": (self.edges(out) - self.edges(y)).abs().mean()}
+
+    def step(self, x, y):
+        terms = self.losses(x, y)
+        loss = terms["fit"] + terms["edges"]
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
+
+task = Task()
+for _ in range(8):
+    task.step(torch.randn(2, 1, 9), torch.randn(2, 1, 9))
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "constants that are meant: of a frozen net, of data, and an entropy that is detached",
+                """
+net, frozen = nn.Linear(4, 3), nn.Linear(4, 3).requires_grad_(False)
+opt = torch.optim.Adam(net.parameters())
+
+@torch.no_grad()
+def size(module):
+    return sum(each.square().sum() for each in module.parameters())
+
+@torch.no_grad()
+def hardness(x):
+    return frozen(x).softmax(1).square().mean()
+
+for _ in range(8):
+    x, y = torch.randn(8, 4), torch.randint(3, (8,))
+    out = net(x)
+    entropy = -(out.softmax(1) * out.log_softmax(1)).sum(1).mean()
+    loss = F.cross_entropy(out, y) + 0.1 * size(frozen) + hardness(x) - 0.01 * entropy.detach()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "the target of a teacher, and a weight that is measured at the output",
+                """
+net, teacher = nn.Linear(4, 3), nn.Linear(4, 3).requires_grad_(False)
+opt = torch.optim.Adam(net.parameters())
+
+@torch.no_grad()
+def taught(x):
+    return teacher(x)
+
+@torch.no_grad()
+def confidence(out):
+    return out.softmax(1).amax(1).mean()
+
+for _ in range(8):
+    x, y = torch.randn(8, 4), torch.randint(3, (8,))
+    out = net(x)
+    distance = F.mse_loss(out, taught(x))
+    loss = F.cross_entropy(out, y) + confidence(out) * distance
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "a running mean of the loss itself, which is taken away from it",
+                """
+class Mean:
+    def __init__(self):
+        self.value = torch.zeros(())
+
+    @torch.no_grad()
+    def of(self, number):
+        self.value = 0.9 * self.value + 0.1 * number
+        return self.value
+
+net, mean = nn.Linear(4, 1), Mean()
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    cost = net(torch.randn(8, 4)).square().mean()
+    loss = cost - mean.of(cost)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "a correction under a block that the summing function has itself",
+                """
+net = nn.Linear(4, 1)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    out = net(torch.randn(8, 4))
+    with torch.no_grad():
+        true = out.sign().mean()
+    loss = out.square().mean() + true
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+    ),
 )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
-from gradsan.facts.course import Course, DroppedLoss, Gave, LeftOut, OptimizerLine, PassLine
+from gradsan.facts.course import Course, CutOff, DroppedLoss, Gave, LeftOut, OptimizerLine, PassLine
 from gradsan.facts.incident import Stack
 from gradsan.observe.details.events import timeline
 from gradsan.observe.ledger.accounts import Accounts
@@ -51,7 +51,7 @@ def course(kept: Accounts, *, is_over: bool) -> Course:
         left_out=(*_left_out(kept), *_unread(kept)),
         constant_terms=kept.terms.facts(),
         unowned=kept.unreached.forgotten.facts(),
-        cut_off=tuple(kept.unreached.facts(steps.count_of)),
+        cut_off=_cut_off(kept),
         dropped=tuple(
             _dropped(each)
             for log in process.recorder.threads()
@@ -141,6 +141,13 @@ def _all_but_last(given: Iterable[Given]) -> int:
 
 def _is_used(given: Given) -> bool:
     return given.used > 0
+
+
+def _cut_off(kept: Accounts) -> tuple[CutOff, ...]:
+    """Parameters that are cut off; and terms of losses, where nothing that is cut off there has been named already."""
+    found = kept.unreached.facts(kept.run.process.steps.count_of)
+    known = {each.cut[-1:] for each in found}
+    return (*found, *(each for each in kept.terms.cut_off() if each.cut[-1:] not in known))
 
 
 def _left_out(kept: Accounts) -> list[LeftOut]:
