@@ -10,7 +10,6 @@ from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.growth import Growth
 from gradsan.observe.ledger.hoards import Hoards
 from gradsan.observe.ledger.holdings import Holdings
-from gradsan.observe.ledger.passed_through import PassedThrough
 from gradsan.observe.ledger.staleness import Staleness
 from gradsan.observe.ledger.unreached import Unreached
 from gradsan.observe.ledger.unused_losses import Siblings
@@ -35,7 +34,6 @@ class Accounts:
     ) -> None:
         run = self.run = Run.of(process)
         self.gradients = Gradients()  # from step to step
-        self.through = PassedThrough(run, self.gradients)  # from one optimizer to another
         self.hoards = Hoards(run, in_turn, attend)  # of graphs, within one call
         self.siblings = Siblings(run)  # losses beside one another
         self.staleness = Staleness(run, self.gradients)  # of what passes walk
@@ -51,7 +49,6 @@ class Accounts:
             self.weighing,
             self.holdings,
             Growth(run),
-            self.through,
         )
 
     def pass_begins(self, note: Begun, tensors: Sequence[Any], frame: FrameType) -> None:
@@ -60,6 +57,7 @@ class Accounts:
         self.hoards.pass_begins(note, frame)
         asked = self.run.asked(note, tensors, frame)
         if asked is not None:
+            self.gradients.asked_for(asked, self.run.budget)
             for each in self._of_lines:
                 each.pass_begins(asked)
 

@@ -176,7 +176,7 @@ def _last_step(optimizer: int, kept: Accounts) -> Stack:
 
 def _optimizer_line(identity: int, account: Account, kept: Accounts) -> OptimizerLine:
     stack, (cycles, piled) = _last_step(identity, kept), account.worst()
-    foreign, own, mixed = _foreign(identity, account, kept)
+    foreign, own, mixed = _foreign(account, kept)
     return OptimizerLine(
         stack=stack,
         name=optimizer_at(stack[-1]) if stack else None,
@@ -191,13 +191,13 @@ def _optimizer_line(identity: int, account: Account, kept: Accounts) -> Optimize
     )
 
 
-def _foreign(identity: int, account: Account, kept: Accounts) -> tuple[Stack, Stack, int]:
+def _foreign(account: Account, kept: Accounts) -> tuple[Stack, Stack, int]:
     """A pass through this optimizer's network into another's, which steps on it; this one's own loss comes after."""
     others = kept.gradients.of_others(account)
     for (left, own), count in account.mixed.items():
         passed, followed = kept.run.lines.lines.get(left), kept.run.lines.lines.get(own)
         if passed is None or followed is None or not account.is_usual(count):
             continue
-        if kept.through.leads(left, identity) and followed.reached.isdisjoint(others):
+        if account.through.get(left) and followed.reached.isdisjoint(others):
             return passed.stack, followed.stack, count
     return (), (), 0

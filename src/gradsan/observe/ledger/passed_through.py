@@ -1,4 +1,4 @@
-"""Lines whose passes go through the parameters of one optimizer to those of another: looked up in a live graph.
+"""Whether a pass goes through the parameters of one optimizer to those of another: looked up in a live graph.
 
 As in a GAN, where the generator's pass goes through the discriminator, or with a policy that is trained in a learned
 model. What an encoder that serves several heads is given by their losses is meant for it: they are not below it.
@@ -7,36 +7,9 @@ model. What an encoder that serves several heads is given by their losses is mea
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from gradsan.observe.graph import Node, leaves_of, reach, roots_of
-from gradsan.observe.ledger.followed_run import Run
-from gradsan.observe.ledger.gradients import Account, Gradients
-from gradsan.observe.ledger.passlines import Asked, LineKey, key_of
+from gradsan.observe.graph import Node, leaves_of, reach
 
 _SEVERAL = 0  # in place of the id of the only leaf below an op
-
-
-class PassedThrough:
-    """Of a process."""
-
-    def __init__(self, run: Run, gradients: Gradients) -> None:
-        self._run = run
-        self._gradients = gradients
-        self._known: dict[tuple[LineKey, int], bool | None] = {}  # by line, and the id of the optimizer
-
-    def pass_begins(self, asked: Asked) -> None:
-        """See where a pass goes whose gradients an optimizer has taken together with those of its own loss."""
-        line = key_of(asked.note.caller.calls)
-        for identity, account in self._gradients.accounts.items():
-            is_asked = self._known.get((line, identity)) is None and any(left == line for left, _ in account.mixed)
-            if is_asked:
-                self._known[line, identity] = self._run.budget.spend(lambda: self._leads(asked, account))  # noqa: B023 # called at once
-
-    def leads(self, line: LineKey, optimizer: int) -> bool:
-        """Whether passes of a line go through the parameters of an optimizer to another's."""
-        return bool(self._known.get((line, optimizer)))
-
-    def _leads(self, asked: Asked, account: Account) -> bool:
-        return leads_through(roots_of(asked.tensors), account.owned, self._gradients.of_others(account))
 
 
 def leads_through(roots: Sequence[Node], own: AbstractSet[int], others: AbstractSet[int]) -> bool:
