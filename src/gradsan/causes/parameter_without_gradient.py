@@ -137,12 +137,14 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
             if found.kept_in
             else (
                 _shown(found.parameters),
-                "the optimizer was created before, and still has the parameters that the model had then",
+                "they came into the model while it was trained, and the optimizer still has those that they replaced"
+                if found.is_late
+                else "the optimizer was created before, and still has the parameters that the model had then",
             )
         )
         return Finding(
             sentence=f"{shown} {are} never updated, and no optimizer has {them}: {why}",
-            kinds=("setting", "advice") if found.kept_in else ("reorder", "advice"),
+            kinds=("setting", "advice") if found.kept_in else ("advice",) if found.is_late else ("reorder", "advice"),
             places={"used": (found.step, None)},
             culprit=Culprit(found.kept_in, "attribute") if found.kept_in else None,
             doubt=LIKELY,

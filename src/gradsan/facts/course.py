@@ -309,6 +309,7 @@ class Unowned:
     kept_in: str | None  # a plain list of the model; None: they stand in the place of others, which the optimizer has
     step: Stack = ()  # of that optimizer
     steps: int = 0  # in which they were seen to stay as they are
+    is_late: bool = False  # they have stood there only since it began to train
 
     @property
     def is_habit(self) -> bool:

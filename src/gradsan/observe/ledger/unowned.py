@@ -59,8 +59,9 @@ class Forgotten:
         if steps == 1:
             self._owned.update(map(id, parameters_of(optimizer)))
         found = self._found.get(id(optimizer))
-        if found is None and (self._is_exchanged(optimizer) or steps in _SEARCHED) and self._some_are_reached():
-            self._run.budget.spend(lambda: self._search(optimizer))
+        is_late = found is None and self._is_exchanged(optimizer)
+        if found is None and (is_late or steps in _SEARCHED) and self._some_are_reached():
+            self._run.budget.spend(lambda: self._search(optimizer, is_late=is_late))
         elif found is not None and found.fact.steps < _COMPARED:
             found.compare()
             found.fact = replace(found.fact, steps=found.fact.steps + 1)
@@ -88,10 +89,10 @@ class Forgotten:
         """Whether passes reach leaves that no optimizer has: nothing else is worth a search among all objects."""
         return any(not each.reached <= self._owned for each in self._run.lines.lines.values())
 
-    def _search(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+    def _search(self, optimizer: Any, *, is_late: bool) -> None:  # noqa: ANN401 # as above
         kept_in, some = forgotten_by(optimizer)
         if some:
-            fact = Unowned(_names(some, trained().modules), kept_in)
+            fact = Unowned(_names(some, trained().modules), kept_in, is_late=is_late)
             sums = [(weakref.ref(each), sum_of(each)) for each in some]
             self._found[id(optimizer)] = _Found(fact, sums)
 
