@@ -2082,7 +2082,7 @@ for _ in range(12):
         ),
     ),
     Rule(
-        "A part may be exchanged at any time: passes reach new leaves then, and an optimizer has some that they leave.",
+        "A part may be exchanged at any time: fewer parameters of an optimizer have a gradient then than ever before.",
         under=(
             _found(
                 "a head that grows in the middle of a run",

@@ -50,7 +50,7 @@ class Forgotten:
         self._run = run
         self._owned: set[int] = set()  # ids of parameters
         self._steps: dict[int, int] = {}  # by the id of the optimizer
-        self._reached: dict[int, int] = {}  # likewise: how many leaves passes had reached at the latest search
+        self._fewest: dict[int, int] = {}  # likewise: parameters that had a gradient when it stepped
         self._found: dict[int, _Found] = {}  # likewise
 
     def step_begins(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
@@ -59,8 +59,8 @@ class Forgotten:
         if steps == 1:
             self._owned.update(map(id, parameters_of(optimizer)))
         found = self._found.get(id(optimizer))
-        is_late = found is None and self._is_exchanged(optimizer)
-        if found is None and (is_late or steps in _SEARCHED) and self._some_are_reached():
+        is_late = found is None and self._is_left_out(optimizer)
+        if is_late or (found is None and steps in _SEARCHED and self._some_are_reached()):
             self._run.budget.spend(lambda: self._search(optimizer, is_late=is_late))
         elif found is not None and found.fact.steps < _COMPARED:
             found.compare()
@@ -75,15 +75,12 @@ class Forgotten:
         last = self._run.process.steps.last_of(optimizer)
         return () if last is None else last.stack
 
-    def _is_exchanged(self, optimizer: Any) -> bool:  # noqa: ANN401 # as above
-        """Whether passes reach leaves that they did not reach before, and one that this optimizer has is left out."""
-        reached = sum(len(each.reached) for each in self._run.lines.lines.values())
-        if reached == self._reached.setdefault(id(optimizer), reached):
-            return False
-        is_left_out = any(each.requires_grad and each.grad is None for each in parameters_of(optimizer))
-        if is_left_out:
-            self._reached[id(optimizer)] = reached
-        return is_left_out
+    def _is_left_out(self, optimizer: Any) -> bool:  # noqa: ANN401 # as above
+        """Whether fewer of its parameters have a gradient than ever before: a pass leaves some out."""
+        reached = sum(each.grad is not None for each in parameters_of(optimizer))
+        fewest = self._fewest.setdefault(id(optimizer), reached)
+        self._fewest[id(optimizer)] = min(reached, fewest)
+        return reached < fewest
 
     def _some_are_reached(self) -> bool:
         """Whether passes reach leaves that no optimizer has: nothing else is worth a search among all objects."""
