@@ -1947,4 +1947,612 @@ for _ in range(24):
             ),
         ),
     ),
+    Rule(
+        "What a loss leaves in a network through which it trains another one is not meant for that network's own step.",
+        under=(
+            _found(
+                "an actor whose loss ends with a penalty on its actions",
+                "GS303",
+                "critic_opt",
+                """
+actor, critic = nn.Linear(3, 2), nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 1))
+actor_opt = torch.optim.Adam(actor.parameters(), lr=1e-3)
+critic_opt = torch.optim.Adam(critic.parameters(), lr=1e-3)
+for _ in range(12):
+    state, taken, value = torch.randn(16, 3), torch.randn(16, 2), torch.randn(16, 1)
+    td_loss = F.mse_loss(critic(torch.cat([state, taken], 1)), value)
+    td_loss.backward()
+    critic_opt.step()
+    critic_opt.zero_grad()
+    action = actor(state).tanh()
+    actor_loss = -critic(torch.cat([state, action], 1)).mean() + 0.01 * action.square().mean()
+    actor_loss.backward()
+    actor_opt.step()
+    actor_opt.zero_grad()
+""",
+            ),
+            _found(
+                "a generator whose loss ends with the distance to the target",
+                "GS303",
+                "self.opt_d",
+                """
+class Trainer:
+    def __init__(self):
+        self.gen = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), nn.Conv2d(4, 1, 3, padding=1))
+        self.judge = nn.Sequential(nn.Conv2d(1, 4, 3, stride=2), nn.LeakyReLU(0.2), nn.Flatten(), nn.Linear(36, 1))
+        self.opt_g = torch.optim.Adam(self.gen.parameters(), lr=1e-3)
+        self.opt_d = torch.optim.Adam(self.judge.parameters(), lr=1e-3)
+
+    def step_g(self, x, y):
+        fake = self.gen(x)
+        loss = 0.1 * F.softplus(-self.judge(fake)).mean() + F.l1_loss(fake, y)
+        self.opt_g.zero_grad()
+        loss.backward()
+        self.opt_g.step()
+        return fake.detach()
+
+    def step_d(self, fake, y):
+        loss = F.softplus(-self.judge(y)).mean() + F.softplus(self.judge(fake)).mean()
+        loss.backward()
+        self.opt_d.step()
+        self.opt_d.zero_grad()
+
+trainer = Trainer()
+for _ in range(12):
+    x, y = torch.randn(4, 1, 8, 8), torch.randn(4, 1, 8, 8)
+    trainer.step_d(trainer.step_g(x, y), y)
+""",
+            ),
+            _found(
+                "a controller that is rolled out in a learned model without biases",
+                "GS303",
+                'opts["model"]',
+                """
+class Dynamics(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.utils.parametrizations.spectral_norm(nn.Linear(4, 8, bias=False))
+        self.outer = nn.utils.parametrizations.spectral_norm(nn.Linear(8, 3, bias=False))
+
+    def forward(self, state, action):
+        return state + self.outer(torch.cat([state, action], 1).matmul(self.inner.weight.T).tanh())
+
+model, controller = Dynamics(), nn.Linear(3, 1)
+opts = {
+    "model": torch.optim.SGD(model.parameters(), lr=0.05),
+    "controller": torch.optim.SGD(controller.parameters(), lr=0.05),
+}
+for _ in range(12):
+    state, action = torch.randn(8, 3), torch.randn(8, 1)
+    F.mse_loss(model(state, action), 0.9 * state).backward()
+    opts["model"].step()
+    opts["model"].zero_grad()
+    cost = torch.zeros(())
+    for _ in range(4):
+        action = controller(state)
+        state = model(state, action)
+        cost = cost + state.square().mean() + 0.1 * action.square().mean()
+    opts["controller"].zero_grad()
+    cost.backward()
+    opts["controller"].step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "an encoder whose code is a term of a head's loss, and that has a loss of its own",
+                """
+encoder, head = nn.Linear(4, 3), nn.Linear(3, 2)
+encoder_opt = torch.optim.SGD(encoder.parameters(), lr=0.05)
+head_opt = torch.optim.SGD(head.parameters(), lr=0.05)
+for _ in range(12):
+    x, y = torch.randn(8, 4), torch.randint(2, (8,))
+    code = encoder(x)
+    encoder_opt.zero_grad()
+    head_opt.zero_grad()
+    loss = F.cross_entropy(head(code), y) + 0.01 * code.square().mean()
+    loss.backward()
+    head_opt.step()
+    apart = -torch.pdist(encoder(x + 0.1 * torch.randn(8, 4))).mean()
+    apart.backward()
+    encoder_opt.step()
+""",
+            ),
+            _clean(
+                "a learned model that is cleared before the pass of its own loss",
+                """
+model, policy = nn.Linear(4, 3), nn.Linear(3, 1)
+model_opt = torch.optim.Adam(model.parameters())
+policy_opt = torch.optim.Adam(policy.parameters())
+for _ in range(12):
+    state, action = torch.randn(8, 3), torch.randn(8, 1)
+    model_opt.zero_grad()
+    F.mse_loss(model(torch.cat([state, action], 1)), state).backward()
+    model_opt.step()
+    cost = 0.0
+    for _ in range(3):
+        action = policy(state)
+        state = model(torch.cat([state, action], 1))
+        cost = cost + state.square().mean() + 0.1 * action.square().mean()
+    policy_opt.zero_grad()
+    cost.backward()
+    policy_opt.step()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A part may be exchanged at any time: fewer parameters of an optimizer have a gradient then than ever before.",
+        under=(
+            _found(
+                "a head that grows in the middle of a run",
+                "GS306",
+                None,
+                """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Sequential(nn.Linear(4, 8), nn.ReLU()), nn.Linear(8, 2)
+
+    def widen(self):
+        wider = nn.Linear(8, self.head.out_features + 1)
+        with torch.no_grad():
+            wider.weight[:-1], wider.bias[:-1] = self.head.weight, self.head.bias
+        self.head = wider
+
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(80):
+    if step == 50:
+        net.widen()
+    loss = F.cross_entropy(net.head(net.body(torch.randn(6, 4))), torch.randint(2, (6,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "layers that are initialized again after some epochs, and cleared after each step",
+                "GS306",
+                None,
+                """
+def training(net, opt, epoch):
+    if epoch == 4:
+        net[-1] = nn.Linear(6, 3)
+    for _ in range(12):
+        loss = F.cross_entropy(net(torch.randn(8, 4)), torch.randint(3, (8,)))
+        loss.backward()
+        opt.step()
+        opt.zero_grad()
+
+net = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 3))
+opt = torch.optim.AdamW(net.parameters(), lr=1e-2)
+for epoch in range(7):
+    training(net, opt, epoch)
+""",
+            ),
+            _found(
+                "a table of embeddings that is resized when a new user arrives",
+                "GS306",
+                None,
+                """
+class Recommender:
+    def __init__(self):
+        self.users, self.items = nn.Embedding(4, 3), nn.Embedding(9, 3)
+        self.optimizer = torch.optim.Adam([*self.users.parameters(), *self.items.parameters()], lr=0.01)
+
+    def see(self, user):
+        known = self.users.num_embeddings
+        if user >= known:
+            grown = nn.Embedding(user + 1, 3)
+            grown.weight.data[:known] = self.users.weight.data
+            self.users = grown
+
+    def fit(self, users, items, ratings):
+        loss = ((self.users(users) * self.items(items)).sum(1) - ratings).square().mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+
+model = Recommender()
+for step in range(70):
+    if step == 40:
+        model.see(6)
+    model.fit(torch.randint(4, (16,)), torch.randint(9, (16,)), torch.randn(16))
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "a head that grows, and the optimizer is created again",
+                """
+net = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(80):
+    if step == 50:
+        net[2] = nn.Linear(6, 3)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    loss = F.cross_entropy(net(torch.randn(6, 4)), torch.randint(2, (6,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "a head that grows, and the optimizer gets another group",
+                """
+net = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(80):
+    if step == 50:
+        net[2] = nn.Linear(6, 3)
+        opt.add_param_group({"params": net[2].parameters()})
+    loss = F.cross_entropy(net(torch.randn(6, 4)), torch.randint(2, (6,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "a copy of a network that only hands gradients on, and a branch that is no longer used",
+                """
+import copy
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.early, self.late = nn.Linear(4, 6), nn.Linear(6, 2), nn.Linear(6, 2)
+
+    def forward(self, x, is_late):
+        return (self.late if is_late else self.early)(self.body(x).tanh())
+
+net, judge = Net(), None
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(80):
+    if step == 50:
+        judge = copy.deepcopy(net.late)
+    out = net(torch.randn(6, 4), step >= 50)
+    loss = out.square().mean()
+    if judge is not None:
+        loss = loss + judge(out.repeat(1, 3)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A parameter is cut off by the statement through which its value comes to the loss, not by a block without a "
+        "graph that edits or shows it.",
+        under=(
+            _found(
+                "a number that a loss is created with, and a bound that is kept",
+                "GS306",
+                "head.scale",
+                """
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.scale = nn.Linear(4, 3), nn.Parameter(torch.zeros(()))
+
+    def forward(self, x):
+        return F.normalize(self.layer(x), dim=1)
+
+class Scaled:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def __call__(self, logits, y):
+        return F.cross_entropy(self.scale * logits, y)
+
+head = Head()
+net = nn.ModuleDict({"body": nn.Linear(4, 4), "head": head})
+criterion = Scaled(head.scale.exp().item())
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(20):
+    loss = criterion(net["head"](net["body"](torch.randn(8, 4))), torch.randint(3, (8,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    with torch.no_grad():
+        net["head"].scale.clamp_(max=4)
+""",
+            ),
+            _found(
+                "a share that is read as a number in each forward, and projected after each step",
+                "GS306",
+                "self.alpha",
+                """
+class Mixed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(4, 1), nn.Linear(4, 1)
+        self.alpha = nn.Parameter(torch.tensor(0.5))
+
+    def forward(self, x):
+        alpha = self.alpha.item()
+        return alpha * self.one(x) + (1 - alpha) * self.two(x)
+
+@torch.no_grad()
+def project(mixed):
+    mixed.alpha.clamp_(0, 1)
+
+model = Mixed()
+opt = torch.optim.Adam(model.parameters())
+for _ in range(20):
+    loss = (model(torch.randn(8, 4)) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    project(model)
+""",
+            ),
+            _found(
+                "a temperature that is detached in a loss, and noted before each step",
+                "GS306",
+                "self.tau",
+                """
+class Contrast(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net, self.tau = nn.Linear(4, 3), nn.Parameter(torch.zeros(1))
+
+    def loss(self, x, y):
+        similar = self.net(x) @ self.net(y).T
+        return F.cross_entropy(similar / self.tau.exp().detach(), torch.arange(len(x)))
+
+model, seen = Contrast(), []
+opt = torch.optim.Adam(model.parameters())
+for _ in range(20):
+    x = torch.randn(6, 4)
+    loss = model.loss(x, x + 0.1 * torch.randn(6, 4))
+    with torch.no_grad():
+        shown = model.tau.exp()
+        seen.append(shown.sum().item())
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "a scale that is read with its graph, kept in bounds, and shown as a number",
+                """
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.scale = nn.Linear(4, 3), nn.Parameter(torch.zeros(()))
+
+    def forward(self, x):
+        return self.scale.exp() * F.normalize(self.layer(x), dim=1)
+
+net = Scaled()
+first = net.scale.exp().item()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(20):
+    loss = F.cross_entropy(net(torch.randn(8, 4)), torch.randint(3, (8,)))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    with torch.no_grad():
+        net.scale.clamp_(max=4)
+        shown = net.scale.exp() - first
+""",
+            ),
+            _clean(
+                "a share that only a projection sets, after each step",
+                """
+class Averaged(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.center = nn.Linear(4, 3), nn.Parameter(torch.zeros(3))
+
+    def forward(self, x):
+        return self.layer(x)
+
+net = Averaged()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(20):
+    out = net(torch.randn(8, 4))
+    loss = (out - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    with torch.no_grad():
+        net.center.mul_(0.9).add_(0.1 * out.mean(0))
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A term of a loss that a function without a graph computes of what has one trains nobody.",
+        under=(
+            _found(
+                "features of a frozen network, in a function that records nothing",
+                "GS306",
+                "feature_loss",
+                """
+net, frozen = nn.Linear(4, 4), nn.Linear(4, 3).requires_grad_(False)
+opt = torch.optim.Adam(net.parameters())
+
+@torch.no_grad()
+def features(x):
+    return frozen(x).relu()
+
+def distance(output, target):
+    return F.mse_loss(features(output), features(target))
+
+for _ in range(8):
+    x = torch.randn(8, 4)
+    output = net(x)
+    feature_loss = distance(output, x)
+    loss = F.l1_loss(output, x) + 10 * feature_loss
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a block in a module of several layers, whose distances are added up",
+                "GS306",
+                "style",
+                """
+class Style(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(2)).requires_grad_(False)
+
+    def grams(self, x):
+        found = []
+        with torch.no_grad():
+            for layer in self.layers:
+                x = layer(x).tanh()
+                found.append(x.T @ x)
+        return found
+
+    def forward(self, one, other):
+        return sum((a - b).square().mean() for a, b in zip(self.grams(one), self.grams(other)))
+
+class Painter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.layer(x) + x
+
+painter, judge = Painter(), Style()
+opt = torch.optim.SGD(painter.parameters(), lr=0.01)
+for _ in range(8):
+    content, wanted = torch.randn(6, 4), torch.randn(6, 4)
+    painted = painter(content)
+    loss = (painted - content).square().mean()
+    style = judge(painted, wanted)
+    loss += 0.5 * style
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "edges of what a network gave, in a dict of terms",
+                "GS306",
+                "terms",
+                """
+class Task:
+    def __init__(self):
+        self.net = nn.Sequential(nn.Conv1d(1, 4, 3, padding=1), nn.ReLU(), nn.Conv1d(4, 1, 3, padding=1))
+        self.opt = torch.optim.Adam(self.net.parameters())
+
+    @torch.no_grad()
+    def edges(self, signal):
+        return signal[..., 1:] - signal[..., :-1]
+
+    def losses(self, x, y):
+        out = self.net(x)
+        return {"fit": F.mse_loss(out, y), "edges": (self.edges(out) - self.edges(y)).abs().mean()}
+
+    def step(self, x, y):
+        terms = self.losses(x, y)
+        loss = terms["fit"] + terms["edges"]
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
+
+task = Task()
+for _ in range(8):
+    task.step(torch.randn(2, 1, 9), torch.randn(2, 1, 9))
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "constants that are meant: of a frozen net, of data, and an entropy that is detached",
+                """
+net, frozen = nn.Linear(4, 3), nn.Linear(4, 3).requires_grad_(False)
+opt = torch.optim.Adam(net.parameters())
+
+@torch.no_grad()
+def size(module):
+    return sum(each.square().sum() for each in module.parameters())
+
+@torch.no_grad()
+def hardness(x):
+    return frozen(x).softmax(1).square().mean()
+
+for _ in range(8):
+    x, y = torch.randn(8, 4), torch.randint(3, (8,))
+    out = net(x)
+    entropy = -(out.softmax(1) * out.log_softmax(1)).sum(1).mean()
+    loss = F.cross_entropy(out, y) + 0.1 * size(frozen) + hardness(x) - 0.01 * entropy.detach()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "the target of a teacher, and a weight that is measured at the output",
+                """
+net, teacher = nn.Linear(4, 3), nn.Linear(4, 3).requires_grad_(False)
+opt = torch.optim.Adam(net.parameters())
+
+@torch.no_grad()
+def taught(x):
+    return teacher(x)
+
+@torch.no_grad()
+def confidence(out):
+    return out.softmax(1).amax(1).mean()
+
+for _ in range(8):
+    x, y = torch.randn(8, 4), torch.randint(3, (8,))
+    out = net(x)
+    distance = F.mse_loss(out, taught(x))
+    loss = F.cross_entropy(out, y) + confidence(out) * distance
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "a running mean of the loss itself, which is taken away from it",
+                """
+class Mean:
+    def __init__(self):
+        self.value = torch.zeros(())
+
+    @torch.no_grad()
+    def of(self, number):
+        self.value = 0.9 * self.value + 0.1 * number
+        return self.value
+
+net, mean = nn.Linear(4, 1), Mean()
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    cost = net(torch.randn(8, 4)).square().mean()
+    loss = cost - mean.of(cost)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "a correction under a block that the summing function has itself",
+                """
+net = nn.Linear(4, 1)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(8):
+    out = net(torch.randn(8, 4))
+    with torch.no_grad():
+        true = out.sign().mean()
+    loss = out.square().mean() + true
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+    ),
 )

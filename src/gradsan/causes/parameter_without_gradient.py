@@ -43,13 +43,19 @@ class ParameterWithoutGradient(Cause):
     titles: ClassVar[dict[FixKind, str]] = {
         "reorder": "create the optimizer below the last line that changes the model",
         "setting": "keep the layers of {it} in an `nn.ModuleList`",
+        "move-into-loop": "read {it} in every iteration, and do not cut it off there: {cut}",
         "advice": "give the optimizer these parameters, too",
     }
     own_remedies = table(
         Remedy("reorder", target="optimizer", where=("below the model",), trusted=False),
         Remedy("setting", target="layers", where=("program",), trusted=False),
+        Remedy("move-into-loop", target="nothing"),
     )
-    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reorder": "owned", "setting": "owned"}
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {
+        "reorder": "owned",
+        "setting": "owned",
+        "move-into-loop": "attached",
+    }
     roles = Cause.roles | {"used": "this step leaves them as they are"}
     summary = "a detach or `no_grad` cuts an optimized parameter off from every loss"
     example = Example(
@@ -131,12 +137,14 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
             if found.kept_in
             else (
                 _shown(found.parameters),
-                "the optimizer was created before, and still has the parameters that the model had then",
+                "they came into the model while it was trained, and the optimizer still has those that they replaced"
+                if found.is_late
+                else "the optimizer was created before, and still has the parameters that the model had then",
             )
         )
         return Finding(
             sentence=f"{shown} {are} never updated, and no optimizer has {them}: {why}",
-            kinds=("setting", "advice") if found.kept_in else ("reorder", "advice"),
+            kinds=("setting", "advice") if found.kept_in else ("advice",) if found.is_late else ("reorder", "advice"),
             places={"used": (found.step, None)},
             culprit=Culprit(found.kept_in, "attribute") if found.kept_in else None,
             doubt=LIKELY,
@@ -161,7 +169,7 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
                 else f"{shown} {never}, though the optimizer has {them}: {how} cuts the graph between {them} "
                 "and the loss"
             ),
-            kinds=("re-attach",),
+            kinds=("move-into-loop",) if cut.is_earlier else ("re-attach",),
             places={"cut": (cut.cut, None)},
             culprit=Culprit(cut.name, "local") if cut.name else None,
             doubt=cut.doubt,

@@ -292,6 +292,7 @@ class CutOff:
     name: str | None  # the tensor that was cut
     is_term: bool = False  # other terms of the loss reach them all the same: it is this term that trains nothing
     is_late: bool = False  # they were reached at first
+    is_earlier: bool = False  # no iteration makes the cut for itself: what was cut once is used again
     doubt: int = SURE
 
     @property
@@ -308,6 +309,7 @@ class Unowned:
     kept_in: str | None  # a plain list of the model; None: they stand in the place of others, which the optimizer has
     step: Stack = ()  # of that optimizer
     steps: int = 0  # in which they were seen to stay as they are
+    is_late: bool = False  # they have stood there only since it began to train
 
     @property
     def is_habit(self) -> bool:

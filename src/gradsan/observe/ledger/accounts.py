@@ -57,6 +57,7 @@ class Accounts:
         self.hoards.pass_begins(note, frame)
         asked = self.run.asked(note, tensors, frame)
         if asked is not None:
+            self.gradients.asked_for(asked, self.run.budget)
             for each in self._of_lines:
                 each.pass_begins(asked)
 

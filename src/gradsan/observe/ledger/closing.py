@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
-from gradsan.facts.course import Course, DroppedLoss, Gave, LeftOut, OptimizerLine, PassLine
+from gradsan.facts.course import Course, CutOff, DroppedLoss, Gave, LeftOut, OptimizerLine, PassLine
 from gradsan.facts.incident import Stack
 from gradsan.observe.details.events import timeline
 from gradsan.observe.ledger.accounts import Accounts
@@ -51,7 +51,7 @@ def course(kept: Accounts, *, is_over: bool) -> Course:
         left_out=(*_left_out(kept), *_unread(kept)),
         constant_terms=kept.terms.facts(),
         unowned=kept.unreached.forgotten.facts(),
-        cut_off=tuple(kept.unreached.facts(steps.count_of)),
+        cut_off=_cut_off(kept),
         dropped=tuple(
             _dropped(each)
             for log in process.recorder.threads()
@@ -143,6 +143,13 @@ def _is_used(given: Given) -> bool:
     return given.used > 0
 
 
+def _cut_off(kept: Accounts) -> tuple[CutOff, ...]:
+    """Parameters that are cut off; and terms of losses, where nothing that is cut off there has been named already."""
+    found = kept.unreached.facts(kept.run.process.steps.count_of)
+    known = {each.cut[-1:] for each in found}
+    return (*found, *(each for each in kept.terms.cut_off() if each.cut[-1:] not in known))
+
+
 def _left_out(kept: Accounts) -> list[LeftOut]:
     owned = {leaf for each in kept.gradients.accounts.values() for leaf in each.owned}
     reached = {leaf for each in kept.run.lines.lines.values() for leaf in each.reached}
@@ -185,18 +192,12 @@ def _optimizer_line(identity: int, account: Account, kept: Accounts) -> Optimize
 
 
 def _foreign(account: Account, kept: Accounts) -> tuple[Stack, Stack, int]:
-    """A pass through this optimizer's network into another's, which steps on it; and the loss of this one comes after.
-
-    As in a GAN, where the generator's pass leaves gradients in the discriminator. That network is then nearest to the
-    loss. Where it is farthest, as an encoder that serves several heads, both gradients are meant for it.
-    """
-    others = {leaf for each in kept.gradients.accounts.values() if each is not account for leaf in each.owned}
-    others -= account.owned
+    """A pass through this optimizer's network into another's, which steps on it; this one's own loss comes after."""
+    others = kept.gradients.of_others(account)
     for (left, own), count in account.mixed.items():
         passed, followed = kept.run.lines.lines.get(left), kept.run.lines.lines.get(own)
         if passed is None or followed is None or not account.is_usual(count):
             continue
-        is_through = passed.nearest in account.owned and not passed.reached.isdisjoint(others)
-        if is_through and followed.reached.isdisjoint(others):
+        if account.through.get(left) and followed.reached.isdisjoint(others):
             return passed.stack, followed.stack, count
     return (), (), 0

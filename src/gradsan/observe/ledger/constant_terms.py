@@ -1,20 +1,30 @@
-"""Terms of a loss that are made of gradients without a graph: what is added, followed back to the call that gave it."""
+"""Terms of a loss without a graph: what is added, followed back to what cut it off from what the loss trains.
+
+That is a call that gave gradients without a graph, or a function that records nothing.
+"""
 
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gradsan.facts.course import ConstantTerm
+from gradsan.facts.course import ConstantTerm, CutOff
+from gradsan.facts.doubt import LIKELY
 from gradsan.observe.graph import Node, is_sum, roots_of, sums_of
+from gradsan.observe.graph_snapshot import Snapshot
 from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.ledger.passlines import Asked, Line
-from gradsan.observe.naming.history_cut import Lost, gradients_behind
+from gradsan.observe.ledger.spans import end_of, meets
+from gradsan.observe.naming.history_cut import Lost, gradients_behind, switched_off_behind
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.notes import Begun
 
+if TYPE_CHECKING:
+    from gradsan.facts.incident import Stack
+
 _SUMS_AT_MOST = 16  # of one loss
+_SEARCHED_PASSES = frozenset({2, 3, 4})  # passes of a line, for what functions without a graph have computed
 
 
 class ConstantTerms:
@@ -23,16 +33,22 @@ class ConstantTerms:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._found: dict[tuple[Any, Any], ConstantTerm] = {}
+        self._switched_off: dict[Stack, CutOff] = {}  # by what switched recording off
 
     def facts(self) -> tuple[ConstantTerm, ...]:
         """All that were found, each once."""
         return tuple(self._found.values())
 
+    def cut_off(self) -> tuple[CutOff, ...]:
+        """What functions that record nothing have cut off, likewise."""
+        return tuple(self._switched_off.values())
+
     def pass_begins(self, asked: Asked) -> None:
-        """Search a loss that is back-propagated for them, if gradients were asked for since the pass before."""
+        """Search a loss for them: one of the first, or where gradients were asked for since the pass before."""
         note, lines = asked.note, self._run.process.recorder.lines()
         giving = [each for each in self._run.lines.lines.values() if _is_of_interest(each, note)]
-        if lines is None or not giving or not note.accumulates:
+        is_of_interest = bool(giving) or note.step in _SEARCHED_PASSES
+        if lines is None or not is_of_interest or not note.accumulates:
             return
         sums = {each._sequence_nr(): each for each in sums_of(roots_of(asked.tensors))[:_SUMS_AT_MOST]}  # noqa: SLF001 # as in graph.py
         if sums:
@@ -50,6 +66,20 @@ class ConstantTerms:
                 found = gradients_behind(stores, added, at)
                 if found is not None and any(_asks_at(line, found.at) for line in giving):
                     self._note(note, at, found)
+                elif found is None and note.seen is not None and note.step in _SEARCHED_PASSES:
+                    self._note_switch(note.seen, switched_off_behind(stores, added, at), trace)
+
+    def _note_switch(self, seen: Snapshot, found: Lost | None, trace: Trace) -> None:
+        """What was given a term of the same loss corrects that one, and is meant."""
+        given = None if found is None else found.graph_of
+        if found is None or given is None:
+            return
+        start, stop = given.number, end_of(given, trace)
+        if meets(seen.walked, start, stop) and not any(start <= each < stop for each in seen.losses):
+            cut, name = found.at.frames(found.line), None if found.binding is None else found.binding.name
+            new = CutOff((), "", 0, "no-grad", cut, name, is_term=True, doubt=LIKELY)
+            known = self._switched_off.get(cut, new)
+            self._switched_off[cut] = replace(known, steps=(known.steps or 0) + 1)
 
     def _note(self, note: Begun, at: Execution, found: Lost) -> None:
         asked, enters = found.at.frames(found.line), at.frames()

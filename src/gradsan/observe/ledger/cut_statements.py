@@ -25,6 +25,7 @@ class FoundCut:
     how: Cutting
     at: Stack
     name: str | None
+    number: int | None = None  # the op counter when its statement began, where that is known
 
 
 def hands_on(execution: Execution, names: set[str]) -> bool:
@@ -43,7 +44,7 @@ def found_at(statement: ast.stmt, cut: Cut, execution: Execution) -> FoundCut:
     how = next(each for each in _ORDER if each in {one.how for one in found})
     given = (each.id for one in found for each in one.given if isinstance(each, ast.Name))
     stored = (store.name for store in stores(statement))
-    return FoundCut(how, execution.frames(cut.line), next(filter(None, (*given, *stored)), None))
+    return FoundCut(how, execution.frames(cut.line), next(filter(None, (*given, *stored)), None), execution.number)
 
 
 def is_target(statement: ast.stmt) -> bool:

@@ -75,22 +75,23 @@ def _switched_off(ran: Ran, trace: Trace, walked: Sequence[int]) -> FoundCut | N
 
 @dataclass(slots=True)
 class _Names:
-    """What holds a value: variables of calls, and attributes whatever their object."""
+    """What holds a value, and what cut it: variables of calls, and attributes whatever their object."""
 
-    local: dict[Call, set[str]] = field(default_factory=lambda: defaultdict(set))
-    attributes: set[str] = field(default_factory=set)
+    local: dict[Call, dict[str, FoundCut | None]] = field(default_factory=lambda: defaultdict(dict))
+    attributes: dict[str, FoundCut | None] = field(default_factory=dict)
 
-    def hold(self, store: Store, call: Call) -> None:
+    def hold(self, store: Store, call: Call, cut: FoundCut | None) -> None:
         """From now on, what was stored there holds it."""
         if store.attribute is not None:
-            self.attributes.add(store.attribute)
+            self.attributes[store.attribute] = cut
         elif store.name is not None:
-            self.local[call].add(store.name)
+            self.local[call][store.name] = cut
 
-    def are_read(self, nodes: Iterable[ast.expr], call: Call) -> bool:
-        """Whether one of these expressions reads one of them."""
+    def read_in(self, nodes: Iterable[ast.expr], call: Call) -> list[FoundCut | None]:
+        """What cut those of them that these expressions read; none: they read none."""
         read = [_read_in(each) for each in nodes]
-        return any(names & self.local[call] or attributes & self.attributes for names, attributes in read)
+        local = [cut for name, cut in self.local[call].items() if any(name in names for names, _ in read)]
+        return local + [cut for name, cut in self.attributes.items() if any(name in own for _, own in read)]
 
 
 @lru_cache(maxsize=4096)
@@ -114,13 +115,18 @@ class _Own:
         is_own = call.code.function.rpartition(".")[0] in self.classes
         for each in (part for node in nodes for part in ast.walk(node)):
             match each:
-                case ast.Name(id=self.key, ctx=ast.Load()) if self.is_variable:
+                case ast.Name(id=self.key) if self.is_variable:
                     return self.key
                 case ast.Attribute(value=ast.Name(id="self"), attr=self.key, ctx=ast.Load()) if not is_own:
                     continue
                 case ast.Attribute(attr=self.key, ctx=ast.Load()):
                     return text(each)
         return None
+
+    def is_edited_by(self, execution: Execution) -> bool:
+        """Whether a statement changes it in place and gives its value to nothing: `self.scale.clamp_(max=4)`."""
+        targets = [store.target for store in execution.stores()]
+        return bool(targets) and all(self.read_in([each], execution.call) for each in targets)
 
     def is_read_by(self, trace: Trace) -> bool:
         """Whether any statement reads it."""
@@ -172,9 +178,13 @@ class _Forward:
     def _is_cut(self, statement: ast.stmt, execution: Execution) -> bool | None:
         """Whether what a statement computes is cut off; None: it reads nothing that is followed."""
         read, call = loads(statement), execution.call
-        if self._bare.are_read(read, call):
+        if bare := self._bare.read_in(read, call):
+            self.cut = bare[0]
             return True
-        if not self._whole.are_read(read, call) and not self._own.read_in(read, call):
+        is_own = self._own.read_in(read, call) is not None
+        if not is_own and not self._whole.read_in(read, call):
+            return None
+        if is_own and self._own.is_edited_by(execution):
             return None
         found = self._cut_of_name(statement, execution) or self._switched_off(statement, execution)
         self.cut = found or self.cut
@@ -184,7 +194,7 @@ class _Forward:
         """What a statement stores or returns now holds the value."""
         names, parent = self._bare if is_cut else self._whole, execution.call.parent
         for store in execution.stores():
-            names.hold(store, execution.call)
+            names.hold(store, execution.call, self.cut if is_cut else None)
         if execution.returns and parent is not None:
             self.is_returned |= not is_cut
             self.taint_results(parent, is_cut=is_cut)
@@ -205,10 +215,10 @@ class _Forward:
             return
         own = set(parameters_in(call.scope)) - {"self", "cls"}
         for names in (self._whole, self._bare):
-            if names.are_read(parent.loads, parent.call):
-                names.local[call] |= own
+            if read := names.read_in(parent.loads, parent.call):
+                names.local[call] |= dict.fromkeys(own, read[0])
         if self._own.read_in(parent.loads, parent.call) or parent in self._handed:
-            self._whole.local[call] |= own
+            self._whole.local[call] |= dict.fromkeys(own)
 
     def _switched_off(self, statement: ast.stmt, execution: Execution) -> FoundCut | None:
         """A parameter, or what a function was given of it, that is read where nothing is recorded."""
@@ -238,6 +248,6 @@ class _Forward:
             own = self._own.read_in(cut.given, execution.call)
             if own:
                 return replace(found_at(statement, cut, execution), name=own)
-            if self._whole.are_read(cut.given, execution.call):
+            if self._whole.read_in(cut.given, execution.call):
                 return found_at(statement, cut, execution)
         return None

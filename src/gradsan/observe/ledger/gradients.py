@@ -7,7 +7,7 @@ value; on a device that would have to wait for it, the question is left there un
 
 import weakref
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -15,7 +15,10 @@ from threading import get_ident
 from typing import Any
 
 from gradsan.observe.callers import Calls
-from gradsan.observe.ledger.passlines import LineKey, key_of
+from gradsan.observe.graph import roots_of
+from gradsan.observe.ledger.budget import Budget
+from gradsan.observe.ledger.passed_through import leads_through
+from gradsan.observe.ledger.passlines import Asked, LineKey, key_of
 from gradsan.observe.modules import parameters_of
 from gradsan.observe.notes import Begun
 from gradsan.observe.unasked import ids
@@ -55,6 +58,7 @@ class Account:
     kept: "dict[str, list[_Watched]]" = field(default_factory=dict)  # under one name: see `watched`
     # Cycles of the first parameter in which a step took gradients of two lines, though others stepped in between.
     mixed: Counter[tuple[LineKey, LineKey]] = field(default_factory=Counter)
+    through: dict[LineKey, bool | None] = field(default_factory=dict)  # whether the former's go on to another's network
 
     @property
     def watched(self) -> "list[_Watched]":
@@ -198,6 +202,16 @@ class Gradients:
             for each in account.watched:
                 each.notice()
 
+    def asked_for(self, asked: Asked, budget: Budget) -> None:
+        """See where a pass goes if steps have taken what such passes left together with gradients of their own loss."""
+        line = key_of(asked.note.caller.calls)
+        for each in self.accounts.values():
+            if each.through.get(line) is None and any(left == line for left, _ in each.mixed):
+                each.through[line] = budget.spend(partial(self._is_through, each, asked.tensors))
+
+    def _is_through(self, account: Account, tensors: Sequence[Any]) -> bool:
+        return leads_through(roots_of(tensors), account.owned, self.of_others(account))
+
     def pass_ended(self, note: Begun) -> None:
         """See to whom it gave something."""
         given = None
@@ -233,6 +247,10 @@ class Gradients:
         if self._share and not self._stepping:
             self._take_from_others(account)
         account.watched = list(self._chosen(account, optimizer))
+
+    def of_others(self, account: Account) -> set[int]:
+        """The ids of the parameters that other optimizers have, and this one has not."""
+        return {leaf for each in self.accounts.values() if each is not account for leaf in each.owned} - account.owned
 
     def rest(self) -> None:
         """Nothing is handed on for a while."""

@@ -66,7 +66,6 @@ class Line:
     versions: dict[int, int] = field(default_factory=dict)  # of the leaves that its first pass reached
     values: dict[int, float] = field(default_factory=dict)  # sums of the leaves that its latest pass reached, if asked
     reached: set[int] = field(default_factory=set)  # ids of leaves
-    nearest: int = 0  # the id of a leaf that is near to the loss
     carried: Carried | None = None
     kept: "deque[Snapshot]" = field(default_factory=lambda: deque(maxlen=_REMEMBERED))  # of passes that retained
 
@@ -202,7 +201,6 @@ class PassLines:
         line.ops += ops
         line.most = max(line.most, ops)
         line.reached.update(snapshot.leaves)
-        line.nearest = next(iter(snapshot.leaves), 0)
         for each in list(self._kept):
             if each.note.thread != note.thread or meet(walked, each.snapshot.walked, each.created):
                 each.line.walked_again += 1

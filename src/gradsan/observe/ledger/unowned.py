@@ -24,7 +24,7 @@ from gradsan.observe.modules import (
 from gradsan.observe.unasked import attributes_of, ids, is_one
 
 _SEARCHED = frozenset({3, 8, 32})  # steps of an optimizer that were attended to
-_COMPARED = 64  # likewise: in which it is seen whether they are trained by hand
+_COMPARED = 64  # likewise, after they were found: in which it is seen whether they are trained by hand
 _LAYERS = 2  # in a list; a single module is put into one so that it is no part of the model
 _PLAIN = ids(list, tuple, dict)
 
@@ -50,17 +50,19 @@ class Forgotten:
         self._run = run
         self._owned: set[int] = set()  # ids of parameters
         self._steps: dict[int, int] = {}  # by the id of the optimizer
+        self._fewest: dict[int, int] = {}  # likewise: parameters that had a gradient when it stepped
         self._found: dict[int, _Found] = {}  # likewise
 
     def step_begins(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
-        """Look for them in some of the first steps."""
+        """Look for them in some of the first steps, and when a part seems to have been exchanged."""
         steps = self._steps[id(optimizer)] = self._steps.get(id(optimizer), 0) + 1
         if steps == 1:
             self._owned.update(map(id, parameters_of(optimizer)))
         found = self._found.get(id(optimizer))
-        if found is None and steps in _SEARCHED and self._some_are_reached():
-            self._run.budget.spend(lambda: self._search(optimizer))
-        elif found is not None and steps <= _COMPARED:
+        is_late = found is None and self._is_left_out(optimizer)
+        if is_late or (found is None and steps in _SEARCHED and self._some_are_reached()):
+            self._run.budget.spend(lambda: self._search(optimizer, is_late=is_late))
+        elif found is not None and found.fact.steps < _COMPARED:
             found.compare()
             found.fact = replace(found.fact, steps=found.fact.steps + 1)
 
@@ -73,14 +75,21 @@ class Forgotten:
         last = self._run.process.steps.last_of(optimizer)
         return () if last is None else last.stack
 
+    def _is_left_out(self, optimizer: Any) -> bool:  # noqa: ANN401 # as above
+        """Whether fewer of its parameters have a gradient than ever before: a pass leaves some out."""
+        reached = sum(each.grad is not None for each in parameters_of(optimizer))
+        fewest = self._fewest.setdefault(id(optimizer), reached)
+        self._fewest[id(optimizer)] = min(reached, fewest)
+        return reached < fewest
+
     def _some_are_reached(self) -> bool:
         """Whether passes reach leaves that no optimizer has: nothing else is worth a search among all objects."""
         return any(not each.reached <= self._owned for each in self._run.lines.lines.values())
 
-    def _search(self, optimizer: Any) -> None:  # noqa: ANN401 # as above
+    def _search(self, optimizer: Any, *, is_late: bool) -> None:  # noqa: ANN401 # as above
         kept_in, some = forgotten_by(optimizer)
         if some:
-            fact = Unowned(_names(some, trained().modules), kept_in)
+            fact = Unowned(_names(some, trained().modules), kept_in, is_late=is_late)
             sums = [(weakref.ref(each), sum_of(each)) for each in some]
             self._found[id(optimizer)] = _Found(fact, sums)
 

@@ -156,7 +156,9 @@ class Unreached:
             is_late = not self._late.isdisjoint(each.identities)
             if found is not None and not (is_late and is_chosen(found, each, lines, self._rested)):
                 names = tuple(f"{module}.{key}".removeprefix(".") for key in each.keys)
-                self._cut(CutOff(names, module, 0, found.how, found.at, found.name, is_late=is_late), each)
+                fact = CutOff(names, module, 0, found.how, found.at, found.name, is_late=is_late)
+                is_earlier = found.number is not None and found.number < note.since
+                self._cut(replace(fact, is_earlier=is_earlier), each)
 
     @property
     def _late(self) -> set[int]:

@@ -28,6 +28,7 @@ class Lost:
     written: str
     binding: Binding | None
     is_proved: bool  # what was cut had a graph
+    graph_of: Execution | None = None  # created that graph, where that is known
 
 
 def lost(stores: Stores, node: ast.expr, at: Execution) -> tuple[Lost | None, frozenset[Execution]]:
@@ -42,6 +43,11 @@ def lost(stores: Stores, node: ast.expr, at: Execution) -> tuple[Lost | None, fr
 def gradients_behind(stores: Stores, node: ast.expr, at: Execution) -> Lost | None:
     """The gradients without a graph that an expression is made of, where nothing in it has a graph."""
     return None if _HadGraph(stores).had([node], at) else _Gradients(stores, at).run(node)
+
+
+def switched_off_behind(stores: Stores, node: ast.expr, at: Execution) -> Lost | None:
+    """What switched recording off in a function that was called, and given the graph that an expression lacks."""
+    return _SwitchedOff(stores, at).run(node)
 
 
 class _Cutting(Follower):
@@ -100,12 +106,20 @@ class _Cutting(Follower):
         self._reach(demand, doubt)
 
 
-class _Gradients(Follower):
-    """Until a call that gave gradients without a graph. Where something else cuts on the path, that is meant."""
+class _OfTerm(Follower):
+    """From a term of a loss that has no graph."""
 
     def __init__(self, stores: Stores, start: Execution) -> None:
         super().__init__(stores)
         self._start = start
+
+    def _has_graph(self, demand: Demand) -> bool:
+        creates_ops = demand.at in self._created_ops and demand.at is not self._start
+        return creates_ops and not any(map(_computes_several, demand.at.statements))
+
+
+class _Gradients(_OfTerm):
+    """Until a call that gave gradients without a graph. Where something else cuts on the path, that is meant."""
 
     def run(self, node: ast.expr) -> Lost | None:
         goal = self._search([Demand(node, (), self._start)])
@@ -122,9 +136,41 @@ class _Gradients(Follower):
             self._reach(demand, 0.0)
 
     def _operation(self, demand: Demand, given: Iterable[ast.expr]) -> None:
-        creates_ops = demand.at in self._created_ops and demand.at is not self._start
-        has_graph = creates_ops and not any(map(_computes_several, demand.at.statements))
-        for each in () if has_graph or unrecorded(demand.at) is not None else given:
+        for each in () if self._has_graph(demand) or unrecorded(demand.at) is not None else given:
+            self._follow(demand, each, (), _OPERATED)
+
+
+class _SwitchedOff(_OfTerm):
+    """Until an operation of a function that records nothing, on something with a graph.
+
+    Where the function that asks says so itself, or something else cuts, that is meant.
+    """
+
+    def __init__(self, stores: Stores, start: Execution) -> None:
+        super().__init__(stores, start)
+        self._graph_of: dict[Demand, Execution] = {}
+
+    def run(self, node: ast.expr) -> Lost | None:
+        goal = self._search([Demand(node, (), self._start)])
+        off = None if goal is None else unrecorded(goal.at)
+        if goal is None or goal.before is None or off is None:
+            return None
+        name, graph_of = next(iter(goal.bindings()), None), self._graph_of[goal.before]
+        return Lost(off.at, off.line, off.written, name, is_proved=True, graph_of=graph_of)
+
+    def _resolve(self, demand: Demand) -> None:
+        if cut_at(demand.node) is None:
+            super()._resolve(demand)
+
+    def _operation(self, demand: Demand, given: Iterable[ast.expr]) -> None:
+        given, off = list(given), unrecorded(demand.at)
+        if off is not None and off.at.call is self._start.call:
+            return
+        had = None if off is None else _HadGraph(self._stores, by_leaves=False).creation_of(given, demand.at)
+        if had is not None:
+            self._graph_of[demand] = had.at
+            self._reach(demand, 0.0)
+        for each in () if self._has_graph(demand) else given:
             self._follow(demand, each, (), _OPERATED)
 
 
@@ -164,11 +210,19 @@ class _Wrapping(Follower):
 
 
 class _HadGraph(Follower):
-    """Until an op is found that was recorded, or a parameter: then the value had a graph."""
+    """Until an op is found that was recorded, or a parameter, unless these do not count: then the value had a graph."""
+
+    def __init__(self, stores: Stores, *, by_leaves: bool = True) -> None:
+        super().__init__(stores)
+        self._by_leaves = by_leaves
 
     def had(self, nodes: Iterable[ast.expr], at: Execution) -> bool:
         """Whether one of these had one."""
-        return self._search(Demand(node, (), at) for node in nodes) is not None
+        return self.creation_of(nodes, at) is not None
+
+    def creation_of(self, nodes: Iterable[ast.expr], at: Execution) -> Demand | None:
+        """What created it."""
+        return self._search(Demand(node, (), at) for node in nodes)
 
     def _resolve(self, demand: Demand) -> None:
         if cut_at(demand.node) is None:
@@ -176,11 +230,8 @@ class _HadGraph(Follower):
 
     def _library(self, demand: Demand, node: ast.Call) -> None:
         is_leaf = any(each.arg == "requires_grad" for each in node.keywords)
-        if (
-            is_leaf
-            or called_name(node) in {"Parameter", "requires_grad_"}
-            or (demand.at in self._created_ops and not is_library(node))
-        ):
+        is_leaf = is_leaf or called_name(node) in {"Parameter", "requires_grad_"}
+        if (is_leaf and self._by_leaves) or (demand.at in self._created_ops and not is_library(node)):
             self._reach(demand, 0.0)
         else:
             self._operation(demand, inputs(node))
