@@ -4,10 +4,11 @@ import ast
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
 from gradsan.source.file import Source
-from gradsan.source.names import assigned_names, called_name, loaded_names
-from gradsan.source.tree import Statement, same_as
+from gradsan.source.names import assigned_names, called_name, calls, loaded_names, targets
+from gradsan.source.tree import Scope, Statement, Tree, same_as
 
 
 def dependents(first: Statement, following: Iterable[Statement]) -> list[Statement]:
@@ -65,3 +66,12 @@ def _paired(target: ast.expr, value: ast.expr) -> Iterable[tuple[ast.expr, ast.e
         case ast.Tuple(elts=targets), ast.Tuple(elts=values):
             return zip(targets, values, strict=False)
     return [(target, value)]
+
+
+def draws_from_what_is_computed(tree: Tree, scope: Scope) -> bool:
+    """Whether a function draws from a distribution that it has computed itself: `policy(x).sample()`."""
+    own = [each for each in tree.statements if tree.scope(each) is scope]
+    computed = {tree.text(each) for statement in own for each in targets(statement)}
+    drawing = (call.func for call in calls(own) if does(called_name(call), "draws"))
+    drawn = [each.value for each in drawing if isinstance(each, ast.Attribute)]
+    return any(isinstance(each, ast.Call) or tree.text(each) in computed for each in drawn)

@@ -10,12 +10,11 @@ from gradsan.causes import choosing
 from gradsan.causes.remedy import Sign
 from gradsan.fix.collected import collected, filled_by_hooks
 from gradsan.fix.emptied_lists import emptied_beside
-from gradsan.fix.flow import cuts, dependents
+from gradsan.fix.flow import cuts, dependents, draws_from_what_is_computed
 from gradsan.fix.kinds import can_be_written
 from gradsan.fix.own_reset import is_reset_elsewhere
 from gradsan.fix.program import Place, Program
 from gradsan.fix.tried import built_on
-from gradsan.knowledge.effects import does
 from gradsan.report import Fix, FixKind
 from gradsan.source.names import (
     Code,
@@ -203,15 +202,8 @@ def _was_drawn_along(program: Program) -> bool:
 
     It is a record of what was done. A buffer that is handed on has a method of that name, too.
     """
-    return any(map(_draws_from_what_it_computes, program.apart_from_the_pass(program.diagnosis.made)))
-
-
-def _draws_from_what_it_computes(place: Place) -> bool:
-    own = [each for each in place.tree.statements if place.tree.scope(each) is place.scope]
-    computed = set(map(place.text, chain.from_iterable(map(targets, own))))
-    drawing = (call.func for call in calls(own) if does(called_name(call), "draws"))
-    drawn = [each.value for each in drawing if isinstance(each, ast.Attribute)]
-    return any(isinstance(each, ast.Call) or place.text(each) in computed for each in drawn)
+    places = program.apart_from_the_pass(program.diagnosis.made)
+    return any(draws_from_what_is_computed(each.tree, each.scope) for each in places)
 
 
 def _is_built_of_its_own_items(program: Program) -> bool:
