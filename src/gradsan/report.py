@@ -111,10 +111,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a fix does to the program: seen where it was run with it, or predicted by the simulator.
-
-    It is predicted where the edit is what was simulated; what was seen of it takes the place of that.
-    """
+    """What a fix does to the program: seen where that was run, else predicted where its edit is what was simulated."""
 
     saved_bytes: int | None = None  # kept at the peak, with the fix applied; where `seen`, of the passes looked at
     parameters_cut_off: tuple[str, ...] = ()  # they would receive no gradient from the failing pass any more
