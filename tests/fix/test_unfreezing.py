@@ -184,6 +184,7 @@ def test_what_is_frozen_above_the_pass_was_frozen_for_it(tmp_path: Path) -> None
         ("[w]", "    w.requires_grad_()\n"),
         ("[self.w, b]", "    self.w.requires_grad_()\n    b.requires_grad_()\n"),
         ("params=local.values()", "    for each in local.values():\n        each.requires_grad_()\n"),
+        ('[{"params": [w], "lr": 1}, {"params": [b]}]', "    w.requires_grad_()\n    b.requires_grad_()\n"),
         ("leaves", "    for each in leaves:\n        each.requires_grad_()\n"),
     ],
 )

@@ -414,6 +414,7 @@ def test_what_was_trained_through_a_cut_before_is_frozen_now(tmp_path: Path, nam
 LEAVES = {
     "a leaf": ("w", "w = torch.zeros(3)", "[w]", "(w - 1).square().sum()"),
     "a copy of an input": ("adv", "adv = x.clone().detach()", "[adv]", "(net(adv) - 1).square().sum()"),
+    "a group": ("w", "w = torch.zeros(3)", "[{'params': [w]}]", "(w - 1).square().sum()"),
     "the values of a dict": ("local", "local = {'w': torch.ones(3)}", "local.values()", "(x * local['w']).sum()"),
 }
 

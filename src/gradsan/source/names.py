@@ -72,9 +72,24 @@ def argument(call: ast.Call, name: str) -> ast.expr | None:
     return next((each.value for each in call.keywords if each.arg == name), None)
 
 
-def first_argument(call: ast.Call, name: str) -> ast.expr | None:
-    """What a call is given by that name, or first."""
-    return argument(call, name) or next(iter(call.args), None)
+def optimized(call: ast.Call) -> list[tuple[ast.expr, bool]]:
+    """What an optimizer is given, groups taken apart: each tensor, or what holds several (True)."""
+    given = argument(call, "params") or next(iter(call.args), None)
+    groups = given.elts if isinstance(given, ast.List | ast.Tuple) else []
+    in_groups = [_item(each, "params") for each in groups if isinstance(each, ast.Dict)]
+    found: list[tuple[ast.expr, bool]] = []
+    for each in filter(None, in_groups or [given]):
+        match each:
+            case ast.List(elts=parts) | ast.Tuple(elts=parts):
+                found += [(part, False) for part in parts]
+            case _:
+                found.append((each, True))
+    return found
+
+
+def _item(whole: ast.Dict, key: str) -> ast.expr | None:
+    pairs = zip(whole.keys, whole.values, strict=True)
+    return next((value for each, value in pairs if isinstance(each, ast.Constant) and each.value == key), None)
 
 
 def says_true(value: ast.expr | None) -> bool:

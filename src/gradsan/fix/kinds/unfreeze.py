@@ -15,7 +15,7 @@ from gradsan.fix.drafting import Draft
 from gradsan.fix.expression_text import free_name
 from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program
-from gradsan.source.names import called_name, calls, first_argument, given
+from gradsan.source.names import called_name, calls, given, optimized
 from gradsan.source.placing import code_of
 from gradsan.source.tree import Statement, Tree
 
@@ -90,20 +90,19 @@ def _above_the_optimizer(program: Program) -> Iterator[Draft]:
     """What an optimizer is given, where none of it requires a gradient: before it is created."""
     place = program.innermost(program.diagnosis.cut)
     for call in calls(place.statement) if place is not None else ():
-        leaves = first_argument(call, "params")
-        if place is not None and leaves is not None and called_name(call)[:1].isupper():
+        leaves = optimized(call)
+        if place is not None and leaves and called_name(call)[:1].isupper():
             draft = Draft()
-            draft.insert_before(place.tree, place.statement, *_required(place.tree, leaves))
+            draft.insert_before(place.tree, place.statement, *(_required(place.tree, *each) for each in leaves))
             yield draft
 
 
-def _required(tree: Tree, leaves: ast.expr) -> list[str]:
-    """Each by its name; what has none in a loop over its container."""
-    parts = leaves.elts if isinstance(leaves, ast.List | ast.Tuple) else []
-    if parts and all(isinstance(each, ast.Name | ast.Attribute) for each in parts):
-        return [f"{tree.text(each)}.requires_grad_()" for each in parts]
+def _required(tree: Tree, leaf: ast.expr, is_container: bool) -> str:  # noqa: FBT001 # as it was found
+    """It by its name; what a container has in a loop over it."""
+    if not is_container:
+        return f"{tree.text(leaf)}.requires_grad_()"
     name = free_name(tree.source.tree, ("each", "leaf"))
-    return [f"for {name} in {tree.text(leaves)}:\n    {name}.requires_grad_()\n"]
+    return f"for {name} in {tree.text(leaf)}:\n    {name}.requires_grad_()\n"
 
 
 def _undone(freezing: Statement) -> str | None:

@@ -11,7 +11,7 @@ from gradsan.observe.modules import parameters_of
 from gradsan.observe.naming.subject import holder_of
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.unasked import is_one
-from gradsan.source.names import called_name, first_argument, targets
+from gradsan.source.names import called_name, optimized, targets
 from gradsan.source.stores import text
 
 
@@ -32,8 +32,8 @@ def untrained(trace: Trace, optimizers: Sequence[Any]) -> Untrained | None:
     is_proved = len(idle) == len(optimizers)
     for execution in reversed(trace.executions) if idle else ():
         for call in execution.calls:
-            given = first_argument(call, "params")
-            name = None if given is None or called_name(call) not in kinds else _named(given)
+            given = optimized(call) if called_name(call) in kinds else []
+            name = next(filter(None, (_named(each) for each, _ in given)), None)
             if name is not None:
                 culprit = Culprit(name, holder_of(name, execution.call.scope))
                 return Untrained(culprit, _assigned(execution) or called_name(call), execution.frames(), is_proved)
@@ -55,10 +55,8 @@ def _learns(tensor: Any) -> bool:  # noqa: ANN401 # a tensor
 
 
 def _named(given: ast.expr) -> str | None:
-    """`w` of `[w, b]`, `weights` of `weights.values()`."""
+    """`w`, and `weights` of `weights.values()`."""
     match given:
-        case ast.List(elts=[first, *_]) | ast.Tuple(elts=[first, *_]):
-            return _named(first)
         case ast.Call(func=ast.Attribute(value=whole, attr="values"), args=[]):
             return _named(whole)
         case ast.Name() | ast.Attribute():
