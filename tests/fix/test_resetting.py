@@ -395,6 +395,48 @@ def test_total_begins_again_as_what_it_is_read_as(tmp_path: Path, read: str, beg
     assert case.fixed("reset-state", found) == source.replace(step, f"{step}            running = {begins}\n")
 
 
+TWO_PASSES = """\
+def main():
+    for x in batches:
+        total = 0.0
+        for head in heads:
+            total += head(x)
+        total.backward()
+        climb(model)
+        {below}
+        optimizer.step()
+"""
+IN_A_LOOP = "for head in heads:\n            total += weight * head(x)\n        total.backward(create_graph=False)"
+IN_A_LINE = "total += weight * head(x)\n        total.backward(create_graph=False)"
+GUARDED = f"if x.is_long:\n            {IN_A_LINE.replace('        ', '            ')}"
+
+
+@pytest.mark.parametrize("below", [IN_A_LOOP, IN_A_LINE, f"out = model(x)\n        {IN_A_LOOP}", GUARDED])
+def test_total_begins_again_between_two_passes_of_one_iteration(tmp_path: Path, below: str) -> None:
+    """Below the pass that took what it had, and above all that is added to it next."""
+    source = TWO_PASSES.format(below=below)
+    case = Case(tmp_path, source)
+    enters = case.at("total += weight")
+    freed, used = case.at("total.backward()"), case.at("total.backward(create")
+    found = case.diagnosis("GS105", "total", made=case.at("total += head"), enters=enters, freed=freed, used=used)
+
+    adding = below.removeprefix("out = model(x)\n        ")
+    begun = source.replace(adding, f"total = 0.0\n        {adding}")
+    assert case.fixed("reset-state", found) == begun
+
+
+def test_total_of_a_pass_below_begins_where_the_iteration_does(tmp_path: Path) -> None:
+    """The pass that took it came in the iteration before: nothing in this one stands between the two."""
+    source = TWO_PASSES.format(below="total.backward(create_graph=False)")
+    begun_once = source.replace("        total = 0.0\n", "").replace("    for x", "    total = 0.0\n    for x")
+    case = Case(tmp_path, begun_once)
+    enters = case.at("total += head")
+    freed, used = case.at("total.backward(create"), case.at("total.backward()")
+    found = case.diagnosis("GS105", "total", made=enters, enters=enters, freed=freed, used=used)
+
+    assert case.fixed("reset-state", found) == source
+
+
 MEMO = """\
 codes = {}
 class Net:

@@ -1,10 +1,14 @@
 """What a guard lets be computed in every so many iterations is meant to stay as it is in between."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fix.programs import Case
+from fix.programs import A_TENSOR, Case
+from gradsan.facts.culprit import Culprit
+from gradsan.facts.incident import OpFact
+from gradsan.facts.live_evidence import Crossed
 from gradsan.fix.signs import ranked
 from gradsan.report import Fix, FixKind
 
@@ -75,6 +79,8 @@ def test_count_that_begins_again_is_a_schedule(tmp_path: Path, begins: str, kind
 
 
 ROLLOUT = """\
+import torch
+
 def collect(policy):
     kept = []
     for state in start:
@@ -109,3 +115,25 @@ def test_what_was_drawn_along_is_a_record(tmp_path: Path, drawing: str, kind: Fi
     found = case.diagnosis("GS104", "batch", made=made, enters=case.at("loss = "), freed=used, used=used)
 
     assert ranked((Fix("move-into-loop", "", "changes-gradients"),), case.program(found))[0].kind == kind
+
+
+ADVANTAGES = ROLLOUT.replace("    for _ in range(4):", "    advantages = discounted(batch)\n    for _ in range(4):")
+
+
+@pytest.mark.parametrize(("drawing", "is_record"), [("action = dist.sample()", True), ("action = dist.mean", False)])
+def test_what_is_computed_from_a_record_needs_no_edit(tmp_path: Path, drawing: str, *, is_record: bool) -> None:
+    """Advantages of a rollout: the rollout is what is recorded without a graph. Else all that is old is moved."""
+    source = ADVANTAGES.format(drawing=drawing)
+    case = Case(tmp_path, source)
+    used, enters = case.at("loss.backward"), case.at("loss = ")
+    found = case.diagnosis("GS104", "advantages", made=case.at("advantages ="), enters=enters, freed=used, used=used)
+    rollout = case.at("batch = collect", "kept.append", inner="collect")
+    made, entered = (OpFact("StackBackward0", 1, each.stack) for each in (rollout, enters))
+    seen = replace(A_TENSOR, crossings=(Crossed(made, entered, Culprit("batch", "local"), is_alike=True),))
+
+    best = ranked((Fix("move-into-loop", "", "changes-gradients"),), case.program(found, seen))[0]
+
+    assert best.kind == ("no-grad" if is_record else "move-into-loop")
+    if is_record:
+        wrapped = "    with torch.no_grad():\n        batch = collect(policy)\n"
+        assert case.fixed("no-grad", found, seen) == source.replace("    batch = collect(policy)\n", wrapped)

@@ -43,7 +43,7 @@ class AccumulatedLoss(Cause):
     titles: ClassVar[dict[FixKind, str]] = {
         "item": "call backward() on this step's loss, and add only its number to {it}: `.item()`",
         "detach": "detach {it} before this step's loss is added: its values stay, its graph is dropped",
-        "reset-state": "begin {it} again in every iteration: its terms are the loss of one iteration",
+        "reset-state": "begin {it} again for every backward(): what is added in between is one loss",
         "combine-losses": "call backward() once, on {it}, when all losses are added",
         "remove-backward": "remove {later}: backward() was called on every loss in {it} already",
     }

@@ -30,7 +30,13 @@ class ComputedOnce(Cause):
     summary = "a graph created once from parameters, outside the loop, is used in every step"
     own_remedies = table(
         Remedy("detach", where=("creation", "use")),
-        Remedy("no-grad", where=("creation",), first_if="it was drawn along", only_if_shown=True, trusted=False),
+        Remedy(
+            "no-grad",
+            where=("record", "creation"),
+            first_if="it was drawn along",
+            only_if_shown=True,
+            trusted=False,
+        ),
         Remedy("recompute", where=("attribute", "item", "use")),
     )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = {"detach": "constant", "no-grad": "constant"}

@@ -28,6 +28,7 @@ Target = Literal[
 # Where the edit goes. A remedy names its places in the order in which they are tried.
 Where = Literal[
     "creation",  # the statement that creates it, before the loop
+    "record",  # the statement that draws what is part of it
     "use",  # the statement of the later forward that builds on it
     "single use",  # the same, where a step reads it there alone, and once
     "use in the loop",  # the same, where it was created before the loop

@@ -17,6 +17,7 @@ class Draft:
     """What is to be changed. Nothing is changed until the edits are applied."""
 
     def __init__(self) -> None:
+        self.treats_all = False  # whatever else is old comes of what it changes
         self.is_partial = False  # some of what is old is left as it is
         self._changes: dict[int, tuple[Tree, Changes]] = {}
 

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from gradsan.fix.program import Program
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
 from gradsan.source.file import Source
@@ -68,7 +69,18 @@ def _paired(target: ast.expr, value: ast.expr) -> Iterable[tuple[ast.expr, ast.e
     return [(target, value)]
 
 
-def draws_from_what_is_computed(tree: Tree, scope: Scope) -> bool:
+def was_drawn_along(program: Program) -> Iterator[Program]:
+    """The edges into what was created by a function that draws from what a network gave: `action = policy(x).sample()`.
+
+    It is a record of what was done. A buffer that is handed on has a method of that name, too.
+    """
+    for each in (program, *program.others()):
+        places = each.apart_from_the_pass(each.diagnosis.made)
+        if any(_draws_from_what_is_computed(place.tree, place.scope) for place in places):
+            yield each
+
+
+def _draws_from_what_is_computed(tree: Tree, scope: Scope) -> bool:
     """Whether a function draws from a distribution that it has computed itself: `policy(x).sample()`."""
     own = [each for each in tree.statements if tree.scope(each) is scope]
     computed = {tree.text(each) for statement in own for each in targets(statement)}

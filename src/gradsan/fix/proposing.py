@@ -85,7 +85,7 @@ def _drafts(kind: FixKind, program: Program) -> Iterator[tuple[Draft, bool]]:
     built = ((each.draft, _but(others, each.names)) for each in built_on(kind, program))
     written = ((draft, others) for draft in drafts(kind, program))
     for draft, left in chain(built, written):
-        whole = draft.with_one_of_each(drafts(kind, each) for each in left)
+        whole = draft if draft.treats_all else draft.with_one_of_each(drafts(kind, each) for each in left)
         yield whole or draft, known and whole is not None
 
 

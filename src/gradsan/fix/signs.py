@@ -10,7 +10,7 @@ from gradsan.causes import choosing
 from gradsan.causes.remedy import Sign
 from gradsan.fix.collected import collected, filled_by_hooks
 from gradsan.fix.emptied_lists import emptied_beside
-from gradsan.fix.flow import cuts, dependents, draws_from_what_is_computed
+from gradsan.fix.flow import cuts, dependents, was_drawn_along
 from gradsan.fix.kinds import can_be_written
 from gradsan.fix.own_reset import is_reset_elsewhere
 from gradsan.fix.program import Place, Program
@@ -197,15 +197,6 @@ def _counts_up(statement: ast.AST) -> TypeGuard[ast.AugAssign]:
     return False
 
 
-def _was_drawn_along(program: Program) -> bool:
-    """Whether a function that led to its creation draws from what a network gave: `action = policy(x).sample()`.
-
-    It is a record of what was done. A buffer that is handed on has a method of that name, too.
-    """
-    places = program.apart_from_the_pass(program.diagnosis.made)
-    return any(draws_from_what_is_computed(each.tree, each.scope) for each in places)
-
-
 def _is_built_of_its_own_items(program: Program) -> bool:
     """Whether a function that led to its creation calls itself, as one does that goes through a tree."""
     scopes = [each.scope for each in program.known(program.diagnosis.made)]
@@ -233,6 +224,6 @@ SIGNS: Mapping[Sign, Callable[[Program], bool]] = {
     "several terms are added": _adds_several,
     "it is renewed on schedule": _is_renewed_on_schedule,
     "the loop takes batches": _takes_batches,
-    "it was drawn along": _was_drawn_along,
+    "it was drawn along": lambda program: next(was_drawn_along(program), None) is not None,
     "it is built of its own items": _is_built_of_its_own_items,
 }

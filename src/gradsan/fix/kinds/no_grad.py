@@ -6,13 +6,21 @@ from collections.abc import Iterator
 from gradsan.fix.averages import averaging, is_cut_elsewhere, is_statistic
 from gradsan.fix.carried import no_grad
 from gradsan.fix.drafting import Draft
-from gradsan.fix.flow import dependents
+from gradsan.fix.flow import dependents, was_drawn_along
 from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program
 from gradsan.knowledge.effects import does, may_ask_for_pass
 from gradsan.source.names import Code, call_of, called_name, nodes
 from gradsan.source.placing import code_of, nested
 from gradsan.source.tree import Function, Statement, Tree, is_simple
+
+
+def _around_the_record(program: Program) -> Iterator[Draft]:
+    """The statement that draws what is part of it: whatever else is old was computed from what that gave."""
+    for each in was_drawn_along(program):
+        for draft in _around_what_creates_it(each):
+            draft.treats_all = True
+            yield draft
 
 
 def _around_what_creates_it(program: Program) -> Iterator[Draft]:
@@ -99,6 +107,7 @@ def _called(code: Code) -> list[str]:
 
 
 PLACES: Places = {
+    "record": _around_the_record,
     "creation": _around_what_creates_it,
     "put away": _around_what_is_put_away,
     "average": _around_an_average,

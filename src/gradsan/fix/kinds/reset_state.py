@@ -102,6 +102,7 @@ def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
     """A total of several terms: at the top of what runs once for every pass, the loop or else the function.
 
     Where the pass is asked for in some iterations only, several of them make one loss: there, it is below the pass.
+    Where another pass of the same iteration took what it had, it begins again between the two.
     """
     diagnosis = program.diagnosis
     # What is put together in the statement of the pass itself was added to where its terms are created.
@@ -115,12 +116,25 @@ def _where_the_iteration_begins(program: Program, name: str) -> Iterator[Draft]:
     around = passing.scope if loop is None else loop
     if reached is None or start is None:
         yield from _where_it_is_added_to(program, passing, name)
+    elif (first := _first_below_the_freeing_pass(program, adding)) is not None:
+        draft = Draft()
+        draft.insert_before(adding.tree, first, f"{reached} = {start}")
+        yield draft
     elif isinstance(around, ast.Module | ast.Lambda):
         return
     elif passing.statement in around.body:
         yield from _at_the_top(passing, loop, reached, start)
     else:
         yield from _at_the_bottom(passing, reached, start)
+
+
+def _first_below_the_freeing_pass(program: Program, adding: Place) -> Statement | None:
+    """What adds to the total, in the block in which the pass that took it stands above; None: it stands elsewhere."""
+    freeing = program.beside(program.diagnosis.freed, program.diagnosis.used)
+    if freeing is None or freeing.tree is not adding.tree:
+        return None
+    around = (adding.statement, *adding.tree.above(adding.statement))
+    return next((each for each in around if each in freeing.below), None)
 
 
 def _at_the_top(passing: Place, loop: Loop | None, reached: str, start: str) -> Iterator[Draft]:
