@@ -55,6 +55,51 @@ RULES = [
         """,
     ),
     Rule(
+        "a third iteration is followed where the second walks a line that the first did not",
+        "GS103",
+        found=(
+            """
+            memory, previous = torch.zeros(8, 4), None
+            for batch in loader:
+                if previous is not None:
+                    memory = model(memory)
+                opt.zero_grad()
+                torch.tanh(memory * F.softplus(model.bias)).mean().backward()
+                opt.step()
+                previous = batch
+            """,
+            """
+            memory = torch.zeros(8, 4)
+            for step, batch in enumerate(loader):
+                if step > 0:
+                    memory = model(memory)
+                opt.zero_grad()
+                torch.tanh(memory * F.softplus(model.bias)).mean().backward()
+                opt.step()
+            """,
+            """
+            memory, waiting = torch.zeros(8, 4), []
+            for batch in loader:
+                while waiting:
+                    memory = model(memory + waiting.pop())
+                opt.zero_grad()
+                torch.tanh(memory * F.softplus(model.bias)).mean().backward()
+                opt.step()
+                waiting.append(1.0)
+            """,
+        ),
+        near_miss="""
+        memory, previous = torch.zeros(8, 4), None
+        for batch in loader:
+            if previous is not None:
+                memory = model(memory.detach())
+            opt.zero_grad()
+            torch.tanh(memory * F.softplus(model.bias)).mean().backward()
+            opt.step()
+            previous = batch
+        """,
+    ),
+    Rule(
         "what one iteration leaves behind and the next uses is carried",
         "GS103",
         found=(

@@ -37,3 +37,46 @@ print(meter.sum / meter.count)
 def test_loss_that_is_weighted_before_it_is_added_keeps_its_history(step: str, codes: list[str]) -> None:
     """Multiplied with a number, it is still the loss that the pass took."""
     assert [each.code for each in check_content("program.py", PROGRAM.format(step=step).encode()).diagnoses] == codes
+
+
+READ = """
+import torch
+from search import tune
+from torch import nn
+
+class Meter:
+    def __init__(self):
+        self.sum, self.count = 0, 0
+
+    def update(self, value):
+        self.sum += value
+        self.count += 1
+
+    def line(self):
+        return f"{self.sum / max(self.count, 1):.3f}"
+
+model, meter = nn.Linear(4, 1), Meter()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for x in torch.randn(5, 8, 4):
+    pred = model(x)
+    opt.zero_grad()
+    pred.pow(2).mean().backward()
+    opt.step()
+    meter.update(pred.abs().mean())
+    {end}
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "codes"),
+    [
+        ("print(meter.line())", ["GS301"]),
+        ("scaled = meter.sum * 2", ["GS301"]),
+        ("tune(meter.sum / meter.count)", []),
+    ],
+)
+def test_reading_a_total_is_no_use_of_its_graph(end: str, codes: list[str]) -> None:
+    """Only a pass is, or somebody who is not followed and may ask for one."""
+    program = READ.replace("{end}", end).encode()
+
+    assert [each.code for each in check_content("program.py", program).diagnoses] == codes

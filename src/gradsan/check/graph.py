@@ -174,9 +174,15 @@ class Op:
     freed_doubt: int = SURE
     healed: bool = False  # reported already: the rest of the program is read as if it were fixed
     walked: list["Pass"] = field(default_factory=list)
-    users: int = 0  # how many ops build on it
+    users: list["Op"] = field(default_factory=list)  # what builds on it
+    may_be_read: bool = False  # somebody reads what nobody was seen to write, and it may be this
     escaped: bool = False  # something that outlives the statement holds it
     number: int = field(default_factory=tick)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anything was, or may have been, done with it."""
+        return bool(self.users) or self.may_be_read
 
     @property
     def is_edited(self) -> bool:

@@ -51,9 +51,9 @@ def _entry(machine: Machine, value: Mapping, key: Value) -> Value:
 
 
 def _any_of(value: Mapping) -> Value:
-    """What stands under a key that nobody was seen to write: it may be any of what is there, which has a user so."""
+    """What stands under a key that nobody was seen to write: it may be any of what is there."""
     for op in ops_of(value):
-        op.users += 1
+        op.may_be_read = True
     return Value()
 
 

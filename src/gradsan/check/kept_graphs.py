@@ -40,9 +40,8 @@ def kept_graphs(world: World, *, closed: bool, kept: frozenset[Op]) -> Iterator[
     for (node, _), each in world.collecting.items():
         if _is_bounded(each) or each.op.doubt > (LIKELY if each.op.scalar or each.op.walked else SURE):
             continue
-        is_over = _is_total_over if each.total else _is_list_over
-        is_kept = troubled.isdisjoint(each.ops) and is_over(each, kept, closed=closed)
-        yield node, each, Kept(each) if is_kept else None
+        is_over = _is_total_over(world, each, kept, closed=closed) if each.total else _is_list_over(each, closed=closed)
+        yield node, each, Kept(each) if is_over and troubled.isdisjoint(each.ops) else None
 
 
 def _is_bounded(each: Collecting) -> bool:
@@ -51,21 +50,34 @@ def _is_bounded(each: Collecting) -> bool:
     return each.run.is_short and each.run in runs[1:]
 
 
-def _is_total_over(each: Collecting, kept: frozenset[Op], *, closed: bool) -> bool:
+def _is_total_over(world: World, each: Collecting, kept: frozenset[Op], *, closed: bool) -> bool:
     """Whether a total is of no use to any pass any more."""
     if each.op.walked:
         return False
     walked = [op for op in _fed(each) if op.walked]
     if walked:
         return all(_is_walked_at_once(op, each) for op in walked)
-    return closed and each.op.scalar and not each.op.users and each.op not in kept and _is_new_each_time(each)
+    return closed and each.op.scalar and not _may_be_used(world, each.op, kept) and _is_new_each_time(each)
 
 
-def _is_list_over(each: Collecting, kept: frozenset[Op], *, closed: bool) -> bool:
+def _is_list_over(each: Collecting, *, closed: bool) -> bool:
     """Whether what a list has gathered is of no use to any pass any more."""
     if any(op.walked for op in each.ops):
         return all(op.walked and _is_walked_at_once(op, each) for op in each.ops)
-    return closed and not any(op.users for op in each.ops) and _is_new_each_time(each)
+    return closed and not any(op.is_used for op in each.ops) and _is_new_each_time(each)
+
+
+def _may_be_used(world: World, total: Op, kept: frozenset[Op]) -> bool:
+    """Whether somebody who was not followed has it, or was handed what builds on it, and may ask for a pass yet."""
+    elsewhere = kept | {op for _, op in world.handed_over if op is not total}
+    waiting, seen = [total], {total}
+    while waiting:
+        op = waiting.pop()
+        if op.may_be_read or op in elsewhere:
+            return True
+        waiting += set(op.users) - seen
+        seen.update(op.users)
+    return False
 
 
 def _is_new_each_time(each: Collecting) -> bool:

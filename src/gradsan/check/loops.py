@@ -51,7 +51,7 @@ def _followed(
     """Follow the iterations of a loop, each of which may begin or not, and then what comes after the last."""
     passes: list[int] = []  # how many there were before each iteration
     number = 0
-    while number < most or (not exact and number == most and _shows_more(machine, run, passes)):
+    while number < most or (not exact and number == most > 0 and _shows_more(machine, run, passes)):
         number += 1
         passes.append(len(machine.world.passes))
         with machine.iteration_of(run, number):
@@ -66,14 +66,16 @@ def _followed(
 def _shows_more(machine: Machine, run: LoopRun, passes: list[int]) -> bool:
     """Whether the last iteration did something for the first time, and the next one shows what it leaves behind.
 
-    Either it is the first that has asked for a pass, or the first whose pass walked what an iteration before it made.
+    Its pass walked a line that none before it had walked, or what an iteration before it made.
     """
-    new = machine.world.passes[passes[-1] :] if len(passes) > 1 else []
-    if not new:
-        return False
-    return passes[0] == passes[-1] or any(
-        op.freed is done and dict(op.moment).get(run, len(passes)) < len(passes) for done in new for op in done.ops
-    )
+    walked_before = {op.site.node for done in machine.world.passes[passes[0] : passes[-1]] for op in done.ops}
+    for done in machine.world.passes[passes[-1] :]:
+        for op in done.ops:
+            if op.site.node not in walked_before:
+                return True
+            if op.freed is done and dict(op.moment).get(run, len(passes)) < len(passes):
+                return True
+    return False
 
 
 _LEADING_OUT = {"break": None, "return": "return", "raise": "raise"}  # how the loop ends then

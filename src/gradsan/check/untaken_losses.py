@@ -33,14 +33,14 @@ def left_out(world: World, kept: frozenset[Op]) -> Iterator[tuple[int, LeftOut |
         parts = terms(each.op) - {each.op}
         done = next((asked[part] for part in parts if part in asked), None)
         if done is not None and done.label != each.name:  # else it is a total, to which something is added later
-            is_taken = each.op.walked or each.op.users or each.op.escaped or each.op in kept
+            is_taken = each.op.walked or each.op.is_used or each.op.escaped or each.op in kept
             fact = None if is_taken or not _has_more(parts) else _total(each, done)
             yield id(each.site.node), fact
 
 
 def _has_more(parts: set[Op]) -> bool:
     """Whether a sum has a term that nothing else is done with, and that no pass takes."""
-    terms_alone = [op for op in parts if not (op.walked or op.escaped or op.doubt) and op.users == 1]
+    terms_alone = [op for op in parts if not (op.walked or op.escaped or op.doubt) and len(op.users) == 1]
     return any(_is_of_its_own(op) for op in terms_alone)
 
 
@@ -67,7 +67,7 @@ def _total(sum_: Rebinding, done: Pass) -> LeftOut:
 def _dropped_loss(first: Op, rebinding: Rebinding, run: LoopRun) -> DroppedLoss | None:
     last = rebinding.op
     after = [done for done in last.walked if run not in dict(done.moment)]
-    if not after or first.walked or first.users or first.escaped:
+    if not after or first.walked or first.is_used or first.escaped:
         return None
     return DroppedLoss(
         made=stack_of(last.site),

@@ -75,8 +75,9 @@ class World:
 
     def note(self, op: Op) -> Op:
         """Note an op."""
-        for edge in op.edges:
-            edge.op.users += op.doubt < DOUBTFUL
+        if op.doubt < DOUBTFUL:
+            for edge in op.edges:
+                edge.op.users.append(op)
         if self.log:
             self.log[-1].append(op)
         self.created_at.setdefault(id(op.site.node), []).append(self.moment)
