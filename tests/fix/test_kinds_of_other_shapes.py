@@ -197,6 +197,34 @@ def test_loop_that_only_measures_needs_no_graph(tmp_path: Path) -> None:
     )
 
 
+TRAINING_TOO = """import torch
+def train_epoch():
+    for x in batches:
+        loss = f(x)
+        loss.backward()
+def validate():
+    model.eval()
+    return f(held_out)
+def main():
+    {mode}
+    for epoch in range(9):
+        {first}
+        total += validate()
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "first"), [("model.eval()", "train_epoch()"), ("model.eval()", "opt.step()"), ("pass", "print(epoch)")]
+)
+def test_loop_that_leads_to_a_pass_does_more_than_measure(tmp_path: Path, mode: str, first: str) -> None:
+    """Whoever asks for the pass may stand in a function, and a function that switches the mode is none of the loop."""
+    source = TRAINING_TOO.format(mode=mode, first=first)
+    case = Case(tmp_path, source)
+    found = case.diagnosis("GS301", "total", held=case.at("total +="), made=case.at("total +="))
+
+    assert case.fixed("no-grad", found) is None
+
+
 @pytest.mark.parametrize(
     ("loop", "first"), [("for x in loader:", "move-into-loop"), ("for x in views(batch):", "combine-losses")]
 )

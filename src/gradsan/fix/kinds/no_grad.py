@@ -1,7 +1,7 @@
 """Compute a whole statement without recording it."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gradsan.fix.averages import averaging, is_cut_elsewhere, is_statistic
 from gradsan.fix.carried import no_grad
@@ -10,9 +10,9 @@ from gradsan.fix.flow import dependents, was_drawn_along
 from gradsan.fix.kinds import Places
 from gradsan.fix.program import Place, Program
 from gradsan.knowledge.effects import does, may_ask_for_pass
-from gradsan.source.names import Code, call_of, called_name, nodes
+from gradsan.source.names import call_of, called_name, calls
 from gradsan.source.placing import code_of, nested
-from gradsan.source.tree import Function, Statement, Tree, is_simple
+from gradsan.source.tree import SCOPES, Function, Statement, Tree, is_simple
 
 
 def _around_the_record(program: Program) -> Iterator[Draft]:
@@ -78,13 +78,16 @@ def _around_what_measures(program: Program) -> Iterator[Draft]:
 def _measuring(place: Place, word: str) -> Draft | None:
     """The function of a place, or a loop around it, without recording; None where it does more than measure."""
     function = place.scope
-    if isinstance(function, Function) and _only_measures(function, function):
+    tree = place.tree
+    if isinstance(function, Function) and _only_measures(tree, function) and "eval" in _modes(function.body):
         draft = Draft()
-        draft.decorate(place.tree, function, f"{word}()")
+        draft.decorate(tree, function, f"{word}()")
         return draft
-    blocks = ((loop, list(place.tree.block(loop))) for loop in place.loops)
-    measuring = (loop for loop, block in blocks if _only_measures(loop, block[: block.index(loop)]))
-    return next((_around(place.tree, loop, word) for loop in measuring), None)
+    for loop in place.loops:
+        block = list(tree.block(loop))
+        if _only_measures(tree, loop) and _modes(block[: block.index(loop)])[-1:] == ["eval"]:
+            return _around(tree, loop, word)
+    return None
 
 
 def _around(tree: Tree, statement: Statement, word: str) -> Draft:
@@ -94,16 +97,25 @@ def _around(tree: Tree, statement: Statement, word: str) -> Draft:
     return draft
 
 
-def _only_measures(node: ast.AST, where: Code) -> bool:
-    """Whether nothing in it asks for a pass, and the model was last switched to being evaluated."""
-    if any(may_ask_for_pass(name) or does(name, "steps") for name in _called(node)):
-        return False
-    modes = [name for name in _called(where) if name in {"eval", "train"}]
-    return "eval" in (modes if isinstance(node, Function) else modes[-1:])
+def _only_measures(tree: Tree, node: ast.AST) -> bool:
+    """Whether nothing in it, nor in the functions of its file that it leads to, asks for a pass or steps."""
+    return not any(may_ask_for_pass(name) or does(name, "steps") for name in _names_called(tree, node))
 
 
-def _called(code: Code) -> list[str]:
-    return [called_name(each) for each in nodes(code) if isinstance(each, ast.Call)]
+def _names_called(tree: Tree, node: ast.AST) -> set[str]:
+    names: set[str] = set()
+    waiting = [node]
+    while waiting:
+        new = {called_name(each) for each in calls(waiting.pop())} - names
+        waiting += [each for each in tree.statements if isinstance(each, Function) and each.name in new]
+        names |= new
+    return names
+
+
+def _modes(block: Iterable[ast.stmt]) -> list[str]:
+    """Into which modes a block switches models itself, and not in functions that it defines."""
+    executed = [each for each in block if not isinstance(each, SCOPES)]
+    return [name for name in map(called_name, calls(executed)) if name in {"eval", "train"}]
 
 
 PLACES: Places = {
