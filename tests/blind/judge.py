@@ -88,7 +88,8 @@ def _copied(folder: Path, name: str, place: Path) -> Path:
 
 
 def _is_answer(file: Path) -> bool:
-    return file.stem == "fixed" or file.stem.endswith("_fixed") or file.stem.startswith("fixed_")
+    words = file.stem.split("_")
+    return "fixed" in (file.parent.name, words[0], words[-1])
 
 
 def _without_answers(work: Path) -> None:
@@ -98,8 +99,11 @@ def _without_answers(work: Path) -> None:
 
 
 def _put_answer_in_place(expert: Path) -> None:
-    """A command that runs tests imports `main`, so the expert's version takes its place."""
-    (expert / "main.py").write_bytes((expert / "fixed.py").read_bytes())
+    """A command that runs tests imports `main`, so the expert's file, or folder of files, takes its place."""
+    if (expert / "fixed").is_dir():
+        shutil.copytree(expert / "fixed", expert, dirs_exist_ok=True)
+    else:
+        (expert / "main.py").write_bytes((expert / "fixed.py").read_bytes())
 
 
 def _sources(work: Path) -> dict[str, bytes]:
