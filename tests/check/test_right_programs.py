@@ -51,6 +51,56 @@ PAIRS = {
         """,
         "GS301",
     ),
+    "a target that is unpacked from an operation that is not known may have no graph": (
+        """
+        packed, shapes = torch.ops.vendor.pack(lin(torch.randn(2, 3)))
+        shapes.sum().backward()
+        packed.sum().backward()
+        """,
+        """
+        h = lin(torch.randn(2, 3)).exp()
+        packed, rest = h.chunk(2)
+        rest.sum().backward()
+        packed.sum().backward()
+        """,
+        "GS102",
+    ),
+    "where nothing is trained, no term of a loss fails to train": (
+        """
+        x = torch.randn(2, 3)
+        loss = lin(x).square().mean() + nn.functional.mse_loss(lin(x).detach(), x)
+        loss.backward()
+        print(lin.weight.grad.norm())
+        """,
+        """
+        x = torch.randn(2, 3)
+        for _ in range(3):
+            loss = lin(x).square().mean() + nn.functional.mse_loss(lin(x).detach(), x)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+        "GS306",
+    ),
+    "an inner loop that is trained through keeps its graphs anyway": (
+        """
+        weights, losses = list(lin.parameters()), []
+        for step in range(5):
+            loss = nn.functional.linear(torch.randn(2, 3), *weights).square().mean()
+            grads = torch.autograd.grad(loss, weights, create_graph=True)
+            losses.append(loss)
+            weights = [w - 0.1 * g for w, g in zip(weights, grads)]
+        """,
+        """
+        weights, losses = list(lin.parameters()), []
+        for step in range(5):
+            loss = nn.functional.linear(torch.randn(2, 3), *weights).square().mean()
+            grads = torch.autograd.grad(loss, weights)
+            losses.append(loss)
+            weights = [(w - 0.1 * g).detach().requires_grad_() for w, g in zip(weights, grads)]
+        """,
+        "GS301",
+    ),
     "of two optimizers whose parameters are not known, neither owns all": (
         """
         class Model:

@@ -296,6 +296,31 @@ RULES = [
         """,
     ),
     Rule(
+        "a layer is frozen when its weight and its bias are",
+        "GS203",
+        found=(
+            """
+            model.weight.requires_grad = False
+            model.bias.requires_grad = False
+            model(x).mean().backward()
+            """,
+            """
+            table = nn.Embedding(4, 4)
+            table.weight.requires_grad = False
+            table(torch.arange(4)).mean().backward()
+            """,
+            """
+            layer = nn.Linear(4, 4, bias=False)
+            layer.weight.requires_grad_(False)
+            layer(x).mean().backward()
+            """,
+        ),
+        near_miss="""
+        model.bias.requires_grad = False
+        model(x).mean().backward()
+        """,
+    ),
+    Rule(
         "a pass frees what it walks unless it retains it",
         "GS102",
         found=(

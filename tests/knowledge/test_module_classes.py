@@ -39,6 +39,7 @@ _MADE: dict[str, Callable[[], nn.Module]] = {
     "MultiheadAttention": lambda: nn.MultiheadAttention(4, 2),
     "Bilinear": lambda: nn.Bilinear(4, 4, 2),
     "LayerNorm": lambda: nn.LayerNorm(4),
+    "RMSNorm": lambda: nn.RMSNorm(4),
     "GroupNorm": lambda: nn.GroupNorm(2, 4),
     "BatchNorm1d": lambda: nn.BatchNorm1d(4),
     "BatchNorm2d": lambda: nn.BatchNorm2d(2),
@@ -260,3 +261,11 @@ def test_a_module_is_given_back(name: str) -> None:
     arguments = {"to": ("cpu",), "apply": (id,), "type": (torch.float32,), "to_empty": ()}.get(name, ())
 
     assert getattr(module, name)(*arguments, **({"device": "cpu"} if name == "to_empty" else {})) is module
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_row_says_whether_there_is_a_bias(name: str) -> None:
+    """A layer whose weight is frozen still trains its bias."""
+    layer = made(name)
+    if isinstance(getattr(layer, "weight", None), nn.Parameter):
+        assert isinstance(getattr(layer, "bias", None), nn.Parameter) == ROWS[name].bias

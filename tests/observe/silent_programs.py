@@ -2555,4 +2555,82 @@ for _ in range(8):
             ),
         ),
     ),
+    Rule(
+        "A list of losses that no pass comes back to keeps their graphs; one that a later pass walks was needed.",
+        under=(
+            _found(
+                "the losses of updates by hand",
+                "GS301",
+                "losses",
+                """
+w, losses = torch.ones(4, requires_grad=True), []
+for step in range(50):
+    loss = (w * torch.randn(8, 4)).square().mean()
+    (grad,) = torch.autograd.grad(loss, [w])
+    losses.append(loss)
+    w = (w - 0.1 * grad).detach().requires_grad_()
+""",
+            ),
+            _found(
+                "on features that all passes share",
+                "GS301",
+                "losses",
+                """
+base, head, losses = nn.Linear(4, 4), nn.Linear(4, 1), []
+features = base(torch.randn(8, 4)).tanh()
+for step in range(50):
+    loss = head(features).square().mean()
+    loss.backward(retain_graph=True)
+    losses.append(loss)
+    with torch.no_grad():
+        for p in head.parameters():
+            p -= 0.1 * p.grad
+            p.grad = None
+""",
+            ),
+            _found(
+                "outputs beside the losses",
+                "GS301",
+                "outputs",
+                """
+net, outputs = nn.Linear(4, 4), []
+for step in range(50):
+    out = net(torch.randn(8, 4))
+    out.square().mean().backward()
+    outputs.append(out)
+    with torch.no_grad():
+        for p in net.parameters():
+            p -= 0.1 * p.grad
+            p.grad = None
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "an inner loop that is trained through, once",
+                """
+net, losses = nn.Linear(4, 4), []
+weights = list(net.parameters())
+for step in range(50):
+    loss = F.linear(torch.randn(2, 4), *weights).square().mean()
+    grads = torch.autograd.grad(loss, weights, create_graph=True)
+    losses.append(loss)
+    weights = [w - 0.1 * g for w, g in zip(weights, grads)]
+F.linear(torch.randn(2, 4), *weights).square().mean().backward()
+""",
+            ),
+            _clean(
+                "all losses of a sequence, in one pass at its end",
+                """
+cell, losses, h = nn.GRUCell(4, 4), [], torch.zeros(2, 4)
+warm = nn.Linear(4, 4)
+for step in range(50):
+    warm(torch.randn(2, 4)).square().mean().backward()
+    h = cell(torch.randn(2, 4), h)
+    losses.append(h.square().mean())
+torch.stack(losses).mean().backward()
+""",
+            ),
+        ),
+    ),
 )

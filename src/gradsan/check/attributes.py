@@ -89,7 +89,7 @@ def layer_attribute(machine: Machine, layer: Layer, name: str, node: ast.expr) -
     if child is not None:
         return child
     if name in ("weight", "bias") and layer.leaf is not None:
-        return Tensor(leaf=layer.leaf)
+        return Tensor(leaf=layer.leaf, part=name)
     if name in ("module", "_orig_mod"):
         return layer
     if layer.assumed and not name.startswith("_") and name not in layer.attributes:

@@ -32,6 +32,8 @@ def detached_terms(world: World) -> Iterator[tuple[Op, CutOff | None]]:
 
     Without a fact: sums of which more than one term has a graph.
     """
+    if not world.updates:  # it trains nothing anyhow: a test of the gradients, say
+        return
     for each in world.passes:
         yield from ((op, None) for op in each.ops if op.name == _ADDING and len(op.edges) > 1)
     for cut, op in world.cut_into:

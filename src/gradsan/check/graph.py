@@ -116,12 +116,21 @@ class Leaf:
     given: list["Contribution"] = field(default_factory=list)  # gradients since they were last cleared
     reached: bool = False  # some pass has led here
     gradient_read: bool = False
+    trained_parts: set[str] = field(default_factory=set)  # of a layer's parameters, where they are known by name
     number: int = field(default_factory=tick)
 
     @property
     def gradients(self) -> "list[Contribution]":
         """Those that are there still, as far as the program is seen."""
         return [each for each in self.given if each.is_there]
+
+    def require_part(self, name: str, *, wanted: bool) -> bool:
+        """One of a layer's parameters is frozen or thawed; whether any of them is still to receive a gradient."""
+        if wanted:
+            self.trained_parts.add(name)
+        else:
+            self.trained_parts.discard(name)
+        return bool(self.trained_parts)
 
     def use_gradients(self, site: Site | None = None) -> None:
         """A step takes its gradients, or somebody who cannot be seen."""
@@ -210,6 +219,11 @@ class Pass:
     used: bool = False  # a step has used a gradient that it gave
     wasted: bool = False  # a gradient that it gave was cleared unread
     missed: Site | None = None  # the step that was to use its gradients, and found none
+
+    @property
+    def leads_on(self) -> bool:
+        """Whether it was asked for gradients that have a graph themselves, for another pass to walk."""
+        return self.kind == "grad" and self.retains and not self.keeps
 
     @property
     def is_assumed(self) -> bool:

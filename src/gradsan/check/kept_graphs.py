@@ -98,6 +98,8 @@ def _unscaled(op: Op) -> Op:
 
 
 def _is_walked_at_once(op: Op, each: Collecting) -> bool:
-    """Whether all passes over an op ran in the iteration that gathered it."""
+    """Whether all passes over an op ran in the iteration that gathered it, and not only to be walked by another."""
     gathered = dict(op.moment).get(each.run)
-    return gathered is not None and all((each.run, gathered) in done.moment for done in op.walked)
+    if gathered is None or all(done.leads_on for done in op.walked):
+        return False
+    return all((each.run, gathered) in done.moment for done in op.walked)

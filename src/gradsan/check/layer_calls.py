@@ -22,7 +22,8 @@ def new_layer(machine: Machine, kind: str, call: Call) -> Value:
         return Layer(kind=kind, children=_children(kind, call.values))
     if not row.parameters:
         return Layer(kind=kind)
-    return Layer(kind=kind, leaf=Leaf(kind, kind, origin=machine.origin(call.node)))
+    parts = {"weight"} if not row.bias or is_false(call.keyword("bias")) else {"weight", "bias"}
+    return Layer(kind=kind, leaf=Leaf(kind, kind, origin=machine.origin(call.node), trained_parts=parts))
 
 
 @entered(TORCH, "Parameter", "UninitializedParameter")

@@ -127,6 +127,8 @@ def _is_list(value: Value) -> bool:
 def require(machine: Machine, value: Value, node: ast.AST, *, wanted: bool) -> None:
     """Parameters are to receive gradients, or none; a tensor without a graph becomes one that receives them."""
     leaves = leaves_of(value)
+    if isinstance(value, Tensor) and value.part is not None:
+        leaves = [leaf for leaf in leaves if leaf.require_part(value.part, wanted=wanted) == wanted]
     machine.world.require(leaves, machine.site(node), wanted=wanted, certain=machine.is_certain)
     if wanted and not leaves and isinstance(value, Tensor) and value.op is None:
         value.leaf, value.cut = Leaf(value.label or "?", value.label or "?"), None

@@ -20,6 +20,7 @@ from gradsan.check.values import (
     constant_of,
 )
 from gradsan.knowledge.hints import OUTPUT_WORDS
+from gradsan.knowledge.tensors import operation
 
 _NAMED = ("ModuleDict", "ParameterDict")
 _FOLLOWED = range(2)  # elements of what is not known in full
@@ -27,7 +28,10 @@ _FOLLOWED = range(2)  # elements of what is not known in full
 
 @entered(WHOLES, Tensor)
 def tensor_part(machine: Machine, value: Tensor, key: object, node: ast.expr) -> Value:
-    """A part of a tensor has its graph."""
+    """A part of a tensor has its graph; `a, b = …` shows that an operation that is not known gives several."""
+    if isinstance(node, ast.Tuple | ast.List) and value.op is not None and operation(value.op.name).is_assumed:
+        doubt = LIKELY if key == 0 else DOUBTFUL
+        return result(machine, value.op.name, [(value, None)], node, saves=False, doubt=doubt)
     return Tensor(op=value.op, leaf=value.leaf, cut=value.cut, storage=value.storage, created=value.created)
 
 

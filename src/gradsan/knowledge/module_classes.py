@@ -16,6 +16,7 @@ class ModuleClass:
 
     name: str
     parameters: bool = True
+    bias: bool = True  # beside a weight, unless `bias=False` is asked for
     saves: bool = True  # a backward pass frees something of it
     saves_weight: Literal["always", "with a graph", "never"] = "with a graph"  # that comes in
     output: Output = "tensor"
@@ -67,7 +68,9 @@ TABLE = (
     *_rows("GRUCell RNNCell", carries=True),
     *_rows("LSTMCell", carries=True, output="pair"),
     *_rows("LinearCrossEntropyLoss"),
-    *_rows("Embedding EmbeddingBag", saves_weight="never"),
+    *_rows("Embedding EmbeddingBag", bias=False, saves_weight="never"),
+    *_rows("PReLU", bias=False, saves_weight="always"),
+    *_rows("RMSNorm", bias=False),
 )
 _BY_NAME = {each.name: each for each in TABLE}
 _ASSUMED = ModuleClass("?")

@@ -65,6 +65,7 @@ class Tensor(Value):
     """A tensor, with a graph (`op` or `leaf`) or without."""
 
     storage: Storage = field(default_factory=Storage)
+    part: str | None = None  # of a layer's parameters, which share one leaf: "weight" or "bias"
     plain: Plain | None = None  # what it is where it is no tensor any more: `loss.item()`
 
     @property

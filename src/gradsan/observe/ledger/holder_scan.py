@@ -32,7 +32,7 @@ class Sighting:
     function: str
     owner: str | None
     newest: int  # the creation number of the newest tensor's op
-    reach: set[int]  # creation numbers of the ops that were walked
+    reach: dict[int, int]  # the ops that were walked, by creation number: the steps that had been done then
     step: int  # of the optimizer that owns their parameters
     steps: list[int]  # the steps in which what it holds was created, rising, each once
     ops: int
@@ -40,6 +40,11 @@ class Sighting:
     is_bounded: bool
     by_optimizer: bool  # False: no optimizer owns what it reaches, and passes stand for steps
     of_numbers: bool  # each tensor has one element
+
+    def is_used_by(self, latest: "LatestPass") -> bool:
+        """Whether a pass comes to what it holds of each step: the one after an unrolled loop does."""
+        used = {step for number, step in self.reach.items() if latest.walks(number)}
+        return used >= set(self.steps).intersection(self.reach.values())
 
 
 @dataclass(slots=True)
@@ -118,9 +123,9 @@ class HeldGraphs(Search):
 
 
 def sightings(search: HeldGraphs, timeline: Timeline, latest: LatestPass) -> list[Sighting]:
-    """Everything that is held now."""
+    """Everything that is held now, and not for the latest pass."""
     seen = (_sighting(held, search, timeline, latest) for held in search.groups.values())
-    return [each for each in seen if each is not None]
+    return [each for each in seen if each is not None and not each.is_used_by(latest)]
 
 
 def _sighting(held: list[Held], search: HeldGraphs, timeline: Timeline, latest: LatestPass) -> Sighting | None:
@@ -133,8 +138,8 @@ def _sighting(held: list[Held], search: HeldGraphs, timeline: Timeline, latest: 
     before = latest.steps_before(steps)
     if not now or any(_leads_before(search.nodes[number], before) for number in walked[:1] + walked[-1:]):
         return None  # the latest pass goes there: it is carried, and not only held
-    created = sorted({bisect_right(steps, number) for number in {*numbers, *graph.numbers}})
-    old = [each for each in created if each < now]
+    created = {number: bisect_right(steps, number) for number in {*numbers, *graph.numbers}}
+    old = sorted({each for each in created.values() if each < now})
     if not old:
         return None
     name, first = search.container(held[0].name), held[0]
@@ -145,7 +150,7 @@ def _sighting(held: list[Held], search: HeldGraphs, timeline: Timeline, latest: 
         function=first.function,
         owner=first.owner,
         newest=numbers[-1],
-        reach=graph.numbers,
+        reach={number: created[number] for number in graph.numbers},
         step=now,
         steps=old,
         ops=int(len(graph.numbers) * each_ops),

@@ -30,6 +30,7 @@ class _Followed:
     sighting: Sighting
     feed: Feed | None
     created: Stack
+    seen_at: int  # so many passes had begun
     counts: list[Count] = field(default_factory=list)
 
     @property
@@ -73,6 +74,7 @@ class Holdings:
             owned=[(each.owned, steps.numbers_of(key)) for key, each in accounts.items()],
             reached=[(each.reached, each.site.begins) for each in passing],
         )
+        self._forget_used(latest, count)
         seen = sightings(self._run.held(frame), timeline, latest)
         files = list(self._run.files) if seen else []
         for sighting in seen:
@@ -80,6 +82,12 @@ class Holdings:
             feed = feed_of(sighting.name, sighting.function, created[-1] if created else None, files)
             self._note(sighting, feed, created)
         self._next_scan = min(int(count * (_SOONER if seen else _LATER)), count + _LATEST) + 1
+
+    def _forget_used(self, latest: LatestPass, count: int) -> None:
+        """What was held for a later pass was not held for nothing: the one that ends an unrolled loop walks it all."""
+        for key, each in list(self._followed.items()):
+            if each.seen_at < count and each.sighting.is_used_by(latest):
+                del self._followed[key]
 
     def facts(self) -> tuple[Holding, ...]:
         """As plain facts.
@@ -94,7 +102,7 @@ class Holdings:
         )
         chosen: list[tuple[Sighting, Holding]] = []
         for each in ranked:
-            fact, reach = _fact(each, files), each.sighting.reach
+            fact, reach = _fact(each, files), each.sighting.reach.keys()
             is_other = all(reach.isdisjoint(other.reach) for other, _ in chosen)
             is_same_line = any(fact.fed and fact.fed == other.fed for _, other in chosen)  # of another object's list
             if is_other and not is_same_line and (fact.is_growing or fact.is_for_good):
@@ -103,19 +111,21 @@ class Holdings:
         return tuple(replace(fact, retained_by=_retained_by(sighting.reach, retaining)) for sighting, fact in chosen)
 
     def _note(self, sighting: Sighting, feed: Feed | None, created: Stack) -> None:
+        count = self._run.process.passes.count
         key = (sighting.name, sighting.function)
         known = self._followed.get(key)
         if known is None and len(self._followed) >= _NAMES:
             return
         if known is None or (sighting.by_optimizer and not known.sighting.by_optimizer):
-            known = self._followed[key] = _Followed(sighting, feed, created)
+            known = self._followed[key] = _Followed(sighting, feed, created, count)
         if len(sighting.steps) >= len(known.sighting.steps):
-            known.sighting, known.feed, known.created = sighting, feed or known.feed, created or known.created
+            known.sighting, known.seen_at = sighting, count
+            known.feed, known.created = feed or known.feed, created or known.created
         known.counts.append(Count(sighting.step, len(sighting.steps), sighting.steps[0]))
         del known.counts[_FIRST_COUNTS : len(known.counts) - _COUNTS]
 
 
-def _retained_by(reach: set[int], retaining: Iterable[Line]) -> tuple[Stack, ...]:
+def _retained_by(reach: Iterable[int], retaining: Iterable[Line]) -> tuple[Stack, ...]:
     """The lines whose passes kept graphs that lead there."""
     return tuple(line.stack for line in retaining if any(any(map(snapshot.walks, reach)) for snapshot in line.kept))
 
