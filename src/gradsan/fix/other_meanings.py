@@ -8,8 +8,11 @@ from gradsan.fix.averages import averaging
 from gradsan.fix.orders import comes_in_random_order, is_recurrent
 from gradsan.fix.own_reset import left_open
 from gradsan.fix.program import Program
+from gradsan.fix.shared_targets import is_also_a_target
 
 _OF_AN_AVERAGE = "only its author knows whether the average is a constant, or this step's part of it is trained"
+
+_OF_A_TARGET = "only its author knows whether both losses are to have the same values, from before the step"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,8 @@ def unsaid(program: Program, meaning: Meaning) -> Unsaid | None:
     begins_again = _what_may_begin_again(program) if meaning == "cut" else None
     if begins_again is not None:
         return Unsaid(begins_again)
+    if meaning in ("again", "beside") and is_also_a_target(program):
+        return Unsaid(_OF_A_TARGET)
     is_average = meaning in ("cut", "beside") and averaging(program) is not None
     return Unsaid(_OF_AN_AVERAGE, "stored") if is_average else None
 
