@@ -535,6 +535,19 @@ for x in data:
         ("net(x).square().mean().backward(); opt.zero_grad()",),
         ("opt.zero_grad(); net(x).square().mean().backward()",),
     ),
+    "gradients that are cleared between the passes for one step": (
+        "gathered",
+        """\
+net = nn.Linear(3, 2)
+opt = torch.optim.Adam(net.parameters(), 0.1)
+for x in data:
+    for part in (x, x + 1):
+        opt.zero_grad(); net(part).square().mean().backward()
+    opt.step()
+""",
+        ("opt.zero_grad(); net", "opt.step()"),
+        ("net", "opt.step(); opt.zero_grad()"),
+    ),
     "students that teach each other, and clear before their own pass": (
         "apart",
         """\

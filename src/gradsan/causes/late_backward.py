@@ -29,20 +29,25 @@ class LateBackward(Cause):
     own weight: multiply it by 100, and the run stays the same.
 
     A `zero_grad()` between `backward()` and `step()` does the same to a single loss: the step finds nothing to take.
+    And where gradients of several batches are to add up, a `zero_grad()` before each backward() leaves the last one.
     """
 
     code = "GS307"
     name = "late-backward"
     severity = "warning"
     summary = "a loss is back-propagated after `step()` and cleared before the next: it trains nothing"
-    own_remedies = table(Remedy("reorder", target="step", where=("later pass", "clearing")))
-    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reorder": "awaited"}
+    own_remedies = table(
+        Remedy("reorder", target="step", where=("later pass", "clearing")),
+        Remedy("zero-grad", target="optimizer", where=("between passes",), trusted=False),
+    )
+    meanings: ClassVar[Mapping[FixKind, Meaning]] = {"reorder": "awaited", "zero-grad": "gathered"}
     roles = Cause.roles | {
         "changed": "the optimizer steps here",
         "used": "no step uses the gradients of this {call}",
     }
     titles: ClassVar[dict[FixKind, str]] = {
         "reorder": "let `backward()` come between `zero_grad()` and `step()`, so that the step uses its gradients",
+        "zero-grad": "clear the gradients below {changed}, not before each backward(): they add up until then",
         "combine-losses": "add up the losses, and call backward() once, on the sum, before {changed}",
     }
     example = Example(
@@ -79,7 +84,8 @@ print(weight.tolist())
     )
     fix = (
         "Move `step()` after the last backward pass of the iteration, or add the losses up and call backward once "
-        "before it. Where the losses share a forward, the sum is shorter (GS102)."
+        "before it. Where gradients of several batches are to add up, clear them below `step()`. Where the losses "
+        "share a forward, the sum is shorter (GS102)."
     )
     unless = (
         "Not where the late loss is to act on parameters that the step has already updated. Then it needs a step of "
@@ -119,8 +125,8 @@ print(weight.tolist())
             loss = f"`{line.loss}`" if line.loss else "a loss"
             why = f"trains nothing: {_TOO_EARLY if _is_above(line.stack, gave.step) else _TOO_LATE}"
             yield Finding(
-                sentence=f"{loss} {why if gave.is_in_vain else f'trains too little: {_ALL_BUT_LAST}'}",
-                kinds=("reorder", "combine-losses") if gave.is_in_vain else ("combine-losses",),
+                sentence=f"{loss} {f'trains too little: {_ALL_BUT_LAST}' if gave.is_of_last_alone else why}",
+                kinds=("zero-grad" if gave.is_of_last_alone else "reorder", "combine-losses"),
                 places={"changed": (gave.step, None), "used": (line.stack, None)},
                 culprit=Culprit(line.loss, line.loss_holder) if line.loss else None,
                 evidence={"passes": line.passes, "followed": gave.wasted},

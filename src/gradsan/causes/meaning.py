@@ -24,6 +24,7 @@ from gradsan.report import FixKind
 # copied: as if every saved value were a copy.
 # created: as if gradients that are asked for were part of the graph.
 # cleared: each step is given what came since the one before it.
+# gathered: each step is given what all passes gave since the one before it, cleared in between or not.
 # owned: as if the optimizer had what was put into its model below its creation, or into a plain list.
 # skipped: as if a pass into what an earlier one freed were not made, nor the steps before the next pass.
 # same: as in the program as it is.
@@ -50,6 +51,7 @@ Meaning = Literal[
     "copied",
     "created",
     "cleared",
+    "gathered",
     "owned",
     "skipped",
     "same",

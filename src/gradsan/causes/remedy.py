@@ -73,6 +73,7 @@ Where = Literal[
     "later step",  # the last step below that pass, for which it is asked
     "earlier pass",
     "clearing",  # the statement that clears gradients between a pass and its step
+    "between passes",  # the statement that clears gradients between passes for one step, below that step
     "below the model",  # the last statement beside the optimizer's creation that may change its model
     "own pass",  # of the loss that an optimizer steps for
     "program",  # where it begins, or wherever the setting is written

@@ -43,6 +43,7 @@ _AGREES: dict[Meaning, str] = {
     "copied": "every optimizer is given the same gradients as with a copy of each edited value",
     "created": "every optimizer is given the gradients that flow through the gradient itself, too",
     "cleared": "every step is given the gradients of its own iteration alone",
+    "gathered": "every step is given the gradients of all backward() calls since the one before it",
     "owned": "every optimizer is given the gradients of all parameters that it was to have",
     "skipped": "every optimizer is given the same gradients as when the stale step is left out",
     "same": "every optimizer is given the same gradients as before",

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gradsan.causes.meaning import Meaning
+from gradsan.fix.accumulated import is_accumulated
 from gradsan.fix.adapted import is_adapted
 from gradsan.fix.averages import averaging
 from gradsan.fix.orders import comes_in_random_order, is_recurrent
@@ -12,6 +13,7 @@ from gradsan.fix.shared_targets import is_also_a_target
 
 _OF_AN_AVERAGE = "only its author knows whether the average is a constant, or this step's part of it is trained"
 
+_OF_SEVERAL_PASSES = "only its author knows whether each backward() was to have a step of its own"
 _OF_A_TARGET = "only its author knows whether both losses are to have the same values, from before the step"
 
 
@@ -30,6 +32,8 @@ def unsaid(program: Program, meaning: Meaning) -> Unsaid | None:
         return Unsaid(begins_again)
     if meaning in ("again", "beside") and is_also_a_target(program):
         return Unsaid(_OF_A_TARGET)
+    if meaning == "gathered" and not is_accumulated(program):
+        return Unsaid(_OF_SEVERAL_PASSES)
     is_average = meaning in ("cut", "beside") and averaging(program) is not None
     return Unsaid(_OF_AN_AVERAGE, "stored") if is_average else None
 

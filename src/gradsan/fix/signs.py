@@ -175,12 +175,12 @@ def _is_renewed_on_schedule(program: Program) -> bool:
     around = set(chain.from_iterable(each.tree.above(each.statement) for each in program.known(program.diagnosis.used)))
     for place in program.apart_from_the_pass(program.diagnosis.made):
         guards = (each for each in place.tree.above(place.statement) if isinstance(each, ast.If) and each not in around)
-        if any(_asks_for_a_count(place.tree, each) for each in guards):
+        if any(asks_for_a_count(place.tree, each) for each in guards):
             return True
     return False
 
 
-def _asks_for_a_count(tree: Tree, guard: ast.If) -> bool:
+def asks_for_a_count(tree: Tree, guard: ast.If) -> bool:
     """Whether it takes a remainder, or compares what is counted up elsewhere and begins again in its own block."""
     if any(isinstance(each, ast.Mod) for each in nodes(guard.test)):
         return True

@@ -1,5 +1,6 @@
 """Clear the gradients of an optimizer once for every step."""
 
+import ast
 from collections.abc import Iterator
 from itertools import takewhile
 
@@ -8,7 +9,8 @@ from gradsan.fix.kinds import Places, named
 from gradsan.fix.program import Place, Program
 from gradsan.knowledge.call import Effect
 from gradsan.knowledge.effects import does
-from gradsan.source.names import called_name, calls
+from gradsan.source.names import call_of, called_name, calls
+from gradsan.source.placing import code_of
 from gradsan.source.tree import Statement
 
 
@@ -44,6 +46,28 @@ def _cleared_for_its_own_pass(program: Program, optimizer: str) -> Iterator[Draf
     yield draft
 
 
+def _cleared_below_the_step(program: Program) -> Iterator[Draft]:
+    """What clears between two passes for one step goes below that step."""
+    passing = next(iter(program.inward(program.diagnosis.used)), None)
+    stepping = next(iter(program.inward(program.diagnosis.changed)), None)
+    if passing is None or stepping is None or not _called(stepping.statement, "steps"):
+        return
+    clearing = next((each for each in reversed(passing.above) if _clears_for(each, stepping)), None)
+    if clearing is not None:
+        draft = Draft()
+        draft.remove(passing.tree, clearing)
+        draft.insert_after(stepping.tree, stepping.statement, code_of(passing.tree, clearing))
+        yield draft
+
+
+def _clears_for(statement: Statement, stepping: Place) -> bool:
+    """Whether it clears the optimizer that steps there, by the same name."""
+    match call_of(statement), call_of(stepping.statement):
+        case ast.Call(func=ast.Attribute(value=cleared)) as call, ast.Call(func=ast.Attribute(value=stepped)):
+            return does(called_name(call), "clears") and ast.unparse(cleared) == ast.unparse(stepped)
+    return False
+
+
 def _first_of_its_own(passing: Place) -> Statement:
     """The first pass since another optimizer has stepped."""
     since = list(takewhile(lambda each: not _called(each, "steps"), reversed(passing.above)))
@@ -55,4 +79,7 @@ def _called(statement: Statement, effect: Effect) -> bool:
     return any(does(called_name(each), effect) for each in calls(statement))
 
 
-PLACES: Places = named({"later pass": _cleared, "own pass": _cleared_for_its_own_pass})
+PLACES: Places = {
+    **named({"later pass": _cleared, "own pass": _cleared_for_its_own_pass}),
+    "between passes": _cleared_below_the_step,
+}

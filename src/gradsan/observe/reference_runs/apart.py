@@ -195,6 +195,32 @@ class Awaited(Held):
         self._returned = []
 
 
+class Gathered(Same):
+    """What was given up before a step could take it is there again when the next pass begins."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._gave: dict[int, tuple[Any, Any]] = {}  # leaves, and their gradients, since a step
+
+    def before(self, pass_: Asked) -> None:
+        """Give it back."""
+        super().before(pass_)
+        for each, given in self._gave.values():
+            if _is_given_up(each, given):
+                each.grad = _copy(given)
+
+    def after(self, pass_: Asked) -> None:
+        """Note what it gave."""
+        super().after(pass_)
+        self._gave |= {id(each): (each, given) for each, given in _gradients_of(pass_)}
+
+    def after_step(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class
+        """It has taken them."""
+        super().after_step(optimizer)
+        for each in parameters_of(optimizer):
+            self._gave.pop(id(each), None)
+
+
 def _gradients_of(pass_: Asked) -> list[tuple[Any, Any]]:
     return [(each, _copy(each.grad)) for each in leaves_of(pass_.below)]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from gradsan.observe.reference_runs.again import Again
-from gradsan.observe.reference_runs.apart import Apart, Awaited, Held, Late, Skipped
+from gradsan.observe.reference_runs.apart import Apart, Awaited, Gathered, Held, Late, Skipped
 from gradsan.observe.reference_runs.attached import Attached, Line, Whole
 from gradsan.observe.reference_runs.beside import Beside
 from gradsan.observe.reference_runs.cut import Constant, Cut, Stored, Term
@@ -23,6 +23,7 @@ _REFERENCES: dict[str, Callable[[], Kept]] = {
     "copied": Copied,
     "created": Created,
     "cleared": Cleared,
+    "gathered": Gathered,
     "owned": Owned,
 }
 
