@@ -8,7 +8,7 @@ import pytest
 
 import gradsan
 from gradsan.check.reading import check_content
-from gradsan.fix.applying import edited_files
+from gradsan.fix.writing.applying import edited_files
 from gradsan.report import Diagnosis
 from stale_programs import CLEAN, STALE
 

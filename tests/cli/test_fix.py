@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case
-from gradsan.fix.trials import has_layers
+from gradsan.fix.trials.workshop import has_layers
 from gradsan.report import Diagnosis, Fix, Report
 from gradsan.show.json import write as as_json
 

@@ -368,7 +368,7 @@ def test_fix_gives_up_an_edit_that_takes_too_long(tmp_path: Path, *, verified: b
     """It is said of that problem, and the command goes on."""
     fill(tmp_path, {"a.py": TWICE, "b.py": TWICE.replace("l", "loss")})
     endless = (
-        "from gradsan.fix import program; read = program.Program.source\n"
+        "from gradsan.fix.reading import program; read = program.Program.source\n"
         "def source(self, file):\n"
         "    while file == 'a.py': pass\n"
         "    return read(self, file)\n"

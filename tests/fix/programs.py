@@ -6,9 +6,9 @@ from pathlib import Path
 from gradsan.facts.held import TENSOR, Held
 from gradsan.facts.live_evidence import Access, Alive, LiveEvidence
 from gradsan.facts.location import Frame, Location
-from gradsan.fix.editing import edited
-from gradsan.fix.program import Program
 from gradsan.fix.proposing import Edits, candidates
+from gradsan.fix.reading.program import Program
+from gradsan.fix.writing.editing import edited
 from gradsan.report import Culprit, Diagnosis, FixKind
 
 MAIN = "train.py"

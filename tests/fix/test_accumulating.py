@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case
-from gradsan.fix.other_meanings import unsaid
-from gradsan.fix.program import Program
+from gradsan.fix.judging.unsaid import unsaid
+from gradsan.fix.reading.program import Program
 
 IN_A_LOOP = """\
 def main():

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case
-from gradsan.fix.adapted import is_adapted
-from gradsan.fix.other_meanings import unsaid
+from gradsan.fix.judging.adapted import is_adapted
+from gradsan.fix.judging.unsaid import unsaid
 
 STEP = """\
 def main():

@@ -10,7 +10,7 @@ from gradsan.facts.culprit import Culprit
 from gradsan.facts.incident import OpFact
 from gradsan.facts.live_evidence import Crossed
 from gradsan.facts.location import Frame
-from gradsan.fix.crossings import all_known, others
+from gradsan.fix.reading.crossings import all_known, others
 from gradsan.report import Diagnosis
 
 SOURCE = "def main():\n    while True:\n        a = f(a)\n        b = g(a, b)\n        loss(b).backward()\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradsan.errors import ChangedFileError
-from gradsan.fix.applying import OutsideError, edited_files, unwritten
+from gradsan.fix.writing.applying import OutsideError, edited_files, unwritten
 from gradsan.report import Edit
 from gradsan.source.comments import commented
 from gradsan.source.writing import UnwritableFileError, write

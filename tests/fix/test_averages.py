@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case
-from gradsan.fix.averages import averaging
+from gradsan.fix.reading.averages import averaging
 
 SOURCE = """\
 import torch

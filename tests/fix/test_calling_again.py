@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case
-from gradsan.fix.program import Program
 from gradsan.fix.proposing import candidates
+from gradsan.fix.reading.program import Program
 
 CRITIC = """\
 def main():

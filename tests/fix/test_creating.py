@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradsan.fix.creating import creates_trained
+from gradsan.fix.refusals.creating import creates_trained
 from gradsan.source.disk import parsed
 
 FILE = """

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case
-from gradsan.fix.cut_already import carries_nothing
+from gradsan.fix.reading.cut_already import carries_nothing
 
 LOOP = """\
 def main():

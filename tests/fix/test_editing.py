@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gradsan.errors import ChangedFileError
-from gradsan.fix.editing import OverlappingEditsError, edited, edits_between, unified_diff
+from gradsan.fix.writing.editing import OverlappingEditsError, edited, edits_between, unified_diff
 from gradsan.report import Edit
 
 WORDS = st.sampled_from(["a", "b", "c", "    d", "", "é = 1  # ü"])

@@ -9,8 +9,8 @@ import pytest
 
 from fix.forms import FORMS, PLACES, editing_programs, keeping_programs, program
 from gradsan.check.reading import check_content
-from gradsan.fix.applying import edited_files
 from gradsan.fix.proposing import with_edits
+from gradsan.fix.writing.applying import edited_files
 from gradsan.report import Fix
 from warm import Warm
 from written import ends_of, write_without_a_run

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gradsan.fix.given_compared import Steps, cut_off, difference, starves, trained_once
+from gradsan.fix.judging.given_compared import Steps, cut_off, difference, starves, trained_once
 
 NAMES = {0: ["body.weight", "head.weight"]}
 

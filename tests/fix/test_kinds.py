@@ -9,7 +9,7 @@ from fix.programs import MAIN, Case, live
 from gradsan.facts.held import SOMETHING, TENSOR, Held, container, record
 from gradsan.facts.live_evidence import GraphLine, LiveEvidence
 from gradsan.fix.proposing import candidates
-from gradsan.fix.signs import ranked
+from gradsan.fix.ranking import ranked
 from gradsan.report import Fix, FixKind
 
 LSTM = """\

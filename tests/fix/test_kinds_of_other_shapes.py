@@ -8,7 +8,7 @@ import pytest
 from fix.programs import Case, live
 from gradsan.facts.held import TENSOR, Held, container, record
 from gradsan.fix.proposing import candidates
-from gradsan.fix.signs import ranked
+from gradsan.fix.ranking import ranked
 from gradsan.report import Fix
 
 ONE_LINE = """\

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case
-from gradsan.fix.other_meanings import unsaid
+from gradsan.fix.judging.unsaid import unsaid
 
 STEP = """\
 def main():

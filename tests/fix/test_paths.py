@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from gradsan.fix.paths import UNBOUND, keeps_every_path, seen_at
+from gradsan.fix.refusals.paths import UNBOUND, keeps_every_path, seen_at
 
 LOOP = "def f(n):\n    {above}\n    for i in {over}:\n        {inside}\n        print(a)\n    {below}\n"
 

@@ -8,7 +8,7 @@ from gradsan.causes import Cause, all_causes
 from gradsan.causes.remedy import Loss, Remedy, Sign
 from gradsan.fix.kinds import places
 from gradsan.fix.kinds.setting import SETTINGS
-from gradsan.fix.signs import SIGNS
+from gradsan.fix.ranking import SIGNS
 from gradsan.fix.what_if import LOSSES
 from gradsan.report import FixKind
 

@@ -8,11 +8,11 @@ import pytest
 
 from fix.programs import MAIN, Case
 from gradsan.causes.meaning import Meaning
-from gradsan.fix.arrangement import Line
-from gradsan.fix.given_compared import Steps
-from gradsan.fix.judging import Stage, is_also_meant, is_compared, judge
+from gradsan.fix.judging.given_compared import Steps
+from gradsan.fix.judging.verdicts import Stage, is_also_meant, is_compared, judge
 from gradsan.fix.proving import Proof, Prover
-from gradsan.fix.trials import Trial, Workshop
+from gradsan.fix.trials.arrangement import Line
+from gradsan.fix.trials.workshop import Trial, Workshop
 from gradsan.report import Diagnosis, Fix
 
 SOURCE = "def main():\n    first.backward()\n    second.backward()\n"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from gradsan.facts.location import Location
-from gradsan.fix.refusing import no_edit
+from gradsan.fix.refusals.no_edit import no_edit
 from gradsan.report import Culprit, Diagnosis, Effects, Fix, FixKind
 
 FOUND = Diagnosis(

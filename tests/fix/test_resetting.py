@@ -7,9 +7,9 @@ import pytest
 from fix.programs import MAIN, Case, live
 from gradsan.facts.held import TENSOR, container
 from gradsan.facts.location import Frame, Location
-from gradsan.fix.carried import for_each
-from gradsan.fix.own_reset import left_open
-from gradsan.fix.signs import ranked
+from gradsan.fix.places.own_reset import left_open
+from gradsan.fix.ranking import ranked
+from gradsan.fix.writing.detaching import for_each
 from gradsan.report import Diagnosis, Fix
 
 SOURCE = """\

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from gradsan.fix.sandbox.copies import copy_project
-from gradsan.fix.sandbox.plans import Plan
-from gradsan.fix.sandbox.supervised import TrialError, can_have_layers, new_folder, supervised
-from gradsan.fix.sandbox.unsupervised import unsupervised
+from gradsan.fix.trials.sandbox.copies import copy_project
+from gradsan.fix.trials.sandbox.plans import Plan
+from gradsan.fix.trials.sandbox.supervised import TrialError, can_have_layers, new_folder, supervised
+from gradsan.fix.trials.sandbox.unsupervised import unsupervised
 
 pytestmark = pytest.mark.cold  # what a program leaves running is told by who started it
 needs_layers = pytest.mark.skipif(not can_have_layers(), reason="this system lets nobody have a file system")
@@ -140,7 +140,7 @@ def test_copies_are_limited_and_know_what_is_missing(tmp_path: Path, monkeypatch
     for name, size in {"train.py": 10, "data/large.bin": 2000, "env/pyvenv.cfg": 1, "env/lib/a.py": 1}.items():
         (tmp_path / "root" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "root" / name).write_bytes(b"0" * size)
-    monkeypatch.setattr("gradsan.fix.sandbox.copies._ALL", 1000)
+    monkeypatch.setattr("gradsan.fix.trials.sandbox.copies._ALL", 1000)
 
     copy_project(tmp_path / "root", tmp_path / "copy", {"train.py": b"new"})
 

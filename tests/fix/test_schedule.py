@@ -9,7 +9,7 @@ from fix.programs import A_TENSOR, Case
 from gradsan.facts.culprit import Culprit
 from gradsan.facts.incident import OpFact
 from gradsan.facts.live_evidence import Crossed
-from gradsan.fix.signs import ranked
+from gradsan.fix.ranking import ranked
 from gradsan.report import Fix, FixKind
 
 SOURCE = """\

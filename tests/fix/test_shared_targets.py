@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from fix.programs import Case
-from gradsan.fix.other_meanings import unsaid
-from gradsan.fix.shared_targets import is_also_a_target
+from gradsan.fix.judging.shared_targets import is_also_a_target
+from gradsan.fix.judging.unsaid import unsaid
 
 STEP = """\
 def main():

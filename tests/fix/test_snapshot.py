@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from gradsan.errors import ChangedFileError
-from gradsan.fix import proofs
-from gradsan.fix.snapshot import Snapshot
+from gradsan.fix.trials import proofs
+from gradsan.fix.trials.snapshot import Snapshot
 from gradsan.source.disk import load
 
 
 @pytest.mark.parametrize("most", [100, 0])
 def test_changed_file_is_noticed_and_others_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     """By its content: as it was for the snapshot or, in a project that is too large for one, when it was first read."""
-    monkeypatch.setattr("gradsan.fix.snapshot._MOST", most)
+    monkeypatch.setattr("gradsan.fix.trials.snapshot._MOST", most)
     for name in ("one.py", "other.py"):
         (tmp_path / name).write_text("old\n", encoding="utf-8")
         load(str(tmp_path / name))

@@ -12,10 +12,10 @@ import pytest
 import gradsan
 from gradsan.facts.held import TENSOR
 from gradsan.facts.live_evidence import Access, Alive
-from gradsan.fix.arrangement import Arrangement
-from gradsan.fix.commands import UnusableCommandError, command_of
-from gradsan.fix.environment import environment
-from gradsan.fix.trials import Workshop
+from gradsan.fix.trials.arrangement import Arrangement
+from gradsan.fix.trials.commands import UnusableCommandError, command_of
+from gradsan.fix.trials.environment import environment
+from gradsan.fix.trials.workshop import Workshop
 
 
 @pytest.mark.parametrize(

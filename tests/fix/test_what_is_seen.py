@@ -10,10 +10,10 @@ from fix.programs import MAIN, Case
 from fix.test_proving import Acted, ended, steps
 from gradsan.facts.details import EARLIER, OWN, Sample, Share
 from gradsan.facts.graph_memory import GraphMemory, growing, held_under, in_memory
-from gradsan.fix.commands import command_of
-from gradsan.fix.judging import Stage
+from gradsan.fix.judging.verdicts import Stage
 from gradsan.fix.proving import Prover
-from gradsan.fix.trials import Trial, Workshop
+from gradsan.fix.trials.commands import command_of
+from gradsan.fix.trials.workshop import Trial, Workshop
 from gradsan.report import Effects, Fix, Seen
 from gradsan.show.explained import witnessed
 

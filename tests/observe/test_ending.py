@@ -3,7 +3,7 @@
 import pytest
 
 from gradsan.entry.ending import Ending
-from gradsan.fix.arrangement import Limit
+from gradsan.fix.trials.arrangement import Limit
 
 
 def steps_until_the_end(limit: Limit, *, passes_to_a_step: int = 1, most: int = 1000) -> int:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gradsan.fix.editing import edited
+from gradsan.fix.writing.editing import edited
 from observe.failing_programs import HEAD, diagnosis_of
 
 # Code, name, kind of the first fix, and the program.

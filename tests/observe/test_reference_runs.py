@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gradsan.fix.given_compared import Steps, difference
+from gradsan.fix.judging.given_compared import Steps, difference
 from warm import PRELOADED
 
 HEAD = """\
@@ -579,7 +579,7 @@ for x in data:
 
 def _run(program: str, reference: str | None, noted: tuple[int, ...], line: int, folder: str, answer: Any) -> None:  # noqa: ANN401 # a connection
     from gradsan.entry.trial import Trial
-    from gradsan.fix.arrangement import Arrangement
+    from gradsan.fix.trials.arrangement import Arrangement
 
     here = Path(folder)
     of_a_line = ("program.py", line, line, "") if reference in ("attached", "whole") else None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gradsan.fix.editing import edited
+from gradsan.fix.writing.editing import edited
 from gradsan.report import Diagnosis
 from observe.failing_programs import HEAD, diagnosis_of, explained
 

@@ -11,7 +11,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, TextContent
 
-from gradsan.fix.trials import has_layers
+from gradsan.fix.trials.workshop import has_layers
 
 CARRIED = """\
 import torch

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from golden_files import Golden
 from gradsan.entry.screen import encodable
 from gradsan.facts.location import Frame
-from gradsan.fix.editing import unified_diff
+from gradsan.fix.writing.editing import unified_diff
 from gradsan.report import Diagnosis, Effects, Summary
 from gradsan.show.code_frames import framed
 from gradsan.show.places import explanation_places

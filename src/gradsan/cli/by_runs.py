@@ -8,10 +8,10 @@ from gradsan.cli.outcomes import CERTAIN, GONE, Outcome, difference
 from gradsan.cli.progress import Progress
 from gradsan.cli.rechecking import Rechecker
 from gradsan.facts.location import line_of
-from gradsan.fix.judging import Stage
+from gradsan.fix.judging.verdicts import Stage
 from gradsan.fix.proving import Proof, Prover, kind_of
-from gradsan.fix.refusing import no_edit
-from gradsan.fix.trials import Workshop
+from gradsan.fix.refusals.no_edit import no_edit
+from gradsan.fix.trials.workshop import Workshop
 from gradsan.report import Diagnosis, Fix, Origin
 
 # Where a problem shows no more, by where it was found.

@@ -9,10 +9,10 @@ from gradsan.check.workers import Exceeded, answers
 from gradsan.cli.outcomes import CERTAIN, GUESS, Outcome
 from gradsan.cli.rechecking import Rechecker
 from gradsan.errors import ChangedFileError
-from gradsan.fix.applying import OutsideError, edited_files
-from gradsan.fix.editing import OverlappingEditsError
 from gradsan.fix.proposing import with_edits
-from gradsan.fix.refusing import no_edit
+from gradsan.fix.refusals.no_edit import no_edit
+from gradsan.fix.writing.applying import OutsideError, edited_files
+from gradsan.fix.writing.editing import OverlappingEditsError
 from gradsan.report import Diagnosis, Fix
 from gradsan.source.disk import note_as_read, what_was_read
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from gradsan.errors import GradsanError
-from gradsan.fix.commands import command_of
+from gradsan.fix.trials.commands import command_of
 from gradsan.report import Report
 from gradsan.show.harmless import neutral
 from gradsan.source.disk import NOTEBOOK

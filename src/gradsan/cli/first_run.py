@@ -8,9 +8,9 @@ from textwrap import indent
 
 from gradsan.cli.progress import Progress
 from gradsan.cli.wishes import Wishes
-from gradsan.fix.commands import UnusableCommandError
-from gradsan.fix.sandbox.copies import listed
-from gradsan.fix.trials import Trial, Workshop
+from gradsan.fix.trials.commands import UnusableCommandError
+from gradsan.fix.trials.sandbox.copies import listed
+from gradsan.fix.trials.workshop import Trial, Workshop
 from gradsan.report import Diagnosis
 
 _NO_LAYERS = (

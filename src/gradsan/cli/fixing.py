@@ -23,11 +23,11 @@ from gradsan.entry.screen import screen_of
 from gradsan.errors import GradsanError
 from gradsan.explanation.own_report import report_of
 from gradsan.facts.location import line_of
-from gradsan.fix.applying import unwritten
-from gradsan.fix.judging import Stage
-from gradsan.fix.proofs import keep, kept, name_of
-from gradsan.fix.snapshot import SOURCES, Snapshot
-from gradsan.fix.trials import Trial
+from gradsan.fix.judging.verdicts import Stage
+from gradsan.fix.trials.proofs import keep, kept, name_of
+from gradsan.fix.trials.snapshot import SOURCES, Snapshot
+from gradsan.fix.trials.workshop import Trial
+from gradsan.fix.writing.applying import unwritten
 from gradsan.report import Diagnosis, Report
 from gradsan.show.harmless import neutral
 from gradsan.show.places import main_place

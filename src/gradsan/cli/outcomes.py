@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gradsan.entry.screen import Screen
-from gradsan.fix.editing import unified_diff
+from gradsan.fix.writing.editing import unified_diff
 from gradsan.report import Diagnosis, Fix
 from gradsan.source.disk import parsed
 from gradsan.source.file import split_lines

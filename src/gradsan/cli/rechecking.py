@@ -11,8 +11,8 @@ from gradsan.check.rereading import Reading, reread
 from gradsan.check.troubles import Misfit
 from gradsan.check.workers import Exceeded, within_budget
 from gradsan.facts.location import line_of
-from gradsan.fix.program import frames
 from gradsan.fix.proving import beyond, kind_of
+from gradsan.fix.reading.program import frames
 from gradsan.report import Diagnosis
 
 Changed = Mapping[str, bytes]

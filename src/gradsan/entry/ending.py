@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from gradsan.fix.arrangement import Limit
+from gradsan.fix.trials.arrangement import Limit
 
 _PASSES_TO_A_STEP = 32  # who asks for more without a step has no optimizer, or accumulates beyond all measure
 _DEAF = 3  # passes after the end; then the program has caught what was to end it

@@ -45,7 +45,7 @@ def _trial() -> "Session | None":
     if "GRADSAN_TRIAL" not in os.environ:
         return None
     from gradsan.entry.trial import Trial
-    from gradsan.fix.arrangement import arranged
+    from gradsan.fix.trials.arrangement import arranged
 
     arrangement = arranged()
     return None if arrangement is None else Trial(arrangement).session

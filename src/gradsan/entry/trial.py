@@ -18,7 +18,7 @@ import gradsan
 from gradsan.entry.ending import Ending
 from gradsan.entry.outside import note_writes
 from gradsan.entry.session import Session
-from gradsan.fix.arrangement import UNCHECKED, Arrangement
+from gradsan.fix.trials.arrangement import UNCHECKED, Arrangement
 from gradsan.observe.given_gradients import GivenGradients
 from gradsan.observe.guarding import say
 from gradsan.observe.private import private

@@ -6,10 +6,10 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 from gradsan.check.workers import Exceeded, within_budget
-from gradsan.fix.program import Program
 from gradsan.fix.proposing import Edits, candidates
+from gradsan.fix.ranking import ranked
+from gradsan.fix.reading.program import Program
 from gradsan.fix.search import searched
-from gradsan.fix.signs import ranked
 from gradsan.report import Fix, FixKind
 
 T = TypeVar("T")

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from gradsan.causes.choosing import last
 from gradsan.facts.live_evidence import NOTHING_READ, LiveEvidence
-from gradsan.fix.cut_already import carries_nothing
-from gradsan.fix.drafting import Draft
-from gradsan.fix.editing import edited_source, shown_diff
 from gradsan.fix.kinds import drafts
-from gradsan.fix.paths import keeps_every_path
-from gradsan.fix.program import Program
-from gradsan.fix.signs import ranked
-from gradsan.fix.tried import built_on
+from gradsan.fix.places.tried import built_on
+from gradsan.fix.ranking import ranked
+from gradsan.fix.reading.cut_already import carries_nothing
+from gradsan.fix.reading.program import Program
+from gradsan.fix.refusals.paths import keeps_every_path
+from gradsan.fix.writing.drafting import Draft
+from gradsan.fix.writing.editing import edited_source, shown_diff
 from gradsan.report import Diagnosis, Edit, Effects, Fix, FixKind
 from gradsan.source.file import compiles, parses
 

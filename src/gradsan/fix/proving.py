@@ -11,13 +11,13 @@ from gradsan.causes import cause
 from gradsan.causes.meaning import Meaning
 from gradsan.causes.silence import places_of
 from gradsan.facts.live_evidence import NOTHING_READ
-from gradsan.fix.applying import edited_files
-from gradsan.fix.given_compared import completed
 from gradsan.fix.in_time import InTime, made_in_time, ranked_in_time, searched_in_time
-from gradsan.fix.judging import Stage, Verdict, is_also_meant, is_compared, judge
-from gradsan.fix.other_meanings import Unsaid, unsaid
-from gradsan.fix.program import Program
-from gradsan.fix.trials import Trial, Workshop
+from gradsan.fix.judging.given_compared import completed
+from gradsan.fix.judging.unsaid import Unsaid, unsaid
+from gradsan.fix.judging.verdicts import Stage, Verdict, is_also_meant, is_compared, judge
+from gradsan.fix.reading.program import Program
+from gradsan.fix.trials.workshop import Trial, Workshop
+from gradsan.fix.writing.applying import edited_files
 from gradsan.report import Diagnosis, Effects, Fix, FixKind
 
 _DEEPEST = 4  # edits one after the other: what an edit uncovers may need one too

@@ -19,7 +19,7 @@ from typing import Any
 from gradsan.check.files import find
 from gradsan.errors import GradsanError
 from gradsan.explanation.own_report import report_of
-from gradsan.fix.trials import Workshop
+from gradsan.fix.trials.workshop import Workshop
 from gradsan.show.json import write
 from gradsan.source.bounded import inside
 

@@ -8,9 +8,9 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping
 
 from gradsan.causes.remedy import Where
-from gradsan.fix.drafting import Draft
-from gradsan.fix.program import Program
-from gradsan.fix.retaining import without_retaining
+from gradsan.fix.reading.program import Program
+from gradsan.fix.writing.drafting import Draft
+from gradsan.fix.writing.retaining import without_retaining
 from gradsan.report import FixKind
 
 Places = Mapping[Where, Callable[[Program], Iterator[Draft]]]

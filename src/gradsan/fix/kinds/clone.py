@@ -4,11 +4,11 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from gradsan.fix.drafting import Draft
-from gradsan.fix.expression_text import method, written_out
 from gradsan.fix.kinds import Places, named
-from gradsan.fix.program import Place, Program
-from gradsan.fix.revealing import held_above, held_at
+from gradsan.fix.reading.program import Place, Program
+from gradsan.fix.reading.revealing import held_above, held_at
+from gradsan.fix.writing.drafting import Draft
+from gradsan.fix.writing.expression_text import method, written_out
 from gradsan.knowledge.tensors import has_twin
 from gradsan.source.arguments import without_argument
 from gradsan.source.names import argument, assigned_names, loaded, loaded_names, nodes

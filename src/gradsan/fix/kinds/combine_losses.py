@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from gradsan.fix.drafting import Draft
-from gradsan.fix.expression_text import bracketed, free_name
 from gradsan.fix.kinds import Places
-from gradsan.fix.program import Place, Program, frames
+from gradsan.fix.reading.program import Place, Program, frames
+from gradsan.fix.writing.drafting import Draft
+from gradsan.fix.writing.expression_text import bracketed, free_name
 from gradsan.knowledge.effects import accumulates, touches_gradients
 from gradsan.source.arguments import without_argument
 from gradsan.source.names import call_of, called_name, calls, loaded, loaded_names, nodes

@@ -3,11 +3,11 @@
 import ast
 from collections.abc import Iterable, Iterator
 
-from gradsan.fix.asking_calls import asking_call, pass_call
-from gradsan.fix.drafting import Draft
-from gradsan.fix.flow import dependents
 from gradsan.fix.kinds import Places
-from gradsan.fix.program import Place, Program
+from gradsan.fix.reading.asking_calls import asking_call, pass_call
+from gradsan.fix.reading.flow import dependents
+from gradsan.fix.reading.program import Place, Program
+from gradsan.fix.writing.drafting import Draft
 from gradsan.source.arguments import with_argument, without_argument
 from gradsan.source.names import argument, called_name
 from gradsan.source.tree import Tree, is_simple

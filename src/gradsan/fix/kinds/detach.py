@@ -2,23 +2,23 @@
 
 from collections.abc import Iterator
 
-from gradsan.fix.carried_between import at_the_boundary, cut_below, without_a_loop
-from gradsan.fix.drafting import Draft
-from gradsan.fix.expression_text import method
-from gradsan.fix.flow import constants, reads
-from gradsan.fix.keeping import added_at, as_tensor, kept_by
 from gradsan.fix.kinds import Places, named
-from gradsan.fix.one_loss import (
+from gradsan.fix.places.carried_between import at_the_boundary, cut_below, without_a_loop
+from gradsan.fix.places.keeping import added_at, as_tensor, kept_by
+from gradsan.fix.places.one_loss import (
     in_the_earlier_loss,
     in_the_inner_loss,
     in_the_later_loss,
     where_aimed_at,
     where_each_is_predicted,
 )
-from gradsan.fix.program import Place, Program, common_frames, frames
-from gradsan.fix.revealing import held_above, held_below
-from gradsan.fix.siblings import cut_with_siblings
-from gradsan.fix.uses import cut_value, use_of
+from gradsan.fix.places.siblings import cut_with_siblings
+from gradsan.fix.reading.flow import constants, reads
+from gradsan.fix.reading.program import Place, Program, common_frames, frames
+from gradsan.fix.reading.revealing import held_above, held_below
+from gradsan.fix.reading.uses import cut_value, use_of
+from gradsan.fix.writing.drafting import Draft
+from gradsan.fix.writing.expression_text import method
 from gradsan.source.tree import Function
 
 

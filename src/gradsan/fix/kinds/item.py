@@ -4,13 +4,13 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from gradsan.fix.asking_calls import pass_call
-from gradsan.fix.drafting import Draft
-from gradsan.fix.expression_text import free_name
-from gradsan.fix.keeping import Added, added_at, as_number, kept_by, number
 from gradsan.fix.kinds import Places, named
-from gradsan.fix.metering import metered
-from gradsan.fix.program import Place, Program
+from gradsan.fix.places.keeping import Added, added_at, as_number, kept_by, number
+from gradsan.fix.places.metering import metered
+from gradsan.fix.reading.asking_calls import pass_call
+from gradsan.fix.reading.program import Place, Program
+from gradsan.fix.writing.drafting import Draft
+from gradsan.fix.writing.expression_text import free_name
 from gradsan.source.names import loaded
 
 

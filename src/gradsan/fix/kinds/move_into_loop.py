@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.facts.location import Location
-from gradsan.fix.creating import creates_trained, holds_trained
-from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
-from gradsan.fix.program import Place, Program, frames
+from gradsan.fix.reading.program import Place, Program, frames
+from gradsan.fix.refusals.creating import creates_trained, holds_trained
+from gradsan.fix.writing.drafting import Draft
 from gradsan.knowledge.effects import does, may_ask_for_pass, touches_gradients
 from gradsan.knowledge.tensors import operation
 from gradsan.source.names import assigned_names, call_of, called_name, calls, loaded, loaded_names, targets

@@ -3,12 +3,12 @@
 import ast
 from collections.abc import Iterable, Iterator
 
-from gradsan.fix.averages import averaging, is_cut_elsewhere, is_statistic
-from gradsan.fix.carried import no_grad
-from gradsan.fix.drafting import Draft
-from gradsan.fix.flow import dependents, was_drawn_along
 from gradsan.fix.kinds import Places
-from gradsan.fix.program import Place, Program
+from gradsan.fix.reading.averages import averaging, is_cut_elsewhere, is_statistic
+from gradsan.fix.reading.flow import dependents, was_drawn_along
+from gradsan.fix.reading.program import Place, Program
+from gradsan.fix.writing.detaching import no_grad
+from gradsan.fix.writing.drafting import Draft
 from gradsan.knowledge.effects import does, may_ask_for_pass
 from gradsan.source.names import call_of, called_name, calls
 from gradsan.source.placing import code_of, nested

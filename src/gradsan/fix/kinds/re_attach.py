@@ -4,10 +4,10 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from gradsan.fix.drafting import Draft
-from gradsan.fix.expression_text import method
 from gradsan.fix.kinds import Places
-from gradsan.fix.program import Place, Program
+from gradsan.fix.reading.program import Place, Program
+from gradsan.fix.writing.drafting import Draft
+from gradsan.fix.writing.expression_text import method
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
 from gradsan.source.arguments import without

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from gradsan.fix.calling_again import call_again
-from gradsan.fix.derived_attributes import where_it_is_read
-from gradsan.fix.drafting import Draft
-from gradsan.fix.item_by_item import where_an_item_is_taken
 from gradsan.fix.kinds import Places, named
-from gradsan.fix.program import Place, Program, frames
-from gradsan.fix.rerunning import after_the_step, computed_for_the_next
-from gradsan.fix.uncaching import without_the_cache
-from gradsan.fix.writing_out import written_out
+from gradsan.fix.places.calling_again import call_again
+from gradsan.fix.places.derived_attributes import where_it_is_read
+from gradsan.fix.places.item_by_item import where_an_item_is_taken
+from gradsan.fix.places.rerunning import after_the_step, computed_for_the_next
+from gradsan.fix.places.uncaching import without_the_cache
+from gradsan.fix.places.writing_out import written_out
+from gradsan.fix.reading.program import Place, Program, frames
+from gradsan.fix.writing.drafting import Draft
 
 
 def _at_the_use_in_the_loop(program: Program) -> Iterator[Draft]:

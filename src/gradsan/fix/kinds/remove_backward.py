@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
-from gradsan.fix.program import Place, Program, frames
+from gradsan.fix.reading.program import Place, Program, frames
+from gradsan.fix.writing.drafting import Draft
 from gradsan.knowledge.effects import accumulates
 from gradsan.source.names import assigned_names, call_of, called_name, loaded_names
 from gradsan.source.placing import code_of

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
-from gradsan.fix.program import Program
-from gradsan.fix.retaining import stop_retaining
+from gradsan.fix.reading.program import Program
+from gradsan.fix.writing.drafting import Draft
+from gradsan.fix.writing.retaining import stop_retaining
 
 
 def _without_the_argument(program: Program) -> Iterator[Draft]:

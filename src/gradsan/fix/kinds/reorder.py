@@ -9,10 +9,10 @@ from dataclasses import replace
 from itertools import takewhile
 
 from gradsan.facts.location import Location
-from gradsan.fix.asking_calls import pass_call
-from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
-from gradsan.fix.program import Place, Program
+from gradsan.fix.reading.asking_calls import pass_call
+from gradsan.fix.reading.program import Place, Program
+from gradsan.fix.writing.drafting import Draft
 from gradsan.knowledge.effects import does, touches_gradients
 from gradsan.source.names import assigned_names, call_of, called_name, calls, loaded_names, nodes
 from gradsan.source.placing import code_of

@@ -5,13 +5,13 @@ import builtins
 from collections.abc import Iterator
 
 from gradsan.facts.location import Location
-from gradsan.fix.collected import collected
-from gradsan.fix.creating import creates_trained
-from gradsan.fix.drafting import Draft
-from gradsan.fix.emptied_lists import emptied_beside
 from gradsan.fix.kinds import Places, named
-from gradsan.fix.own_reset import by_its_own_method
-from gradsan.fix.program import Place, Program
+from gradsan.fix.places.own_reset import by_its_own_method
+from gradsan.fix.reading.collected import collected
+from gradsan.fix.reading.emptied_lists import emptied_beside
+from gradsan.fix.reading.program import Place, Program
+from gradsan.fix.refusals.creating import creates_trained
+from gradsan.fix.writing.drafting import Draft
 from gradsan.source.imported import word_for
 from gradsan.source.names import assigned_names, assigns, bound_inside, calls, loaded, parameters, targets
 from gradsan.source.tree import For, Function, Loop, Statement, Tree, same_as

@@ -3,11 +3,11 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.fix.asking_calls import asking_call
-from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
-from gradsan.fix.program import Place, Program, frames
-from gradsan.fix.retaining import stop_retaining
+from gradsan.fix.reading.asking_calls import asking_call
+from gradsan.fix.reading.program import Place, Program, frames
+from gradsan.fix.writing.drafting import Draft
+from gradsan.fix.writing.retaining import stop_retaining
 from gradsan.source.arguments import with_argument
 from gradsan.source.names import argument, nodes
 from gradsan.source.tree import COMPREHENSIONS, For

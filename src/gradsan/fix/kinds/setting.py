@@ -4,11 +4,11 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 
 from gradsan.causes.remedy import Target
-from gradsan.fix.cache_switch import asking_for_a_cache
-from gradsan.fix.carried import is_import
-from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places
-from gradsan.fix.program import Program
+from gradsan.fix.places.cache_switch import asking_for_a_cache
+from gradsan.fix.reading.program import Program
+from gradsan.fix.writing.detaching import is_import
+from gradsan.fix.writing.drafting import Draft
 from gradsan.knowledge.effects import does
 from gradsan.source.arguments import with_argument
 from gradsan.source.imported import word_for

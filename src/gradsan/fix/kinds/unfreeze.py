@@ -10,11 +10,11 @@ from copy import deepcopy
 from dataclasses import dataclass
 from itertools import takewhile
 
-from gradsan.fix.creating import creates_trained
-from gradsan.fix.drafting import Draft
-from gradsan.fix.expression_text import free_name
 from gradsan.fix.kinds import Places
-from gradsan.fix.program import Place, Program
+from gradsan.fix.reading.program import Place, Program
+from gradsan.fix.refusals.creating import creates_trained
+from gradsan.fix.writing.drafting import Draft
+from gradsan.fix.writing.expression_text import free_name
 from gradsan.source.names import called_name, calls, given, optimized
 from gradsan.source.placing import code_of
 from gradsan.source.tree import Statement, Tree

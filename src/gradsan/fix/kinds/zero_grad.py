@@ -4,9 +4,9 @@ import ast
 from collections.abc import Iterator
 from itertools import takewhile
 
-from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds import Places, named
-from gradsan.fix.program import Place, Program
+from gradsan.fix.reading.program import Place, Program
+from gradsan.fix.writing.drafting import Draft
 from gradsan.knowledge.call import Effect
 from gradsan.knowledge.effects import does
 from gradsan.source.names import call_of, called_name, calls

@@ -7,10 +7,8 @@ is offered without a trial, nor where a trial has no run to be compared with.
 
 from collections.abc import Callable, Iterator, Mapping
 
-from gradsan.fix.drafting import Draft
-from gradsan.fix.program import Program
 from gradsan.fix.proposing import Edits, is_sound
-from gradsan.fix.retaining import without_retaining
+from gradsan.fix.reading.program import Program
 from gradsan.fix.search.copying import of_what_is_saved_or_edited
 from gradsan.fix.search.cutting import where_it_passes
 from gradsan.fix.search.lazily import when_it_is_taken
@@ -18,6 +16,8 @@ from gradsan.fix.search.moving import into_what_repeats
 from gradsan.fix.search.repeating import right_above_the_pass
 from gradsan.fix.search.skipping import with_the_rest
 from gradsan.fix.search.unguarding import without_the_question
+from gradsan.fix.writing.drafting import Draft
+from gradsan.fix.writing.retaining import without_retaining
 from gradsan.report import FixKind
 
 Search = Callable[[Program], Iterator[Draft]]

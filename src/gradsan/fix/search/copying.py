@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from gradsan.facts.location import Location
-from gradsan.fix.drafting import Draft
-from gradsan.fix.expression_text import method
-from gradsan.fix.program import Place, Program
+from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.search.cutting import read_by
+from gradsan.fix.writing.drafting import Draft
+from gradsan.fix.writing.expression_text import method
 from gradsan.knowledge.tensors import has_twin
 from gradsan.source.names import nodes, targets
 from gradsan.source.tree import Statement, is_simple

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from gradsan.facts.held import TENSOR
-from gradsan.fix.carried_between import cut_below, right_below_the_pass
-from gradsan.fix.drafting import Draft
-from gradsan.fix.program import Place, Program
-from gradsan.fix.revealing import held_below
-from gradsan.fix.uses import cut_value
+from gradsan.fix.places.carried_between import cut_below, right_below_the_pass
+from gradsan.fix.reading.program import Place, Program
+from gradsan.fix.reading.revealing import held_below
+from gradsan.fix.reading.uses import cut_value
+from gradsan.fix.writing.drafting import Draft
 from gradsan.source.names import assigned_names, given, last_name, loaded_names, nodes, targets
 from gradsan.source.tree import Statement, Tree, is_simple
 

@@ -3,8 +3,8 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.fix.drafting import Draft
-from gradsan.fix.program import Program
+from gradsan.fix.reading.program import Program
+from gradsan.fix.writing.drafting import Draft
 from gradsan.source.names import call_of, called_name, loaded, nodes
 from gradsan.source.placing import code_of
 from gradsan.source.tree import For, Loop, Statement, Tree, same_as

@@ -3,10 +3,10 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.fix.creating import creates_trained
-from gradsan.fix.drafting import Draft
 from gradsan.fix.kinds.move_into_loop import into_the_loop
-from gradsan.fix.program import Place, Program
+from gradsan.fix.reading.program import Place, Program
+from gradsan.fix.refusals.creating import creates_trained
+from gradsan.fix.writing.drafting import Draft
 from gradsan.source.changes import Changes
 from gradsan.source.names import assigned_names, assigns, loaded, loaded_names, parameters, targets
 from gradsan.source.placing import indentation, outdented

@@ -3,9 +3,9 @@
 import ast
 from collections.abc import Iterator, Sequence
 
-from gradsan.fix.drafting import Draft
-from gradsan.fix.program import Program
-from gradsan.fix.rerunning import on_the_path
+from gradsan.fix.places.rerunning import on_the_path
+from gradsan.fix.reading.program import Program
+from gradsan.fix.writing.drafting import Draft
 from gradsan.source.changes import Changes
 from gradsan.source.names import loaded_names, targets
 from gradsan.source.placing import indentation, outdented

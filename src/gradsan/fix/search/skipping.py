@@ -3,8 +3,8 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.fix.drafting import Draft
-from gradsan.fix.program import Place, Program
+from gradsan.fix.reading.program import Place, Program
+from gradsan.fix.writing.drafting import Draft
 from gradsan.source.names import nodes
 from gradsan.source.placing import code_of, nested
 from gradsan.source.tree import Function, Statement, Tree

@@ -1,0 +1,1 @@
+"""What the source says at the places that an explanation names."""

@@ -1,0 +1,1 @@
+"""What keeps an edit from being offered."""
