@@ -272,6 +272,25 @@ def main():
         assert any(new in each and source.replace(old, "") == each.replace(new, "") for each in texts), new
 
 
+def test_what_an_item_is_put_into_and_what_says_which_item_have_no_graph(tmp_path: Path) -> None:
+    """To cut `losses` or `task` in `losses[task] = …` would lose the loss, or fail."""
+    source = """\
+def main():
+    features = trunk(x)
+    losses = {}
+    for task in tasks:
+        losses[task] = heads[task](features)
+    for task in tasks:
+        losses[task].backward()
+        optimizer.step()
+"""
+    case = Case(tmp_path, source)
+    made, enters, used = case.at("features = "), case.at("losses[task] = "), case.at("losses[task].backward")
+    texts = found(case, "detach", case.diagnosis("GS201", "features", made=made, enters=enters, used=used))
+    assert any("heads[task](features.detach())" in each for each in texts)
+    assert not any("task.detach()" in each or "losses[task] = " not in each for each in texts)
+
+
 NESTED = """\
 def main():
     weights = {values}

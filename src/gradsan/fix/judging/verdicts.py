@@ -135,6 +135,8 @@ def _whole(samples: Sequence[Sample], holders: Sequence[str], holder: str) -> Gr
 def judge(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
     """Whether the program of a trial, which is that of the stage with a fix, trains as meant."""
     if not trial.steps:
+        if completed(stage.ran.steps):
+            return Verdict("differs", "nothing is trained any more")
         return Verdict("undecided", "nothing was trained, so that nothing can be compared")
     spoiled = _spoiled(trial, stage, meaning)
     if spoiled is None or (spoiled.answer == "undecided" and meaning in _DRAWING_AGAIN):

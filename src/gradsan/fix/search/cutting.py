@@ -22,7 +22,7 @@ def where_it_passes(program: Program) -> Iterator[Draft]:
         yield from right_below_the_pass(program, program.name)
     seen: set[ast.AST] = set()
     for tree, node in _on_the_way(program):
-        if node in seen:
+        if node in seen or _is_index(tree, node):
             continue
         seen.add(node)
         draft = Draft()
@@ -45,16 +45,23 @@ def _on_the_way(program: Program) -> Iterator[tuple[Tree, ast.expr | Statement]]
         yield from ((place.tree, each) for each in read_by(place.statement))
 
 
+def _is_index(tree: Tree, node: ast.AST) -> bool:
+    """Whether it says which item is meant, as `task` of `losses[task]`: no graph leads through that."""
+    inside = [node, *tree.above(node)]
+    return any(isinstance(each, ast.Subscript) and each.slice in inside for each in inside)
+
+
 def _last_part(name: str | None) -> str:
     """`memory` of `self.memory["left"]`."""
     return "" if name is None else name.partition("[")[0].rpartition(".")[2]
 
 
 def read_by(statement: Statement) -> Iterable[ast.expr]:
-    """What a statement reads, as a whole: `x.y` and neither `x`, nor what is called."""
+    """What a statement reads, as a whole: `x.y` and neither `x`, nor what is called, nor what an item is put into."""
     inside = list(nodes(statement, into_functions=False)) if is_simple(statement) else []
     calls = [each for each in inside if isinstance(each, ast.Call)]
     parts = {each.func for each in calls} | {each.value for each in inside if isinstance(each, ast.Attribute)}
+    parts |= {each.value for each in inside if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store)}
     yield from (value for each in calls for value in given(each) if isinstance(value, ast.Call))
     for each in inside:
         if isinstance(each, _HOLDING) and isinstance(each.ctx, ast.Load) and each not in parts:
