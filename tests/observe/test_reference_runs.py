@@ -244,6 +244,39 @@ for x in data:
         ("a * b).mean()", "a.exp()"),
         ("a * b.detach()).mean()", "a.exp().detach()"),
     ),
+    "a step after each of two losses, cleared once for both": (
+        "held",
+        """\
+trunk, one, two = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 4)), nn.Linear(4, 1), nn.Linear(4, 1)
+opt = torch.optim.Adam([*trunk.parameters(), *one.parameters(), *two.parameters()], 0.1)
+for x in data:
+    opt.zero_grad()
+    z = trunk(x)
+    one(z).square().mean().backward(retain_graph=True)
+    opt.step()
+    two(z).square().mean().backward()
+    opt.step()
+""",
+        ("(retain_graph=True)\n    opt.step()",),
+        ("(retain_graph=True)",),
+    ),
+    "a step in the loop over the losses, cleared once for all": (
+        "held",
+        """\
+trunk, heads = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 4)), [nn.Linear(4, 1) for _ in range(3)]
+opt, opts = torch.optim.Adam(trunk.parameters(), 0.1), [torch.optim.Adam(h.parameters(), 0.1) for h in heads]
+for x in data:
+    for each in (opt, *opts):
+        each.zero_grad()
+    z = trunk(x)
+    for n in range(3):
+        heads[n](z).square().mean().backward(retain_graph=True)
+        opts[n].step()
+        opt.step()
+""",
+        ("        opt.step()",),
+        ("    opt.step()",),
+    ),
     "retained state with a step": (
         "beside",
         """\

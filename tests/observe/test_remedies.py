@@ -152,6 +152,55 @@ for ep in range(4):
     opt.step()
 """,
     ),
+    "terms with their names, in a list of an object that adds them up": (
+        "GS103",
+        "self.pairs",
+        "reset-state",
+        """
+class Extra:
+    def __init__(self):
+        self.pairs = []
+    def add(self, name, value):
+        self.pairs.append((name, value))
+    def total(self):
+        return torch.stack([value for _, value in self.pairs]).mean()
+class Net(nn.Module):
+    def __init__(self, extra):
+        super().__init__()
+        self.one, self.two, self.extra = nn.Linear(3, 3), nn.Linear(3, 1), extra
+    def forward(self, x):
+        z = self.one(x).tanh()
+        self.extra.add("small", z.square().mean())
+        y = self.two(z)
+        self.extra.add("smaller", y.abs().mean())  # made
+        return y
+extra = Extra()
+net = Net(extra)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in torch.randn(3, 4, 3):
+    loss = net(x).square().mean() + 0.1 * extra.total()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    ),
+    "states in a list, which the network attends to": (
+        "GS103",
+        "seen",
+        "detach",
+        """
+net = nn.Linear(3, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+seen = [torch.zeros(4, 3)]
+for x in torch.randn(3, 4, 3):
+    state = net(x).tanh()  # made
+    loss = (state * torch.stack(seen).mean(0)).sum() + state.square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    seen.append(state)
+""",
+    ),
     "a list that is given one loss a step, stacked": (
         "GS105",
         "parts",

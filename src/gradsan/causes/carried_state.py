@@ -121,7 +121,7 @@ for _ in range(3):
 
     @classmethod
     def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:
-        """A list whose old items are terms of the loss is emptied: as constants, they would train nothing.
+        """A list whose old items are terms of the loss is emptied: as constants, they would only weigh in a mean.
 
         What a loss only aims at is computed without a graph, where all that is done with it is to put it away.
         """

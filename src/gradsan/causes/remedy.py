@@ -84,6 +84,7 @@ Sign = Literal[
     "it can be written",
     "a gradient enters the loss",  # what the earlier call returned is used on the path to the later pass
     "no gradient enters the loss",
+    "the step takes both gradients",  # it follows the later pass, too, and nothing is cleared in between
     "the gradient is of a leaf beside it",  # which the earlier pass is asked for, and which it is not computed from
     "the program resets it elsewhere",  # or others beside it: it was forgotten, and means nothing to the next iteration
     "it is filled for one pass",  # with others that go along, and never emptied

@@ -41,7 +41,14 @@ class StepBeforeBackward(Cause):
         ),
         Remedy("recompute", where=("handed on", "lines after the step", "attribute", "use")),
         Remedy("move-into-loop", where=("creation",), drops_retain=True),
-        Remedy("reorder", target="step", where=("later pass",), guards_gradients=True),
+        Remedy(
+            "reorder",
+            target="step",
+            where=("later pass",),
+            first_if="the step takes both gradients",
+            only_if_shown=True,
+            guards_gradients=True,
+        ),
     )
     meanings: ClassVar[Mapping[FixKind, Meaning]] = dict.fromkeys(
         ("detach", "recompute", "reorder", "move-into-loop"), "beside"

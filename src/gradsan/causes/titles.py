@@ -6,7 +6,8 @@ from gradsan.causes.cause import Cause, Role
 from gradsan.facts.location import Location, line_of
 from gradsan.report import FixKind
 
-# `{it}`: the name that the explanation is about; `{earlier}`, `{later}`: the two calls; `{changed}`, `{cut}`: lines.
+# `{it}`: the name that the explanation is about; `{earlier}`, `{later}`: the two calls, `{last}`: the later one, or the
+# last of those that one line makes; `{changed}`, `{cut}`: lines.
 _TITLES: Mapping[FixKind, str] = {
     "recompute": "compute {it} again before {later}",
     "combine-losses": "add the losses, and call backward() once, on the sum",
@@ -15,7 +16,7 @@ _TITLES: Mapping[FixKind, str] = {
     "no-grad": "compute {it} under `torch.no_grad()`: its values stay, and it gets no graph",
     "item": "keep the number, not the tensor: write `.item()` where {it} is stored",
     "move-into-loop": "compute {it} inside the loop, again in every iteration",
-    "reorder": "move {changed} below {later}",
+    "reorder": "move {changed} below {last}",
     "remove-backward": "remove {later}: the gradients are already there",
     "retain-graph": "pass `retain_graph=True` to {retaining}",
     "create-graph": "pass `create_graph=True` to {earlier}",
@@ -40,6 +41,7 @@ def title_of(kind: FixKind, cause: type[Cause], name: str | None, places: Mappin
         earlier=earlier,
         later=_line(used, "the call", "the later backward()"),
         retaining="every backward() except the last" if _is_one_line(freed, used) else earlier,
+        last=_last(used, places.get("changed")),
         changed=_line(places.get("changed"), "the line", "the optimizer's `step()`"),
         cut=_line(places.get("cut"), "the line", "the line that creates it"),
         option=_option(used),
@@ -54,6 +56,15 @@ def _line(place: Location | None, what: str, otherwise: str) -> str:
     source = place.source or ""
     is_short = source and len(source) <= _LONGEST and "`" not in source
     return f"`{source}` ({line_of(place)})" if is_short else f"{what} at {line_of(place)}"
+
+
+def _last(used: Location | None, changed: Location | None) -> str:
+    """The call below which a line is to stand that stands below it already, in a loop: that of the last iteration."""
+    text = _line(used, "the call", "the later backward()")
+    if used is None or changed is None or used.stack[:-1] != changed.stack[:-1]:
+        return text
+    is_below = used.file == changed.file and used.function == changed.function and used.line < changed.line
+    return f"the last {text.removeprefix('the ')}" if is_below else text
 
 
 def _is_one_line(freed: Location | None, used: Location | None) -> bool:

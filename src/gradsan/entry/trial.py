@@ -86,7 +86,9 @@ class Trial:
         if self._arrangement.reference is not None and self._given.is_full:
             sys.exit(0)  # nobody asks for more of it
         self._reference.before_step(optimizer)
-        if not self._reference.skips_steps:
+        if self._reference.skips_steps:
+            self._given.left_out += 1
+        else:
             self._given.stepping(optimizer, is_stale=self._reference.is_stale)
 
     def _stepped(self, optimizer: Any, _args: Any, _named: Any) -> None:  # noqa: ANN401 # as above
@@ -130,12 +132,13 @@ class Trial:
             "stale": self._reference.is_stale,
             "shared": self._reference.is_shared,
             "joint": self._reference.is_joint,
+            "piled": self._reference.is_piled,
             "noted": sorted(self._reference.noted),
             "sites": sorted(self._reference.sites),
             "shaped": self._given.shaped(),
             "made": self._ending.steps,
             "passes": self._ending.passes,
-            "ended_early": self._ending.came,
+            "ended_early": self._ending.came or (self._given.is_full and self._given.left_out > 0),
             "files": self.session.sanitizer.recorder.ownership.seen,
             "weighed": None if timeline is None else msgspec.to_builtins((timeline.holders, timeline.samples)),
         }

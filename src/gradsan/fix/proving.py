@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TypeVar
 
 from gradsan.causes import cause
+from gradsan.causes.choosing import of_every_kind
 from gradsan.causes.meaning import Meaning
 from gradsan.causes.silence import places_of
 from gradsan.facts.live_evidence import NOTHING_READ
@@ -133,7 +134,8 @@ class Prover:
         """
         program = self._program(diagnosis, stage)
         uncovered: list[tuple[Diagnosis, Stage, tuple[Fix, ...]]] = []
-        fixes = self._in_time("", ranked_in_time(diagnosis.fixes, program))
+        ranked = self._in_time("", ranked_in_time(diagnosis.fixes, program))
+        fixes = of_every_kind(diagnosis) if self._searches else ranked
         for fix in filter(lambda each: only in (None, each.kind), fixes):
             halves: list[tuple[Diagnosis, Stage, tuple[Fix, ...]]] = []
             for each in self._tries(fix, program, stage):

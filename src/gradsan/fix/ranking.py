@@ -8,7 +8,9 @@ from typing import TypeGuard
 
 from gradsan.causes import choosing
 from gradsan.causes.remedy import Sign
+from gradsan.facts.held import Held
 from gradsan.fix.kinds import can_be_written
+from gradsan.fix.kinds.reorder import takes_both_gradients
 from gradsan.fix.places.own_reset import is_reset_elsewhere
 from gradsan.fix.places.tried import built_on
 from gradsan.fix.reading.collected import collected, filled_by_hooks
@@ -155,7 +157,12 @@ def _is_filled_for_one_pass(program: Program) -> bool:
     culprit = program.diagnosis.culprit
     if culprit is None:
         return False
-    return emptied_beside(program) is not None or collected(program, culprit.name) is not None
+    is_seen = emptied_beside(program) is not None or collected(program, culprit.name) is not None
+    return is_seen or _is_list(program.live.alive.held)
+
+
+def _is_list(held: Held | None) -> bool:
+    return bool(held) and all(shape.kind == "list" for shape in held.shapes)
 
 
 def _is_filled_by_hooks(program: Program) -> bool:
@@ -216,6 +223,7 @@ SIGNS: Mapping[Sign, Callable[[Program], bool]] = {
     "it can be written": _is_writable,
     "a gradient enters the loss": _gradient_enters_the_loss,
     "no gradient enters the loss": lambda program: not _gradient_enters_the_loss(program),
+    "the step takes both gradients": takes_both_gradients,
     "the gradient is of a leaf beside it": _is_beside_a_leaf,
     "the program resets it elsewhere": lambda program: (
         emptied_beside(program) is not None or is_reset_elsewhere(program) or _is_filled_by_hooks(program)

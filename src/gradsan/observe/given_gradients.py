@@ -5,6 +5,7 @@ import random
 import sys
 import zlib
 from collections.abc import Iterable
+from itertools import count
 from typing import Any
 
 from gradsan.observe.graph import leaves_of, own_backwards, reach, roots_of
@@ -20,15 +21,16 @@ class GivenGradients:
 
     def __init__(self) -> None:
         self.steps: list[dict[str, Any]] = []
-        self.names: list[list[str]] = []  # of each optimizer's parameters
-        self._optimizers: list[Any] = []  # in the order of their first steps
+        self.names: list[tuple[int, list[str]]] = []  # of each optimizer's parameters
+        self.left_out = 0  # steps that a reference run did not make
+        self._optimizers: list[tuple[int, Any]] = []  # in the order of their first steps
         self._leaves: dict[int, Any] = {}  # that passes led to, while no optimizer has stepped
         self._behind: dict[str, set[int]] = {}  # ids of leaves that a backward of the program's own passes gradients to
 
     @property
     def is_full(self) -> bool:
-        """Whether no further step is noted."""
-        return len(self.steps) >= STEPS
+        """Whether no further step is noted: then a reference that goes by another's notes has none any more."""
+        return len(self.steps) + self.left_out >= STEPS
 
     def passing(self, tensors: Iterable[Any]) -> None:
         """A pass is about to run."""
@@ -45,19 +47,27 @@ class GivenGradients:
         if self.is_full:
             return
         parameters = parameters_of(optimizer)[:_PARAMETERS]
-        if not any(each is optimizer for each in self._optimizers):
-            self._optimizers.append(optimizer)
+        number = next((number for number, each in self._optimizers if each is optimizer), None)
+        if number is None:
+            number = self._number_of(optimizer)
+            self._optimizers.append((number, optimizer))
             names = parameter_names(trained().modules)
-            self.names.append([names.get(id(each), f"parameter {n}") for n, each in enumerate(parameters)])
-        number = next(n for n, each in enumerate(self._optimizers) if each is optimizer)
+            self.names.append((number, [names.get(id(each), f"parameter {n}") for n, each in enumerate(parameters)]))
         self._note(number, [_in_numbers(each.grad) for each in parameters])
         self.steps[-1]["stale"] = is_stale
+
+    def _number_of(self, optimizer: Any) -> int:  # noqa: ANN401 # torch's class
+        """The same in every run of the program: by what it trains, since an edit may let another step first."""
+        like = (type(optimizer).__name__, [tuple(each.shape) for each in parameters_of(optimizer)])
+        taken = [number for number, _ in self._optimizers]
+        candidates = (zlib.crc32(repr((like, nth)).encode()) for nth in count())
+        return next(each for each in candidates if each not in taken)
 
     def shaped(self) -> list[tuple[str, int, int]]:
         """Each backward of the program's own, with an optimizer and the place of a parameter that it leads to."""
         places = {
             id(each): (number, place)
-            for number, optimizer in enumerate(self._optimizers)
+            for number, optimizer in self._optimizers
             for place, each in enumerate(parameters_of(optimizer)[:_PARAMETERS])
         }
         return [(name, *places[each]) for name, leaves in self._behind.items() for each in leaves & places.keys()]
@@ -83,9 +93,9 @@ def _in_numbers(tensor: Any) -> list[float] | None:  # noqa: ANN401 # a tensor
         return None
     values = tensor.detach().to_dense() if tensor.is_sparse else tensor.detach()
     values = values.double().flatten()
-    count = max(len(values), 1)
-    places = torch.arange(1, len(values) + 1, dtype=values.dtype, device=values.device) / count
-    return [float(values.norm()), float((values * places).sum()) / math.sqrt(count)]
+    size = max(len(values), 1)
+    places = torch.arange(1, len(values) + 1, dtype=values.dtype, device=values.device) / size
+    return [float(values.norm()), float((values * places).sum()) / math.sqrt(size)]
 
 
 def _random_state() -> int:

@@ -147,4 +147,4 @@ def _size(gradient: Sequence[float] | None) -> float:
 
 def _name(names: Names, optimizer: int, place: int) -> str:
     known = names.get(optimizer, ())
-    return known[place] if place < len(known) else f"parameter {place} of optimizer {optimizer}"
+    return known[place] if place < len(known) else f"parameter {place}"

@@ -138,6 +138,8 @@ def judge(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
         if completed(stage.ran.steps):
             return Verdict("differs", "nothing is trained any more")
         return Verdict("undecided", "nothing was trained, so that nothing can be compared")
+    if meaning == "beside" and _is_taken_once(stage):
+        meaning = "held"
     spoiled = _spoiled(trial, stage, meaning)
     if spoiled is None or (spoiled.answer == "undecided" and meaning in _DRAWING_AGAIN):
         return _as_meant(trial, meaning, stage)
@@ -232,9 +234,18 @@ def _untrained_as_constant(trial: Trial, stage: Stage) -> list[str]:
 
 
 def _beside(trial: Trial, meaning: Meaning, stage: Stage) -> Verdict:
+    return _shared(trial, stage) if _is_of_several(stage) else _again(trial, meaning, stage)
+
+
+def _is_of_several(stage: Stage) -> bool:
+    """Whether a step came between passes which train something together."""
     reference = stage.reference("beside")
-    is_open = reference.joint or (reference.shared and not reference.stale)
-    return _shared(trial, stage) if is_open else _again(trial, meaning, stage)
+    return reference.joint or (reference.shared and not reference.stale)
+
+
+def _is_taken_once(stage: Stage) -> bool:
+    """Whether gradients of several passes are cleared once, for all: then one step is to take them, after the last."""
+    return _is_of_several(stage) and stage.reference("beside").piled
 
 
 def _shared(trial: Trial, stage: Stage) -> Verdict:

@@ -72,32 +72,91 @@ def _belongs_to_others(statement: Statement) -> bool:
 
 
 def _below_the_later_pass(program: Program) -> Iterator[Draft]:
-    """What changes too early: below the pass that needs the old values."""
+    """What changes too early: below the pass that needs the old values.
+
+    Only a step that is to have both gradients anyway may go past a pass that gives some to what it trains.
+    """
+    pair = _side_by_side(program, program.diagnosis.changed, program.diagnosis.used)
+    if pair is None:
+        return
+    is_free = not (program.remedy.guards_gradients and _gives_gradients(pair[1]))
+    if is_free or _takes_both(program, *pair):
+        yield from _step_moved(program, *pair)
+
+
+def whatever_it_takes(program: Program) -> Iterator[Draft]:
+    """The step below the pass, whosever gradients it is then given: a trial decides."""
     pair = _side_by_side(program, program.diagnosis.changed, program.diagnosis.used)
     if pair is not None:
-        yield from _step_moved(*pair, guards_gradients=program.remedy.guards_gradients)
+        yield from _step_moved(program, *pair)
 
 
-def _step_moved(stepping: Place, passing: Place, *, guards_gradients: bool) -> Iterator[Draft]:
+def takes_both_gradients(program: Program) -> bool:
+    """Whether a step that comes too early takes, without it, what the later pass adds to its gradients."""
+    pair = _side_by_side(program, program.diagnosis.changed, program.diagnosis.used)
+    return pair is not None and _gives_gradients(pair[1]) and _takes_both(program, *pair)
+
+
+def _takes_both(program: Program, stepping: Place, passing: Place) -> bool:
+    """Whether the same step follows the later pass, and nothing is cleared in between."""
+    if _is_above(passing, stepping):
+        return _loop_of_one_step(program, stepping) is not None
+    is_made_again = any(_is_same_call(stepping.statement, each) for each in passing.below)
+    return is_made_again and not _clearings(stepping.statement, _between(stepping, passing))
+
+
+def _step_moved(program: Program, stepping: Place, passing: Place) -> Iterator[Draft]:
     """The step below the pass, or not at all where the program steps there anyway."""
-    block = stepping.block
-    step, later = block.index(stepping.statement), block.index(passing.statement)
-    if step > later:
+    if _is_above(passing, stepping):
+        yield from _step_below_the_loop(program, stepping)
         return
-    between, below = block[step + 1 : later], passing.below
-    clearings = _clearings(stepping.statement, between)
-    steps_there = any(_is_same_call(stepping.statement, each) for each in below)
+    between = _between(stepping, passing)
     if any(pass_call(each) is not None for each in between):
         return  # it would take the gradients of that pass, too
-    # Only a step that is to have both gradients anyway may go: nothing is cleared in between, and another follows.
-    if guards_gradients and _gives_gradients(passing) and (clearings or not steps_there):
-        return
+    clearings = _clearings(stepping.statement, between)
+    steps_there = any(_is_same_call(stepping.statement, each) for each in passing.below)
     draft = Draft()
     for each in [stepping.statement, *clearings]:
         draft.remove(stepping.tree, each)
     if not steps_there:
         draft.insert_after(passing.tree, passing.statement, code_of(stepping.tree, stepping.statement, blanks=True))
     yield draft
+
+
+def _step_below_the_loop(program: Program, stepping: Place) -> Iterator[Draft]:
+    """The step behind the loop of passes that it stands in, where it is one step for all of them."""
+    loop = _loop_of_one_step(program, stepping)
+    if loop is not None and not loaded_names(stepping.statement) & assigned_names(loop):
+        draft = Draft()
+        draft.remove(stepping.tree, stepping.statement)
+        draft.insert_after(stepping.tree, loop, code_of(stepping.tree, stepping.statement, blanks=True))
+        yield draft
+
+
+def _loop_of_one_step(program: Program, stepping: Place) -> ast.For | None:
+    """The loop whose passes go through one forward above it, and whose gradients are cleared above it, once for all."""
+    parted = program.parted(program.diagnosis.made, program.diagnosis.used)
+    loop = next(iter(stepping.loops), None)
+    if parted is None or not isinstance(loop, ast.For) or loop in parted[0].loops:
+        return None
+    beside = stepping.tree.block(loop)
+    is_cleared_above = any(map(_clears, beside[: beside.index(loop)]))
+    return loop if is_cleared_above and not _clears(loop) else None
+
+
+def _clears(statement: Statement) -> bool:
+    """Whether it clears gradients without stepping, as an engine of a library does in one."""
+    names = map(called_name, calls(statement))
+    return any(does(name, "clears") and not does(name, "steps") for name in names)
+
+
+def _is_above(one: Place, other: Place) -> bool:
+    """Whether a statement stands above another of its block."""
+    return one.statement in other.above
+
+
+def _between(one: Place, other: Place) -> list[Statement]:
+    return [each for each in one.below if each in other.above]
 
 
 def _below_the_later_step(program: Program) -> Iterator[Draft]:

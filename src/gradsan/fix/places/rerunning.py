@@ -12,7 +12,10 @@ from gradsan.source.tree import Loop, Statement, same_as
 
 
 def after_the_step(program: Program) -> Iterator[Draft]:
-    """Several lines lead to the loss: right above the pass, where the network has changed in between, in one block."""
+    """The lines that lead to the loss: right above the pass, where the network has changed in between, in one block.
+
+    One line that others need where it stands is written out instead, in the call that asks for the pass.
+    """
     parted = program.parted(program.diagnosis.made, program.diagnosis.used)
     if parted is None or parted[1].statement not in parted[0].below:
         return
@@ -22,10 +25,11 @@ def after_the_step(program: Program) -> Iterator[Draft]:
         return
     again = [creating.statement, *on_the_path(creating.statement, between, passing.statement)]
     again = _with_all_that_follows(again, between) or again
-    if len(again) == 1 or not all(isinstance(each, ast.Assign) for each in again):
+    moved = _needed_no_more(again, between)
+    if not all(isinstance(each, ast.Assign) for each in again) or (len(again) == 1 and not moved):
         return
     draft = Draft()
-    for each in _needed_no_more(again, between):
+    for each in moved:
         draft.remove(creating.tree, each)
     codes = [code_of(creating.tree, each, comments=False) for each in again]
     draft.insert_before(creating.tree, passing.statement, *codes)

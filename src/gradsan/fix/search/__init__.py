@@ -7,6 +7,7 @@ is offered without a trial, nor where a trial has no run to be compared with.
 
 from collections.abc import Callable, Iterator, Mapping
 
+from gradsan.fix.kinds.reorder import whatever_it_takes
 from gradsan.fix.proposing import Edits, is_sound
 from gradsan.fix.reading.program import Program
 from gradsan.fix.search.copying import of_what_is_saved_or_edited
@@ -28,7 +29,7 @@ _SEARCHES: Mapping[FixKind, tuple[Search, ...]] = {
     "no-grad": (where_it_passes,),
     "recompute": (right_above_the_pass, *_COMPUTED_AGAIN),
     "move-into-loop": _COMPUTED_AGAIN,
-    "reorder": (with_the_rest,),
+    "reorder": (whatever_it_takes, with_the_rest),
     "clone": (of_what_is_saved_or_edited,),
 }
 

@@ -22,7 +22,7 @@ WAY = "GRADSAN_TRIALS"  # a variable: `copy` where no file system of its own is 
 _BEYOND = 64  # steps that a trial makes past the one at which the program failed
 _SHORT = 20.0  # seconds that a program may run before its steps are counted
 _SHARE = 0.8  # of the time limit, after which a program ends at its next pass
-_OPTIMIZERS = 1000  # of one process
+_OPTIMIZERS = 2**32  # numbers of one process
 _LAST_WORDS = 4000  # characters
 _OURS = "gradsan:"  # begins every line that we print
 
@@ -40,6 +40,7 @@ class Trial:
     stale: bool = False  # a reference run: passes walked what was computed from older parameters
     shared: bool = False  # a reference run: it cut off a part that two losses share
     joint: bool = False  # a reference run: a step came between two passes whose gradients others take together
+    piled: bool = False  # a reference run: a pass added to what a step had taken, cleared once for both
     noted: tuple[int, ...] = ()  # a reference run: what another one goes by
     sites: tuple[int, ...] = ()  # a reference run: the lines that made what it cut off
     shaped: frozenset[tuple[str, int, int]] = frozenset()  # own backwards; the optimizers and parameters behind them
@@ -161,6 +162,7 @@ def _read(arranged: Arrangement, ended: Ended, wants: Callable[[str], bool]) -> 
         stale=any(each["stale"] for each in records),
         shared=any(each["shared"] for each in records),
         joint=any(each["joint"] for each in records),
+        piled=any(each["piled"] for each in records),
         noted=tuple(number for each in training[:1] for number in each["noted"]),
         sites=tuple(number for each in training[:1] for number in each["sites"]),
         shaped=_shaped(training),
@@ -240,7 +242,7 @@ def _names(records: Iterable[Mapping[str, Any]]) -> dict[int, Sequence[str]]:
     return {
         number * _OPTIMIZERS + optimizer: names
         for number, record in enumerate(records)
-        for optimizer, names in enumerate(record["names"])
+        for optimizer, names in record["names"]
     }
 
 

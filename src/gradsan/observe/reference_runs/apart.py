@@ -89,11 +89,12 @@ class Skipped(Cut):
 
 
 class Held(Kept):
-    """A step that changes what the next pass needs is made after that pass."""
+    """A step that changes what the next pass needs is made after that pass; the program may do so anyway."""
 
     def __init__(self, early: Iterable[int]) -> None:
         super().__init__()
-        self._early = frozenset(early)  # the numbers of such steps
+        self._repeated = frozenset(-each - 1 for each in early if each < 0)  # that the program makes again itself
+        self._early = frozenset(each for each in early if each >= 0) | self._repeated  # the numbers of such steps
         self._steps = 0
         self._waiting: list[Any] = []  # optimizers
         self.skips_steps = 0 in self._early
@@ -116,7 +117,7 @@ class Held(Kept):
         """See whether the next one is to wait, too."""
         if self.skips_steps:
             self._give_back()
-            self._waiting.append(optimizer)
+            self._waiting += [] if self._steps in self._repeated else [optimizer]
         else:
             super().after_step(optimizer)
         self._steps += 1

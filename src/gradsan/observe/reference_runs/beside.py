@@ -23,6 +23,8 @@ class Beside(Cut):
         self._steps = 0
         self._step_of: dict[int, int] = {}  # id of a parameter → the number of its last step
         self._early: set[int] = set()  # steps that changed what a later pass needs
+        self._repeated: set[int] = set()  # those of them that are made again, with the gradients of the later pass, too
+        self._has_one_loss = False  # two passes with a step in between were asked for one loss
         self._piled: set[int] = set()  # ids of parameters whose gradients were stepped with, and are added to
         self._reached_before: set[int] = set()  # ids of the leaves that the pass before came to
         self._losses_before: set[int] = set()  # creation numbers of the loss that it was asked for, and of its terms
@@ -30,8 +32,8 @@ class Beside(Cut):
 
     @property
     def noted(self) -> Iterable[int]:
-        """The steps that came too early, from 0."""
-        return self._early
+        """The steps that came too early, from 0; those that are made again as numbers below it."""
+        return (-each - 1 if each in self._repeated else each for each in self._early)
 
     def before(self, pass_: Asked) -> None:
         """Cut them off, and see whether old ops are left."""
@@ -39,7 +41,9 @@ class Beside(Cut):
         self.is_joint = self.is_joint or bool(early and self._adds_to_others(pass_))
         self._early |= early
         self._is_same_loss = bool(early) and not self._losses_before.isdisjoint(_losses_of(pass_))
+        self._has_one_loss = self._has_one_loss or self._is_same_loss
         self._piled = {id(each) for each in leaves_of(pass_.below) if early and self._was_used(each)}
+        self.is_piled = bool(self.is_piled or self._piled) and not self._has_one_loss
         oldest = chosen_below(pass_.below, self._change_of_trained, min)
         self._cut_off(pass_, [node for node in pass_.runs if 0 <= number_of(node) < oldest[node] < _NEVER])
         left = {node: tuple(filter(is_open, pass_.below[node])) for node in not_cut_off(pass_)}
@@ -62,9 +66,10 @@ class Beside(Cut):
 
         Nor does anybody know where two optimizers are to step from that are given gradients of one loss.
         """
-        takes_again = any(id(each) in self._piled for each in parameters_of(optimizer))
+        again = [id(each) for each in parameters_of(optimizer) if id(each) in self._piled]
+        self._repeated |= {self._step_of[each] for each in again}
         is_other = not any(self._changed.get(id(each), -1) >= self._ended for each in parameters_of(optimizer))
-        self.is_joint = self.is_joint or takes_again or (self._is_same_loss and is_other)
+        self.is_joint = self.is_joint or bool(again) or (self._is_same_loss and is_other)
         self.is_stale = self.is_stale or any(id(each) in self._lost for each in parameters_of(optimizer))
         super().before_step(optimizer)
 

@@ -1,0 +1,118 @@
+"""A step between passes through one forward: gradients that are cleared once, for all of them, are taken once."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from fix.programs import Case
+from gradsan.fix.kinds.reorder import takes_both_gradients
+from gradsan.fix.proposing import candidates
+
+LOOP = """\
+def main():
+    for x, ys in batches:
+        opt.zero_grad()
+        z = trunk(x)
+        for head, y in zip(heads, ys):
+            loss = criterion(head(z), y)
+            loss.backward(retain_graph=True)
+            opt.step()
+        log(loss)
+"""
+IN_A_ROW = """\
+def main():
+    for x, y in batches:
+        opt.zero_grad()
+        z = trunk(x)
+        one(z).mean().backward(retain_graph=True)
+        opt.step()
+        loss = two(z).mean()
+        loss.backward()
+        opt.step()
+"""
+
+
+def reordered(folder: Path, source: str, passing: str = "loss.backward") -> list[str]:
+    """The program with the step moved, as far as its source speaks for that."""
+    case = Case(folder, source)
+    places = {"made": case.at("z = trunk"), "changed": case.at("opt.step"), "used": case.at(passing)}
+    diagnosis = case.diagnosis("GS201", "z", **places)
+    found = [case.applied(edits) for edits in candidates("reorder", case.program(diagnosis))]
+    assert bool(found) is takes_both_gradients(case.program(diagnosis))
+    return found
+
+
+def test_step_in_a_loop_of_passes_moves_below_the_loop(tmp_path: Path) -> None:
+    """Where what is cleared once, above the loop, is the gradient of all of them."""
+    below = LOOP.replace("            opt.step()\n", "        opt.step()\n")
+    assert reordered(tmp_path, LOOP) == [below]
+
+
+_FORWARD, _HEADER = "        z = trunk(x)\n", "        for head, y in zip(heads, ys):\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("            loss = ", "            opt.zero_grad()\n            loss = "),  # a step for each of them
+        ("        opt.zero_grad()\n", ""),  # nobody clears: that is another problem
+        ("opt.step()", "opts[head].step()"),  # one for each head
+        (_FORWARD + _HEADER, _HEADER + "    " + _FORWARD),
+    ],
+    ids=["cleared in the loop", "never cleared", "of the loop's own", "a forward of its own"],
+)
+def test_step_that_belongs_to_its_pass_stays(tmp_path: Path, old: str, new: str) -> None:
+    """The forward is computed again instead."""
+    assert old in LOOP
+    case = Case(tmp_path, LOOP.replace(old, new))
+    changed = case.at("step()")
+    diagnosis = case.diagnosis("GS201", "z", made=case.at("z = trunk"), changed=changed, used=case.at("loss.backward"))
+    assert not [*candidates("reorder", case.program(diagnosis))]
+
+
+def test_step_that_is_made_again_below_the_later_pass_is_left_out(tmp_path: Path) -> None:
+    """The one below takes both gradients."""
+    assert reordered(tmp_path, IN_A_ROW) == [IN_A_ROW.replace("        opt.step()\n        loss", "        loss", 1)]
+
+
+def test_step_stays_where_gradients_are_cleared_between_the_passes(tmp_path: Path) -> None:
+    """Each step takes those of its own pass."""
+    assert not reordered(tmp_path, IN_A_ROW.replace("        loss = ", "        opt.zero_grad()\n        loss = "))
+
+
+PROGRAM = """\
+import torch
+torch.manual_seed(0)
+trunk = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 4))
+one, two = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+shared = torch.optim.Adam(trunk.parameters(), lr=0.01)
+own = torch.optim.Adam([*one.parameters(), *two.parameters()], lr=0.01)
+for _ in range(6):
+    x = torch.randn(8, 3)
+    shared.zero_grad()
+    own.zero_grad()
+    z = trunk(x)
+    first = one(z).square().mean()
+    second = (two(z) - 1).square().mean()
+    first.backward(retain_graph=True)
+    shared.step()
+    {between}second.backward()
+    own.step()
+"""
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("between", "is_moved"), [("", True), ("shared.zero_grad()\n    ", False)])
+def test_trunk_that_two_losses_share_steps_behind_both(tmp_path: Path, between: str, *, is_moved: bool) -> None:
+    """A trial decides: what is cleared once is to have both gradients, and else nobody knows."""
+    import subprocess
+
+    (tmp_path / "train.py").write_text(PROGRAM.format(between=between), encoding="utf-8")
+    command = [sys.executable, "-m", "gradsan", "fix", "--write", "--verify", "python train.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    text = (tmp_path / "train.py").read_text(encoding="utf-8")
+    assert ("second.backward()\n    shared.step()\n    own.step()" in text) is is_moved, done.stderr
+    if not is_moved:
+        assert "only its author knows" in done.stdout
