@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator, Sequence
 
-from gradsan.fix.reading.flow import dependents
+from gradsan.fix.reading.flow import dependents, leading_to, made_of
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
 from gradsan.source.names import assigned_names, calls, loaded_names
@@ -24,12 +24,9 @@ def after_the_step(program: Program) -> Iterator[Draft]:
     again = _with_all_that_follows(again, between) or again
     if len(again) == 1 or not all(isinstance(each, ast.Assign) for each in again):
         return
-    draft = Draft()
-    for each in _needed_no_more(again, between):
-        draft.remove(creating.tree, each)
     codes = [code_of(creating.tree, each, comments=False) for each in again]
-    draft.insert_before(creating.tree, passing.statement, *codes)
-    yield draft
+    draft = Draft().remove(creating.tree, *_needed_no_more(again, between))
+    yield draft.insert_before(creating.tree, passing.statement, *codes)
 
 
 def _steps_elsewhere(program: Program, creating: Place, between: Sequence[Statement]) -> bool:
@@ -41,12 +38,7 @@ def _steps_elsewhere(program: Program, creating: Place, between: Sequence[Statem
 
 def on_the_path(first: Statement, between: Sequence[Statement], last: Statement) -> list[Statement]:
     """Of the statements between two, those through which the last depends on the first."""
-    needed, found = loaded_names(last), []
-    for each in reversed(dependents(first, between)[1:]):
-        if assigned_names(each) & needed:
-            needed |= loaded_names(each)
-            found.append(each)
-    return found[::-1]
+    return leading_to(loaded_names(last), made_of(assigned_names(first), between))
 
 
 def _with_all_that_follows(again: Sequence[Statement], between: Sequence[Statement]) -> list[Statement]:
@@ -82,9 +74,7 @@ def _in_loop(stepping: Place, loop: Loop, name: str) -> Iterator[Draft]:
     creating = next((each for each in reversed(above) if carried in assigned_names(each)), None)
     match creating:
         case ast.Assign(targets=[ast.Name()], value=ast.Call() as value) if _means_the_same(value, creating, above):
-            draft = Draft()
-            draft.replace(stepping.tree, handing, f"{name} = {stepping.text(value)}")
-            yield draft
+            yield Draft().replace(stepping.tree, handing, f"{name} = {stepping.text(value)}")
 
 
 def _hands(statement: Statement, name: str) -> str | None:
