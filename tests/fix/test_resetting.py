@@ -7,8 +7,8 @@ import pytest
 from fix.programs import MAIN, Case, live
 from gradsan.facts.held import TENSOR, container
 from gradsan.facts.location import Frame, Location
-from gradsan.fix.places.own_reset import left_open
 from gradsan.fix.ranking import ranked
+from gradsan.fix.reading.resets import left_open
 from gradsan.fix.writing.detaching import for_each
 from gradsan.report import Diagnosis, Fix
 

@@ -36,8 +36,8 @@ def main():
 def reordered(folder: Path, source: str, passing: str = "loss.backward") -> list[str]:
     """The program with the step moved, as far as its source speaks for that."""
     case = Case(folder, source)
-    places = {"made": case.at("z = trunk"), "changed": case.at("opt.step"), "used": case.at(passing)}
-    diagnosis = case.diagnosis("GS201", "z", **places)
+    made, changed, used = map(case.at, ("z = trunk", "opt.step", passing))
+    diagnosis = case.diagnosis("GS201", "z", made=made, changed=changed, used=used)
     found = [case.applied(edits) for edits in candidates("reorder", case.program(diagnosis))]
     assert bool(found) is takes_both_gradients(case.program(diagnosis))
     return found

@@ -3,20 +3,20 @@
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
-from typing import TypeGuard
 
 from gradsan.causes import choosing
 from gradsan.causes.remedy import Sign
 from gradsan.facts.held import Held
 from gradsan.fix.kinds import can_be_written
 from gradsan.fix.kinds.reorder import takes_both_gradients
-from gradsan.fix.places.own_reset import is_reset_elsewhere
 from gradsan.fix.places.tried import built_on
 from gradsan.fix.reading.collected import collected, filled_by_hooks
+from gradsan.fix.reading.counts import asks_for_a_count
+from gradsan.fix.reading.drawn import was_drawn_along
 from gradsan.fix.reading.emptied_lists import emptied_beside
-from gradsan.fix.reading.flow import cuts, dependents, was_drawn_along
+from gradsan.fix.reading.flow import cuts, dependents, made_of
 from gradsan.fix.reading.program import Place, Program
+from gradsan.fix.reading.resets import is_reset_elsewhere
 from gradsan.report import Fix, FixKind
 from gradsan.source.names import (
     Code,
@@ -29,7 +29,7 @@ from gradsan.source.names import (
     says_true,
     targets,
 )
-from gradsan.source.tree import Function, Tree, is_simple
+from gradsan.source.tree import Function, is_simple
 
 
 def ranked(fixes: tuple[Fix, ...], program: Program) -> tuple[Fix, ...]:
@@ -93,10 +93,9 @@ def _gradient_enters_the_loss(program: Program) -> bool:
         return False
     if any(each is not None and not _leads_out(each) for each in program.places(freed)[apart + 1 :]):
         return False
-    tree = taking.tree
-    first, last = tree.line(taking.statement), tree.line(passing.statement)
-    following = [each for each in tree.statements if first < tree.line(each) <= last and is_simple(each)]
-    following = sorted((each for each in following if not cuts(each)), key=tree.line)
+    lines = range(taking.line + 1, passing.line + 1)
+    between = (each for each in taking.tree.statements if taking.tree.line(each) in lines and is_simple(each))
+    following = [each for each in between if not cuts(each)]
     return not cuts(taking.statement) and passing.statement in dependents(taking.statement, following)
 
 
@@ -108,18 +107,11 @@ def _is_beside_a_leaf(program: Program) -> bool:
     place = program.innermost(program.diagnosis.freed)
     if place is None:
         return False
-    tree = place.tree
-    own = sorted(
-        (each for each in tree.statements if tree.scope(each) is place.scope and is_simple(each)), key=tree.line
-    )
-    above = [each for each in own if tree.line(each) <= place.line]
-    below = [each for each in own if tree.line(each) > place.line]
-    computed = {name for each in nodes(above) for name in _made_leaves(each)} & set(_with_gradient(below))
+    above = [*place.own_above, place.statement]
+    computed = {name for each in nodes(above) for name in _made_leaves(each)} & set(_with_gradient(place.own_below))
     if not computed or program.name not in loaded_names(above):
         return False
-    for each in above:
-        computed |= assigned_names(each) if loaded_names(each) & computed else set()
-    return program.name not in computed
+    return program.name not in computed | assigned_names(made_of(computed, above))
 
 
 def _requires_gradients(call: ast.Call) -> bool:
@@ -145,12 +137,8 @@ def _with_gradient(code: Code) -> Iterator[str]:
 
 def _leads_out(place: Place) -> bool:
     """Whether what a statement computes may leave its function: it is returned, or kept in an object."""
-    tree = place.tree
-    first = tree.line(place.statement)
-    following = [each for each in tree.statements if tree.line(each) > first and is_simple(each)]
-    following = [each for each in following if tree.scope(each) is tree.scope(place.statement) and not cuts(each)]
-    following.sort(key=tree.line)
-    return any(_hands_out(each) for each in dependents(place.statement, following))
+    following = [each for each in place.own_below if not cuts(each)]
+    return any(map(_hands_out, dependents(place.statement, following)))
 
 
 def _is_filled_for_one_pass(program: Program) -> bool:
@@ -162,7 +150,7 @@ def _is_filled_for_one_pass(program: Program) -> bool:
 
 
 def _is_list(held: Held | None) -> bool:
-    return bool(held) and all(shape.kind == "list" for shape in held.shapes)
+    return held is not None and bool(held) and all(shape.kind == "list" for shape in held.shapes)
 
 
 def _is_filled_by_hooks(program: Program) -> bool:
@@ -179,29 +167,10 @@ def _is_renewed_on_schedule(program: Program) -> bool:
     """
     if program.diagnosis.enters is None or program.diagnosis.evidence.get("old_part") == "a term of the loss":
         return False
-    around = set(chain.from_iterable(each.tree.above(each.statement) for each in program.known(program.diagnosis.used)))
-    for place in program.apart_from_the_pass(program.diagnosis.made):
-        guards = (each for each in place.tree.above(place.statement) if isinstance(each, ast.If) and each not in around)
-        if any(asks_for_a_count(place.tree, each) for each in guards):
-            return True
-    return False
-
-
-def asks_for_a_count(tree: Tree, guard: ast.If) -> bool:
-    """Whether it takes a remainder, or compares what is counted up elsewhere and begins again in its own block."""
-    if any(isinstance(each, ast.Mod) for each in nodes(guard.test)):
-        return True
-    counted = {tree.text(each.target) for each in tree.statements if _counts_up(each)}
-    begun = {tree.text(target) for each in guard.body for target in targets(each)}
-    compared = (each for each in nodes(guard.test) if isinstance(each, ast.Compare))
-    return any(counted & begun & {tree.text(side) for side in (each.left, *each.comparators)} for each in compared)
-
-
-def _counts_up(statement: ast.AST) -> TypeGuard[ast.AugAssign]:
-    match statement:
-        case ast.AugAssign(op=ast.Add(), value=ast.Constant(value=int())):
-            return True
-    return False
+    around = {guard for each in program.known(program.diagnosis.used) for guard in each.questions}
+    places = program.apart_from_the_pass(program.diagnosis.made)
+    guards = ((each.tree, guard) for each in places for guard in each.questions if guard not in around)
+    return any(asks_for_a_count(*each) for each in guards)
 
 
 def _is_built_of_its_own_items(program: Program) -> bool:

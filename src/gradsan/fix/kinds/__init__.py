@@ -5,7 +5,7 @@ source offers nothing: the fix keeps its title, and whoever reads it makes the e
 """
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from gradsan.causes.remedy import Where
 from gradsan.fix.reading.program import Program
@@ -13,7 +13,7 @@ from gradsan.fix.writing.drafting import Draft
 from gradsan.fix.writing.retaining import without_retaining
 from gradsan.report import FixKind
 
-Places = Mapping[Where, Callable[[Program], Iterator[Draft]]]
+Places = Mapping[Where, Callable[[Program], Iterable[Draft]]]
 
 
 def drafts(kind: FixKind, program: Program) -> Iterator[Draft]:
@@ -28,12 +28,12 @@ def can_be_written(kind: FixKind, program: Program) -> bool:
     return next(drafts(kind, program), None) is not None
 
 
-def named(table: Mapping[Where, Callable[[Program, str], Iterator[Draft]]]) -> Places:
+def named(table: Mapping[Where, Callable[[Program, str], Iterable[Draft]]]) -> Places:
     """The places of an edit that is about a name: without one, there is nothing to write."""
 
-    def of_the_name(place: Callable[[Program, str], Iterator[Draft]]) -> Callable[[Program], Iterator[Draft]]:
-        def drafted(program: Program) -> Iterator[Draft]:
-            return iter(()) if program.name is None else place(program, program.name)
+    def of_the_name(place: Callable[[Program, str], Iterable[Draft]]) -> Callable[[Program], Iterable[Draft]]:
+        def drafted(program: Program) -> Iterable[Draft]:
+            return () if program.name is None else place(program, program.name)
 
         return drafted
 

@@ -26,19 +26,15 @@ def _saving_a_copy(program: Program, name: str) -> Iterator[Draft]:
     simple = [each for each in program.inward(program.diagnosis.made) if is_simple(each.statement)]
     reading = ((each, loads) for each in simple if (loads := loaded(_read_in(each.statement), name)))
     for place, loads in islice(reading, 1):
-        draft = Draft()
-        for load in loads:
-            draft.replace(place.tree, load, method(place.text(load), "clone"))
         if all(held_at(program, place.tree, load).is_tensor for load in loads):
-            yield draft
+            yield Draft().replace_each(place.tree, {each: method(place.text(each), "clone") for each in loads})
 
 
 def _out_of_place(program: Program, place: Place) -> Iterator[Draft]:
-    draft, text = Draft(), place.tree.text
+    text = place.tree.text
     match place.statement:
         case ast.AugAssign(target=target) as edit if _is_of_use(target, place):
-            draft.replace(place.tree, edit, written_out(place.tree, edit, text(target)))
-            yield draft
+            yield Draft().replace(place.tree, edit, written_out(place.tree, edit, text(target)))
         case ast.Assign(targets=[ast.Subscript(value=base)]) | ast.AugAssign(target=ast.Subscript(value=base)) if (
             _is_of_use(base, place)
         ):
@@ -47,35 +43,29 @@ def _out_of_place(program: Program, place: Place) -> Iterator[Draft]:
             name
         ) and _is_of_use(base, place):
             arguments = text(call).removeprefix(text(func))
-            draft.replace(place.tree, edit, f"{text(base)} = {text(base)}.{name.removesuffix('_')}{arguments}")
-            yield draft
+            code = f"{text(base)} = {text(base)}.{name.removesuffix('_')}{arguments}"
+            yield Draft().replace(place.tree, edit, code)
         case _:
             yield from _switched_off(place)
 
 
 def _with_items(program: Program, place: Place, base: str) -> Iterator[Draft]:
     """`rows[0] += x`: of a tensor, into a copy of it; of a container, its item becomes a new tensor."""
-    draft = Draft()
     edit = place.statement
     held = held_above(program, place.tree, edit, base)
     if held.is_tensor:
-        draft.insert_before(place.tree, edit, f"{base} = {base}.clone()")
-        yield draft
+        yield Draft().insert_before(place.tree, edit, f"{base} = {base}.clone()")
         yield from _with_items_of_its_own(place, base)
     elif isinstance(edit, ast.AugAssign) and held.is_known and not held.without("list", "dict"):
-        draft.replace(place.tree, edit, written_out(place.tree, edit, place.tree.text(edit.target)))
-        yield draft
+        yield Draft().replace(place.tree, edit, written_out(place.tree, edit, place.tree.text(edit.target)))
 
 
 def _with_items_of_its_own(place: Place, base: str) -> Iterator[Draft]:
     """`x[a] = x[b] * y`: what is written into is a copy, and what the product saves is another."""
     loads = loaded(_read_in(place.statement), base)
     if loads:
-        draft = Draft()
-        draft.insert_before(place.tree, place.statement, f"{base} = {base}.clone()")
-        for load in loads:
-            draft.replace(place.tree, load, method(place.tree.text(load), "clone"))
-        yield draft
+        draft = Draft().insert_before(place.tree, place.statement, f"{base} = {base}.clone()")
+        yield draft.replace_each(place.tree, {each: method(place.text(each), "clone") for each in loads})
 
 
 def _read_in(statement: ast.AST) -> ast.AST:
@@ -86,13 +76,11 @@ def _read_in(statement: ast.AST) -> ast.AST:
 
 def _switched_off(place: Place) -> Iterator[Draft]:
     """`inplace=True` in a call of the statement."""
-    draft = Draft()
-    calls = [each for each in nodes(place.statement) if isinstance(each, ast.Call)]
-    editing = [each for each in calls if argument(each, "inplace") is not None]
-    for each in editing:
-        draft.replace(place.tree, each, without_argument(place.text(each), "inplace"))
+    inside = (each for each in nodes(place.statement) if isinstance(each, ast.Call))
+    editing = [each for each in inside if argument(each, "inplace") is not None]
     if editing:
-        yield draft
+        codes: dict[ast.AST, str] = {each: without_argument(place.text(each), "inplace") for each in editing}
+        yield Draft().replace_each(place.tree, codes)
 
 
 def _is_of_use(base: ast.expr, place: Place) -> bool:

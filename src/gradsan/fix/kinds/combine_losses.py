@@ -35,13 +35,10 @@ def _in_one_block(program: Program) -> Iterator[Draft]:
     asking = _until_a_step([first.statement, *first.below])
     if last.statement not in [each.statement for each in asking] or not all(_is_plain(each.loss) for each in asking):
         return
-    draft = Draft()
     *others, only = asking
-    for each in others:
-        draft.remove(first.tree, each.statement)
     total = " + ".join(first.text(each.loss) for each in asking)
-    draft.replace(first.tree, only.call, _with_loss(first.tree, only.call, total))
-    yield draft
+    draft = Draft().remove(first.tree, *(each.statement for each in others))
+    yield draft.replace(first.tree, only.call, _with_loss(first.tree, only.call, total))
 
 
 def _until_a_step(statements: Sequence[Statement]) -> list[_Asking]:
@@ -72,15 +69,13 @@ def _after_the_loop(program: Program) -> Iterator[Draft]:
     loss = _loss(call)
     if loss is None or not isinstance(loop, For):
         return
-    draft = Draft()
     if _only_asks_of_each(loop, place, loss):
-        draft.rewrite(place.tree, loop, _with_loss(place.tree, call, f"sum({place.text(loop.iter)})"))
-    else:
-        total_name = free_name(place.tree.module, _NAMES)
-        draft.insert_before(place.tree, loop, f"{total_name} = 0.0")
-        draft.replace(place.tree, place.statement, f"{total_name} = {total_name} + {place.text(loss)}")
-        draft.insert_after(place.tree, loop, _with_loss(place.tree, call, total_name))
-    yield draft
+        yield Draft().rewrite(place.tree, loop, _with_loss(place.tree, call, f"sum({place.text(loop.iter)})"))
+        return
+    total = free_name(place.tree.module, _NAMES)
+    draft = Draft().insert_before(place.tree, loop, f"{total} = 0.0")
+    draft.replace(place.tree, place.statement, f"{total} = {total} + {place.text(loss)}")
+    yield draft.insert_after(place.tree, loop, _with_loss(place.tree, call, total))
 
 
 def _of_a_comprehension(program: Program) -> Iterator[Draft]:
@@ -93,9 +88,8 @@ def _of_a_comprehension(program: Program) -> Iterator[Draft]:
         case Place(), ast.Expr(value=ast.ListComp(elt=ast.Call() as call) as listing):
             loss = _loss(call)
             if loss is not None:
-                draft = Draft()
-                draft.replace(place.tree, listing, _with_loss(place.tree, call, _sum_over(place, listing, loss)))
-                yield draft
+                total = _with_loss(place.tree, call, _sum_over(place, listing, loss))
+                yield Draft().replace(place.tree, listing, total)
 
 
 def _sum_over(place: Place, listing: ast.ListComp, loss: ast.expr) -> str:
@@ -124,21 +118,17 @@ def _below(program: Program) -> Iterator[Draft]:
     repeated = _repeated(program)
     if repeated is not None:
         place, loop, call = repeated
-        draft = Draft()
-        draft.remove(place.tree, place.statement)
-        draft.insert_after(place.tree, loop, without_argument(place.text(call), "retain_graph"))
-        yield draft
+        draft = Draft().remove(place.tree, place.statement)
+        yield draft.insert_after(place.tree, loop, without_argument(place.text(call), "retain_graph"))
 
 
 def _keep_every_term(program: Program) -> Iterator[Draft]:
     """`loss = …` in a loop, where only the last one is back-propagated: `loss = loss + …`, from 0."""
-    place = next((each for each in program.inward(program.diagnosis.made) if each.loops), None)
+    place = program.in_a_loop(program.diagnosis.made)
     match place, place and place.statement:
         case Place(), ast.Assign(targets=[ast.Name(id=name)], value=value) if not loaded(value, name):
-            draft = Draft()
-            draft.insert_before(place.tree, place.loops[0], f"{name} = 0.0")
-            draft.replace(place.tree, value, f"{name} + {_term(place.tree, value)}")
-            yield draft
+            draft = Draft().insert_before(place.tree, place.loops[0], f"{name} = 0.0")
+            yield draft.replace(place.tree, value, f"{name} + {_term(place.tree, value)}")
 
 
 def _term(tree: Tree, value: ast.expr) -> str:
@@ -199,11 +189,9 @@ def _of_the_total(program: Program) -> Iterator[Draft]:
     terms = loaded_names(made.statement)
     found = _asking(asking.statement)
     read = [] if found is None else [each for each in nodes(found.loss) if isinstance(each, ast.Name)]
-    taken = [each for each in read if each.id in terms and program.name is not None]
+    taken = [each for each in read if each.id in terms]
     if made.line < asking.line and len(taken) == 1:
-        draft = Draft()
-        draft.replace(asking.tree, taken[0], made.targets[0])
-        yield draft
+        yield Draft().replace(asking.tree, taken[0], made.targets[0])
 
 
 PLACES: Places = {

@@ -10,7 +10,7 @@ from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
 from gradsan.source.arguments import with_argument, without_argument
 from gradsan.source.names import argument, called_name
-from gradsan.source.tree import Tree, is_simple
+from gradsan.source.tree import Tree
 
 
 def _recording_itself(program: Program) -> Iterator[Draft]:
@@ -26,18 +26,15 @@ def _recording_itself(program: Program) -> Iterator[Draft]:
 
 
 def _recorded(tree: Tree, asking: Iterable[ast.Call]) -> Draft:
-    draft = Draft()
-    for call in asking:
-        plain = without_argument(tree.text(call), "retain_graph")
-        draft.replace(tree, call, with_argument(plain, "create_graph", "True"))
-    return draft
+    plain = {call: without_argument(tree.text(call), "retain_graph") for call in asking}
+    return Draft().replace_each(
+        tree, {call: with_argument(code, "create_graph", "True") for call, code in plain.items()}
+    )
 
 
 def _differentiating(place: Place) -> Iterator[ast.Call]:
     """The calls of `grad` that are given what a statement computes, or what is computed from that."""
-    own = [each for each in place.tree.statements if place.tree.scope(each) is place.scope and is_simple(each)]
-    below = sorted((each for each in own if place.tree.line(each) > place.line), key=place.tree.line)
-    for statement in dependents(place.statement, below)[1:]:
+    for statement in dependents(place.statement, place.own_below)[1:]:
         call = pass_call(statement)
         if call is not None and called_name(call) == "grad":
             yield call

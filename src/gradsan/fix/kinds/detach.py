@@ -1,5 +1,6 @@
 """Cut the graph of exactly the tensors that carry the old one, where they cross over."""
 
+import ast
 from collections.abc import Iterator
 
 from gradsan.fix.kinds import Places, named
@@ -13,10 +14,11 @@ from gradsan.fix.places.one_loss import (
     where_each_is_predicted,
 )
 from gradsan.fix.places.siblings import cut_with_siblings
-from gradsan.fix.reading.flow import constants, reads
+from gradsan.fix.reading.flow import constants, lines_of
 from gradsan.fix.reading.program import Place, Program, common_frames, frames
 from gradsan.fix.reading.revealing import held_above, held_below
-from gradsan.fix.reading.uses import cut_value, use_of
+from gradsan.fix.reading.uses import use_of
+from gradsan.fix.writing.cutting import cut_value
 from gradsan.fix.writing.drafting import Draft
 from gradsan.fix.writing.expression_text import method
 from gradsan.source.tree import Function
@@ -39,11 +41,9 @@ def _where_created(program: Program, name: str) -> Iterator[Draft]:
     held = held_below(program, place.tree, place.statement, name)
     value = place.value_of(name)
     if value is None or not held.is_tensor:
-        yield from cut_below(program, place, place.statement, [name], held)
+        yield from cut_below(program, place.tree, place.statement, [name], held)
     else:
-        draft = Draft()
-        draft.replace(place.tree, value, method(place.text(value), "detach"))
-        yield draft
+        yield Draft().replace(place.tree, value, method(place.text(value), "detach"))
 
 
 def _where_handed_over(program: Program, name: str) -> Iterator[Draft]:
@@ -93,8 +93,7 @@ def _once_a_step(program: Program, name: str, use: Place) -> bool:
 def _read_elsewhere(use: Place, name: str) -> bool:
     """Whether other functions of the file, or earlier lines of this one, read the attribute too."""
     own = use.scope if isinstance(use.scope, Function) else use.statement
-    here = range(use.line, use.tree.end_line(own) + 1)
-    return not set(reads(use.tree.source, name)) <= set(here)
+    return not lines_of(use.tree.source, name, ast.Load) <= set(range(use.line, use.tree.end_line(own) + 1))
 
 
 PLACES: Places = {

@@ -56,8 +56,7 @@ def _ask_of_the_loss(program: Program, place: Place, name: str, added: str, draf
     asking = ((each, call) for each in program.inward(program.diagnosis.used) if (call := pass_call(each.statement)))
     for passing, call in islice(asking, 1):
         loads = loaded(call, name) if passing.function == place.function else []
-        for load in loads:
-            draft.replace(passing.tree, load, added)
+        draft.replace_each(passing.tree, dict.fromkeys(loads, added))
         return bool(loads)
     return False
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.facts.location import Location
 from gradsan.fix.kinds import Places
+from gradsan.fix.reading.flow import calls_for, made_of
 from gradsan.fix.reading.program import Place, Program, frames
 from gradsan.fix.refusals.creating import creates_trained, holds_trained
 from gradsan.fix.writing.drafting import Draft
@@ -15,10 +16,6 @@ from gradsan.knowledge.tensors import operation
 from gradsan.source.names import assigned_names, call_of, called_name, calls, loaded, loaded_names, targets
 from gradsan.source.placing import code_of, header, nested
 from gradsan.source.tree import For, Function, Loop, Statement, Tree
-
-
-def _creation_into_the_loop(program: Program) -> Iterator[Draft]:
-    yield from into_the_loop(program)
 
 
 def into_the_loop(program: Program, *, widely: bool = False) -> Iterator[Draft]:
@@ -76,11 +73,7 @@ def _update_into_the_loop(program: Program) -> Iterator[Draft]:
     losses = assigned_names(place.statement)
     if any(_asks_for_pass(each, losses) for each in update):
         moved = below[below.index(update[0]) : below.index(update[-1]) + 1]
-        draft = Draft()
-        for each in moved:
-            draft.remove(tree, each)
-        draft.insert_after(tree, place.block[-1], *(code_of(tree, each) for each in moved))
-        yield draft
+        yield Draft().move_below(tree, place.block[-1], *moved)
 
 
 def _constructs(made: Location, index: int) -> bool:
@@ -90,9 +83,8 @@ def _constructs(made: Location, index: int) -> bool:
 
 def _create(program: Program, making: Place, moved: list[Statement]) -> bool:
     """Whether they create what is trained: moved into the loop, every iteration would begin with an untrained model."""
-    if any(holds_trained(program.live, making.frame.function, assigned_names(each)) for each in moved):
-        return True
-    return any(creates_trained(making.tree.text(each), making.tree.source) for each in moved)
+    is_held = holds_trained(program.live, making.function, assigned_names(moved))
+    return is_held or any(creates_trained(making.text(each), making.tree.source) for each in moved)
 
 
 def _lines(tree: Tree, statement: Statement) -> range:
@@ -127,14 +119,18 @@ def _bound_by_the_call(tree: Tree, closure: Function, wanted: set[str], draft: D
 
 def _updates(statement: Statement) -> bool:
     call = call_of(statement)
-    return call is not None and (may_ask_for_pass(called_name(call)) or touches_gradients(called_name(call)))
+    return call is not None and _trains(call)
 
 
-def _updates_something(statement: Statement) -> bool:
-    """Whether it does more than compute: a pass or a step is not made again, nor is something handed out."""
+def _trains(call: ast.Call) -> bool:
+    """Whether it is part of an update."""
+    return may_ask_for_pass(called_name(call)) or touches_gradients(called_name(call))
+
+
+def _only_computes(statement: Statement) -> bool:
+    """Whether it makes no pass and no step, which are not made again, nor hands something out."""
     leaves = any(isinstance(each, ast.Return | ast.Yield | ast.YieldFrom) for each in ast.walk(statement))
-    named = map(called_name, calls(statement))
-    return leaves or any(may_ask_for_pass(each) or touches_gradients(each) for each in named)
+    return not leaves and not any(map(_trains, calls(statement)))
 
 
 def _asks_for_pass(statement: Statement, losses: set[str]) -> bool:
@@ -149,44 +145,34 @@ def _body(
     tree = passing.tree
     block = list(tree.block(making.statement))
     around = next((each for each in (passing.statement, *tree.above(passing.statement)) if each in block), None)
-    if isinstance(around, Loop) and around is not making.statement:
-        return _taking_part(program, making, block[: block.index(around)]), around
-    closure = None if inner is None else inner.scope
-    if inner is not None and inner.tree is tree and isinstance(closure, Function) and closure in block:
-        return _taking_part(program, making, block[: block.index(closure)]), closure
-    return None
+    closure = inner.scope if inner is not None and inner.tree is tree else None
+    repeated = next((each for each in (around, closure) if isinstance(each, Loop | Function) and each in block), None)
+    if not isinstance(repeated, Loop | Function) or repeated is making.statement:
+        return None
+    return _taking_part(program, making, block[: block.index(repeated)]), repeated
 
 
 def _taking_part(program: Program, making: Place, above: list[Statement]) -> list[Statement]:
     """Of the statements above the loop, those that created the graph, what they begin with, and what uses them."""
     tree, lines = making.tree, program.created_graph(making)
-    creators = [
+    creating = (each for each in above if lines & set(_lines(tree, each)) and _is_plain(each))
+    taken = made_of(set(), above, also=[making.statement, *creating])
+    # A loop goes on from where it left off, unless what it begins with comes along.
+    begins = {each.lineno: _read_first(each) for each in taken if isinstance(each, For)}
+    return [
         each
         for each in above
-        if each is making.statement
-        or (any(tree.line(each) <= n <= tree.end_line(each) for n in lines) and _is_plain(each))
+        if each in taken or any(each.lineno < line and assigned_names(each) & begun for line, begun in begins.items())
     ]
-    taken: list[Statement] = []
-    names: set[str] = set()
-    for each in above:
-        if each in creators or loaded_names(each) & names:
-            taken.append(each)
-            names |= assigned_names(each)
-    for each in list(taken):
-        if isinstance(each, For):  # it goes on from where it left off, unless what it begins with comes along
-            begins = (loaded_names(each.body) & assigned_names(each.body)) - _bound_first(each)
-            before = [other for other in above[: above.index(each)] if assigned_names(other) & begins]
-            taken += [other for other in before if other not in taken]
-    return sorted(taken, key=tree.line)
 
 
-def _bound_first(loop: For) -> set[str]:
-    """The names that each iteration of a loop binds before it reads them."""
+def _read_first(loop: For) -> set[str]:
+    """The names of its own that some iteration of a loop reads before it binds them."""
     bound, carried = assigned_names(loop.target), set[str]()
     for each in loop.body:
         carried |= loaded_names(each) - bound
         bound |= assigned_names(each)
-    return bound - carried
+    return carried & assigned_names(loop.body)
 
 
 def _is_plain(statement: Statement) -> bool:
@@ -216,7 +202,7 @@ def _may_move(
     moved: list[Statement], container: Loop | Function, uses: Statement | None = None, *, widely: bool = False
 ) -> bool:
     """Whether the lines mean the same inside: what they need is bound nowhere in there, what they make not above."""
-    if not all(_is_plain(each) or (widely and not _updates_something(each)) for each in moved):
+    if not all(_is_plain(each) or (widely and _only_computes(each)) for each in moved):
         return False
     made = assigned_names(moved)
     needed = loaded_names(moved) - made
@@ -236,10 +222,7 @@ def _buffer_into_the_loop(program: Program) -> Iterator[Draft]:
     loop = place.loops[-1]
     making = _assigned_above(place.tree, loop, name)
     if len(making) == 1 and _allocates(making[0]) and name not in assigned_names(loop) and _may_move(making, loop):
-        draft = Draft()
-        draft.remove(place.tree, making[0])
-        draft.insert_before(place.tree, loop.body[0], code_of(place.tree, making[0]))
-        yield draft
+        yield Draft().move_above(place.tree, loop.body[0], making[0])
 
 
 def _weights_into_the_loop(place: Place, name: str) -> Iterator[Draft]:
@@ -307,11 +290,9 @@ def _context_into_the_loop(program: Program) -> Iterator[Draft]:
 def _inside(place: Place) -> Iterator[Draft]:
     tree = place.tree
     for node in tree.above(place.statement):
-        if isinstance(node, ast.With) and any(does(called_name(each), "caches") for each in calls(node.items)):
+        if isinstance(node, ast.With) and calls_for(node.items, "caches"):
             if len(node.body) == 1 and isinstance(loop := node.body[0], Loop):
-                draft = Draft()
-                draft.rewrite(tree, node, _swapped(tree, node, loop))
-                yield draft
+                yield Draft().rewrite(tree, node, _swapped(tree, node, loop))
             return
         if isinstance(node, Function):
             return
@@ -324,7 +305,7 @@ def _swapped(tree: Tree, context: ast.With, loop: Loop) -> str:
 
 
 PLACES: Places = {
-    "creation": _creation_into_the_loop,
+    "creation": into_the_loop,
     "buffer": _buffer_into_the_loop,
     "context": _context_into_the_loop,
     "update": _update_into_the_loop,

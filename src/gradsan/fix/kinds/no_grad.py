@@ -5,14 +5,15 @@ from collections.abc import Iterable, Iterator
 
 from gradsan.fix.kinds import Places
 from gradsan.fix.reading.averages import averaging, is_cut_elsewhere, is_statistic
-from gradsan.fix.reading.flow import dependents, was_drawn_along
+from gradsan.fix.reading.drawn import was_drawn_along
+from gradsan.fix.reading.flow import dependents
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.detaching import no_grad
 from gradsan.fix.writing.drafting import Draft
 from gradsan.knowledge.effects import does, may_ask_for_pass
 from gradsan.source.names import call_of, called_name, calls
 from gradsan.source.placing import code_of, nested
-from gradsan.source.tree import SCOPES, Function, Statement, Tree, is_simple
+from gradsan.source.tree import SCOPES, Function, Loop, Statement, Tree, is_simple
 
 
 def _around_the_record(program: Program) -> Iterator[Draft]:
@@ -23,78 +24,65 @@ def _around_the_record(program: Program) -> Iterator[Draft]:
             yield draft
 
 
-def _around_what_creates_it(program: Program) -> Iterator[Draft]:
+def _around_what_creates_it(program: Program) -> list[Draft]:
     """The statement that creates it."""
     place = program.beside(program.diagnosis.made, program.diagnosis.used)
-    word = None if place is None else no_grad(place.tree.source)
-    if place is not None and word is not None and is_simple(place.statement):
-        yield _around(place.tree, place.statement, word)
+    return [] if place is None or not is_simple(place.statement) else _around(place.tree, place.statement)
 
 
-def _around_what_is_put_away(program: Program) -> Iterator[Draft]:
+def _around_what_is_put_away(program: Program) -> list[Draft]:
     """The statement that computes it, where its function hands it to a container and does nothing else with it.
 
     What also asks for the pass trains: it is a whole step, of which a number is put away.
     """
     passing = [each.statement for each in program.known(program.diagnosis.freed)]
     creating = [each for each in program.inward(program.diagnosis.made) if each.statement not in passing]
-    for place in filter(_only_stored, creating):
-        word = no_grad(place.tree.source)
-        if word is not None:
-            yield _around(place.tree, place.statement, word)
-            return
+    return [draft for place in filter(_only_stored, creating) for draft in _around(place.tree, place.statement)][:1]
 
 
-def _around_an_average(program: Program) -> Iterator[Draft]:
+def _around_an_average(program: Program) -> list[Draft]:
     """The statement that averages, where the average is a constant: by the program, or by what an average is for."""
     place = averaging(program)
-    word = None if place is None else no_grad(place.tree.source)
-    if place is not None and word is not None and (is_cut_elsewhere(program, place) or is_statistic(program, place)):
-        yield _around(place.tree, place.statement, word)
+    if place is None or not (is_cut_elsewhere(program, place) or is_statistic(program, place)):
+        return []
+    return _around(place.tree, place.statement)
 
 
 def _only_stored(place: Place) -> bool:
     """Whether it is assigned, and all that is made of it ends in calls whose results nobody takes."""
     if not isinstance(place.statement, ast.Assign):
         return False
-    tree = place.tree
-    following = [each for each in tree.statements if tree.scope(each) is place.scope and tree.line(each) > place.line]
-    using = dependents(place.statement, sorted(filter(is_simple, following), key=tree.line))[1:]
+    using = dependents(place.statement, place.own_below)[1:]
     calling = [call_of(each) for each in using if not isinstance(each, ast.Assign)]
     return bool(calling) and all(call is not None and not may_ask_for_pass(called_name(call)) for call in calling)
 
 
-def _around_what_measures(program: Program) -> Iterator[Draft]:
+def _around_what_measures(program: Program) -> list[Draft]:
     """The function that feeds the holder, or the loop, where it only measures."""
-    diagnosis = program.diagnosis
-    for place in (*program.inward(diagnosis.held), *program.inward(diagnosis.made)):
-        word = no_grad(place.tree.source)
-        draft = None if word is None else _measuring(place, word)
-        if draft is not None:
-            yield draft
-            return
+    places = (*program.inward(program.diagnosis.held), *program.inward(program.diagnosis.made))
+    return [draft for place in places for draft in _measuring(place)][:1]
 
 
-def _measuring(place: Place, word: str) -> Draft | None:
-    """The function of a place, or a loop around it, without recording; None where it does more than measure."""
-    function = place.scope
-    tree = place.tree
+def _measuring(place: Place) -> list[Draft]:
+    """The function of a place, or a loop around it, without recording; none where it does more than measure."""
+    function, tree = place.scope, place.tree
+    word = no_grad(tree.source)
     if isinstance(function, Function) and _only_measures(tree, function) and "eval" in _modes(function.body):
-        draft = Draft()
-        draft.decorate(tree, function, f"{word}()")
-        return draft
-    for loop in place.loops:
-        block = list(tree.block(loop))
-        if _only_measures(tree, loop) and _modes(block[: block.index(loop)])[-1:] == ["eval"]:
-            return _around(tree, loop, word)
-    return None
+        return [] if word is None else [Draft().decorate(tree, function, f"{word}()")]
+    loop = next((each for each in place.loops if _only_measures(tree, each) and _begins_in_eval(tree, each)), None)
+    return [] if loop is None else _around(tree, loop)
 
 
-def _around(tree: Tree, statement: Statement, word: str) -> Draft:
-    """The statement under a `with`."""
-    draft = Draft()
-    draft.rewrite(tree, statement, nested(tree, f"with {word}():", code_of(tree, statement, comments=False)))
-    return draft
+def _begins_in_eval(tree: Tree, loop: Loop) -> bool:
+    block = list(tree.block(loop))
+    return _modes(block[: block.index(loop)])[-1:] == ["eval"]
+
+
+def _around(tree: Tree, statement: Statement) -> list[Draft]:
+    """The statement under a `with`; none where the file has no word for that."""
+    word = no_grad(tree.source)
+    code = nested(tree, f"with {word}():", code_of(tree, statement, comments=False))
+    return [] if word is None else [Draft().rewrite(tree, statement, code)]
 
 
 def _only_measures(tree: Tree, node: ast.AST) -> bool:

@@ -43,9 +43,8 @@ def _straight_through(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
             case ast.Call(func=ast.Attribute(value=ast.BinOp(op=ast.Add()) as total, attr="detach"), args=[]):
                 for kept, difference in ((total.left, total.right), (total.right, total.left)):
                     if isinstance(difference, ast.BinOp) and _takes_away(difference, kept):
-                        draft, text = Draft(), place.tree.text
-                        draft.replace(place.tree, node, f"{text(kept)} + {method(text(difference), 'detach')}")
-                        yield draft
+                        code = f"{place.text(kept)} + {method(place.text(difference), 'detach')}"
+                        yield Draft().replace(place.tree, node, code)
                         return
 
 
@@ -72,33 +71,29 @@ def _takes_away(difference: ast.BinOp, kept: ast.expr) -> bool:
 
 def _joined_up(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
     """Without the call that cuts: the first of the statement that does."""
-    draft = Draft()
     meant = list(_estimators(found))
     for node in found:
         match node:
-            case ast.Call() if node in meant:
-                continue
             case ast.Call(func=ast.Attribute(value=value, attr=name), args=[], keywords=[]) if _bares(name):
-                _put(place, node, place.text(value), draft)
-            case ast.Call(func=ast.Attribute(value=value, attr="sample") as func):
-                draft.replace(place.tree, func, place.tree.text(func).removesuffix("sample") + "rsample")
+                if node not in meant:
+                    yield _put(place, node, place.text(value))
+                    return
+            case ast.Call(func=ast.Attribute(attr="sample") as func):
+                yield Draft().replace(place.tree, func, place.text(func).removesuffix("sample") + "rsample")
+                return
             case ast.Attribute(value=value, attr="data"):
-                _put(place, node, place.text(value), draft)
-            case _:
-                continue
-        yield draft
-        return
+                yield _put(place, node, place.text(value))
+                return
 
 
-def _put(place: Place, cut: ast.expr, code: str, draft: Draft) -> None:
+def _put(place: Place, cut: ast.expr, code: str) -> Draft:
     """An expression in the place of its cut; a statement that would then do nothing, as `table = table`, goes."""
     match place.statement:
         case ast.Expr(value=only) if only is cut:
-            draft.remove(place.tree, place.statement)
+            return Draft().remove(place.tree, place.statement)
         case ast.Assign(targets=[target], value=given) if given is cut and same_as(target, code):
-            draft.remove(place.tree, place.statement)
-        case _:
-            draft.replace(place.tree, cut, code)
+            return Draft().remove(place.tree, place.statement)
+    return Draft().replace(place.tree, cut, code)
 
 
 def _rebuilt(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
@@ -109,11 +104,8 @@ def _rebuilt(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
     given = building.args[0]
     bare, stacked = _unbared(place.tree, given), _stacked(place.tree, given)
     for way in (bare, stacked) if isinstance(given, ast.BinOp | ast.Call) else (stacked, bare):
-        draft = Draft()
-        _put(place, building, way, draft)
-        for value in _fed(place, given):
-            draft.replace(place.tree, value, _unbared(place.tree, value))
-        yield draft
+        draft = _put(place, building, way)
+        yield draft.replace_each(place.tree, {each: _unbared(place.tree, each) for each in _fed(place, given)})
 
 
 def _stacked(tree: Tree, given: ast.expr, like: str | None = None) -> str:
@@ -191,9 +183,7 @@ def _unwrapped(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
     for node in found:
         match node:
             case ast.Call(func=ast.Call() as func, args=[argument]) if _switches_off(func):
-                draft = Draft()
-                draft.replace(place.tree, node, place.tree.text(argument))
-                yield draft
+                yield Draft().replace(place.tree, node, place.text(argument))
                 return
 
 
@@ -222,15 +212,11 @@ def _for_a_block(place: Place) -> Iterator[Draft]:
     tree, statement = place.tree, place.statement
     match statement:
         case ast.Expr(value=ast.Call() as switch) if _switches_off(switch):
-            block = list(tree.block(statement))
-            following = block[block.index(statement) + 1 :]
+            following = place.below
             if following:
-                draft = Draft()
                 codes = [code_of(tree, each) for each in following]
-                draft.rewrite(tree, statement, nested(tree, f"with {tree.text(switch)}:", *codes))
-                for each in following:
-                    draft.remove(tree, each)
-                yield draft
+                within = nested(tree, f"with {tree.text(switch)}:", *codes)
+                yield Draft().rewrite(tree, statement, within).remove(tree, *following)
 
 
 def _without_items(tree: Tree, block: ast.With, draft: Draft) -> None:

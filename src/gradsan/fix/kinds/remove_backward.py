@@ -21,9 +21,7 @@ def _without_the_pass(program: Program) -> Iterator[Draft]:
         return
     place = places[-1] if frames(freed)[-1] != frames(used)[-1] else program.beside(used, freed)
     if place is not None and _only_passes(place):
-        draft = Draft()
-        draft.remove(place.tree, place.statement)
-        yield draft
+        yield Draft().remove(place.tree, place.statement)
 
 
 def _once_for_all_iterations(place: Place | None) -> Iterator[Draft]:
@@ -32,10 +30,8 @@ def _once_for_all_iterations(place: Place | None) -> Iterator[Draft]:
         return
     loop = place.loops[0]
     if place.statement in loop.body and not loaded_names(place.statement) & assigned_names(loop):
-        draft = Draft()
-        draft.remove(place.tree, place.statement)
-        draft.insert_before(place.tree, loop, code_of(place.tree, place.statement, comments=False))
-        yield draft
+        draft = Draft().remove(place.tree, place.statement)
+        yield draft.insert_before(place.tree, loop, code_of(place.tree, place.statement, comments=False))
 
 
 def _only_passes(place: Place) -> bool:

@@ -11,12 +11,12 @@ from itertools import takewhile
 from gradsan.facts.location import Location
 from gradsan.fix.kinds import Places
 from gradsan.fix.reading.asking_calls import pass_call
+from gradsan.fix.reading.flow import calls_for, made_of
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
 from gradsan.knowledge.effects import does, touches_gradients
-from gradsan.source.names import assigned_names, call_of, called_name, calls, loaded_names, nodes
-from gradsan.source.placing import code_of
-from gradsan.source.tree import Statement, is_simple
+from gradsan.source.names import assigned_names, call_of, called_name, calls, loaded_names, nodes, targets
+from gradsan.source.tree import Statement, Tree, is_simple
 
 
 def _above_the_earlier_pass(program: Program) -> Iterator[Draft]:
@@ -24,10 +24,7 @@ def _above_the_earlier_pass(program: Program) -> Iterator[Draft]:
     pair = _side_by_side(program, program.diagnosis.used, program.diagnosis.freed)
     if pair is not None:
         reading, passing = pair
-        draft = Draft()
-        draft.remove(reading.tree, reading.statement)
-        draft.insert_before(passing.tree, passing.statement, code_of(reading.tree, reading.statement))
-        yield draft
+        yield Draft().move_above(passing.tree, passing.statement, reading.statement)
 
 
 def _under_the_guard(program: Program) -> Iterator[Draft]:
@@ -36,32 +33,25 @@ def _under_the_guard(program: Program) -> Iterator[Draft]:
     if parted is None:
         return
     creating, passing = parted
-    tree, block = creating.tree, passing.block
-    guard = next((each for each in tree.above(creating.statement) if each in block), None)
+    guard = next((each for each in creating.tree.above(creating.statement) if each in passing.block), None)
     if not isinstance(guard, ast.If) or guard.orelse or creating.statement not in guard.body:
         return
-    below = block[block.index(guard) + 1 :]
+    below = list(passing.tree.below(guard))
     moved = below[: _last_of_the_step(guard, below, passing.statement) + 1]
-    if passing.statement not in moved or any(map(_belongs_to_others, moved)):
-        return
-    draft = Draft()
-    for each in moved:
-        draft.remove(tree, each)
-    draft.insert_after(tree, guard.body[-1], *(code_of(tree, each) for each in moved))
-    yield draft
+    if passing.statement in moved and not any(map(_belongs_to_others, moved)):
+        yield Draft().move_below(creating.tree, guard.body[-1], *moved)
 
 
 def _last_of_the_step(guard: ast.If, below: list[Statement], passing: Statement) -> int:
     """The index of the last statement that takes what the guard computes, or is the first to step after the pass."""
+    assigning = [each for each in below if isinstance(each, ast.Assign)]
     computed = assigned_names(guard.body)
-    last = -1
-    for index, each in enumerate(below):
-        if loaded_names(each) & computed:
-            last = index
-            computed |= assigned_names(each) if isinstance(each, ast.Assign) else set()
+    computed |= assigned_names(made_of(computed, assigning))
     after = below[below.index(passing) :] if passing in below else []
-    stepping = next((each for each in after if any(does(called_name(call), "steps") for call in calls(each))), None)
-    return last if stepping is None else max(last, below.index(stepping))
+    stepping = next((each for each in after if calls_for(each, "steps")), None)
+    return max(
+        (number for number, each in enumerate(below) if each is stepping or loaded_names(each) & computed), default=-1
+    )
 
 
 def _belongs_to_others(statement: Statement) -> bool:
@@ -115,22 +105,18 @@ def _step_moved(program: Program, stepping: Place, passing: Place) -> Iterator[D
         return  # it would take the gradients of that pass, too
     clearings = _clearings(stepping.statement, between)
     steps_there = any(_is_same_call(stepping.statement, each) for each in passing.below)
-    draft = Draft()
-    for each in [stepping.statement, *clearings]:
-        draft.remove(stepping.tree, each)
-    if not steps_there:
-        draft.insert_after(passing.tree, passing.statement, code_of(stepping.tree, stepping.statement, blanks=True))
-    yield draft
+    draft = Draft().remove(stepping.tree, *clearings)
+    if steps_there:
+        yield draft.remove(stepping.tree, stepping.statement)
+    else:
+        yield draft.move_below(passing.tree, passing.statement, stepping.statement, blanks=True)
 
 
 def _step_below_the_loop(program: Program, stepping: Place) -> Iterator[Draft]:
     """The step behind the loop of passes that it stands in, where it is one step for all of them."""
     loop = _loop_of_one_step(program, stepping)
     if loop is not None and not loaded_names(stepping.statement) & assigned_names(loop):
-        draft = Draft()
-        draft.remove(stepping.tree, stepping.statement)
-        draft.insert_after(stepping.tree, loop, code_of(stepping.tree, stepping.statement, blanks=True))
-        yield draft
+        yield Draft().move_below(stepping.tree, loop, stepping.statement, blanks=True)
 
 
 def _loop_of_one_step(program: Program, stepping: Place) -> ast.For | None:
@@ -168,13 +154,10 @@ def _below_the_later_step(program: Program) -> Iterator[Draft]:
     if pair is None or pair[1].statement not in pair[0].below:
         return
     editing, passing = pair
-    below = list(takewhile(lambda each: pass_call(each) is None, passing.below))
-    steps = [each for each in below if any(does(called_name(call), "steps") for call in calls(each))]
+    below = takewhile(lambda each: pass_call(each) is None, passing.below)
+    steps = [each for each in below if calls_for(each, "steps")]
     if steps:
-        draft = Draft()
-        draft.remove(editing.tree, editing.statement)
-        draft.insert_after(editing.tree, steps[-1], code_of(editing.tree, editing.statement, blanks=True))
-        yield draft
+        yield Draft().move_below(editing.tree, steps[-1], editing.statement, blanks=True)
 
 
 def _clearing_above_the_pass(program: Program) -> Iterator[Draft]:
@@ -183,51 +166,40 @@ def _clearing_above_the_pass(program: Program) -> Iterator[Draft]:
     if pair is None:
         return
     stepping, passing = pair
-    between = [each for each in passing.below if each in stepping.above]
-    clearings = [each for each in between if (call := call_of(each)) and does(called_name(call), "clears")]
+    between = [each for each in passing.below if each in stepping.above and call_of(each)]
+    clearings = [each for each in between if calls_for(each, "clears")]
     if clearings:
-        draft = Draft()
-        for each in clearings:
-            draft.remove(passing.tree, each)
-        draft.insert_before(passing.tree, passing.statement, *(code_of(passing.tree, each) for each in clearings))
-        yield draft
+        yield Draft().move_above(passing.tree, passing.statement, *clearings)
 
 
 def _below_what_changes_the_model(program: Program) -> Iterator[Draft]:
     """What creates an optimizer, and what is made of that, below the last statement that may change its model."""
-    for tree in dict.fromkeys(each.tree for each in program.known(program.diagnosis.used)):
+    for tree in program.trees(program.diagnosis.used):
         for statement in tree.statements:
             match statement:
                 case ast.Assign(value=ast.Call() as call) if does(called_name(call), "optimizes"):
-                    place = program.place_at(tree.file, tree.line(statement), "")
-                    yield from () if place is None else _created_later(place)
+                    yield from _created_later(tree, statement)
 
 
-def _created_later(creating: Place) -> Iterator[Draft]:
-    models = [each.func.value for each in calls(creating.statement) if isinstance(each.func, ast.Attribute)]
-    texts = {ast.unparse(each) for each in models}
-    moved, names, last = [creating.statement], set(creating.targets), None
-    for each in creating.below:
-        if any(_mentions(each, name) for name in names):
+def _created_later(tree: Tree, creating: ast.Assign) -> Iterator[Draft]:
+    models = {ast.unparse(each.func.value) for each in calls(creating) if isinstance(each.func, ast.Attribute)}
+    moved: list[Statement] = [creating]
+    names = set(map(ast.unparse, targets(creating)))
+    last = None
+    for each in tree.below(creating):
+        if _mentions(each, names):
             if not isinstance(each, ast.Assign):
                 break
             moved.append(each)
-            names |= {ast.unparse(target) for target in each.targets}
-        elif is_simple(each) and any(_mentions(each, text) for text in texts):
+            names |= set(map(ast.unparse, each.targets))
+        elif is_simple(each) and _mentions(each, models):
             last = each
-    if last is None:
-        return
-    block = creating.block
-    moved = [each for each in moved if block.index(each) < block.index(last)]
-    draft = Draft()
-    for each in moved:
-        draft.remove(creating.tree, each)
-    draft.insert_after(creating.tree, last, *(code_of(creating.tree, each) for each in moved))
-    yield draft
+    if last is not None:
+        yield Draft().move_below(tree, last, *(each for each in moved if each.lineno < last.lineno))
 
 
-def _mentions(statement: Statement, text: str) -> bool:
-    return any(isinstance(each, ast.expr) and ast.unparse(each) == text for each in nodes(statement))
+def _mentions(statement: Statement, texts: set[str]) -> bool:
+    return any(isinstance(each, ast.expr) and ast.unparse(each) in texts for each in nodes(statement))
 
 
 def _gives_gradients(passing: Place) -> bool:
@@ -263,9 +235,10 @@ def _side_by_side(program: Program, one: Location | None, other: Location | None
     if parted is None or not is_simple(parted[0].statement) or parted[0].tree is not parted[1].tree:
         return None
     first, second = parted
-    beside = (each for each in (second.statement, *second.tree.above(second.statement)) if each in first.block)
-    statement = next((each for each in beside if each is second.statement or isinstance(each, ast.For)), None)
-    return None if statement is None else (first, replace(second, statement=statement))
+    if second.statement in first.block:
+        return first, second
+    loop = next((each for each in second.loops if each in first.block), None)
+    return (first, replace(second, statement=loop)) if isinstance(loop, ast.For) else None
 
 
 PLACES: Places = {

@@ -36,9 +36,7 @@ def _retaining(program: Program) -> Iterator[Draft]:
 
 
 def _always(place: Place, call: ast.Call) -> Draft:
-    draft = Draft()
-    draft.replace(place.tree, call, with_argument(place.tree.text(call), "retain_graph", "True"))
-    return draft
+    return Draft().replace(place.tree, call, with_argument(place.text(call), "retain_graph", "True"))
 
 
 def _but_the_last(place: Place, call: ast.Call) -> Draft | None:
@@ -49,11 +47,13 @@ def _but_the_last(place: Place, call: ast.Call) -> Draft | None:
         return None
     if not isinstance(loop.iter, ast.Name | ast.Attribute):  # anything else may be used up by counting it
         return None
-    draft, tree, losses = Draft(), place.tree, place.tree.text(loop.iter)
-    draft.replace(tree, loop.target, f"number, {loop.target.id}")
-    draft.replace(tree, loop.iter, f"enumerate({losses}, start=1)")
-    draft.replace(tree, call, with_argument(tree.text(call), "retain_graph", f"number < len({losses})"))
-    return draft
+    losses = place.text(loop.iter)
+    codes: dict[ast.AST, str] = {
+        loop.target: f"number, {loop.target.id}",
+        loop.iter: f"enumerate({losses}, start=1)",
+        call: with_argument(place.text(call), "retain_graph", f"number < len({losses})"),
+    }
+    return Draft().replace_each(place.tree, codes)
 
 
 def _is_in_comprehension(place: Place, call: ast.Call) -> bool:

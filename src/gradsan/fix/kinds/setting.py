@@ -40,10 +40,9 @@ def _keep_buffers(program: Program) -> Iterator[Draft]:
         return
     imports = [each for each in place.tree.module.body if is_import(each)]
     if imports:
-        draft = Draft()
         name = "torch._functorch.config"
-        draft.insert_after(place.tree, imports[-1], f"import {name}\n", f"\n{name}.donated_buffer = False\n")
-        yield draft
+        setting = f"\n{name}.donated_buffer = False\n"
+        yield Draft().insert_after(place.tree, imports[-1], f"import {name}\n", setting)
 
 
 def _without_cache(program: Program) -> Iterator[Draft]:

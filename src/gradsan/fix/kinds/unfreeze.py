@@ -16,7 +16,6 @@ from gradsan.fix.refusals.creating import creates_trained
 from gradsan.fix.writing.drafting import Draft
 from gradsan.fix.writing.expression_text import free_name
 from gradsan.source.names import called_name, calls, given, optimized
-from gradsan.source.placing import code_of
 from gradsan.source.tree import Statement, Tree
 
 
@@ -34,11 +33,7 @@ def _below_the_freezing(program: Program) -> Iterator[Draft]:
     for freezing in _freezings(program):
         new = _new_parts(freezing)
         if new:
-            draft = Draft()
-            for each in new:
-                draft.remove(freezing.tree, each)
-            draft.insert_after(freezing.tree, freezing.statement, *(code_of(freezing.tree, each) for each in new))
-            yield draft
+            yield Draft().move_below(freezing.tree, freezing.statement, *new)
 
 
 def _a_copy_of_its_own(program: Program) -> Iterator[Draft]:
@@ -50,9 +45,7 @@ def _a_copy_of_its_own(program: Program) -> Iterator[Draft]:
                 case ast.Assign(targets=[target], value=ast.Call(func=func)) if (
                     ast.unparse(target) == freezing.model and ast.unparse(func) == "copy.copy"
                 ):
-                    draft = Draft()
-                    draft.replace(tree, func, "copy.deepcopy")
-                    yield draft
+                    yield Draft().replace(tree, func, "copy.deepcopy")
 
 
 def _what_is_optimized(program: Program) -> Iterator[Draft]:
@@ -64,11 +57,8 @@ def _what_is_optimized(program: Program) -> Iterator[Draft]:
         ]
         taken = [part for each in beside for call in calls(each) for part in _parts_given(tree, call, freezing.model)]
         if taken:
-            draft = Draft()
-            draft.insert_after(
-                tree, freezing.statement, *(f"{each}.requires_grad_(True)" for each in dict.fromkeys(taken))
-            )
-            yield draft
+            unfrozen = (f"{each}.requires_grad_(True)" for each in dict.fromkeys(taken))
+            yield Draft().insert_after(tree, freezing.statement, *unfrozen)
 
 
 def _for_the_rest_of_its_block(program: Program) -> Iterator[Draft]:
@@ -92,9 +82,8 @@ def _above_the_optimizer(program: Program) -> Iterator[Draft]:
     for call in calls(place.statement) if place is not None else ():
         leaves = optimized(call)
         if place is not None and leaves and called_name(call)[:1].isupper():
-            draft = Draft()
-            draft.insert_before(place.tree, place.statement, *(_required(place.tree, *each) for each in leaves))
-            yield draft
+            required = (_required(place.tree, *each) for each in leaves)
+            yield Draft().insert_before(place.tree, place.statement, *required)
 
 
 def _required(tree: Tree, leaf: ast.expr, is_container: bool) -> str:  # noqa: FBT001 # as it was found

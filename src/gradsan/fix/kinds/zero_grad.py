@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from gradsan.fix.kinds import Places, named
+from gradsan.fix.reading.flow import calls_for
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
-from gradsan.knowledge.call import Effect
 from gradsan.knowledge.effects import does
-from gradsan.source.names import call_of, called_name, calls
+from gradsan.source.names import call_of, called_name
 from gradsan.source.placing import code_of
 from gradsan.source.tree import Statement
 
@@ -20,13 +20,12 @@ def _cleared(program: Program, optimizer: str) -> Iterator[Draft]:
     Where the two stand in different blocks, several passes may belong to one step: then below the step comes first.
     """
     both = program.parted(program.diagnosis.used, program.diagnosis.changed)
-    if both is None or not _called(both[1].statement, "steps"):
+    if both is None or not calls_for(both[1].statement, "steps"):
         return
     passing, stepping = both
     clearing = f"{optimizer}.zero_grad()"
-    above, below = Draft(), Draft()
-    above.insert_before(passing.tree, passing.statement, clearing)
-    below.insert_after(stepping.tree, stepping.statement, clearing)
+    above = Draft().insert_before(passing.tree, passing.statement, clearing)
+    below = Draft().insert_after(stepping.tree, stepping.statement, clearing)
     is_one_block = passing.statement in stepping.block
     yield from (above, below) if is_one_block else (below, above)
 
@@ -34,30 +33,23 @@ def _cleared(program: Program, optimizer: str) -> Iterator[Draft]:
 def _cleared_for_its_own_pass(program: Program, optimizer: str) -> Iterator[Draft]:
     """`optimizer.zero_grad()` above the first pass of its own loss: what stands above another's pass comes down."""
     both = program.parted(program.diagnosis.enters, program.diagnosis.changed)
-    if both is None or not _called(both[1].statement, "steps"):
+    if both is None or not calls_for(both[1].statement, "steps"):
         return
     passing, _ = both
     clearing = f"{optimizer}.zero_grad()"
-    draft = Draft()
-    draft.insert_before(passing.tree, _first_of_its_own(passing), clearing)
-    for each in passing.above:
-        if passing.text(each) == clearing:
-            draft.remove(passing.tree, each)
-    yield draft
+    draft = Draft().insert_before(passing.tree, _first_of_its_own(passing), clearing)
+    yield draft.remove(passing.tree, *(each for each in passing.above if passing.text(each) == clearing))
 
 
 def _cleared_below_the_step(program: Program) -> Iterator[Draft]:
     """What clears between two passes for one step goes below that step."""
-    passing = next(iter(program.inward(program.diagnosis.used)), None)
-    stepping = next(iter(program.inward(program.diagnosis.changed)), None)
-    if passing is None or stepping is None or not _called(stepping.statement, "steps"):
+    passing, stepping = program.innermost(program.diagnosis.used), program.innermost(program.diagnosis.changed)
+    if passing is None or stepping is None or not calls_for(stepping.statement, "steps"):
         return
     clearing = next((each for each in reversed(passing.above) if _clears_for(each, stepping)), None)
     if clearing is not None:
-        draft = Draft()
-        draft.remove(passing.tree, clearing)
-        draft.insert_after(stepping.tree, stepping.statement, code_of(passing.tree, clearing))
-        yield draft
+        draft = Draft().remove(passing.tree, clearing)
+        yield draft.insert_after(stepping.tree, stepping.statement, code_of(passing.tree, clearing))
 
 
 def _clears_for(statement: Statement, stepping: Place) -> bool:
@@ -70,13 +62,9 @@ def _clears_for(statement: Statement, stepping: Place) -> bool:
 
 def _first_of_its_own(passing: Place) -> Statement:
     """The first pass since another optimizer has stepped."""
-    since = list(takewhile(lambda each: not _called(each, "steps"), reversed(passing.above)))
-    asking = [each for each in reversed(since) if _called(each, "walks")]
-    return next(iter(asking), passing.statement)
-
-
-def _called(statement: Statement, effect: Effect) -> bool:
-    return any(does(called_name(each), effect) for each in calls(statement))
+    since = takewhile(lambda each: not calls_for(each, "steps"), reversed(passing.above))
+    asking = [each for each in since if calls_for(each, "walks")]
+    return [passing.statement, *asking][-1]
 
 
 PLACES: Places = {

@@ -7,11 +7,12 @@ from gradsan.facts.held import Held, any_of
 from gradsan.fix.reading.program import Place, Program, common_frames, frames
 from gradsan.fix.reading.receivers import seen_from
 from gradsan.fix.reading.revealing import held_above, held_below
-from gradsan.fix.reading.uses import cut_statements, use_of
+from gradsan.fix.reading.uses import use_of
+from gradsan.fix.writing.cutting import cut_statements
 from gradsan.fix.writing.drafting import Draft
 from gradsan.fix.writing.expression_text import is_only_given
 from gradsan.source.names import assigns, call_of, nodes
-from gradsan.source.tree import Statement, same_as
+from gradsan.source.tree import Statement, Tree, same_as
 
 
 def at_the_boundary(program: Program, name: str) -> Iterator[Draft]:
@@ -26,16 +27,15 @@ def right_below_the_pass(program: Program, name: str) -> Iterator[Draft]:
         names = _written_in(program, place, name)
         if names and not isinstance(place.statement, ast.Return):
             held = any_of(held_below(program, place.tree, place.statement, each, known_as=name) for each in names)
-            yield from cut_below(program, place, place.statement, names, held)
+            yield from cut_below(program, place.tree, place.statement, names, held)
             return
 
 
-def cut_below(program: Program, place: Place, above: Statement, names: Sequence[str], held: Held) -> Iterator[Draft]:
+def cut_below(program: Program, tree: Tree, above: Statement, names: Sequence[str], held: Held) -> Iterator[Draft]:
     """What some names hold, cut below a statement of the same file."""
     draft = Draft()
-    if statements := cut_statements(program, place.tree, names, held, draft):
-        draft.insert_after(place.tree, above, *statements)
-        yield draft
+    if statements := cut_statements(program, tree, names, held, draft):
+        yield draft.insert_after(tree, above, *statements)
 
 
 def _below_the_pass(program: Program, name: str) -> Iterator[Draft]:
@@ -54,7 +54,7 @@ def _behind(program: Program, place: Place, name: str, names: list[str]) -> Iter
         return
     above = _last_writing(program, place, names[0])
     held = any_of(held_below(program, place.tree, above, each, known_as=name) for each in names)
-    yield from cut_below(program, place, above, names, held)
+    yield from cut_below(program, place.tree, above, names, held)
 
 
 def _written_in(program: Program, place: Place, name: str) -> list[str]:
@@ -76,7 +76,7 @@ def _where_declared(program: Program, name: str) -> Iterator[Draft]:
             continue
         if without_a_loop(program, places[:index]):
             held = held_below(program, place.tree, declaration, name)
-            yield from cut_below(program, place, declaration, [name], held)
+            yield from cut_below(program, place.tree, declaration, [name], held)
         return
 
 
@@ -127,8 +127,7 @@ def _before_the_loop(program: Program, name: str) -> Iterator[Draft]:
     draft = Draft()
     held = held_above(program, use.tree, use.loops[-1], name)
     if statements := cut_statements(program, use.tree, [name], held, draft):
-        draft.insert_before(use.tree, use.loops[-1], *statements)
-        yield draft
+        yield draft.insert_before(use.tree, use.loops[-1], *statements)
 
 
 def _knows(program: Program, place: Place, name: str) -> bool:

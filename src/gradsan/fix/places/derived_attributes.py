@@ -20,10 +20,8 @@ def where_it_is_read(program: Program, name: str) -> Iterator[Draft]:
     for place in constructing:
         value = place.value_of(name)
         if value is not None and not loaded_names(value) & _locals(place):
-            draft = Draft()
-            for load in _read_by_others(place, reader, name):
-                draft.replace(reader.tree, load, bracketed(place.text(value)))
-            yield draft
+            reading = dict.fromkeys(_read_by_others(place, reader, name), bracketed(place.text(value)))
+            yield Draft().replace_each(reader.tree, reading)
 
 
 def _read_by_others(constructing: Place, reader: Place, name: str) -> list[ast.expr]:

@@ -3,11 +3,11 @@
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.reading.revealing import held_at
-from gradsan.fix.reading.uses import cut_value
+from gradsan.fix.writing.cutting import cut_value
 from gradsan.fix.writing.detaching import can_be_number
 from gradsan.fix.writing.drafting import Draft
 from gradsan.fix.writing.expression_text import is_only_given, method
@@ -16,6 +16,7 @@ from gradsan.source.names import assigned_names, called_name, given, loaded_name
 from gradsan.source.tree import Function, Tree, same_as
 
 Cut = Callable[[Program, Tree, ast.expr, Draft], bool]
+_GROUPS = ast.Dict | ast.Tuple | ast.List
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,65 +29,54 @@ class Added:
 
 def kept_by(cut: Cut, program: Program, place: Place, added: Added) -> Iterator[Draft]:
     """With what is kept cut: the thing itself, losses in a dict or tuple, or what a function returns."""
-    by_caller = _given_by(program, place, added)
-    if by_caller is not None:
-        yield from _with(cut, program, by_caller[0], [by_caller[1]])
-    kept = list(_tensors(added.value, _losses(program, place)))
+    for tree, tensors in _what_is_kept(program, place, added):
+        draft = Draft()
+        if all(cut(program, tree, each, draft) for each in tensors):
+            yield draft
+
+
+def _what_is_kept(program: Program, place: Place, added: Added) -> Iterator[tuple[Tree, list[ast.expr]]]:
+    yield from _given_by_a_caller(program, place, added)
+    kept = _tensors(added.value, _losses(program, place))
     if kept:
-        yield from _with(cut, program, place.tree, kept)
-    if isinstance(added.value, ast.Dict | ast.Tuple | ast.List):
+        yield place.tree, kept
+    if isinstance(added.value, _GROUPS):
         return
-    others = [each for each in program.inward(program.diagnosis.made) if each.function != place.function]
-    returned = ((each.tree, inside) for each in others if (inside := _returned(each)))
-    for tree, inside in islice(returned, 1):
-        yield from _with(cut, program, tree, inside)
+    elsewhere = (each for each in program.inward(program.diagnosis.made) if each.function != place.function)
+    returned = ((each.tree, inside) for each in elsewhere if (inside := _returned(each)))
+    yield from filter(None, [next(returned, None)])
     if not kept:
-        yield from _with(cut, program, place.tree, [added.value])
+        yield place.tree, [added.value]
 
 
-def _given_by(program: Program, place: Place, added: Added) -> tuple[Tree, ast.expr] | None:
+def _given_by_a_caller(program: Program, place: Place, added: Added) -> list[tuple[Tree, list[ast.expr]]]:
     """What one caller hands to a function that mixes it into its own state: `meter.update(loss)`.
 
     Others may give it numbers, and it goes on with whatever it is given. Where several give tensors, none is chosen.
     """
     function = place.scope
     if not isinstance(function, Function) or isinstance(added.value, ast.Name):
-        return None
-    position = _mixed_in(function, added.value)
-    if position is None:
-        return None
-    named = filter(None, (program.diagnosis.held, program.diagnosis.made, program.diagnosis.used))
-    trees = filter(None, map(program.tree, dict.fromkeys(each.file for each in named)))
-    found = [(tree, each) for tree in trees for each in _arguments(tree, function.name, position)]
-    return found[0] if len(found) == 1 else None
-
-
-def _mixed_in(function: Function, value: ast.expr) -> int | None:
-    """The position of the one argument that an expression has and of which a number would do as well."""
+        return []
     names = [each.arg for each in function.args.args]
-    mixed = [name for name in names if name in loaded_names(value) - {"self"}]
+    mixed = [name for name in names if name in loaded_names(added.value) - {"self"}]
     if len(mixed) != 1 or not is_only_given(function, mixed[0]) or _asks_of(function, mixed[0]):
-        return None
-    return names.index(mixed[0]) - (names[:1] == ["self"])
+        return []
+    position = names.index(mixed[0]) - (names[:1] == ["self"])
+    trees = program.trees(program.diagnosis.held, program.diagnosis.made, program.diagnosis.used)
+    found = [(tree, [each]) for tree in trees for each in _arguments(tree, function.name, position)]
+    return found if len(found) == 1 else []
 
 
 def _arguments(tree: Tree, function: str, position: int) -> list[ast.expr]:
     """What the calls of a function give at one place, where that is a variable."""
-    calls = [each for each in nodes(tree.module) if isinstance(each, ast.Call)]
-    given = [each.args[position : position + 1] for each in calls if called_name(each) == function]
-    return [each for each in chain.from_iterable(given) if isinstance(each, ast.Name | ast.Attribute | ast.Subscript)]
+    calls = [each for each in nodes(tree.module) if isinstance(each, ast.Call) and called_name(each) == function]
+    given = (argument for each in calls for argument in each.args[position : position + 1])
+    return [each for each in given if isinstance(each, ast.Name | ast.Attribute | ast.Subscript)]
 
 
 def _asks_of(function: Function, name: str) -> bool:
     """Whether the function calls methods of it, which a number would not have."""
-    owners = (each.value for each in nodes(function) if isinstance(each, ast.Attribute))
-    return any(same_as(each, name) for each in owners)
-
-
-def _with(cut: Cut, program: Program, tree: Tree, tensors: Iterable[ast.expr]) -> Iterator[Draft]:
-    draft = Draft()
-    if all(cut(program, tree, each, draft) for each in tensors):
-        yield draft
+    return any(isinstance(each, ast.Attribute) and same_as(each.value, name) for each in nodes(function))
 
 
 def as_tensor(program: Program, tree: Tree, node: ast.expr, draft: Draft) -> bool:
@@ -116,38 +106,37 @@ def _losses(program: Program, place: Place) -> set[str]:
     return next((assigned_names(each.statement) for each in here), set())
 
 
-def _tensors(value: ast.expr, losses: set[str]) -> Iterable[ast.expr]:
+def _tensors(value: ast.expr, losses: set[str]) -> list[ast.expr]:
     """The names of losses that stand by themselves in a dict, a tuple or a list; the whole, if it is no such thing."""
+    if isinstance(value, ast.Name):
+        return [value] if value.id in losses or not losses else []
+    others = [each for each in _inside(value) if not isinstance(each, ast.Name) or each.id in losses]
+    return list(chain.from_iterable(_tensors(each, losses) for each in others))
+
+
+def _inside(value: ast.expr) -> Iterable[ast.expr]:
     match value:
         case ast.Dict(values=inner) | ast.Tuple(elts=inner) | ast.List(elts=inner):
-            pass
+            return inner
         case ast.Call(func=ast.Name(id="dict")):
-            inner = given(value)
-        case ast.Name(id=name) if name in losses or not losses:
-            return [value]
-        case _:
-            return []
-    others = [each for each in inner if not isinstance(each, ast.Name) or each.id in losses]
-    return chain.from_iterable(_tensors(each, losses) for each in others)
+            return given(value)
+    return []
 
 
 def _returned(creating: Place) -> list[ast.expr]:
     """The loss in what the function that created it hands out together with others: `return {"loss": loss}`."""
     names = assigned_names(creating.statement)
-    inside = nodes(creating.scope, into_functions=False)
-    values = filter(None, (each.value for each in inside if isinstance(each, ast.Return)))
-    return list(chain.from_iterable(_tensors(each, names) for each in values if not isinstance(each, ast.Name)))
+    values = [each.value for each in creating.own if isinstance(each, ast.Return) and each.value]
+    return [loss for each in values if not isinstance(each, ast.Name) for loss in _tensors(each, names)]
 
 
 def added_at(program: Program, place: Place, name: str) -> Added | None:
     """What the statement adds to the total or puts into the container; an item of it is written `name[…]`."""
-
-    def is_it(written: ast.expr) -> bool:
-        whole = written.value if isinstance(written, ast.Subscript) else written
-        return same_as(written, name) or same_as(whole, name)
-
-    additions = ((total, value) for total, value in _additions(program, place) if is_it(total))
-    return next((Added(value, place.text(total)) for total, value in additions), None)
+    for total, value in _additions(program, place):
+        whole = total.value if isinstance(total, ast.Subscript) else total
+        if same_as(total, name) or same_as(whole, name):
+            return Added(value, place.text(total))
+    return None
 
 
 def _additions(program: Program, place: Place) -> Iterator[tuple[ast.expr, ast.expr]]:

@@ -2,18 +2,20 @@
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations, product
 
 from gradsan.facts.held import NOTHING, TENSOR
 from gradsan.facts.location import Location
 from gradsan.fix.reading.asking_calls import asking_call
-from gradsan.fix.reading.flow import assignments, cuts, dependents
+from gradsan.fix.reading.flow import cuts, dependents, made_of, values_of
 from gradsan.fix.reading.program import Place, Program, callee
 from gradsan.fix.reading.revealing import was_seen
-from gradsan.fix.reading.uses import cut_value, gives_no_graph, loads, use_of
+from gradsan.fix.reading.uses import gives_no_graph, loads, use_of
+from gradsan.fix.writing.cutting import cut_value
 from gradsan.fix.writing.drafting import Draft
-from gradsan.source.names import assigned_names, called_name, calls, loaded_names, parameters
-from gradsan.source.tree import Function, Statement, is_simple, same, same_as
+from gradsan.source.names import assigned_names, called_name, calls, loaded_names, nodes, parameters
+from gradsan.source.tree import Function, Statement, is_simple, same
 
 
 def in_the_earlier_loss(program: Program, name: str) -> Iterator[Draft]:
@@ -36,10 +38,10 @@ def in_the_inner_loss(program: Program, name: str) -> Iterator[Draft]:
     if asking is None or not isinstance(asking[0].scope, Function) or _hands_nothing_on(program):
         return
     place, draft = asking[0], Draft()
-    own = _own_statements(place)
-    leading = _only_leading_to(place, own)
+    leading = _only_leading_to(place)
+    computing = [each for each in place.own if isinstance(each, ast.Assign) and each not in leading and not cuts(each)]
     given = _given(place.scope, name)
-    known = {*given, *_computed_there(given, [each for each in own if each not in leading])}
+    known = given | assigned_names(made_of(given, computing))
     readings = [load for each in leading for one in sorted(known) for load in loads(each, one)]
     carrying = (each for each in readings if not gives_no_graph(place.tree, each))
     cut = [cut_value(program, place.tree, each, draft, like=TENSOR) for each in carrying]
@@ -54,35 +56,20 @@ def _hands_nothing_on(program: Program) -> bool:
     return calling is not None and isinstance(calling.statement, ast.Expr) and program.apart(freed, used) is not None
 
 
-def _own_statements(place: Place) -> list[Statement]:
-    """The simple statements of its function, as they stand."""
-    tree = place.tree
-    simple = [each for each in tree.statements if tree.scope(each) is place.scope and is_simple(each)]
-    return sorted(simple, key=tree.line)
-
-
-def _only_leading_to(place: Place, own: list[Statement]) -> list[Statement]:
+def _only_leading_to(place: Place) -> list[Statement]:
     """The pass, and those above it whose values nothing but the pass uses."""
-    leading, needed = [place.statement], loaded_names(place.statement)
+    leading, own = [place.statement], place.own
     for each in reversed(own[: own.index(place.statement)]):
-        others = loaded_names([other for other in own if other is not each and other not in leading])
-        if assigned_names(each) & needed and not assigned_names(each) & others:
+        others = loaded_names(other for other in own if other is not each and other not in leading)
+        if assigned_names(each) & loaded_names(leading) and not assigned_names(each) & others:
             leading.append(each)
-            needed |= loaded_names(each)
     return leading
 
 
-def _given(function: ast.AST, name: str) -> list[str]:
+def _given(function: Function, name: str) -> set[str]:
     """What the function calls that tensor: by its name, or by the one thing that it is given."""
-    known = [each for each in parameters(function.args) if each != "self"] if isinstance(function, Function) else []
-    return [name] if name in known else known if len(known) == 1 else []
-
-
-def _computed_there(given: list[str], own: list[Statement]) -> set[str]:
-    """The names of values with a graph that statements compute from it: `flat = z.flatten(1)`."""
-    keeping = [each for each in own if isinstance(each, ast.Assign) and not cuts(each)]
-    first = [each for each in keeping if loaded_names(each) & set(given)]
-    return set().union(*(assigned_names(found) for each in first for found in dependents(each, keeping)))
+    known = {*parameters(function.args)} - {"self"}
+    return {name} if name in known else known if len(known) == 1 else set()
 
 
 def where_aimed_at(program: Program, _name: str) -> Iterator[Draft]:
@@ -104,12 +91,11 @@ def _in_one_loss(program: Program, name: str, *, below: Location | None, above: 
     creating, first, passing = (program.at(each, apart) for each in (program.diagnosis.made, below, above))
     if creating is None or first is None or passing is None:
         return
-    called = callee(above, apart)
     # What is named may be inside of the call that created it; here it goes by what that call gave back.
     for names in ([name], creating.targets):
         draft = Draft()
         like = TENSOR if names == [name] and was_seen(program, name) else NOTHING
-        found = _readings(first, passing, called, names)
+        found = _readings(first, passing, callee(above, apart), names)
         cut = [cut_value(program, creating.tree, load, draft, like=like) for load in found]  # all of them
         if any(cut):
             yield draft
@@ -121,9 +107,9 @@ def _readings(first: Place, passing: Place, called: str | None, names: Sequence[
 
     That statement may make both passes: `train_critic(fake), train_maker(fake)`.
     """
-    tree = passing.tree
-    above = [each for each in tree.statements if first.line < tree.line(each) <= passing.line]
-    leading = [each for each in above if not is_simple(each) or _leads_to(passing.statement, each, above)]
+    lines = range(first.line + 1, passing.line + 1)
+    between = [each for each in passing.tree.statements if passing.tree.line(each) in lines]
+    leading = [each for each in between if not is_simple(each) or _leads_to(passing.statement, each, between)]
     found: list[ast.expr] = []
     for statement, name in product(leading, names):
         readings = loads(statement, name)
@@ -139,12 +125,8 @@ def _leads_to(passing: Statement, statement: Statement, following: Sequence[Stat
 
 def _given_to(called: str | None, loads: list[ast.expr], place: Place) -> list[ast.expr]:
     """Those of some readings that are arguments of one call, or all of them where it is not called by its name."""
-
-    def is_given(load: ast.expr) -> bool:
-        calls = (each for each in place.tree.above(load) if isinstance(each, ast.Call))
-        return any(called_name(each) == called for each in calls)
-
-    return list(filter(is_given, loads)) or loads
+    calling = [each for each in calls(place.statement) if called_name(each) == called]
+    return [each for each in loads if any(each in nodes(call) for call in calling)] or loads
 
 
 def where_each_is_predicted(program: Program) -> Iterator[Draft]:
@@ -154,35 +136,34 @@ def where_each_is_predicted(program: Program) -> Iterator[Draft]:
     one and the same value.
     """
     parted = program.parted(program.diagnosis.freed, program.diagnosis.used)
-    if parted is None:
-        return
-    place = parted[1]
-    comparing = [each for each in calls(place.scope) if _names(each) is not None]
+    comparing = [] if parted is None else _comparisons(parted[1])
     for one, other in combinations(comparing, 2):
-        if same(one.func, other.func) and _predict_each_other(place, one, other):
-            draft = Draft()
-            for each in (one.args[1], other.args[1]):
-                draft.replace(place.tree, each, f"{place.text(each)}.detach()")
-            yield draft
+        if parted is not None and same(one.call.func, other.call.func) and one.mirrors(other):
+            targets = (one.call.args[1], other.call.args[1])
+            yield Draft().replace_each(parted[1].tree, {each: f"{parted[1].text(each)}.detach()" for each in targets})
 
 
-def _predict_each_other(place: Place, one: ast.Call, other: ast.Call) -> bool:
-    mine, yours = _names(one), _names(other)
-    if mine is None or yours is None:
-        return False
-    (prediction, target), (counterpart, own) = mine, yours
-    first, second = _computed_from(place, prediction), _computed_from(place, counterpart)
-    return own in first and target in second and target not in first and own not in second
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """A call that compares a prediction with a target, each by its name."""
+
+    call: ast.Call
+    target: str
+    behind: set[str]  # what the prediction is computed from
+
+    def mirrors(self, other: "_Comparison") -> bool:
+        """Whether each predicts what the other is computed from, and not what its own is."""
+        return _predicts(self, other) and _predicts(other, self)
 
 
-def _names(call: ast.Call) -> tuple[str, str] | None:
-    match call.args:
-        case [ast.Name(id=one), ast.Name(id=other)] if one != other:
-            return one, other
-    return None
+def _predicts(one: _Comparison, other: _Comparison) -> bool:
+    return other.target in one.behind and one.target not in one.behind
 
 
-def _computed_from(place: Place, name: str) -> set[str]:
-    """The names that are read to compute one, wherever its function assigns it."""
-    values = (value for target, value in assignments(place.scope) if same_as(target, name))
-    return set().union(*map(loaded_names, values))
+def _comparisons(place: Place) -> list[_Comparison]:
+    found = []
+    for call in calls(place.scope):
+        match call.args:
+            case [ast.Name(id=prediction), ast.Name(id=target)] if prediction != target:
+                found.append(_Comparison(call, target, loaded_names(values_of(prediction, place.scope))))
+    return found

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator, Sequence
 
-from gradsan.fix.reading.flow import dependents
+from gradsan.fix.reading.flow import dependents, leading_to, made_of
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
 from gradsan.source.names import assigned_names, calls, loaded_names
@@ -28,12 +28,9 @@ def after_the_step(program: Program) -> Iterator[Draft]:
     moved = _needed_no_more(again, between)
     if not all(isinstance(each, ast.Assign) for each in again) or (len(again) == 1 and not moved):
         return
-    draft = Draft()
-    for each in moved:
-        draft.remove(creating.tree, each)
     codes = [code_of(creating.tree, each, comments=False) for each in again]
-    draft.insert_before(creating.tree, passing.statement, *codes)
-    yield draft
+    draft = Draft().remove(creating.tree, *moved)
+    yield draft.insert_before(creating.tree, passing.statement, *codes)
 
 
 def _steps_elsewhere(program: Program, creating: Place, between: Sequence[Statement]) -> bool:
@@ -45,12 +42,7 @@ def _steps_elsewhere(program: Program, creating: Place, between: Sequence[Statem
 
 def on_the_path(first: Statement, between: Sequence[Statement], last: Statement) -> list[Statement]:
     """Of the statements between two, those through which the last depends on the first."""
-    needed, found = loaded_names(last), []
-    for each in reversed(dependents(first, between)[1:]):
-        if assigned_names(each) & needed:
-            needed |= loaded_names(each)
-            found.append(each)
-    return found[::-1]
+    return leading_to(loaded_names(last), made_of(assigned_names(first), between))
 
 
 def _with_all_that_follows(again: Sequence[Statement], between: Sequence[Statement]) -> list[Statement]:
@@ -86,9 +78,7 @@ def _in_loop(stepping: Place, loop: Loop, name: str) -> Iterator[Draft]:
     creating = next((each for each in reversed(above) if carried in assigned_names(each)), None)
     match creating:
         case ast.Assign(targets=[ast.Name()], value=ast.Call() as value) if _means_the_same(value, creating, above):
-            draft = Draft()
-            draft.replace(stepping.tree, handing, f"{name} = {stepping.text(value)}")
-            yield draft
+            yield Draft().replace(stepping.tree, handing, f"{name} = {stepping.text(value)}")
 
 
 def _hands(statement: Statement, name: str) -> str | None:

@@ -6,7 +6,8 @@ from gradsan.facts.held import NOTHING, Held
 from gradsan.fix.reading.cut_already import carries_nothing
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.reading.revealing import held_above, was_seen
-from gradsan.fix.reading.uses import detach_here, loads
+from gradsan.fix.reading.uses import loads
+from gradsan.fix.writing.cutting import detach_here
 from gradsan.fix.writing.drafting import Draft
 from gradsan.source.tree import Statement
 

@@ -30,10 +30,8 @@ def _unguarded(program: Program, place: Place) -> Iterator[Draft]:
     if guard is None or not _only_computes(guard, place) or not _is_handed_out(program, place, guard):
         return
     first, *others = guard.body
-    draft = Draft()
     codes = [code_of(place.tree, each, blanks=True) for each in others]
-    draft.rewrite(place.tree, guard, code_of(place.tree, first, comments=False), *codes)
-    yield draft
+    yield Draft().rewrite(place.tree, guard, code_of(place.tree, first, comments=False), *codes)
 
 
 def _only_computes(guard: ast.If, place: Place) -> bool:

@@ -3,10 +3,10 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.fix.reading.flow import cuts
+from gradsan.fix.reading.flow import cuts, ending, last_part
 from gradsan.fix.reading.program import Place, Program
-from gradsan.source.names import called_name, nodes, targets
-from gradsan.source.tree import Loop, Statement, Tree
+from gradsan.source.names import Code, called_name, calls, nodes, targets
+from gradsan.source.tree import Statement
 
 _MIXING = frozenset({"lerp", "mul", "add", "sub", "div"})
 _TAKING = frozenset({"get", "pop", "setdefault"})  # an item of a container
@@ -15,15 +15,15 @@ _ROUNDED = 1e-9
 
 def averaging(program: Program) -> Place | None:
     """The statement that computes a state from itself and something new: `mean = 0.9 * mean + 0.1 * x.mean()`."""
-    known = (*program.inward(program.diagnosis.enters), *program.inward(program.diagnosis.made))
-    averages = (each for each in known if any(_averages(each, last) for last in _known_as(each, program.name)))
-    return next((each for each in averages if not _recurs(program, each)), None)
+    last = last_part(program.name)
+    known = (*program.inward(program.diagnosis.enters), *program.inward(program.diagnosis.made)) if last else ()
+    return next((each for each in known if _averages(each, last) and not _recurs(program, each)), None)
 
 
 def is_cut_elsewhere(program: Program, place: Place) -> bool:
     """Whether other statements give it values without a graph that have one: `mean = x.mean().detach()`."""
-    given = _given(place.tree, _last(program.name))
-    return any(cuts(each) or _is_cut_copy(each) for each in given if each is not place.statement)
+    cutting = (each for each in place.tree.statements if cuts(each) and each is not place.statement)
+    return any(_gives(each, last_part(program.name)) for each in cutting)
 
 
 def is_statistic(program: Program, place: Place) -> bool:
@@ -38,15 +38,13 @@ def _recurs(program: Program, place: Place) -> bool:
     A loop over tasks or layers, which gives each an average of its own, computes none of them twice.
     """
     around = [loop for each in program.known(program.diagnosis.used) for loop in each.loops]
-    own = {each.id for target in targets(place.statement) for each in nodes(target) if isinstance(each, ast.Name)}
+    own = _names(targets(place.statement))
     within = (loop for loop in place.loops if loop not in around)
-    return any(own.isdisjoint(_bound_by(loop)) for loop in within)
+    return any(own.isdisjoint(_names(getattr(loop, "target", ()))) for loop in within)
 
 
-def _bound_by(loop: Loop) -> set[str]:
-    """The names that a loop gives new values."""
-    target = loop.target if isinstance(loop, ast.For | ast.AsyncFor) else None
-    return set() if target is None else {each.id for each in nodes(target) if isinstance(each, ast.Name)}
+def _names(code: Code) -> set[str]:
+    return {each.id for each in nodes(code) if isinstance(each, ast.Name)}
 
 
 def _is_exponential(value: ast.expr) -> bool:
@@ -69,62 +67,42 @@ def _add_up_to_one(one: ast.expr, other: ast.expr) -> bool:
     return False
 
 
-def _last(name: str | None) -> str:
-    """`value` of `self.anchor.value`."""
-    return "" if name is None else name.partition("[")[0].rpartition(".")[2]
-
-
 def _averages(place: Place, last: str) -> bool:
-    if not last or not isinstance(place.statement, ast.Assign) or place.statement not in _given(place.tree, last):
+    """By its name, or by that of what the function has taken it out of."""
+    taken = list(_taken(place))
+    known_as = (last, *(holder for name, holder in taken if name == last))
+    return any(_mixes(place.statement, each, {name for name, holder in taken if holder == each}) for each in known_as)
+
+
+def _mixes(statement: Statement, last: str, standing: set[str]) -> bool:
+    """Whether it gives it a value that is made of what it was, as it is: by no call but those that mix."""
+    if not isinstance(statement, ast.Assign) or not _gives(statement, last):
         return False
-    value = place.statement.value
-    mixes = isinstance(value, ast.BinOp) or (isinstance(value, ast.Call) and called_name(value) in _MIXING)
-    standing = [name for name, holder in _taken(place) if holder == last]
-    read = [each for name in (last, *standing) for each in _read(value, name)]
-    calls = [each for each in nodes(value) if isinstance(each, ast.Call) and called_name(each) not in _MIXING]
-    return mixes and bool(read) and not any(each in set(nodes(call)) for call in calls for each in read)
+    value, inside = statement.value, calls(statement.value)
+    others = [each for each in inside if called_name(each) not in _MIXING]
+    read = {
+        each
+        for each in nodes(value)
+        if isinstance(each, ast.Name | ast.Attribute) and ending(each) in {last, *standing}
+    }
+    is_mixed = isinstance(value, ast.BinOp) or (value in inside and value not in others)
+    return is_mixed and bool(read) and read.isdisjoint(nodes(others))
 
 
-def _known_as(place: Place, name: str | None) -> list[str]:
-    """Its name, and that of what it is an item of where the function has taken it out."""
-    last = _last(name)
-    return [last, *(holder for taken, holder in _taken(place) if taken == last)]
+def _gives(statement: Statement, last: str) -> bool:
+    return last in map(ending, targets(statement))
 
 
 def _taken(place: Place) -> Iterator[tuple[str, str]]:
     """Names of the function that stand for something, or for an item of it: `past = self.means.get(task, new)`."""
-    for each in place.tree.statements:
-        if place.tree.scope(each) is not place.scope or not isinstance(each, ast.Assign):
-            continue
-        holder = _holder(each.value)
-        if holder is not None:
-            yield from ((target.id, holder) for target in each.targets if isinstance(target, ast.Name))
-
-
-def _holder(value: ast.expr) -> str | None:
-    match value:
-        case ast.Call(func=ast.Attribute(value=holder, attr=attr)) if attr in _TAKING:
-            return _name(holder)
-        case ast.Name() | ast.Attribute() | ast.Subscript():
-            return _name(value)
-    return None
-
-
-def _read(code: ast.AST, last: str) -> Iterator[ast.AST]:
-    return (each for each in nodes(code) if isinstance(each, ast.Name | ast.Attribute) and _name(each) == last)
-
-
-def _name(node: ast.expr) -> str:
-    return _last(ast.unparse(node))
-
-
-def _given(tree: Tree, last: str) -> list[Statement]:
-    return [each for each in tree.statements if any(_name(target) == last for target in targets(each))]
-
-
-def _is_cut_copy(statement: Statement) -> bool:
-    """`points.detach().clone()`."""
-    match statement:
-        case ast.Assign(value=ast.Call(func=ast.Attribute(value=ast.Call() as inner, attr="clone"))):
-            return cuts(ast.Return(value=inner))
-    return False
+    for each in place.own:
+        match each:
+            case ast.Assign(targets=[*names], value=ast.Call(func=ast.Attribute(value=holder, attr=attr))) if (
+                attr in _TAKING
+            ):
+                pass
+            case ast.Assign(targets=[*names], value=(ast.Name() | ast.Attribute() | ast.Subscript()) as holder):
+                pass
+            case _:
+                continue
+        yield from ((name.id, ending(holder)) for name in names if isinstance(name, ast.Name))

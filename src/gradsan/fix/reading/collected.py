@@ -3,13 +3,14 @@
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 
+from gradsan.fix.reading.flow import calls_for, ending, owners
 from gradsan.fix.reading.program import Place, Program
-from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
 from gradsan.source.names import called_name, calls, loaded, nodes
 from gradsan.source.tree import Function, Statement, Tree
+
+_JOINING = ("stack", "cat", "sum")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,83 +29,67 @@ def collected(program: Program, name: str) -> Collected | None:
     one of them belongs to another object, or is filled somewhere else: whether it is to grow, only its author knows.
     What forward hooks fill belongs to one forward, whatever object it is kept in.
     """
-    along = _filled_along(program.places(program.diagnosis.made))
-    hooked = filled_by_hooks(program)
-    for place in program.boundaries():
-        earlier = [each for each in _own(place.tree, place.scope) if place.tree.line(each) < place.line]
-        above = [each for each in earlier if each not in place.loops]  # what those go over is for many passes
-        if not any(loaded(each, name) for each in above):
-            continue
-        above += _in_own_methods(place, above)
-        names = [each for each in _gone_over(above) if not _is_begun(above, each) and not _is_reported(place, each)]
-        whole = name.rpartition(".")[0]
-        fit = [last in hooked or (owner == whole and last in along) for owner, _, last in _parted(names)]
-        return Collected(place.tree, _last_of_the_step(place), tuple(names)) if name in names and all(fit) else None
-    return None
+    place = next((each for each in program.boundaries() if loaded(_above(each), name)), None)
+    if place is None:
+        return None
+    above = [*_above(place), *_in_own_methods(place)]
+    names = [each for each in _gone_over(above) if not _is_begun(above, each) and not _is_reported(place, each)]
+    along, hooked = _filled_along(program.known(program.diagnosis.made)), filled_by_hooks(program)
+    parts = [each.rpartition(".") for each in names]
+    fit = [last in hooked or (owner == name.rpartition(".")[0] and last in along) for owner, _, last in parts]
+    return Collected(place.tree, _last_of_the_step(place), tuple(names)) if name in names and all(fit) else None
 
 
-def _in_own_methods(place: Place, above: Iterable[Statement]) -> Iterator[Statement]:
-    """The statements of methods that a method calls on its own object: `returns = self.returns()`."""
-    called = {ast.unparse(each.func) for statement in above for each in calls(statement)}
-    for each in [] if place.cls is None else place.cls.body:
-        if isinstance(each, Function) and each is not place.scope and f"self.{each.name}" in called:
-            yield from _own(place.tree, each)
+def _above(place: Place) -> list[Statement]:
+    """What its function does above; what the loops of the pass go over is for many passes."""
+    own = (each for each in _statements(place.tree, place.scope) if each not in place.loops)
+    return [each for each in own if place.tree.line(each) < place.line]
 
 
-def _parted(names: Iterable[str]) -> list[tuple[str, str, str]]:
-    return [each.rpartition(".") for each in names]
+def _in_own_methods(place: Place) -> list[Statement]:
+    """The statements of methods that a method calls on its own object above: `returns = self.returns()`."""
+    called = {ast.unparse(each.func) for each in calls(_above(place))}
+    methods = [] if place.cls is None else [each for each in place.cls.body if isinstance(each, Function)]
+    others = [each for each in methods if each is not place.scope and f"self.{each.name}" in called]
+    return [statement for each in others for statement in _statements(place.tree, each)]
+
+
+def _statements(tree: Tree, function: ast.AST) -> list[Statement]:
+    return [each for each in tree.statements if tree.scope(each) is function]
 
 
 def filled_by_hooks(program: Program) -> set[str]:
     """The last names of what functions add to, item by item, that are registered as forward hooks."""
-    found: set[str] = set()
-    for tree in {id(each.tree): each.tree for each in program.known(program.diagnosis.enters)}.values():
-        hooks = list(_hooks(tree))
-        names = {ast.unparse(each).rpartition(".")[2] for each in hooks}
-        functions = [each for each in tree.statements if isinstance(each, Function) and each.name in names]
-        bodies = [each.body for each in hooks if isinstance(each, ast.Lambda)]
-        found |= _added_to([*chain.from_iterable(each.body for each in functions), *bodies])
-    return found
+    trees = program.trees(program.diagnosis.enters)
+    every = [node for tree in trees for node in ast.walk(tree.module)]
+    registering = (
+        each for each in every if isinstance(each, ast.Call) and called_name(each) == "register_forward_hook"
+    )
+    hooks = [hook for each in registering for hook in each.args[:1]]
+    names = set(map(ending, hooks))
+    functions = [part for each in every if isinstance(each, Function) and each.name in names for part in each.body]
+    return _added_to([*functions, *(each.body for each in hooks if isinstance(each, ast.Lambda))])
 
 
-def _hooks(tree: Tree) -> Iterator[ast.expr]:
-    """What is given to `register_forward_hook`."""
-    for node in ast.walk(tree.module):
-        if isinstance(node, ast.Call) and called_name(node) == "register_forward_hook":
-            yield from node.args[:1]
-
-
-def _added_to(parts: Iterable[ast.AST]) -> set[str]:
+def _added_to(code: Iterable[ast.AST]) -> set[str]:
     """The last names of what parts of a program add to, item by item."""
-    adding = (call.func for each in parts for call in calls(each) if does(called_name(call), "stores"))
-    return {ast.unparse(each.value).rpartition(".")[2] for each in adding if isinstance(each, ast.Attribute)}
+    return set(map(ending, owners(code, "stores")))
 
 
-def _filled_along(places: Iterable[Place | None]) -> set[str]:
+def _filled_along(places: Iterable[Place]) -> set[str]:
     """The last names of what is added to, item by item, as often as the statements of a stack run."""
-    found: set[str] = set()
-    for place in places:
-        if place is None:
-            continue
-        tree = place.tree
-        around = tree.loops(place.statement)[:1]
-        beside = [each for each in _own(tree, tree.scope(place.statement)) if tree.loops(each)[:1] == around]
-        found |= _added_to(beside)
-    return found
-
-
-def _own(tree: Tree, function: ast.AST) -> list[Statement]:
-    return [each for each in tree.statements if tree.scope(each) is function]
+    return _added_to(
+        statement
+        for place in places
+        for statement in _statements(place.tree, place.scope)
+        if place.tree.loops(statement)[:1] == place.loops[:1]
+    )
 
 
 def _gone_over(statements: Iterable[Statement]) -> Iterator[str]:
     """What a loop goes over, by itself or together with others, and what a tensor is made of; each once."""
-    whole: dict[str, None] = {}
-    for statement in statements:
-        for node in nodes(statement, into_functions=False):
-            given = [_unsliced(each) for each in _listed(node)]
-            whole |= {ast.unparse(each): None for each in given if isinstance(each, ast.Name | ast.Attribute)}
-    yield from whole
+    given = (_unsliced(each) for node in nodes(statements, into_functions=False) for each in _listed(node))
+    return iter(dict.fromkeys(ast.unparse(each) for each in given if isinstance(each, ast.Name | ast.Attribute)))
 
 
 def _listed(node: ast.AST) -> list[ast.expr]:
@@ -113,13 +98,10 @@ def _listed(node: ast.AST) -> list[ast.expr]:
             return together
         case ast.For(iter=over) | ast.comprehension(iter=over):
             return [over]
-        case ast.Call(args=[first, *_]) if operation(called_name(node)).graph == "builds" or _joins(node):
-            return [first]
+        case ast.Call(args=[first, *_]):
+            makes_one = operation(called_name(node)).graph == "builds" or called_name(node) in _JOINING
+            return [first] if makes_one else []
     return []
-
-
-def _joins(call: ast.Call) -> bool:
-    return called_name(call) in ("stack", "cat", "sum")
 
 
 def _unsliced(value: ast.expr) -> ast.expr:
@@ -133,19 +115,15 @@ def _unsliced(value: ast.expr) -> ast.expr:
 
 def _is_begun(above: Iterable[Statement], name: str) -> bool:
     """Whether the function begins it itself, above its pass."""
-    written = (node for each in above for node in nodes(each, into_functions=False))
-    return any(isinstance(getattr(each, "ctx", None), ast.Store) and ast.unparse(each) == name for each in written)
+    written = (each for each in nodes(above, into_functions=False) if isinstance(getattr(each, "ctx", None), ast.Store))
+    return name in map(ast.unparse, written)
 
 
 def _is_reported(place: Place, name: str) -> bool:
     """Whether it is added to below the pass: then it is about passes, and not for one of them."""
-    below = calls(place.below)
-    added = (each.func for each in below if does(called_name(each), "stores"))
-    return any(isinstance(each, ast.Attribute) and ast.unparse(each.value) == name for each in added)
+    return name in map(ast.unparse, owners(place.below, "stores"))
 
 
 def _last_of_the_step(place: Place) -> Statement:
     """The step below the pass, where it stands there; else the pass."""
-    below = place.below
-    stepping = (each for each in below if any(does(called_name(call), "steps") for call in calls(each)))
-    return next(stepping, place.statement)
+    return next((each for each in place.below if calls_for(each, "steps")), place.statement)

@@ -3,9 +3,8 @@
 import ast
 from collections.abc import Iterator
 
+from gradsan.fix.reading.flow import ending, last_part, owners
 from gradsan.fix.reading.program import Program
-from gradsan.knowledge.effects import does
-from gradsan.source.names import call_of, called_name, last_name
 from gradsan.source.tree import Function, Statement, Tree
 
 
@@ -16,7 +15,8 @@ def emptied_beside(program: Program) -> tuple[Tree, Statement, str] | None:
     class empties.
     """
     name = program.name
-    if name is None or not _is_added_to(program, name):
+    made = [each.statement for each in program.known(program.diagnosis.made) if isinstance(each.statement, ast.Expr)]
+    if name is None or last_part(name) not in map(ending, owners(made, "stores")):
         return None
     beside = (*_below_the_pass(program), *_in_its_class(program, name))
     emptied = ((tree, each, code) for tree, each in beside if (code := _emptying(each, name)) is not None)
@@ -39,13 +39,6 @@ def _in_its_class(program: Program, name: str) -> Iterator[tuple[Tree, Statement
     methods = [each for each in place.cls.body if isinstance(each, Function) and name not in place.text(each)]
     for method in methods:
         yield from ((place.tree, each) for each in reversed(method.body) if "self." in place.text(each))
-
-
-def _is_added_to(program: Program, name: str) -> bool:
-    """Whether the statement that created the old graph adds to a list of that name."""
-    made = filter(None, (call_of(each.statement) for each in program.known(program.diagnosis.made)))
-    grown = (each.func for each in made if does(called_name(each), "stores"))
-    return any(isinstance(each, ast.Attribute) and last_name(each.value) == name.rpartition(".")[2] for each in grown)
 
 
 def _emptying(statement: Statement, name: str) -> str | None:

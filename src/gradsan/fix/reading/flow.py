@@ -1,55 +1,76 @@
-"""What flows from one statement to another, as far as the names in them say."""
+"""Where values go and come from, as far as the names in the source say: what every rule that asks for that builds on.
+
+Statements are given in the order of the file, and one name is one value: loops and branches are not followed.
+"""
 
 import ast
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from gradsan.fix.reading.program import Program
+from gradsan.knowledge.call import Effect
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
-from gradsan.source.file import Source
-from gradsan.source.names import assigned_names, called_name, calls, loaded_names, targets
-from gradsan.source.tree import Scope, Statement, Tree, same_as
+from gradsan.source.file import Source, expression
+from gradsan.source.names import Code, assigned_names, called_name, calls, last_name, loaded_names
+from gradsan.source.tree import Statement, same_as
+
+
+def made_of(names: set[str], statements: Iterable[Statement], also: Iterable[Statement] = ()) -> list[Statement]:
+    """Of some statements, those that use these names, or what such a one makes; `also` begin with nothing of it."""
+    known, begun = set(names), list(also)
+    found = []
+    for each in statements:
+        if each in begun or loaded_names(each) & known:
+            found.append(each)
+            known |= assigned_names(each)
+    return found
+
+
+def leading_to(names: set[str], statements: Iterable[Statement]) -> list[Statement]:
+    """Of some statements, those that make these names, or what such a one uses."""
+    needed = set(names)
+    found = []
+    for each in reversed(list(statements)):
+        if assigned_names(each) & needed:
+            found.append(each)
+            needed |= loaded_names(each)
+    return found[::-1]
 
 
 def dependents(first: Statement, following: Iterable[Statement]) -> list[Statement]:
     """The statement, and all of those after it that use what it or they make."""
-    taken, names = [first], assigned_names(first)
-    for each in following:
-        if loaded_names(each) & names:
-            taken.append(each)
-            names |= assigned_names(each)
-    return taken
+    return [first, *made_of(assigned_names(first), following)]
 
 
-def cuts(statement: ast.AST) -> bool:
-    """Whether what it assigns or returns has no graph, whatever goes into it: `(x + step).detach()`."""
-    match statement:
-        case ast.Assign(value=ast.Call() as call) | ast.Return(value=ast.Call() as call):
-            return operation(called_name(call)).cuts
+def has_no_graph(value: ast.AST) -> bool:
+    """Whether a value has no graph, whatever goes into it: `(x + step).detach()`, and a container of nothing else."""
+    match value:
+        case ast.Call(func=ast.Name(id="tuple" | "list"), args=[each]):
+            return has_no_graph(each)
+        case ast.Call(func=ast.Attribute(value=owner), args=[], keywords=[]) as call:
+            return operation(called_name(call)).cuts or has_no_graph(owner)  # `x.detach().clone()`
+        case ast.Call():
+            return operation(called_name(value)).cuts
+        case ast.DictComp(value=each) | ast.ListComp(elt=each) | ast.GeneratorExp(elt=each):
+            return has_no_graph(each)
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            return bool(items) and all(map(has_no_graph, items))
     return False
 
 
-def constants(source: Source, name: str) -> list[object]:
-    """The constants that the file gives to this name: None, a number."""
-    given = [value for target, value in assignments(source.tree) if same_as(target, name)]
-    return [value.value for value in given if isinstance(value, ast.Constant)]
+def cuts(statement: ast.AST) -> bool:
+    """Whether what it assigns or returns has no graph."""
+    return (
+        isinstance(statement, ast.Assign | ast.Return) and statement.value is not None and has_no_graph(statement.value)
+    )
 
 
-def stores(source: Source, name: str) -> list[int]:
-    """The lines of a file at which it gets a value."""
-    return [each.lineno for each in _named(source, name) if isinstance(each.ctx, ast.Store)]
-
-
-def reads(source: Source, name: str) -> list[int]:
-    """The lines of a file at which an expression is read."""
-    return [each.lineno for each in _named(source, name) if isinstance(each.ctx, ast.Load)]
-
-
-def _named(source: Source, name: str) -> Iterator[ast.Name | ast.Attribute | ast.Subscript]:
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and same_as(node, name):
-            yield node
+def is_cut_copy(value: ast.AST, name: str) -> bool:
+    """`name.detach()`."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=owner), args=[], keywords=[]):
+            return operation(called_name(value)).cuts and ast.unparse(owner) == name
+    return False
 
 
 def assignments(code: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -64,26 +85,50 @@ def assignments(code: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 def _paired(target: ast.expr, value: ast.expr) -> Iterable[tuple[ast.expr, ast.expr]]:
     match target, value:
-        case ast.Tuple(elts=targets), ast.Tuple(elts=values):
-            return zip(targets, values, strict=False)
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+            return zip(targets, values, strict=True)
     return [(target, value)]
 
 
-def was_drawn_along(program: Program) -> Iterator[Program]:
-    """The edges into what was created by a function that draws from what a network gave: `action = policy(x).sample()`.
-
-    It is a record of what was done. A buffer that is handed on has a method of that name, too.
-    """
-    for each in (program, *program.others()):
-        places = each.apart_from_the_pass(each.diagnosis.made)
-        if any(_draws_from_what_is_computed(place.tree, place.scope) for place in places):
-            yield each
+def values_of(name: str, code: ast.AST) -> list[ast.expr]:
+    """What is assigned to this anywhere in it."""
+    return [value for target, value in assignments(code) if same_as(target, name)]
 
 
-def _draws_from_what_is_computed(tree: Tree, scope: Scope) -> bool:
-    """Whether a function draws from a distribution that it has computed itself: `policy(x).sample()`."""
-    own = [each for each in tree.statements if tree.scope(each) is scope]
-    computed = {tree.text(each) for statement in own for each in targets(statement)}
-    drawing = (call.func for call in calls(own) if does(called_name(call), "draws"))
-    drawn = [each.value for each in drawing if isinstance(each, ast.Attribute)]
-    return any(isinstance(each, ast.Call) or tree.text(each) in computed for each in drawn)
+def value_of(name: str, statement: ast.AST) -> ast.expr | None:
+    """What a statement assigns to this: of `x, y = f(a), g(b)`, `y` is `g(b)`."""
+    return next(iter(values_of(name, statement)), None)
+
+
+def constants(source: Source, name: str) -> list[object]:
+    """The constants that the file gives to this name: None, a number."""
+    return [each.value for each in values_of(name, source.tree) if isinstance(each, ast.Constant)]
+
+
+def lines_of(source: Source, name: str, use: type[ast.expr_context]) -> set[int]:
+    """The lines of a file at which an expression is read, or gets a value."""
+    nodes = (each for each in ast.walk(source.tree) if isinstance(getattr(each, "ctx", None), use))
+    return {each.lineno for each in nodes if isinstance(each, ast.expr) and same_as(each, name)}
+
+
+def ending(node: ast.AST | None) -> str:
+    """`memory` of `self.memory["left"]`."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return last_name(node) if isinstance(node, ast.expr) else ""
+
+
+def last_part(name: str | None) -> str:
+    """The same, of what is written so."""
+    return ending(expression(name or ""))
+
+
+def calls_for(code: Code, effect: Effect) -> list[ast.Call]:
+    """The calls in it that do this."""
+    return [each for each in calls(code) if does(called_name(each), effect)]
+
+
+def owners(code: Code, effect: Effect) -> list[ast.expr]:
+    """The objects whose methods do this: `queue` of `queue.append(x)`."""
+    called = (each.func for each in calls_for(code, effect))
+    return [each.value for each in called if isinstance(each, ast.Attribute)]

@@ -19,7 +19,7 @@ from gradsan.source.bounded import inside
 from gradsan.source.disk import load, parsed
 from gradsan.source.file import Source
 from gradsan.source.names import targets
-from gradsan.source.tree import Loop, Scope, Statement, Tree, same_as
+from gradsan.source.tree import Loop, Scope, Statement, Tree, is_simple, same_as
 
 _tree_of = lru_cache(maxsize=32)(Tree)  # many diagnoses stand in one file
 
@@ -71,6 +71,27 @@ class Place:
     def below(self) -> list[Statement]:
         """Those of them that follow it."""
         return list(self.tree.below(self.statement))
+
+    @property
+    def own(self) -> list[Statement]:
+        """The simple statements of its function, in the order of the file."""
+        own = self.scope
+        return [each for each in self.tree.statements if is_simple(each) and self.tree.scope(each) is own]
+
+    @property
+    def own_above(self) -> list[Statement]:
+        """Those of them that begin in earlier lines."""
+        return [each for each in self.own if self.tree.line(each) < self.line]
+
+    @property
+    def own_below(self) -> list[Statement]:
+        """Those of them that begin in later lines."""
+        return [each for each in self.own if self.tree.line(each) > self.line]
+
+    @property
+    def questions(self) -> list[ast.If]:
+        """What may keep the statement from being run, in its file."""
+        return [each for each in self.tree.above(self.statement) if isinstance(each, ast.If)]
 
     @property
     def loops(self) -> list[Loop]:
@@ -223,6 +244,10 @@ class Program:
     def known(self, location: Location | None) -> list[Place]:
         """The same, without those that are not to be edited."""
         return list(filter(None, self.places(location)))
+
+    def trees(self, *locations: Location | None) -> list[Tree]:
+        """The files that they lead through, each once."""
+        return list(dict.fromkeys(place.tree for each in locations for place in self.known(each)))
 
     def inward(self, location: Location | None) -> list[Place]:
         """The same, innermost first."""

@@ -6,11 +6,12 @@ from itertools import chain
 
 from gradsan.facts.held import TENSOR
 from gradsan.fix.places.carried_between import cut_below, right_below_the_pass
+from gradsan.fix.reading.flow import ending, last_part
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.reading.revealing import held_below
-from gradsan.fix.reading.uses import cut_value
+from gradsan.fix.writing.cutting import cut_value
 from gradsan.fix.writing.drafting import Draft
-from gradsan.source.names import assigned_names, given, last_name, loaded_names, nodes, targets
+from gradsan.source.names import assigned_names, given, loaded_names, nodes, targets
 from gradsan.source.tree import Statement, Tree, is_simple
 
 _HOLDING = (ast.Name, ast.Attribute, ast.Subscript)
@@ -20,11 +21,7 @@ def where_it_passes(program: Program) -> Iterator[Draft]:
     """One place after the other: below the pass, then what bears its name, then whatever may stand for it."""
     if program.name is not None:
         yield from right_below_the_pass(program, program.name)
-    seen: set[ast.AST] = set()
-    for tree, node in _on_the_way(program):
-        if node in seen or _is_index(tree, node):
-            continue
-        seen.add(node)
+    for node, tree in {node: tree for tree, node in _on_the_way(program) if not _is_index(tree, node)}.items():
         draft = Draft()
         if isinstance(node, ast.stmt):
             yield from _below(program, tree, node)
@@ -34,26 +31,19 @@ def where_it_passes(program: Program) -> Iterator[Draft]:
 
 def _on_the_way(program: Program) -> Iterator[tuple[Tree, ast.expr | Statement]]:
     reading, creating = map(program.apart_from_the_pass, (program.diagnosis.enters, program.diagnosis.made))
-    last = _last_part(program.name)
-    for place in reading:
-        yield from ((place.tree, each) for each in read_by(place.statement) if _last_part(place.text(each)) == last)
+    last = last_part(program.name)
+    read = [(place.tree, each) for place in reading for each in read_by(place.statement)]
+    yield from (each for each in read if ending(each[1]) == last)
     for tree in dict.fromkeys(each.tree for each in (*creating, *reading)):
         yield from ((tree, each) for each in _put_into(tree, last))
-    for place in creating:
-        yield from ((place.tree, each) for each in _handed_on(place))
-    for place in reading:
-        yield from ((place.tree, each) for each in read_by(place.statement))
+    yield from ((place.tree, each) for place in creating for each in _handed_on(place))
+    yield from read
 
 
 def _is_index(tree: Tree, node: ast.AST) -> bool:
     """Whether it says which item is meant, as `task` of `losses[task]`: no graph leads through that."""
     inside = [node, *tree.above(node)]
     return any(isinstance(each, ast.Subscript) and each.slice in inside for each in inside)
-
-
-def _last_part(name: str | None) -> str:
-    """`memory` of `self.memory["left"]`."""
-    return "" if name is None else name.partition("[")[0].rpartition(".")[2]
 
 
 def read_by(statement: Statement) -> Iterable[ast.expr]:
@@ -71,31 +61,27 @@ def read_by(statement: Statement) -> Iterable[ast.expr]:
 def _put_into(tree: Tree, last: str) -> Iterator[ast.expr | Statement]:
     """What the statements of a file assign to a name, or to an item or attribute of that name."""
     for each in tree.statements:
-        written = [target for target in targets(each) if last and _last_part(tree.text(target)) == last]
-        if written and isinstance(each, ast.Assign | ast.AnnAssign) and each.value is not None:
+        if isinstance(each, ast.Assign | ast.AnnAssign) and each.value and last in map(ending, targets(each)):
             yield each.value if len(targets(each)) == 1 else each
 
 
 def _handed_on(creating: Place) -> Iterator[ast.expr | Statement]:
     """What a statement creates, and the statements below that give it to others or put it away."""
-    statement, tree = creating.statement, creating.tree
+    statement = creating.statement
     match statement:
         case ast.Return(value=ast.expr() as value) | ast.Assign(targets=[ast.Name() | ast.Attribute()], value=value):
             yield value
         case ast.Assign():
             yield statement
     names = assigned_names(statement)
-    own = [each for each in tree.statements if tree.scope(each) is creating.scope]
-    below = (each for each in own if tree.line(each) > creating.line and is_simple(each))
-    for read in chain.from_iterable(map(read_by, below)):
+    for read in chain.from_iterable(map(read_by, creating.own_below)):
         if loaded_names(read) & names and not isinstance(read, ast.Call):
             yield read
 
 
 def _below(program: Program, tree: Tree, statement: Statement) -> Iterator[Draft]:
     """What a statement assigns to several names, cut in the line below."""
-    place = program.place_at(tree.file, tree.line(statement), "")
-    for target in targets(statement) if place is not None else ():
-        name = tree.text(target)
-        if last_name(target) and place is not None:
-            yield from cut_below(program, place, statement, [name], held_below(program, tree, statement, name))
+    for name in filter(ending, targets(statement)):
+        written = tree.text(name)
+        held = held_below(program, tree, statement, written)
+        yield from cut_below(program, tree, statement, [written], held)
