@@ -103,12 +103,10 @@ def with_(machine: Machine, node: ast.With | ast.AsyncWith) -> str | None:
             if isinstance(context, Context):
                 _switch(machine, context, item.context_expr)
             if item.optional_vars is not None:
-                given = context.given if isinstance(context, Context) else None
-                machine.assign(item.optional_vars, given or context)
+                machine.assign(item.optional_vars, context)
         return machine.execute(node.body)
 
 
 def _switch(machine: Machine, context: Context, node: ast.expr) -> None:
-    if context.enables is not None:
-        machine.world.recording = context.enables
-        machine.world.silencer = None if context.enables else Cut(machine.site(node), context.how)
+    machine.world.recording = context.enables
+    machine.world.silencer = None if context.enables else Cut(machine.site(node), context.how)
