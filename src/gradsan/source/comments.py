@@ -8,10 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from gradsan.source.disk import NOTEBOOK
-from gradsan.source.file import Source, UnreadableSourceError, encoding_of, same_code, split_lines
-from gradsan.source.notebook_cells import UnusualNotebookError, with_program
-from gradsan.source.notebooks import parse_notebook
+from gradsan.source.disk import NOTEBOOK, parsed
+from gradsan.source.file import Source, same_code, split_lines
 
 _COMMENT = re.compile(
     r"#\s*(?:gradsan:\s*ignore(?P<all>\s*(?:\[(?P<codes>[^\]]*)\])?)|noqa:\s*(?P<noqa>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))"
@@ -44,10 +42,8 @@ def comments_of(file: str, content: bytes) -> list[Comment]:
         return []
     if not file.endswith(NOTEBOOK):
         return comments_in(file, content.decode(errors="replace"))
-    try:
-        return comments_in_cells(file, parse_notebook(file, content))
-    except UnreadableSourceError:
-        return []
+    notebook = parsed(file, content)
+    return [] if notebook is None else comments_in_cells(file, notebook)
 
 
 def comments_in_cells(file: str, notebook: Source) -> list[Comment]:
@@ -93,19 +89,20 @@ def commented(file: str, content: bytes, wanted: Mapping[Line, Iterable[str]]) -
 
     It stays as it is where it cannot be read, or its encoding does not lead back to the same bytes.
     """
-    try:
-        if file.endswith(NOTEBOOK):
-            return _commented_cells(parse_notebook(file, content), content, wanted)
-        encoding = encoding_of(content)
-        text = content.decode(encoding)
-    except (UnreadableSourceError, UnusualNotebookError, ValueError):
+    source = parsed(file, content)
+    if source is None:
         return content
-    new = with_comments(text, {line: codes for (_, line), codes in wanted.items()})
-    return new.encode(encoding) if text.encode(encoding) == content else content
+    lines = {source.line_in(cell, line): codes for (cell, line), codes in wanted.items()}
+    new = with_comments(source.text, {line: codes for line, codes in lines.items() if line not in source.typed})
+    if source.cells:
+        return _with_cells(source, content, new)
+    return new.encode(source.encoding) if source.content == content else content
 
 
-def _commented_cells(notebook: Source, content: bytes, wanted: Mapping[Line, Iterable[str]]) -> bytes:
-    """A magic takes no comment."""
-    lines = {notebook.line_in(cell, line): codes for (cell, line), codes in wanted.items()}
-    python = {line: codes for line, codes in lines.items() if line not in notebook.typed}
-    return with_program(content, notebook, split_lines(with_comments(notebook.text, python)))
+def _with_cells(notebook: Source, content: bytes, text: str) -> bytes:
+    from gradsan.source.notebook_cells import UnusualNotebookError, with_program
+
+    try:
+        return with_program(content, notebook, split_lines(text))
+    except UnusualNotebookError:
+        return content
