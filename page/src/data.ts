@@ -75,6 +75,7 @@ export interface Finding {
   readonly holder: string;
   readonly held: GraphMemory | null;
   readonly now: string;
+  readonly then: string;
   readonly about: readonly string[];
 }
 

@@ -106,12 +106,13 @@ export function headline(finding: Finding): HTMLElement {
 /** How much a problem that raises no error is about: as the run showed it, else as the report says. */
 function amountOf(finding: Finding): string {
   if (finding.held) return observed(finding.holder, finding.held);
-  return finding.now && `The problem concerns ${finding.now}.`;
+  return finding.now;
 }
 
+/** Why no fix was replayed. */
 function unreplayed(finding: Finding): string {
   if (finding.origin !== "run") return "This was read from the source: no run was recorded.";
-  if (finding.severity === "warning") return "No backward() failed, so that there was none to replay with a fix.";
+  if (finding.severity === "warning") return "No backward() failed, so there is none to replay with a fix.";
   return "The recorded run could not be replayed with a fix.";
 }
 
@@ -131,7 +132,7 @@ export function explanation(finding: Finding, details: Details | null): HTMLElem
     "article",
     { class: "explanation" },
     h("div", { class: "columns" }, left, right),
-    finding.fixes.length ? whatIf(finding.fixes, amountOf(finding), unreplayed(finding)) : null,
+    finding.fixes.length ? whatIf(finding.fixes, amountOf(finding), finding.then, unreplayed(finding)) : null,
     h(
       "details",
       { class: "card about" },

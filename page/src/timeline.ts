@@ -11,6 +11,7 @@ import {
   course,
   largestHolder,
   positions,
+  retaining,
   stacked,
   stretches,
   tellingMeasure,
@@ -102,13 +103,28 @@ function sampleSaid(sample: Sample, timeline: Timeline, measure: Measure): strin
   return `when backward() ${sample.number + 1} began, after ${count(sample.step, "step")}: ${parts.join("; ") || "nothing"}`;
 }
 
+/** What is seen in the drawing, what it is, and how much of it. */
+function entry(look: string, name: string, much: string): HTMLElement {
+  const box = { width: 15, height: 11, x: 0.5, y: 0.5, rx: 2 };
+  return h(
+    "li",
+    {},
+    svg("svg", { width: 16, height: 12, "aria-hidden": "true" }, svg("rect", { ...box, class: look })),
+    h("span", {}, name),
+    h("span", { class: "quiet" }, much),
+  );
+}
+
 function kept(most: number, measure: Measure): string {
   return measure === "ops" ? count(most, "op") : `about ${size(most)} of saved values`;
 }
 
 function verdict(timeline: Timeline, measure: Measure): DocumentFragment {
   const largest = largestHolder(timeline, measure);
-  if (!largest) return prose("Nothing of earlier steps was alive when a `backward()` began.");
+  if (!largest) {
+    const gone = retaining(timeline) ? ": what passes had kept was gone by then" : "";
+    return prose(`Nothing of earlier steps was alive when a \`backward()\` began${gone}.`);
+  }
   if (largest.name === timeline.holders[1])
     return prose(
       `When \`backward()\` ${largest.at.number + 1} began, the loss led to ${kept(largest.most, measure)} of earlier steps.`,
@@ -192,16 +208,13 @@ class View {
 
   private describe(): void {
     this.sentence.replaceChildren(verdict(this.timeline, this.measure));
+    const kept = retaining(this.timeline);
+    const often = `${this.timeline.left_out ? "at least " : ""}${count(kept, "time")}`;
     this.legend.replaceChildren(
       ...stacked(this.timeline, this.measure).map((each) =>
-        h(
-          "li",
-          {},
-          svg("svg", { width: 16, height: 12, "aria-hidden": "true" }, svg("rect", { width: 16, height: 12, rx: 2, class: look(each.holder) })),
-          h("span", {}, this.timeline.holders[each.holder] ?? ""),
-          h("span", { class: "quiet" }, `at most ${amount(this.measure, each.most)}`),
-        ),
+        entry(look(each.holder), this.timeline.holders[each.holder] ?? "", `at most ${amount(this.measure, each.most)}`),
       ),
+      ...(kept ? [entry("mark backward retaining", "a pass that keeps its graph", often)] : []),
     );
   }
 
@@ -379,7 +392,7 @@ class View {
       const box = { x: left, y: TOP, width, height: CHART + 34 + this.lanes.length * this.lane() };
       return svg("rect", { ...box, class: "left-out", "data-item": place });
     }
-    const kind = `mark ${item.kind}${item.event?.failed && item.kind !== "forward" ? " failed" : ""}${item.event?.retains ? " retaining" : ""}${width < 8 ? " thin" : ""}`;
+    const kind = `mark ${item.kind}${item.event?.failed && item.kind !== "forward" ? " failed" : ""}${item.event?.retains && item.kind !== "forward" ? " retaining" : ""}${width < 8 ? " thin" : ""}`;
     const above = top + this.lane() - LANE;
     const box = svg("rect", { x: left, y: above + 5, width, height: LANE - 10, rx: Math.min(4, width / 3), class: kind, "data-item": place });
     const name = item.event?.failed && item.kind !== "forward" ? "✗ fails" : item.ops === null ? "" : count(item.ops, "op");

@@ -98,6 +98,11 @@ export function largestHolder(timeline: Timeline, measure: Measure): { name: str
   return found;
 }
 
+/** How many of the passes that are known were asked to keep their graph. */
+export function retaining(timeline: Timeline): number {
+  return timeline.events.filter((each) => each.retains).length;
+}
+
 /** Runs of samples that follow one another; between two runs nobody looked, for a part of the run that can be seen. */
 export function stretches(samples: readonly Sample[], passes = 0): [number, number][] {
   const usual = median(samples.slice(1).map((each, place) => each.number - (samples[place]?.number ?? 0)));

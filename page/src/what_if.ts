@@ -126,17 +126,21 @@ export function observed(name: string, held: GraphMemory): string {
   return `${most}${freed}${growth}.`;
 }
 
-/** `now`: how much of the graph a problem that raises no error is about; `why`: why nothing was replayed, if so. */
-export function whatIf(fixes: readonly Fix[], now: string, why: string): HTMLElement {
+/**
+ * `now`: how much of the graph a problem that raises no error is about; `then`: what becomes of that with the fix;
+ * `why`: why nothing was replayed, if so.
+ */
+export function whatIf(fixes: readonly Fix[], now: string, then: string, why: string): HTMLElement {
   const isRun = fixes.some(isRehearsed);
+  const untold = isRun ? "" : `${why} How much would be held with a fix is not known.`;
   const passes = fixes.find((each) => each.fix.effects.seen)?.fix.effects.seen?.passes;
   const looked = passes && count(passes, "backward pass", "backward passes");
   return h(
     "div",
     { class: "card what-if" },
     h("h2", {}, "What if"),
-    now ? h("p", { class: "now" }, prose(now)) : null,
-    isRun ? null : h("p", { class: "now quiet" }, `${why} How much would be held with a fix is not known.`),
+    now ? h("p", { class: "now" }, prose(then ? `${now} ${then}` : now)) : null,
+    untold && !then ? h("p", { class: "now quiet" }, untold) : null,
     looked ? h("p", { class: "now quiet" }, `Of a fix that was run: as seen in the first ${looked}, with it and without.`) : null,
     isRun ? table(REHEARSED, fixes.map(row)) : table(PLAIN, fixes.map(plainRow)),
   );

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { Timeline, TimelineEvent } from "../src/data";
-import { course, largestHolder, positions, stacked, stretches, tellingMeasure } from "../src/timeline_items";
+import { course, largestHolder, positions, retaining, stacked, stretches, tellingMeasure } from "../src/timeline_items";
 
 function event(kind: TimelineEvent["kind"], step: number, number: number | null = null, created = 0): TimelineEvent {
   return { kind, line: 0, nth: 1, step, number, created, ops: null, retains: false, failed: false };
@@ -46,6 +46,12 @@ test("holders are stacked, and those that hold nothing left out", () => {
   ]);
   expect(tellingMeasure(run)).toBe("ops");
   expect(largestHolder(run, "ops")).toMatchObject({ name: "total", most: 6 });
+});
+
+test("passes that keep their graph are counted", () => {
+  const events = [event("backward", 0, 0), { ...event("backward", 1, 1), retains: true }, event("step", 1)];
+
+  expect(retaining(timeline({ events }))).toBe(1);
 });
 
 test("where nobody looked, nothing is drawn", () => {

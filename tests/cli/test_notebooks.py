@@ -85,6 +85,55 @@ def test_cells_are_edited_and_nothing_else(here: Here, name: str) -> None:
     assert here.codes() == []
 
 
+@pytest.mark.parametrize("comment", ["# gradsan: ignore[GS103] it is meant so", "# noqa: GS103"])
+def test_comment_silences_a_line_of_its_cell(here: Here, comment: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also when the answer is kept from the last check, and for `gradsan fix`; not that line of another cell."""
+    meant = LOOP.replace("    loss.backward()", f"    loss.backward()  {comment}")
+    here.write("train.ipynb", stored(IMPORTS, MODEL, meant))
+
+    assert here.codes() == here.codes() == []
+    assert Fixing(Wishes(paths=(Path("train.ipynb"),)), None).run() == 0
+    capsys.readouterr()
+
+    here.write("train.ipynb", stored(IMPORTS, MODEL, meant, MODEL, LOOP))
+    assert here.check("--format", "concise").stdout.startswith("train.ipynb:In[5]:6:5: GS103")
+
+
+def test_comment_that_silences_nothing_is_named_by_its_cell(here: Here) -> None:
+    """It would hide the next mistake."""
+    here.write("train.ipynb", stored(IMPORTS, "x = 1\ny = x  # gradsan: ignore[GS103]"))
+
+    assert "train.ipynb:In[2]:2: `# gradsan: ignore[GS103]` silences nothing" in here.check().stderr
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_comments_are_added_to_cells(here: Here, name: str) -> None:
+    """On the line of each finding, and no other byte changes."""
+    cells, place, _ = NOTEBOOKS[name]
+    file = here.write("train.ipynb", stored(*cells))
+    line = cells[2].splitlines()[int(place.split(":")[2]) - 1]
+
+    assert "1 finding silenced in 1 file" in here.check("--add-ignore").stderr
+
+    meant = cells[2].replace(line, f"{line}  # gradsan: ignore[{place[-5:]}]")
+    assert file.read_text(encoding="utf-8") == stored(*cells[:2], meant)
+    assert here.codes() == []
+
+
+def test_cell_that_takes_no_comment_is_named(here: Here) -> None:
+    """A cell that is stored in an unusual way is not rewritten."""
+    notebook = json.loads(stored(IMPORTS, MODEL, LOOP))
+    notebook["cells"][3]["source"] = [LOOP[:60], LOOP[60:]]
+    before = json.dumps(notebook)
+    file = here.write("train.ipynb", before)
+
+    said = here.check("--add-ignore").stderr
+
+    assert "0 findings silenced in 0 files" in said
+    assert "train.ipynb:In[3]:6 takes no comment" in said
+    assert file.read_text(encoding="utf-8") == before
+
+
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_patch_of_a_notebook_can_be_applied(here: Here, name: str) -> None:
     """It is a patch of the file as it is stored."""

@@ -197,6 +197,21 @@ def test_lines_stay_where_the_reader_has_them() -> None:
     assert [source.cell_of(line)[0] for line in lines.values()] == [1, 2, 3, 5]
 
 
+def test_comment_in_a_cell_silences_its_line(workshop: Workshop) -> None:
+    """When the notebook runs, and where a run is to prove a fix; near miss: the same line of another cell."""
+    meant = LEAK.replace("append(loss)", "append(loss)  # gradsan: ignore[GS301] few")
+    cells = ["import asyncio\n" + IMPORTS, meant, LEAK.replace("history", "losses")]
+    workshop.write("a.ipynb", stored(*cells))
+
+    ended = ran(workshop, "run", "a.ipynb")
+
+    assert "a.ipynb:In[3]:10  losses.append(loss)" in ended.stderr
+    assert "1 warning: GS301" in ended.stderr
+    workshop.write("a.ipynb", stored(*cells[:2]))
+    assert "nothing found" in ran(workshop, "run", "a.ipynb").stderr
+    assert "nothing found" in ran(workshop, "fix", "--verify", "a.ipynb").stderr
+
+
 def test_page_shows_cells(workshop: Workshop) -> None:
     """Source, graph and timeline count lines as the explanation does."""
     workshop.write("train.ipynb", stored(IMPORTS, MODEL, LOOP))

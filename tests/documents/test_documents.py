@@ -172,6 +172,16 @@ def _printed_by_programs() -> dict[str, str]:
     return {f"docs/myths/{name}.py": each.out for name, each in printed.items()}
 
 
+@pytest.mark.parametrize("form", sorted(PROJECT.glob(".github/ISSUE_TEMPLATE/*.yml")), ids=lambda each: each.stem)
+def test_issue_form_asks_for_a_report(form: Path) -> None:
+    """With it, whoever answers sees what gradsan saw, and of which versions."""
+    yaml = pytest.importorskip("yaml")
+    parts = {each["id"]: each for each in yaml.safe_load(form.read_text(encoding="utf-8"))["body"]}
+
+    assert "`gradsan run --format json train.py`" in parts["report"]["attributes"]["description"]
+    assert parts["report"]["validations"] == {"required": True}
+
+
 def test_every_page_has_its_place_on_the_site() -> None:
     """`make docs` finds links that lead nowhere; a page that nothing leads to, only this does."""
     navigation = (PROJECT / "mkdocs.yml").read_text(encoding="utf-8")

@@ -126,7 +126,7 @@ def test_file_whose_encoding_does_not_lead_back_is_left_alone(tmp_path: Path) ->
 
     with pytest.raises(ChangedFileError, match="without other changes"):
         edited_files([Edit("a.py", 3, 3, "loss.backward()", "pass")], tmp_path)
-    assert commented(content, {3: ["GS101"]}) == content
+    assert commented("train.py", content, {(None, 3): ["GS101"]}) == content
 
 
 @pytest.mark.parametrize(("line", "end_line"), [(1, 0), (0, 0), (2, 1), (9, 8)])

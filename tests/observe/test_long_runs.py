@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 import gradsan
+from gradsan.observe import passes
 from gradsan.observe.ledger import book, hoards
 from gradsan.observe.ledger.budget import Budget
 
@@ -198,3 +199,30 @@ def test_steps_that_were_not_reported_are_no_hoard(monkeypatch: pytest.MonkeyPat
         thread.join()
 
     assert not looked
+
+
+def averages_by_epoch() -> None:
+    """GS301: of a total that each epoch begins again."""
+    model, opt = learner()
+    for _ in range(8):
+        total = torch.zeros(())
+        for _ in range(15):
+            opt.zero_grad()
+            loss = model(torch.randn(5, 4)).square().mean()
+            loss.backward()
+            opt.step()
+            total = total + loss
+
+
+@pytest.mark.parametrize("share", [1e-9, 1e9], ids=["no time for other snapshots", "a snapshot of every pass"])
+def test_what_is_counted_does_not_hang_on_the_speed_of_a_machine(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Holders are searched at the same passes, whichever others were walked."""
+    monkeypatch.setattr(passes, "_SHARE", share)
+    monkeypatch.setattr(passes, "_SHARE_OF_NEW", share)
+
+    with gradsan.watch(quiet=True) as seen:
+        averages_by_epoch()
+
+    assert [each.message for each in seen.diagnoses] == [
+        "`total` keeps the graphs of 13 steps, and more with every step"
+    ]

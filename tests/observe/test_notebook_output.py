@@ -25,10 +25,11 @@ for x in torch.ones(40, 1, 3):
     opt.step()
     total += loss
 'the value of the cell'"""
+MEANT = SILENT.replace("total += loss", "total += loss  # gradsan: ignore[GS301] it is plotted")
 FAILING = "%%gradsan\nloss = cell(torch.ones(1, 3)).sum()\nloss.backward()\nloss.backward()"
 WATCHED = "import gradsan\nwith gradsan.watch() as seen:\n    cell(torch.ones(1, 3)).sum().backward()"
 SHOWN = "try:\n    loss.backward()\nexcept RuntimeError as caught:\n    found = gradsan.explain(caught)\nfound"
-CELLS = [LOAD, MODEL, STEP, STEP, SILENT, FAILING, WATCHED, SHOWN, "%unload_ext gradsan", "loss.backward()"]
+CELLS = [LOAD, MODEL, STEP, STEP, SILENT, FAILING, WATCHED, SHOWN, MEANT, "%unload_ext gradsan", "loss.backward()"]
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +81,11 @@ def test_silent_problems_of_one_cell_are_reported(outputs: dict[str, list[Any]])
     assert "1 problem found (40 backward passes, 40 steps)" in html
 
 
+def test_comment_in_a_cell_silences_its_line(outputs: dict[str, list[Any]]) -> None:
+    """As one in a file does."""
+    assert "nothing found (40 backward passes, 40 steps)" in html_of(outputs["In[9]"])
+
+
 def test_watched_cell_that_fails_is_explained_once(outputs: dict[str, list[Any]]) -> None:
     """And fails: a notebook that is run whole stops there."""
     first, shown, last = outputs["In[6]"]
@@ -96,6 +102,6 @@ def test_watch_and_diagnoses_show_themselves(outputs: dict[str, list[Any]]) -> N
 
 def test_nothing_is_left_after_unloading(outputs: dict[str, list[Any]]) -> None:
     """The error is PyTorch's own again."""
-    (error,) = outputs["In[10]"]
+    (error,) = outputs["In[11]"]
 
     assert "GS101" not in "".join(error.traceback)

@@ -1,8 +1,14 @@
 """A project while it is edited: what the editor's server keeps of it."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from gradsan.check.suppressions import silenced
+from gradsan.plug.edited_project import OneFile
 
 PROGRAM = """\
 import torch
@@ -32,3 +38,15 @@ def test_all_that_reading_takes_is_loaded_after_the_first_run(tmp_path: Path) ->
     )
 
     assert done.stdout == "[] 0\n"
+
+
+def test_comment_in_a_cell_holds_in_an_editor_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a notebook that is open, and was not saved."""
+    monkeypatch.chdir(tmp_path)
+    meant = PROGRAM.replace("backward()", "exp().backward(retain_graph=True)  # gradsan: ignore[GS302]")
+    cells = [{"cell_type": "code", "source": each} for each in ("import torch", meant)]
+
+    checked, comments = OneFile(str(tmp_path), "a.ipynb", {"a.ipynb": json.dumps({"cells": cells}).encode()}).answer()
+
+    assert [each.code for each in checked.diagnoses] == ["GS302"]
+    assert silenced(checked.diagnoses, {"a.ipynb": comments}).reported == ()

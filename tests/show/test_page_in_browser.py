@@ -195,12 +195,53 @@ def test_fixes_of_a_silent_problem_are_compared_too(tab: Tab, tmp_path: Path) ->
     assert tab.texts(".what-if .now") == [
         "The problem concerns 8,400 ops, which saved about 91.0 MB, freed or not.",
         (
-            "No backward() failed, so that there was none to replay with a fix. "
+            "No backward() failed, so there is none to replay with a fix. "
             "How much would be held with a fix is not known."
         ),
     ]
     assert tab.texts(".what-if thead th") == ["Fix", "Gradients", "Is there an edit?", "Verified"]
     assert tab.texts(".what-if tbody tr:first-child td") == ["stay as they are", "yes", "not tried"]
+
+
+@pytest.mark.parametrize(
+    ("passes", "said"),
+    [
+        (1, "1 backward pass left about 5.2 KB of saved values in memory"),
+        (20, "20 backward passes left about 5.2 KB of saved values each in memory"),
+    ],
+)
+def test_what_passes_kept_for_nobody_is_said(tab: Tab, tmp_path: Path, passes: int, said: str) -> None:
+    """It is gone when the next pass begins, so that no timeline shows it; with the fix there is none."""
+    fix = replace(LEAK.fixes[0], kind="remove-retain")
+    seen = {"retained_passes": passes, "saved_bytes": 5200}
+    file = tmp_path / "report.html"
+    file.write_text(html(report(replace(NEEDLESS, origin="run", evidence=seen, fixes=(fix,)))), encoding="utf-8")
+    tab.open(file)
+
+    now = f"In the run, {said}, until the last tensor that led to them was gone."
+    assert tab.texts(".what-if .now") == [f"{now} With the fix, each backward() frees them itself."]
+
+
+def test_pass_that_keeps_its_graph_has_a_mark_of_its_own(tab: Tab, tmp_path: Path) -> None:
+    """And only the pass: not the forward before it."""
+    timeline = RunTimeline(
+        passes=1,
+        steps=0,
+        lines=(EventLine(Frame("train.py", 1, "<module>"), "loss"),),
+        events=(TimelineEvent("backward", 0, 1, 0, 0, 3, 3, retains=True),),
+        left_out=0,
+        holders=("this step", "earlier"),
+        samples=(Sample(0, 0, (Share(0, 3, 3),)),),
+    )
+    tab.open(page_of(tmp_path, Details(sources=(), graphs=(), timeline=timeline)))
+    tab.click("[role=tab]", "Timeline")
+    tab.until("document.querySelectorAll('.lane-label').length > 0")
+
+    assert tab.texts(".timeline .sentence") == [
+        "Nothing of earlier steps was alive when a backward() began: what passes had kept was gone by then."
+    ]
+    assert tab.texts(".legend li") == ["this stepat most 3 bytes", "a pass that keeps its graph1 time"]
+    assert tab.run("document.querySelectorAll('.timeline-drawing .retaining').length") == 1
 
 
 def test_what_was_seen_of_a_fix_stands_beside_what_is_without_it(tab: Tab, tmp_path: Path) -> None:
@@ -371,10 +412,12 @@ def test_policy_stops_what_is_not_the_page_s_own(tab: Tab, tmp_path: Path) -> No
 
 
 def test_printed_page_hides_what_is_only_to_be_clicked(tab: Tab, tmp_path: Path) -> None:
-    """And shows all of the source, in light colours."""
-    tab.open(page_of(tmp_path))
+    """And shows all of the source, in light colours; of lines that are left out, how many."""
+    lines = tuple(f"x = {number}" for number in range(40, 80))
+    tab.open(page_of(tmp_path, Details(sources=(SourceText("train.py", 40, lines),), graphs=(), timeline=None)))
     tab.ask("Emulation.setEmulatedMedia", media="print")
 
+    assert tab.texts(".code > .gap") == ["⋯ 14 lines", "⋯ 17 lines"]
     assert tab.texts(".copy") == []
     assert tab.texts(".theme") == []
     assert tab.run("getComputedStyle(document.querySelector('.code')).maxHeight") == "none"

@@ -114,6 +114,15 @@ def test_report_is_part_of_its_page(scheme: Literal["light", "dark"], address: s
     assert {each for each in tab.requests if not each.startswith((address, "data:"))} == set()
 
 
+def test_pictures_keep_their_own_styles(address: str, tab: Tab) -> None:
+    """All of them are part of one page: no arrow of the first one goes through its words."""
+    _open(f"{address}/docs/how-it-works.html", tab)
+
+    words = "[...document.querySelectorAll('svg.life .from')].map((each) => each.getBoundingClientRect().right)"
+    arrow = "[...document.querySelectorAll('svg.life .edge')].find((each) => each.getAttribute('d') === 'M189 80V145')"
+    assert max(tab.run(words)) < tab.run(f"{arrow}.getBoundingClientRect().left")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 @pytest.mark.parametrize("page", SHOWN)

@@ -81,7 +81,7 @@ def test_comment_is_put_where_it_changes_nothing() -> None:
     """A line inside of a string takes none; line ends stay."""
     content = b'x = """\r\nb"""\r\ny = 1\r\n'
 
-    new = commented(content, {1: {"GS103"}, 3: {"GS301"}})
+    new = commented("x.py", content, {(None, 1): {"GS103"}, (None, 3): {"GS301"}})
 
     assert new == b'x = """\r\nb"""\r\ny = 1  # gradsan: ignore[GS301]\r\n'
     assert same_code(content.decode(), new.decode())

@@ -7,7 +7,7 @@ from gradsan.check.cache import Cache
 from gradsan.check.reading import Checked, check_content, read_content
 from gradsan.check.sifting import Sifting
 from gradsan.source.bounded import content_of, digest_of
-from gradsan.source.comments import Comment, comments_in
+from gradsan.source.comments import Comment, comments_of
 
 _WORTH_A_PROCESS = 24  # files; for fewer, starting more than one takes longer than it saves
 
@@ -111,12 +111,10 @@ class _Todo:
 
     def _note_comments(self, path: str, content: bytes) -> None:
         """Those that ask for silence."""
-        if not path.endswith(".py") or not _has_comments(content):
-            return
         from gradsan.facts.culprit import shown
 
         name = shown(path)
-        if found := comments_in(name, content.decode(errors="replace")):
+        if found := comments_of(name, content):
             self.outcome.comments[name] = found
             self._commented.add(path)
 
@@ -140,7 +138,3 @@ def _done(work: Callable[[str, bytes], Checked], path: str) -> Checked:
     except OSError as error:
         return Checked(path, problem=error.strerror or "it cannot be read")
     return replace(work(path, content), digest=digest_of(content))
-
-
-def _has_comments(content: bytes) -> bool:
-    return b"gradsan:" in content or b"noqa: GS" in content or b"noqa:GS" in content

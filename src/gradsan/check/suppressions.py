@@ -31,5 +31,5 @@ def _covering(diagnosis: Diagnosis, comments: Mapping[str, list[Comment]]) -> li
     """The comments on the lines of a diagnosis that speak of it."""
     each = diagnosis
     places = [place for place in (each.used, each.held, each.made, each.cut, each.changed, each.enters) if place]
-    beside = ((place.line, one) for place in places if place.cell is None for one in comments.get(place.file, ()))
-    return [comment for line, comment in beside if comment.covers(line, each.code.lower(), each.name)]
+    beside = ((place, one) for place in places for one in comments.get(place.file, ()))
+    return [one for place, one in beside if one.covers(place.cell, place.line, each.code.lower(), each.name)]

@@ -26,12 +26,12 @@ from gradsan.cli.output import say, write
 from gradsan.cli.progress import file_bar
 from gradsan.entry.screen import ColorChoice, screen_of
 from gradsan.errors import ChangedFileError, GradsanError
-from gradsan.facts.location import Location
+from gradsan.facts.location import Location, in_cell, line_of
 from gradsan.lifecycle.amounts import count
 from gradsan.report import Diagnosis
 from gradsan.show.harmless import neutral
 from gradsan.source.bounded import MOST, content_of, digest_of, inside
-from gradsan.source.comments import Comment, comments_in
+from gradsan.source.comments import Comment, comments_of
 
 _MOST_EDITED = 40  # findings; nobody reads the edits of more at once, and a count is the same in every run
 _SECONDS_FOR_EDITS = 30.0  # of the processor, should these be slow to make
@@ -156,7 +156,8 @@ class Check:
         everything = not (self.wishes.select or settings.select or self.wishes.ignore or settings.ignore)
         known = {name for each in all_causes() for name in (each.code.lower(), each.name)}
         for comment in unused:
-            where = f"{comment.file}:{comment.line}: `{shorten(comment.text, 80, placeholder='…')}`"
+            place = f"{in_cell(comment.file, comment.cell)}:{comment.line}"
+            where = f"{place}: `{shorten(comment.text, 80, placeholder='…')}`"
             unknown = [code for code in comment.codes if code not in known]
             if unknown:
                 self._say(f"{where}: there is no code {', '.join(each.upper() for each in unknown)}")
@@ -183,7 +184,7 @@ class Check:
     def _stdin(self, name: str) -> Outcome:
         content = sys.stdin.buffer.read(MOST + 1)
         checked = check_here(name, content)
-        comments = comments_in(name, content.decode("utf-8", errors="replace"))
+        comments = comments_of(name, content)
         return Outcome(1, 1, [checked], {name: comments} if comments else {})
 
     def _wanted(self, outcome: Outcome, settings: Settings) -> list[Diagnosis]:
@@ -218,21 +219,26 @@ class Check:
     def _add_ignores(self, reported: list[Diagnosis], outcome: Outcome) -> int:
         """Write the comments, into files of the folders that were named alone, which say what was checked."""
         from gradsan.check.diagnoses import main_place
-        from gradsan.source.comments import commented
+        from gradsan.source.comments import Line, commented
         from gradsan.source.writing import write as write_files
 
-        wanted: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+        wanted: dict[str, dict[Line, set[str]]] = defaultdict(lambda: defaultdict(set))
         for each in reported:
             place = main_place(each)
-            if place.cell is None and self._is_ours(place.file):
-                wanted[place.file][place.line].add(each.code)
+            if self._is_ours(place.file):
+                wanted[place.file][place.cell, place.line].add(each.code)
         before = {Path(file): content_of(file) for file in wanted}
         for file in wanted:
             if digest_of(before[Path(file)]) != outcome.digests.get(file):
                 raise ChangedFileError(f"{file!r} was changed meanwhile", "nothing was written; try again")
-        after = {Path(file): commented(before[Path(file)], lines) for file, lines in wanted.items()}
-        write_files({file: (before[file], content) for file, content in after.items() if content != before[file]})
-        self._say(f"{count(len(reported), 'finding')} silenced in {count(len(wanted), 'file')}")
+        after = {file: commented(file, before[Path(file)], lines) for file, lines in wanted.items()}
+        paths = {Path(file): (before[Path(file)], content) for file, content in after.items()}
+        changed = {path: texts for path, texts in paths.items() if texts[0] != texts[1]}
+        write_files(changed)
+        left = silenced(reported, {file: comments_of(file, content) for file, content in after.items()}).reported
+        self._say(f"{count(len(reported) - len(left), 'finding')} silenced in {count(len(changed), 'file')}")
+        for each in left:
+            self._say(neutral(f"{line_of(main_place(each))} takes no comment"))
         return 0
 
     def _is_ours(self, file: str) -> bool:

@@ -23,7 +23,8 @@ from gradsan.observe.guarding import attempt
 from gradsan.observe.observed import Observed
 from gradsan.observe.raised import Complain
 from gradsan.report import Diagnosis, RaisedError, Summary
-from gradsan.source.comments import comments_in
+from gradsan.source.comments import Comment, comments_in, comments_in_cells
+from gradsan.source.disk import notebook_at
 
 
 def diagnosed(observed: Observed, complain: Complain, began: float) -> tuple[Diagnosis, LiveEvidence]:
@@ -56,10 +57,17 @@ def concluded(
     )
     found = [each for each in silent_diagnoses(course, wants) if each.fingerprint not in known]
     files = {frame.file for each in found for frame in places_of(each)}
-    comments = {file: comments_in(file, "".join(linecache.getlines(file))) for file in files}
-    reported = silenced(found, comments).reported
+    reported = silenced(found, {file: _comments(file) for file in files}).reported
     silent = tuple(edited(each, complain, began) for each in reported)
     return Conclusion(summary, silent, course.timeline, course.graph)
+
+
+def _comments(file: str) -> list[Comment]:
+    """Those of a file, a cell or a notebook, as it was when it ran."""
+    notebook = notebook_at(file)
+    if notebook is not None:
+        return comments_in_cells(file, notebook)
+    return comments_in(file, "".join(linecache.getlines(file)))
 
 
 def edited(diagnosis: Diagnosis, complain: Complain, began: float, live: LiveEvidence = NOTHING_READ) -> Diagnosis:

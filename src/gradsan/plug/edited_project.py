@@ -21,7 +21,7 @@ from gradsan.cli.checking import Check, Wishes
 from gradsan.cli.output import say
 from gradsan.cli.rechecking import Rechecker
 from gradsan.report import Diagnosis, Fix
-from gradsan.source.comments import Comment, comments_in
+from gradsan.source.comments import Comment, comments_of
 from gradsan.source.disk import locate_import, reading_instead, said_by
 
 _MOST = 5_000  # files; an editor may have somebody's home open
@@ -60,7 +60,7 @@ class OneFile:
                 content = said_by(self.path)
             except OSError:  # it is gone
                 return Checked(self.path), []
-            comments = comments_in(self.path, content.decode(errors="replace"))
+            comments = comments_of(self.path, content)
             if not Sifting().is_worth_reading(self.path, content):
                 return Checked(self.path), comments
             return check_content(self.path, content), comments

@@ -17,6 +17,7 @@ import msgspec
 from gradsan.causes import cause
 from gradsan.facts.graph_memory import GraphMemory, held_under
 from gradsan.facts.location import Location, line_of
+from gradsan.lifecycle.amounts import count, size
 from gradsan.report import Details, Diagnosis, Fix, RaisedError, Report, Summary
 from gradsan.show.explained import memory
 from gradsan.show.harmless import decodable, harmless
@@ -83,7 +84,8 @@ class _Finding:
     notes: tuple[str, ...]
     holder: str  # the name that a silent problem is about; empty: none, or an error
     held: GraphMemory | None  # by that name, as the timeline of the run shows it
-    now: str  # how much of the graph a silent problem is about; empty: not known, or an error
+    now: str  # how much of the graph a silent problem is about, in a sentence; empty: not known, or an error
+    then: str  # what becomes of that with the fix; empty: not known
     about: tuple[str, ...]  # paragraphs on what kind of problem it is
 
 
@@ -148,8 +150,26 @@ def _finding(diagnosis: Diagnosis, details: Details | None) -> _Finding:
         notes=diagnosis.notes,
         holder=name,
         held=held_under(timeline.samples, timeline.holders, name) if timeline is not None and name else None,
-        now=memory(diagnosis) if diagnosis.severity == "warning" else "",
+        now=_now(diagnosis) if diagnosis.severity == "warning" else "",
+        then="With the fix, each `backward()` frees them itself." if _left_behind(diagnosis) else "",
         about=cause(diagnosis.code).explanation(),
+    )
+
+
+def _now(diagnosis: Diagnosis) -> str:
+    if left := _left_behind(diagnosis):
+        return f"In the run, {left}, until the last tensor that led to them was gone."
+    return f"The problem concerns {held}." if (held := memory(diagnosis)) else ""
+
+
+def _left_behind(diagnosis: Diagnosis) -> str:
+    """What passes kept and no other pass used: gone when the next begins, so no timeline shows it."""
+    passes, saved = (diagnosis.evidence.get(each) for each in ("retained_passes", "saved_bytes"))
+    if not (isinstance(passes, int) and isinstance(saved, int) and saved):
+        return ""
+    each = "" if passes == 1 else " each"
+    return (
+        f"{count(passes, 'backward pass', 'backward passes')} left about {size(saved)} of saved values{each} in memory"
     )
 
 

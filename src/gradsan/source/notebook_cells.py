@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gradsan.source.file import Source
+from gradsan.source.notebooks import as_typed, taken_apart
+
 _BLANK = re.compile(r"[ \t\r\n]*")
 _VALUE = json.JSONDecoder()
 Spans = dict[str, tuple[int, int]]
@@ -22,6 +25,16 @@ class _Line:
     start: int
     end: int  # behind the closing quote
     text: str  # with its line end
+
+
+def with_program(content: bytes, source: Source, lines: Sequence[str]) -> bytes:
+    """The notebook with these lines as its program: only lines that differ are written."""
+    changed = {
+        number: as_typed(source, [line.rstrip("\r\n") for line in new])
+        for number, old, new in taken_apart(source, lines)
+        if new != old
+    }
+    return with_cells(content, changed)
 
 
 def with_cells(content: bytes, changed: Mapping[int, Sequence[str]]) -> bytes:

@@ -9,8 +9,7 @@ from gradsan.report import Edit
 from gradsan.source.bounded import inside
 from gradsan.source.disk import load, parsed, said_by
 from gradsan.source.file import Source
-from gradsan.source.notebook_cells import UnusualNotebookError, with_cells
-from gradsan.source.notebooks import as_typed, taken_apart
+from gradsan.source.notebook_cells import UnusualNotebookError, with_program
 
 
 class OutsideError(GradsanError):
@@ -43,14 +42,8 @@ def _file(source: Source, content: bytes, edits: list[Edit]) -> bytes:
 
 def _notebook(source: Source, content: bytes, edits: list[Edit]) -> bytes:
     """Lines of some cells, and not another byte."""
-    lines = edited_source(source, edits)
-    changed = {
-        number: as_typed(source, [line.rstrip("\r\n") for line in new])
-        for number, old, new in taken_apart(source, lines)
-        if new != old
-    }
     try:
-        return with_cells(content, changed)
+        return with_program(content, source, edited_source(source, edits))
     except (UnusualNotebookError, UnicodeDecodeError) as error:
         raise ChangedFileError(f"{source.path!r} cannot be edited ({error})", "edit the cell by hand") from None
 

@@ -13,6 +13,7 @@ from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.holder_scan import LatestPass, Sighting, Timeline, sightings
 from gradsan.observe.ledger.passlines import Asked, Line
 from gradsan.observe.ledger.trimming import is_trimmed
+from gradsan.observe.notes import FIRST, Site
 
 # When live holders are searched: after so many passes; then later and later, but sooner if something is held, and
 # never so late that what begins in the middle of a run goes unseen.
@@ -47,16 +48,24 @@ class Holdings:
         self._gradients = gradients
         self._followed: dict[tuple[str, str], _Followed] = {}
         self._next_scan = _FIRST_SCAN
+        self._awaited: set[Site] = set()  # lines whose next pass is walked for the search
 
     def pass_begins(self, asked: Asked) -> None:
-        """Search the live holders, if that is due."""
+        """Search the live holders, if that is due.
+
+        What the present pass walks must be known. Where it was walked because there was time for it, it is not
+        taken: at which pass of a run is searched, and so how much is found, must not hang on the speed of a machine.
+        """
         note, passes = asked.note, self._run.process.passes
-        if passes.count <= self._next_scan:
+        if passes.count < self._next_scan:
             return
-        if note.seen is None:  # what the present pass walks must be known: have the next one walked
-            passes.look_at_next(note.site)
-        else:
+        is_awaited = note.site in self._awaited or note.step <= FIRST
+        if passes.count > self._next_scan and note.seen is not None and is_awaited:
+            self._awaited.clear()
             self._run.budget.spend(lambda: self._scan(asked.frame, LatestPass(passes.note(note).walks)))
+        else:
+            passes.look_at_next(note.site)
+            self._awaited.add(note.site)
 
     def close(self) -> None:
         """The last time, when all is over and nobody waits for it."""
