@@ -3,6 +3,7 @@
 import pytest
 
 from check.rules import Rule, check, codes
+from gradsan.check.reading import check_content
 
 RULES = [
     Rule(
@@ -589,3 +590,30 @@ def test_grad_leaves_the_op_of_its_input_alone() -> None:
     """`autograd.grad(y, h)` stops at `h`, whose own op is then whole; `backward(inputs=[h])` runs it."""
     assert codes("h = model(x).exp()\ng = torch.autograd.grad((h * h).sum(), h)\nh.mean().backward()") == []
     assert codes("h = model(x).exp()\n(h * h).sum().backward(inputs=[h])\nh.mean().backward()") == ["GS102"]
+
+
+def test_step_that_changed_what_a_pass_needs_is_the_one_before_it() -> None:
+    """Steps of the same optimizer that come after the failing pass have changed nothing for it."""
+    program = """\
+import torch
+from torch import nn
+
+model, head = nn.Linear(4, 4), nn.Linear(4, 1)
+opt = torch.optim.SGD([*model.parameters(), *head.parameters()], lr=0.1)
+x = torch.randn(8, 4)
+h = model(x)
+loss = head(h).mean()
+loss.backward(retain_graph=True)
+opt.step()
+loss.backward()
+for _ in range(9):
+    opt.zero_grad()
+    head(model(x)).mean().backward()
+    opt.step()
+"""
+
+    (found,) = check_content("program.py", program.encode()).diagnoses
+
+    assert found.code == "GS201"
+    assert found.changed is not None
+    assert found.changed.line == 10

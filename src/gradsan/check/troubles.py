@@ -35,7 +35,7 @@ class OldValue:
 
     failing: Pass
     op: Op
-    storage: Storage
+    storage: Storage  # as it was then
     found: dict[Op, Reached]
     doubt: int
 
