@@ -69,6 +69,10 @@ class Held:
         """Whether one of its forms is one of these."""
         return any(shape.kind in kinds for shape in self.shapes)
 
+    def is_always(self, kind: Kind) -> bool:
+        """Whether each of its forms is this."""
+        return bool(self.shapes) and all(shape.kind == kind for shape in self.shapes)
+
     def without(self, *kinds: Kind) -> "Held":
         """All other forms."""
         return Held(tuple(shape for shape in self.shapes if shape.kind not in kinds))

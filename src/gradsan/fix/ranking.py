@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from gradsan.causes import choosing
 from gradsan.causes.remedy import Sign
-from gradsan.facts.held import Held
 from gradsan.fix.kinds import can_be_written
 from gradsan.fix.kinds.reorder import takes_both_gradients
 from gradsan.fix.places.tried import built_on
@@ -146,11 +145,8 @@ def _is_filled_for_one_pass(program: Program) -> bool:
     if culprit is None:
         return False
     is_seen = emptied_beside(program) is not None or collected(program, culprit.name) is not None
-    return is_seen or _is_list(program.live.alive.held)
-
-
-def _is_list(held: Held | None) -> bool:
-    return held is not None and bool(held) and all(shape.kind == "list" for shape in held.shapes)
+    held = program.live.alive.held
+    return is_seen or (held is not None and held.is_always("list"))
 
 
 def _is_filled_by_hooks(program: Program) -> bool:
