@@ -49,6 +49,32 @@ loss = features.pow(2).mean()
 loss.backward()
 """,
     ),
+    "re-entrant checkpoint of what is given data alone": (
+        "z",
+        "a re-entrant checkpoint, none of whose inputs requires a gradient,",
+        """
+from torch.utils.checkpoint import checkpoint
+
+options = {"use_reentrant": True}
+net, x = nn.Linear(3, 3), torch.ones(2, 3)
+z = checkpoint(net, x, **options)  # cut
+loss = z.pow(2).mean()
+loss.backward()
+""",
+    ),
+    "a cut behind a checkpoint": (
+        "z",
+        "`.detach()`",
+        """
+from torch.utils.checkpoint import checkpoint
+
+net, x = nn.Linear(3, 3), torch.ones(2, 3)
+y = checkpoint(net, x, use_reentrant=False)
+z = y.tanh().detach()  # cut
+loss = z.pow(2).mean()
+loss.backward()
+""",
+    ),
     "function without recording": (
         "features",
         "`torch.inference_mode()`",
@@ -185,6 +211,7 @@ main()
 }
 
 
+@pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")  # which is what is to be explained
 @pytest.mark.parametrize(("name", "by", "program"), PROGRAMS.values(), ids=PROGRAMS)
 def test_cut_is_found(name: str, by: str, program: str, tmp_path: Path) -> None:
     """The line to change is not the one that raises."""

@@ -469,6 +469,19 @@ for x in data:
         ("scale.exp().item()",),
         ("scale.exp()",),
     ),
+    "a re-entrant checkpoint of what is given data alone": (
+        "attached",
+        """\
+from torch.utils.checkpoint import checkpoint
+block, head = nn.Sequential(nn.Linear(3, 4), nn.Tanh()), nn.Linear(4, 1)
+opt = torch.optim.SGD([*block.parameters(), *head.parameters()], 0.1)
+for x in data:
+    z = checkpoint(block, x, use_reentrant=True)
+    opt.zero_grad(); head(z).square().mean().backward(); opt.step()
+""",
+        ("z = checkpoint(block, x, use_reentrant=True)",),
+        ("z = checkpoint(block, x, use_reentrant=False)",),
+    ),
     "losses that are copied": (
         "attached",
         """\

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from gradsan.fix.kinds import Places
+from gradsan.fix.places.reentrant import not_reentrant
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
 from gradsan.fix.writing.expression_text import method
@@ -21,6 +22,9 @@ def _where_it_is_cut(program: Program) -> Iterator[Draft]:
     """At the line that cut it: the innermost one that says so."""
     for place in program.inward(program.diagnosis.cut):
         found = list(nodes(place.statement, into_functions=False)) if not hasattr(place.statement, "items") else []
+        if any(isinstance(each, ast.Call) and does(called_name(each), "checkpoints") for each in found):
+            yield from filter(None, [not_reentrant(program.trees(program.diagnosis.used, program.diagnosis.cut))])
+            return
         if any(isinstance(each, ast.Call) and _leaves_torch(called_name(each)) for each in found):
             return  # whatever goes into NumPy loses its history there
         drafts = [

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from gradsan.causes.remedy import Target
 from gradsan.fix.kinds import Places
 from gradsan.fix.places.cache_switch import asking_for_a_cache
+from gradsan.fix.places.reentrant import not_reentrant
 from gradsan.fix.reading.program import Program
 from gradsan.fix.writing.detaching import is_import
 from gradsan.fix.writing.drafting import Draft
-from gradsan.knowledge.effects import does
 from gradsan.source.arguments import with_argument
 from gradsan.source.imported import word_for
-from gradsan.source.names import called_name, nodes
 from gradsan.source.tree import Statement, Tree
 
 
@@ -22,14 +21,9 @@ def _set(program: Program) -> Iterator[Draft]:
 
 
 def _not_reentrant(program: Program) -> Iterator[Draft]:
-    """`use_reentrant=False` on every checkpoint of the files that the explanation speaks of."""
-    draft, found = Draft(), False
-    for tree in _trees(program):
-        for node in nodes(tree.module):
-            if isinstance(node, ast.Call) and does(called_name(node), "checkpoints"):
-                draft.replace(tree, node, with_argument(tree.text(node), "use_reentrant", "False"))
-                found = True
-    if found:
+    """Every checkpoint of the files that the explanation speaks of."""
+    draft = not_reentrant(_trees(program))
+    if draft is not None:
         yield draft
 
 

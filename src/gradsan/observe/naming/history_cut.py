@@ -4,9 +4,10 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from gradsan.knowledge.effects import does
 from gradsan.observe.naming.calling import is_library
 from gradsan.observe.naming.contexts import Unrecorded, switches, unrecorded
-from gradsan.observe.naming.cuts import GRADIENT, Cut, cut_at
+from gradsan.observe.naming.cuts import CHECKPOINT, GRADIENT, Cut, cut_at
 from gradsan.observe.naming.demands import Binding, Demand
 from gradsan.observe.naming.following import Follower
 from gradsan.observe.naming.selection import HOP, inputs
@@ -73,6 +74,9 @@ class _Cutting(Follower):
             wrapped = _Wrapping(self._stores).of(demand.node, demand.at)
             if wrapped is not None:
                 self._cut(demand, wrapped, _UNRECORDED, is_proved=True)
+        if isinstance(demand.node, ast.Call) and does(called_name(demand.node), "checkpoints"):
+            recorded_nothing = Cut(demand.node, (), CHECKPOINT, demand.node.lineno, "checkpoint")
+            self._cut(demand, recorded_nothing, _UNPROVED, is_proved=False)
         if cut is None:
             super()._resolve(demand)
             return

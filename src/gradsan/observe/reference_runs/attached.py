@@ -59,6 +59,7 @@ class Attached(Kept):
         _record_in_inference_mode()
         follow(self._call)
         self._require_gradients_of_what_optimizers_are_given()
+        self._run_what_is_checkpointed()
 
     @property
     def noted(self) -> Iterable[int]:
@@ -96,6 +97,21 @@ class Attached(Kept):
 
         kind: Any = Optimizer
         kind.add_param_group = added
+
+    def _run_what_is_checkpointed(self) -> None:
+        """A re-entrant checkpoint records nothing by itself; what it is given to run does."""
+        from torch.utils.checkpoint import CheckpointFunction
+
+        kind: Any = CheckpointFunction
+        checkpointed = kind.apply
+
+        def apply(function: Callable[..., Any], preserves: Any, *args: Any) -> Any:  # noqa: ANN401 # whatever it gives
+            if not self._place.leads_to(sys._getframe(1)):  # noqa: SLF001 # the stack
+                return checkpointed(function, preserves, *args)
+            self._attached += 1
+            return function(*args)
+
+        kind.apply = apply
 
     def _summed(self, function: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> Any:  # noqa: ANN401 # a tensor
         """A sum, and what is left of its terms."""
