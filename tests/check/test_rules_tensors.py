@@ -65,6 +65,50 @@ RULES = [
         """,
     ),
     Rule(
+        "what a statement switches off, or freezes, stays so for the iterations behind it",
+        "GS203",
+        found=(
+            """
+            def evaluate():
+                torch.set_grad_enabled(False)
+                return model(x).mean().item()
+            for epoch in range(3):
+                model(x).mean().backward()
+                evaluate()
+            """,
+            """
+            class Validation:
+                def on_epoch_end(self):
+                    torch.set_grad_enabled(False)
+                    print(model(x).mean())
+            callbacks = [Validation()]
+            for epoch in range(3):
+                loss = model(x).mean()
+                loss.backward()
+                for each in callbacks:
+                    each.on_epoch_end()
+            """,
+            """
+            head = torch.nn.Linear(3, 1)
+            for epoch in range(3):
+                loss = head(x).mean()
+                loss.backward()
+                for each in head.parameters():
+                    each.requires_grad_(False)
+            """,
+        ),
+        near_miss="""
+        def evaluate():
+            torch.set_grad_enabled(False)
+            score = model(x).mean().item()
+            torch.set_grad_enabled(True)
+            return score
+        for epoch in range(3):
+            model(x).mean().backward()
+            evaluate()
+        """,
+    ),
+    Rule(
         "a factor must not be changed between the product and the pass",
         "GS202",
         found=(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from gradsan.check.facts import stopped
 from gradsan.check.graph import DOUBTFUL, LIKELY, Pass
 from gradsan.check.stopped import Stopped
+from gradsan.check.troubles import NoGraph, Trouble
 from gradsan.check.world import World
 from gradsan.facts.incident import Edited, Incident, WithoutHistory
 
@@ -25,14 +26,21 @@ class Agreement:
         runs = _runs(world)
         troubles = [(getattr(each, "failing", None), each) for each in world.troubles]
         failing = [each for each, _ in troubles if each is not None]
-        for each in failing:  # what has no graph was not walked
-            runs.setdefault(each.number, (_calls(each), 1))
+        for one, each in troubles:  # what has no graph was not walked
+            if one is not None:
+                earlier = [calls for calls, _ in runs.values() if calls == _calls(one)]
+                runs.setdefault(one.number, (_calls(one), 1 + len(earlier) if _lasts(each) else 1))
         self.failed += [(None if one is None else runs[one.number], stopped(each, world)) for one, each in troubles]
         self.done |= {run for number, run in runs.items() if number not in {each.number for each in failing}}
 
     def stopped(self) -> list[Stopped]:
         """What failed, with its doubt: where the same pass ran on another path, it hangs on what was assumed."""
         return [_doubted(each) if run in self.done else each for run, each in self.failed]
+
+
+def _lasts(trouble: Trouble) -> bool:
+    """Whether a state of the program is the cause, which an earlier iteration left behind: no branch of this one."""
+    return isinstance(trouble, NoGraph) and trouble.cut.lasts
 
 
 def _runs(world: World) -> dict[int, Run]:

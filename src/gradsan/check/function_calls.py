@@ -114,16 +114,23 @@ def _entered(machine: Machine, function: Function, source: Source, call: Call, r
 
 def _follow(machine: Machine, function: Function, frame: Frame) -> Value:
     silent = next((each for each in function.decorators if does(each, "stops recording")), None)
-    with machine.recording_restored(), machine.within(frame):
-        if silent is not None:
+    with machine.within(frame):
+        if silent is None:
+            return _result(machine, function, frame)
+        with machine.recording_restored():
             machine.world.recording = False
             machine.world.silencer = Cut(frame.called or machine.site(function.node), f"`@{silent}`")
-        if isinstance(function.node, ast.Lambda):
-            return machine.evaluate(function.node.body)
-        if yields(function.node):
-            return _generate(machine, function.node, frame)
-        machine.execute(function.node.body)
-        return frame.returned or NONE
+            return _result(machine, function, frame)
+
+
+def _result(machine: Machine, function: Function, frame: Frame) -> Value:
+    """What its statements give back. A switch of recording that is none of a block's outlives them."""
+    if isinstance(function.node, ast.Lambda):
+        return machine.evaluate(function.node.body)
+    if yields(function.node):
+        return _generate(machine, function.node, frame)
+    machine.execute(function.node.body)
+    return frame.returned or NONE
 
 
 def _generate(machine: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> Value:

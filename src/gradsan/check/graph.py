@@ -264,6 +264,7 @@ class Cut:
     name: str | None = None  # the first name that the result was given
     gave: Pass | None = None  # the pass that gave it: a gradient, of which nobody asked for a graph
     mixed: bool = False  # since then it was joined with something that may have a graph
+    lasts: bool = False  # a state lost it that stays until somebody ends it: recording is off, a parameter frozen
 
 
 def leaves_in(ops: Iterable[Op]) -> set[Leaf]:

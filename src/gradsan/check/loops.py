@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable
 
 from gradsan.check.expressions import known_truth
-from gradsan.check.graph import Cut, LoopRun, redate
+from gradsan.check.graph import LoopRun, redate
 from gradsan.check.items import LONGEST_UNROLLED
 from gradsan.check.machine import Machine
 from gradsan.check.tables import STATEMENTS, entered
@@ -101,12 +101,7 @@ def with_(machine: Machine, node: ast.With | ast.AsyncWith) -> str | None:
         for item in node.items:
             context = machine.evaluate(item.context_expr)
             if isinstance(context, Context):
-                _switch(machine, context, item.context_expr)
+                machine.switch_recording(context, item.context_expr)
             if item.optional_vars is not None:
                 machine.assign(item.optional_vars, context)
         return machine.execute(node.body)
-
-
-def _switch(machine: Machine, context: Context, node: ast.expr) -> None:
-    machine.world.recording = context.enables
-    machine.world.silencer = None if context.enables else Cut(machine.site(node), context.how)

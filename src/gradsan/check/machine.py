@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from gradsan.check.call_frames import Frame
 from gradsan.check.choices import Choices, Policy
-from gradsan.check.graph import Code, LoopRun, Site, latest
+from gradsan.check.graph import Code, Cut, LoopRun, Site, latest
 from gradsan.check.project import Project
 from gradsan.check.tables import CALLEES, EXPRESSIONS, ITERABLES, OWNERS, RECEIVERS, STATEMENTS, TARGETS, WHOLES
-from gradsan.check.values import NONE, Value, ops_of
+from gradsan.check.values import NONE, Context, Value, ops_of
 from gradsan.check.world import World
 from gradsan.source.file import Source
 
@@ -217,6 +217,11 @@ class Machine:
             yield
         finally:
             self.frame = before
+
+    def switch_recording(self, context: Context, node: ast.expr, *, lasts: bool = False) -> None:
+        """From now on, graphs are recorded, or are not; `lasts`: no block ends it."""
+        self.world.recording = context.enables
+        self.world.silencer = None if context.enables else Cut(self.site(node), context.how, lasts=lasts)
 
     @contextmanager
     def recording_restored(self) -> Iterator[None]:

@@ -185,5 +185,6 @@ def _direct_leaves(value: Value) -> list[Leaf]:
 
 def _unrecorded(machine: Machine, node: ast.AST, ops: tuple[Op, ...], leaves: tuple[Leaf, ...]) -> Tensor:
     silencer = machine.world.silencer
-    lost = Cut(machine.site(node), "" if silencer is None else silencer.how, ops, leaves)
+    how, lasts = ("", False) if silencer is None else (silencer.how, silencer.lasts)
+    lost = Cut(machine.site(node), how, ops, leaves, lasts=lasts)
     return Tensor(cut=lost, created=lost.site)

@@ -61,7 +61,9 @@ def switch_as_asked(machine: Machine, call: Call) -> Value:
     match call:
         case Call(node=ast.Call(args=[test, *_]), arguments=[(value, _), *_]):
             enables = machine.choose(call.node, test) if value.truth is None else value.truth
-            return Context(enables=enables, how="`torch.set_grad_enabled(False)`")
+            context = Context(enables=enables, how="`torch.set_grad_enabled(False)`")
+            machine.switch_recording(context, call.node, lasts=True)
+            return context
     return Value()
 
 

@@ -185,7 +185,7 @@ class World:
         """Parameters are to receive gradients from now on, or none."""
         for leaf in leaves:
             leaf.requires = wanted
-            leaf.frozen = Cut(site, _FREEZING) if certain and not wanted else None
+            leaf.frozen = Cut(site, _FREEZING, lasts=True) if certain and not wanted else None
 
     def forget_gradients(self, leaves: Iterable[Leaf]) -> None:
         """Something that cannot be seen had the gradients in its hands: nothing more is claimed of them."""
