@@ -109,6 +109,38 @@ RULES = [
         """,
     ),
     Rule(
+        "a re-entrant checkpoint that is given nothing with a graph records nothing",
+        "GS203",
+        found=(
+            """
+            from torch.utils.checkpoint import checkpoint
+            block = torch.nn.Linear(3, 1)
+            loss = checkpoint(block, torch.ones(2, 3), use_reentrant=True).mean()
+            loss.backward()
+            """,
+            """
+            from torch.utils.checkpoint import checkpoint
+            embed, block = torch.nn.Linear(3, 3).requires_grad_(False), torch.nn.Linear(3, 1)
+            loss = checkpoint(block, embed(torch.ones(2, 3)), None, use_reentrant=True).mean()
+            loss.backward()
+            """,
+            """
+            from torch.utils.checkpoint import checkpoint
+            options = {"use_reentrant": True}
+            block = torch.nn.Linear(3, 1)
+            z = checkpoint(block, torch.ones(2, 3), **options)
+            z.square().mean().backward()
+            """,
+        ),
+        near_miss="""
+        from torch.utils.checkpoint import checkpoint
+        embed, block = torch.nn.Linear(3, 3), torch.nn.Linear(3, 1)
+        checkpoint(block, embed(torch.ones(2, 3)), use_reentrant=True).mean().backward()
+        checkpoint(block, torch.ones(2, 3), use_reentrant=False).mean().backward()
+        checkpoint(block, torch.ones(2, 3, requires_grad=True), use_reentrant=True).mean().backward()
+        """,
+    ),
+    Rule(
         "a factor must not be changed between the product and the pass",
         "GS202",
         found=(

@@ -6,6 +6,7 @@ from gradsan.causes.meaning import Meaning
 from gradsan.causes.remedy import Remedy, table
 from gradsan.facts.course import Course, CutOff, Unowned
 from gradsan.facts.doubt import LIKELY
+from gradsan.facts.incident import REENTRANT
 from gradsan.report import Culprit, FixKind
 
 _SHOWN = 4  # names of parameters
@@ -13,7 +14,7 @@ _CUTS: dict[str, str] = {
     "detach": "`detach()`",
     "data": "`.data`",
     "no-grad": "`torch.no_grad()`",
-    "checkpoint": "a re-entrant checkpoint, none of whose inputs requires a gradient,",
+    "checkpoint": REENTRANT,
     "number": "turning it into a number",
     "numpy": "the path through numpy",
     "new-tensor": "copying it into a new tensor",

@@ -227,6 +227,10 @@ class Edited:
         return max(self.doubt, SURE if self.proved else LIKELY)
 
 
+# What cut, in a clause, where a checkpoint was given nothing that it could be trained through.
+REENTRANT = "a re-entrant checkpoint, none of whose inputs requires a gradient,"
+
+
 @dataclass(frozen=True, slots=True)
 class WithoutHistory:
     """A pass was asked for on a tensor that no graph leads to."""

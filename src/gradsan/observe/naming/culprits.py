@@ -3,10 +3,20 @@
 from dataclasses import replace
 
 from gradsan.facts.culprit import Culprit, Named
-from gradsan.facts.incident import Donated, Edited, Incident, OpFact, Owners, Repetition, SecondPass, WithoutHistory
+from gradsan.facts.incident import (
+    REENTRANT,
+    Donated,
+    Edited,
+    Incident,
+    OpFact,
+    Owners,
+    Repetition,
+    SecondPass,
+    WithoutHistory,
+)
 from gradsan.observe.failure.scene import Scene
 from gradsan.observe.naming.carriers import carrier
-from gradsan.observe.naming.cuts import CHECKPOINT, COMPARISON, GRADIENT
+from gradsan.observe.naming.cuts import COMPARISON, GRADIENT
 from gradsan.observe.naming.found_edits import edit_behind
 from gradsan.observe.naming.inplace_layers import layer_behind
 from gradsan.observe.naming.line_names import Crossing
@@ -102,7 +112,7 @@ def _cut(incident: WithoutHistory, scene: Scene) -> tuple[Incident, Named | None
 
 
 def _clause(written: str) -> str:
-    return written if written in (CHECKPOINT, COMPARISON, GRADIENT) else f"`{written}`"
+    return written if written in (COMPARISON, GRADIENT, REENTRANT) else f"`{written}`"
 
 
 def _named(subject: Subject | None) -> Named | None:

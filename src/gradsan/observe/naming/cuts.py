@@ -12,7 +12,6 @@ from gradsan.observe.naming.selection import inputs
 from gradsan.source.stores import called_line, last_line, spelled
 
 COMPARISON = "a comparison"
-CHECKPOINT = "a re-entrant checkpoint, none of whose inputs requires a gradient,"
 _CREATE = 4  # the place of `create_graph` among the arguments
 GRADIENT = "`autograd.grad` without `create_graph=True`"
 

@@ -4,10 +4,11 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from gradsan.facts.incident import REENTRANT
 from gradsan.knowledge.effects import does
 from gradsan.observe.naming.calling import is_library
 from gradsan.observe.naming.contexts import Unrecorded, switches, unrecorded
-from gradsan.observe.naming.cuts import CHECKPOINT, GRADIENT, Cut, cut_at
+from gradsan.observe.naming.cuts import GRADIENT, Cut, cut_at
 from gradsan.observe.naming.demands import Binding, Demand
 from gradsan.observe.naming.following import Follower
 from gradsan.observe.naming.selection import HOP, inputs
@@ -75,7 +76,7 @@ class _Cutting(Follower):
             if wrapped is not None:
                 self._cut(demand, wrapped, _UNRECORDED, is_proved=True)
         if isinstance(demand.node, ast.Call) and does(called_name(demand.node), "checkpoints"):
-            recorded_nothing = Cut(demand.node, (), CHECKPOINT, demand.node.lineno, "checkpoint")
+            recorded_nothing = Cut(demand.node, (), REENTRANT, demand.node.lineno, "checkpoint")
             self._cut(demand, recorded_nothing, _UNPROVED, is_proved=False)
         if cut is None:
             super()._resolve(demand)
