@@ -81,6 +81,29 @@ def test_step_stays_where_gradients_are_cleared_between_the_passes(tmp_path: Pat
     assert not reordered(tmp_path, IN_A_ROW.replace("        loss = ", "        opt.zero_grad()\n        loss = "))
 
 
+def test_call_with_other_arguments_is_no_step_made_again(tmp_path: Path) -> None:
+    """A method that clears, passes and steps is called once for each optimizer."""
+    source = """\
+class Agent:
+    def descend(self, opt, loss):
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+    def update(self, x):
+        first, second = self.losses(x)
+        self.descend(self.critic_opt, first)
+        self.descend(self.actor_opt, second)
+"""
+    case = Case(tmp_path, source)
+    made = case.at("first, second", function="Agent.update")
+    changed = case.at("self.descend(self.critic_opt", "opt.step()", function="Agent.update", inner="Agent.descend")
+    used = case.at("self.descend(self.actor_opt", "loss.backward()", function="Agent.update", inner="Agent.descend")
+    diagnosis = case.diagnosis("GS201", "second", made=made, changed=changed, used=used)
+
+    assert not takes_both_gradients(case.program(diagnosis))
+
+
 PROGRAM = """\
 import torch
 torch.manual_seed(0)

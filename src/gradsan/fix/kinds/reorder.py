@@ -16,7 +16,7 @@ from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
 from gradsan.knowledge.effects import does, touches_gradients
 from gradsan.source.names import assigned_names, call_of, called_name, calls, loaded_names, nodes, targets
-from gradsan.source.tree import Statement, Tree, is_simple
+from gradsan.source.tree import Statement, Tree, is_simple, same
 
 
 def _above_the_earlier_pass(program: Program) -> Iterator[Draft]:
@@ -215,7 +215,9 @@ def _clearings(step: Statement, between: list[Statement]) -> list[Statement]:
 
 
 def _is_same_call(one: Statement, other: Statement) -> bool:
-    return _called(one) is not None and _called(one) == _called(other)
+    """Whether both ask the same of the same object, with the same arguments."""
+    ours, theirs = call_of(one), call_of(other)
+    return ours is not None and theirs is not None and same(ours, theirs)
 
 
 def _called(statement: Statement) -> tuple[str, str] | None:
