@@ -4,13 +4,11 @@ import logging
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
 
-from gradsan.entry.production import BadBudgetError, Production, room_of
+from gradsan.entry.production import BadBudgetError, room_of
 from gradsan.observe.sanitizer import Sanitizer
 from gradsan.plug.listeners import to_logger
 from gradsan.report import Diagnosis
@@ -112,26 +110,6 @@ def test_logger_is_given_the_explanation(caplog: pytest.LogCaptureFixture) -> No
     assert (record.name, record.levelno) == ("job", logging.WARNING)
     assert record.getMessage().startswith("GS301 graph-leak: `losses` keeps graphs")
     assert vars(record)["gradsan"] is FOUND
-
-
-@pytest.mark.parametrize(("notes", "is_said"), [(1_000, False), (1_000_000, True)])
-def test_budget_that_cannot_be_held_is_said_once(
-    notes: int,
-    is_said: bool,  # noqa: FBT001 # a parameter of the test
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """What is noted of each step cannot rest: of very short steps it takes more than the whole budget."""
-    session: Any = SimpleNamespace(sanitizer=SimpleNamespace(noted=notes))
-    production = Production(session, lambda _: None, 0.005)
-    production._say_what_is_not_held()  # noqa: SLF001 # at a rest, but too early
-    production._began -= 20  # noqa: SLF001 # seconds
-
-    for _ in range(2):
-        production._say_what_is_not_held()  # noqa: SLF001 # at later ones
-
-    said = capsys.readouterr().err
-    assert said.count("is not held") == is_said
-    assert not is_said or "the budget of 0.50% is not held" in said
 
 
 def test_nothing_is_charged_at_rest_but_what_was_noted() -> None:

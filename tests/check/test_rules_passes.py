@@ -617,3 +617,28 @@ for _ in range(9):
     assert found.code == "GS201"
     assert found.changed is not None
     assert found.changed.line == 10
+
+
+def test_parameter_that_is_changed_by_hand_is_to_be_changed_later() -> None:
+    """Not a copy of it, which the network would never see; a step that comes later has nothing to do with it."""
+    program = """\
+import torch
+from torch import nn
+
+model = nn.Linear(4, 4)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for batch in torch.randn(9, 8, 4):
+    loss = model(batch.requires_grad_()).mean()
+    with torch.no_grad():
+        model.weight.clamp_(min=0.0)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+    (found,) = check_content("program.py", program.encode()).diagnoses
+
+    assert found.code == "GS202"
+    assert found.changed is not None
+    assert found.changed.line == 9
+    assert found.fixes[0].kind == "reorder"

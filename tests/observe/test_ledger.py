@@ -7,7 +7,9 @@ import pytest
 import torch
 
 import gradsan
+from gradsan.facts.location import Frame
 from gradsan.observe.ledger import gradients, hoards, unreached
+from gradsan.observe.ledger.wording import optimizer_at
 from observe.watched_programs import (
     EXPECTED,
     Program,
@@ -157,3 +159,19 @@ def test_device_is_asked_what_was_there_before_the_pass(program: Program, monkey
         program()
 
     assert [each.code for each in watch.diagnoses] == EXPECTED[program]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("loss.backward(); opt.step()", "opt"),
+        ("scaler.step(opt)", "opt"),
+        ("first.step(); second.step()", None),
+    ],
+)
+def test_optimizer_has_the_name_of_what_steps_on_its_line(tmp_path: Path, line: str, name: str | None) -> None:
+    """Where several step there, which of them it is cannot be told by the line."""
+    file = tmp_path / "train.py"
+    file.write_text(f"{line}\n")
+
+    assert optimizer_at(Frame(str(file), 1, "train")) == name

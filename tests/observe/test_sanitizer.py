@@ -19,6 +19,7 @@ from gradsan.observe import (
     graph_snapshot,
     guarding,
     import_hook,
+    own_work,
     passes,
     private,
     process,
@@ -38,8 +39,8 @@ AGAIN = "Trying to backward through the graph a second time"
 # Every step that gradsan takes inside a program, from its installation to an explanation.
 STEPS: dict[str, tuple[Any, str]] = {
     "graph_snapshot for private names": (sanitizer, "private"),
-    "keeps the compiler away": (sanitizer, "stay_out"),
-    "switches the compiler": (sanitizer, "compiler_switch"),
+    "keeps the compiler away": (own_work, "stay_out"),
+    "switches the compiler": (own_work, "compiler_switch"),
     "prepares the notes of passes": (process, "Passes"),
     "prepares the notes of steps": (process, "Steps"),
     "begins to record": (recorder.LineRecorder, "start"),

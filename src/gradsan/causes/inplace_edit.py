@@ -131,10 +131,12 @@ gates.sum().backward()
     @classmethod
     def kinds(cls, incident: Incident) -> tuple[FixKind, ...]:
         """The best first."""
-        if not isinstance(incident, Edited) or incident.value is None:
+        if not isinstance(incident, Edited):
             return ("clone",)
         if any(each.is_leafs for each in incident.suspects):  # it has to change for good, where everybody sees it
             return ("reorder", "clone")
+        if incident.value is None:
+            return ("clone",)
         return ("clone", "reorder") if incident.value.op is None else ("clone",)
 
 

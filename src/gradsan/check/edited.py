@@ -10,24 +10,25 @@ from gradsan.check.stopped import Stopped, op_fact, pass_fact, weighed_by
 from gradsan.check.troubles import OldValue
 from gradsan.check.walking import Reached, path_to
 from gradsan.check.world import World
-from gradsan.facts.incident import Edited, GraphPath, When
+from gradsan.facts.incident import Edited, GraphPath, Suspect, When
 
 
 def edited(trouble: OldValue, world: World) -> Stopped:
     """The facts, and the name of what was changed or carried over."""
-    storage, op, failing = trouble.storage, trouble.op, trouble.failing
+    op, failing = trouble.op, trouble.failing
     path = path_to(op, trouble.found)
     changed = max((number for number in world.updates if number < failing.number), default=0)
     incident = Edited(
         failing=pass_fact(failing, world),
         saver=op_fact(op),
-        by_optimizer=storage.by is not None,
-        optimizer=storage.by,
-        changed=stack_of(storage.edited),
+        by_optimizer=trouble.by is not None,
+        optimizer=trouble.by,
+        changed=stack_of(trouble.edited),
         when=_when(op, failing),
         path=GraphPath(),
         made=op_fact(op),
         enters=None,
+        suspects=_of_leaf(trouble, world),
         proved=True,
         retained=next((stack_of(each.site) for each in reversed(op.walked) if each.retains), ()),
         joined=_is_joined(trouble, changed, world),
@@ -35,8 +36,15 @@ def edited(trouble: OldValue, world: World) -> Stopped:
         again=bool(leaves_in(each for each in trouble.found if each.number > changed)),
         doubt=weighed_by(trouble.doubt, failing, *path),
     )
-    name = None if storage.by is not None or storage.edited is None else _changed_name(storage.edited.node)
+    name = None if trouble.by is not None or trouble.edited is None else _changed_name(trouble.edited.node)
     return Stopped(incident, label_for(name) or _crossing(path, trouble.found, failing))
+
+
+def _of_leaf(trouble: OldValue, world: World) -> tuple[Suspect, ...]:
+    """The op that saved it, where that is a parameter: its change is to last."""
+    trained = {leaf for each in world.optimizers for leaf in each.owned}
+    leaf = next((each for each in {*trouble.op.leaves, *trained} if each.storage is trouble.storage), None)
+    return () if leaf is None else (Suspect(op_fact(trouble.op), is_leafs=True, is_trained=leaf in trained),)
 
 
 def _when(op: Op, failing: Pass) -> When:
@@ -60,7 +68,7 @@ def _is_joined(trouble: OldValue, changed: int, world: World) -> bool:
     Where they lie behind what was changed, as a generator behind its critic, they are trained through it. What has used
     them before the step would lose its graph with the rest.
     """
-    ours = {leaf for each in world.optimizers if each.name == trouble.storage.by for leaf in each.owned}
+    ours = {leaf for each in world.optimizers if each.name == trouble.by for leaf in each.owned}
     theirs = {leaf for each in world.optimizers for leaf in each.owned} - ours
     using = _using(ours, trouble)
     others = _using(theirs, trouble) - using

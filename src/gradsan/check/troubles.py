@@ -35,7 +35,9 @@ class OldValue:
 
     failing: Pass
     op: Op
-    storage: Storage  # as it was then
+    storage: Storage
+    edited: Site | None  # where, before this pass: others may have written into it since
+    by: str | None  # the optimizer whose step it was
     found: dict[Op, Reached]
     doubt: int
 

@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass, field, replace
 
 from gradsan.check.graph import (
@@ -324,8 +323,9 @@ def _captured_trouble(done: Pass, doubt: int, inner: Walk) -> SecondWalk | None:
 def _old_values(done: Pass, op: Op, found: dict[Op, Reached]) -> Iterator[OldValue]:
     """A pass comes to values that were changed: by an optimizer, or by hand where that is seen and not guessed."""
     doubt = _doubt(op, found)
-    changed = (storage for storage, version in op.saved if storage.version != version)
-    yield from (OldValue(done, op, copy(each), found, doubt) for each in changed if each.by is not None or not doubt)
+    for storage, version in op.saved:
+        if storage.version != version and (storage.by is not None or not doubt):
+            yield OldValue(done, op, storage, storage.edited, storage.by, found, doubt)
 
 
 def _doubt(op: Op, found: dict[Op, Reached]) -> int:

@@ -8,11 +8,11 @@ import atexit
 import logging
 import os
 import re
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from gradsan.entry.turns import Turns
 from gradsan.errors import GradsanError
 from gradsan.observe.footprint import bytes_held
 from gradsan.observe.guarding import attempt, say, shown
@@ -28,8 +28,6 @@ _LARGEST = 0.5
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*([KMG])B\s*", re.IGNORECASE)
 _UNITS = {"K": 10**3, "M": 10**6, "G": 10**9}
 _SMALLEST = 2 * 10**6  # bytes: with less, the lines of one thread have no room
-_NOTE = 2e-6  # seconds: about what noting a line, a pass or a step takes between the ops of a program
-_SETTLED = 10.0  # seconds, before which nothing is said of the budget
 _LEVELS = {"error": logging.ERROR, "warning": logging.WARNING}
 
 
@@ -71,12 +69,12 @@ class Production:
     def __init__(self, session: "Session", listener: Listener, share: float, room: int | None = None) -> None:
         self._session = session
         self._share = share
-        self._began = time.perf_counter()
-        self._has_said = False  # that the share cannot be kept
+        self._turns = Turns(session.sanitizer, share)
         self._room = room  # bytes that the notes may take
         self._listener = listener
         self._process = os.getpid()
-        self._seen: set[str] = set()  # fingerprints of what was found the last time
+        self._latest: Sequence[Diagnosis] = ()  # what was found the last time
+        self._seen: set[str] = set()  # its fingerprints
         self._reported: set[str] = set()
         self._at_exit = partial(attempt, self._end, _unreported)
 
@@ -90,32 +88,26 @@ class Production:
         """The program is over, or is watched no longer; what its forks do is not reported."""
         atexit.unregister(self._at_exit)
         if os.getpid() == self._process and self._session.has_seen_passes:
-            self._tell(self._session.conclude(self._reported).silent)
+            self._tell(
+                self._latest if self._session.sanitizer.is_away else self._session.conclude(self._reported).silent
+            )
 
     def _look(self) -> None:
         if os.getpid() != self._process:
             return
-        self._say_what_is_not_held()
-        found = self._session.conclude_so_far(self._reported).silent
-        seen, self._seen = self._seen, {each.fingerprint for each in found}
-        self._tell([each for each in found if each.fingerprint in seen])
+        self._latest = self._session.conclude_so_far(self._reported).silent
+        seen, self._seen = self._seen, {each.fingerprint for each in self._latest}
+        self._tell(each for each in self._latest if each.fingerprint in seen)
         if self._room is not None and bytes_held(self._session.sanitizer) > self._room:
             self._end()
             say("silent problems are no longer looked for: the notes take more memory than is allowed")
-
-    def _say_what_is_not_held(self) -> None:
-        """What has to be noted in every step, because any may fail, can be more than the whole budget; once."""
-        gone_by = time.perf_counter() - self._began
-        noted = self._session.sanitizer.noted * _NOTE / gone_by
-        if noted > self._share and gone_by > _SETTLED and not self._has_said:
-            self._has_said = True
-            say(
-                f"the budget of {self._share:.2%} is not held: noting each pass, step and line cannot rest, and takes "
-                f"about {noted:.0%} of the time; all else rests"
-            )
+        else:
+            self._turns.rests()
 
     def _tell(self, found: Iterable[Diagnosis]) -> None:
         for each in found:
+            if each.fingerprint in self._reported:
+                continue
             self._reported.add(each.fingerprint)
             try:
                 self._listener(each)

@@ -32,10 +32,20 @@ class Attention:
         """What it returns; the time that it takes counts."""
         return work() if self._budget is None else self._budget.charge(work)
 
+    def pay(self, seconds: float) -> None:
+        """What the time between two ops was taken for that no clock was read for."""
+        if self._budget is not None:
+            self._budget.pay(seconds)
+
+    @property
+    def debt(self) -> float:
+        """Seconds that were taken beyond what is earned by now; below zero: so many are left."""
+        return 0.0 if self._budget is None else self._budget.debt
+
     @property
     def is_spent(self) -> bool:
         """Whether it has to rest, whatever is waited for."""
-        return self._budget is not None and self._budget.debt > 0
+        return self.debt > 0
 
     def to_rest(self, so_far: int) -> int:
         """How many events like those so far have to go by until there is time for a search again; 0: there is."""

@@ -5,8 +5,10 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TypeVar
 
+from gradsan.observe.compilation import stay_out
 from gradsan.observe.gc_pause import collector_at_rest, observers_at_rest
 from gradsan.observe.guarding import attempt, shown
+from gradsan.observe.private import compiler_switch, override_switch
 
 T = TypeVar("T")
 
@@ -19,8 +21,13 @@ class OwnWork:
     def __init__(self, hear: Callable[[str], None]) -> None:
         self._hear = hear
         self._complaints: set[str] = set()
-        self.switch_compiler: Callable[[object], object] = lambda _: None
-        self.without_overrides: Callable[[], AbstractContextManager[object]] = nullcontext
+        self._switch_compiler: Callable[[object], object] = lambda _: None
+        self._without_overrides: Callable[[], AbstractContextManager[object]] = nullcontext
+
+    def begin(self) -> Callable[[], None]:
+        """Keep the compiler and whatever overrides functions of torch away; what is returned ends that."""
+        self._switch_compiler, self._without_overrides = compiler_switch(), override_switch()
+        return stay_out()
 
     def report(self, line: str) -> None:
         """Say it, if anybody can be reached: stderr may be closed."""
@@ -57,12 +64,12 @@ class OwnWork:
 
         Nor is its reading of tensors shown to `__torch_function__` of a class or a mode of the program's.
         """
-        compiler = self.switch_compiler(None)
+        compiler = self._switch_compiler(None)
         try:
-            with self.without_overrides():
+            with self._without_overrides():
                 return act()
         finally:
-            self.switch_compiler(compiler)
+            self._switch_compiler(compiler)
 
     def undisturbed(self, act: Callable[[], T]) -> T:
         """The same, for what takes its time: the program's own tracer is not to run in every line of it."""

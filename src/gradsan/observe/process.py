@@ -43,10 +43,10 @@ class Process:
         where, number = self.began
         return number if thread == where else 0
 
-    def followed_by(self, attention: Attention, apart: Apart) -> "Process":
-        """The same one, of which nothing is counted yet; the passes so far are known as earlier ones."""
+    def followed_by(self, attention: Attention, apart: Apart, *, is_gapless: bool) -> "Process":
+        """The same one, of which nothing is counted yet; where no pass went unnoted, those so far are earlier ones."""
         passes = self.passes
-        earlier = passes.earlier_now()
+        earlier = passes.earlier_now() if is_gapless else []
         passes.leave()
         self.recorder.when_stopped.clear()  # of those that read the log so far
         return _noted(self.recorder, passes.counter, passes.running_pass, attention, apart, earlier, self.is_detailed)

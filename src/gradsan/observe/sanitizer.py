@@ -7,14 +7,14 @@ from functools import partial
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
+from gradsan.observe.absence import Absence, asked_in, in_seconds, returning_engine
 from gradsan.observe.attention import Attention
-from gradsan.observe.compilation import stay_out
 from gradsan.observe.guarding import say
 from gradsan.observe.ledger.keeper import Keeper
 from gradsan.observe.log.recorder import LineRecorder
 from gradsan.observe.notes import Begun
 from gradsan.observe.own_work import OwnWork
-from gradsan.observe.private import compiler_switch, is_tracing, override_switch, private
+from gradsan.observe.private import is_tracing, private
 from gradsan.observe.process import Process, noted
 from gradsan.observe.raised import Explain, explain_nothing, raised_elsewhere, raised_in_pass
 from gradsan.observe.watched_engine import Asked, Engine, watched_engine
@@ -27,6 +27,7 @@ _MISSED = 3  # passes and steps that are not noted, before none is
 _LINES_OF_MEMORY, _STEPS_OF_MEMORY = 2, 8  # lines have half of what is allowed, steps an eighth
 
 _UNEXPLAINED = "an error is not explained"
+_SEARCHED_NO_MORE = "silent problems are no longer looked for"
 _NOT_PUT_BACK = "not everything was put back"
 
 
@@ -65,6 +66,7 @@ class Sanitizer:
         self._missed = 0  # passes and steps that an error of our own kept from being noted
         self.attention = Attention(share)
         self.process: Process | None = None
+        self._absence: Absence | None = None  # while it is away
         self._keeper = Keeper(self._work, self.attention, self.missed)
         self._undo.push(self._keeper.undo)
 
@@ -109,33 +111,78 @@ class Sanitizer:
         if process is None:
             self._work.report("errors are not explained: " + "; ".join(found.missing))
             return
-        self._undo.callback(stay_out())
-        self._work.switch_compiler = compiler_switch()
-        self._work.without_overrides = override_switch()
+        self._undo.callback(self._work.begin())
         self._undo.callback(self._noting.close)
         self._watch(process)
         self.attention.is_watching = True
         self._keeper.open(process)
 
     def _watch(self, process: Process) -> None:
-        found = private()
         if self._memory is not None:
             process.steps.room = min(process.steps.room, self._memory // _STEPS_OF_MEMORY)
-        self._watch_engine(found.engine_owner, found.engine_name, process)
+        self._replace_engine(lambda engine: watched_engine(engine, self, process.passes, self.recorder.pen))
         self._work.guarded("steps are not noted", partial(self._watch_optimizers, process))
 
     def _note_again(self) -> None:
         """Begin a new count of passes and steps."""
-        process = self.process
-        if process is not None:
-            self.process = process.followed_by(self.attention, self._work.apart)
+        self._count_anew()
+        if self.process is not None:
             self._noting.close()
             self._watch(self.process)
+
+    def _count_anew(self) -> None:
+        process, is_gapless = self.process, self._absence is None
+        if process is not None:
+            self.process = process.followed_by(self.attention, self._work.apart, is_gapless=is_gapless)
+
+    def leave(self, seconds: float) -> None:
+        """Note nothing for so long, and record no lines any more; what nobody catches is explained all the same.
+
+        Then the search for silent problems begins again, as if the program began there.
+        """
+        self._keeper.close()
+        self.recorder.stop()
+        self.attention.end()
+        self._absence = Absence(seconds)
+
+    @property
+    def is_away(self) -> bool:
+        """Whether nothing is noted because that would cost too much."""
+        return self._absence is not None
+
+    def _go(self, absence: Absence) -> None:
+        """At the next pass: as it left, an optimizer was at its hooks, of which none may be taken away then."""
+        self._noting.close()
+
+        def call_back() -> None:
+            if self._absence is absence:  # else it was stopped meanwhile
+                self._replace_engine(lambda engine: returning_engine(engine, self._come_back, self.missed))
+
+        in_seconds(absence.seconds, partial(self._work.attempted, _SEARCHED_NO_MORE, call_back))
+
+    def _examine_unnoted(self, error: BaseException) -> None:
+        """An error that nobody has caught meanwhile: of the passes before it, nothing is known."""
+        self._count_anew()
+        found = private()
+        asked = asked_in(error.__traceback__, getattr(found.engine_owner, found.engine_name))
+        if asked is not None:
+            self.failed(error, None, asked)
+
+    def _come_back(self) -> Engine:
+        """What runs the pass that is about to run."""
+        found = private()
+        self._noting.close()
+        if self.is_away and self._missed < _MISSED:
+            self._work.undisturbed(self._note_again)
+            self._absence, self.attention.is_watching = None, True
+            self._keeper.want(self.process)
+        engine: Engine = getattr(found.engine_owner, found.engine_name)
+        return engine
 
     def stop(self) -> None:
         """Put everything back."""
         self._work.guarded(_NOT_PUT_BACK, self._undo.close)
-        self.process = None
+        self.process = self._absence = None
         self._work.guarded(_NOT_PUT_BACK, self.attention.end)
 
     @property
@@ -160,14 +207,18 @@ class Sanitizer:
 
     def examine_raised(self, error: BaseException) -> None:
         """An error went through the program, wherever it came from: have it explained, if nobody has yet."""
+        if self.is_away:
+            self._work.guarded(_UNEXPLAINED, partial(self._examine_unnoted, error))
         process = self.process
         if isinstance(error, RuntimeError) and process is not None:
             raised = raised_elsewhere(error, process, self.complain)
             self._work.guarded(_UNEXPLAINED, partial(self._explain, raised))
 
-    def _watch_engine(self, owner: Any, name: str, process: Process) -> None:  # noqa: ANN401 # a module
+    def _replace_engine(self, replacing: Callable[[Engine], Engine]) -> None:
+        found = private()
+        owner, name = found.engine_owner, found.engine_name
         engine: Engine = getattr(owner, name)
-        watched = watched_engine(engine, self, process.passes, self.recorder.pen)
+        watched = replacing(engine)
 
         def put_back() -> None:
             if getattr(owner, name) is watched:  # else another tool stands before it, and may call it once more
@@ -189,6 +240,9 @@ class Sanitizer:
         """A pass is about to run that is not like others, or is attended to."""
         process = self.process
         if process is None or self._missed >= _MISSED or is_tracing():
+            return None
+        if self._absence is not None:
+            self._go(self._absence)
             return None
         return self.attention.charge(partial(self._noted, process, (tensors, args, named, frame)))
 

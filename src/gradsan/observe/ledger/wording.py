@@ -72,13 +72,14 @@ def is_part_of_step(place: Frame) -> bool:
 
 
 def optimizer_at(place: Frame) -> str | None:
-    """What steps on a line, as written."""
+    """What steps on a line, as written; None also where several do."""
+    names = set()
     for call in _calls_at(place):
         match call.func:
             case ast.Attribute(attr="step", value=receiver):
                 named = text(receiver)
-                return text(call.args[0]) if call.args and "scaler" in (named or "") else named
-    return None
+                names.add(text(call.args[0]) if call.args and "scaler" in (named or "") else named)
+    return names.pop() if len(names) == 1 else None
 
 
 def reads_gradients(files: Iterable[str]) -> bool:

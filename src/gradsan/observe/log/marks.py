@@ -170,12 +170,12 @@ class Woken(Mark):
 
 
 class Silenced(Mark):
-    """Of a recording that is over: a call that slept meanwhile still has it, and the next one numbers sites again."""
+    """Of a recording that is over: a call that slept meanwhile still has it, and the next one numbers sites again.
+
+    What it gives is a byte, and no function of Python's is called for it.
+    """
 
     __slots__ = ()
-
-    def __getitem__(self, _zero: int) -> None:  # type: ignore[override] # nobody reads what is there
-        pass
 
 
 def silence(code: CodeType) -> None:
