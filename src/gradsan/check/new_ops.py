@@ -179,7 +179,7 @@ def _direct_leaves(value: Value) -> list[Leaf]:
     """The parameters that an operation takes as they are: a tensor, or those in a container."""
     if value.op is not None or isinstance(value, Instance):
         return []
-    leaves = (each.leaf for each in parts(value, _DEEP) if isinstance(each, Tensor) and each.is_registered)
+    leaves = (each.leaf for each in parts(value, _DEEP) if isinstance(each, Tensor) and each.op is None)
     return [each for each in leaves if each is not None and each.requires]
 
 
