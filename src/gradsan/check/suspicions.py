@@ -81,7 +81,7 @@ def suspicions(world: World, *, closed: bool, kept: frozenset[Op]) -> Shown:
     yield from ((("piled", node, None), fact) for node, fact in piled(world))
     yield from ((("mixed", node, None), fact) for node, fact in mixed(world))
     yield from ((("dropped", node, None), fact) for node, fact in dropped(world))
-    yield from ((("left out", node, None), fact) for node, fact in left_out(world, kept))
+    yield from ((("left out", node, term), fact) for node, term, fact in left_out(world, kept))
     yield from _old(world)
     yield from _grown(world)
     yield from _kept(world, kept, closed=closed and bool(world.passes))

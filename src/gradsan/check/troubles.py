@@ -1,5 +1,6 @@
 """What a path may come upon, and what is noted on the path for the time when it has ended."""
 
+import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -141,6 +142,15 @@ class Rebinding:
     name: str
     op: Op
     site: Site
+
+
+@dataclass(slots=True, eq=False)
+class Dropped:
+    """A term that a statement computes and drops."""
+
+    name: str
+    op: Op
+    node: ast.AST
 
 
 @dataclass(slots=True, eq=False)

@@ -24,6 +24,7 @@ from gradsan.check.graph import (
 from gradsan.check.moments import is_of_earlier_iteration
 from gradsan.check.troubles import (
     Collecting,
+    Dropped,
     Exchange,
     KeptDonated,
     Misfit,
@@ -67,6 +68,7 @@ class World:
     rebindings: list[Rebinding] = field(default_factory=list)
     modules: list[Instance | Layer] = field(default_factory=list)  # of the user's classes, and containers of others
     exchanges: list[Exchange] = field(default_factory=list)
+    dropped_terms: list[Dropped] = field(default_factory=list)
     collecting: dict[tuple[int, int], Collecting] = field(default_factory=dict)
     cut_into: list[tuple[Cut, Op]] = field(default_factory=list)
     stored_under: dict[int, set[str]] = field(default_factory=dict)  # what was set in a branch, by its statement
