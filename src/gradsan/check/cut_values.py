@@ -22,8 +22,8 @@ def cut_off(world: World) -> Iterator[tuple[object, CutOff | None]]:
     yield from ((_identity(leaf), None) for leaf in world.reached())
     trained = {leaf for each in world.optimizers if each.complete and each.steps for leaf in each.owned}
     for cut in [cut for cut, op in world.cut_into if op.walked]:
-        lost = sorted(_beyond(cut) & trained, key=_named)
-        if lost and not any(leaf.reached or leaf.assumed for leaf in lost):
+        lost = sorted((leaf for leaf in _beyond(cut) & trained if not leaf.reached), key=_named)
+        if lost and not any(leaf.assumed for leaf in lost):
             yield _identity(lost[0]), _lost_at(cut, lost[0].module)
 
 
@@ -39,6 +39,8 @@ def detached_terms(world: World) -> Iterator[tuple[Op, CutOff | None]]:
     for cut, op in world.cut_into:
         done = next((each for each in op.walked if each.kind == "backward"), None)
         if done is None or cut.gave is not None or op.name != _ADDING or not _is_added(op, done):
+            continue
+        if cut.site.code == op.site.code:  # whoever adds it sees it
             continue
         lost = sorted(_beyond(cut).intersection(done.reached), key=_named)
         others = {term for root in done.roots for term in terms(root)}
