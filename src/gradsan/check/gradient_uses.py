@@ -1,6 +1,5 @@
 """What becomes of gradients: they are cleared before a step takes them, or a step takes those of another loss."""
 
-import ast
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -14,6 +13,7 @@ from gradsan.check.world import World
 from gradsan.facts.course import Gave, OptimizerLine
 from gradsan.facts.incident import Stack
 from gradsan.knowledge.effects import does, touches_gradients
+from gradsan.source.loss_terms import counts
 from gradsan.source.names import called_name, calls
 
 
@@ -126,21 +126,12 @@ def _steps_before(done: Pass) -> Iterator[Stack]:
 
 def _step_of_counter(done: Pass, world: World) -> Stack:
     """The step that a counter holds back on this path, if it is alone in what it decides about gradients."""
-    held_back = {
-        (node, code)
-        for node, code, _ in world.assumptions
-        if any(touches_gradients(called_name(each)) for each in calls(node))
-    }
+    held_back = world.held_back(touches_gradients)
     if len(held_back) != 1 or world.steps:
         return ()
     node, code = held_back.pop()
     step = next((each for each in calls(node) if does(called_name(each), "steps")), None)
     around = next((site for site in done.site.outwards() if site.code == code), None)
-    if step is None or around is None or not isinstance(node, ast.If) or not _counts(node.test):
+    if step is None or around is None or not counts(node.test):
         return ()
     return stack_of(replace(around, node=step))
-
-
-def _counts(test: ast.expr) -> bool:
-    """`(i + 1) % 4 == 0`."""
-    return any(isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod) for each in ast.walk(test))

@@ -13,7 +13,7 @@ from gradsan.check.spots import stack_of
 from gradsan.check.staleness import aged, grown
 from gradsan.check.stopped import weighed_by
 from gradsan.check.unowned import unowned
-from gradsan.check.untaken_losses import dropped, left_out
+from gradsan.check.untaken_losses import dropped, left_out, waiting
 from gradsan.check.world import World
 from gradsan.facts.course import (
     Carried,
@@ -31,7 +31,19 @@ from gradsan.facts.course import (
 )
 
 Aspect = Literal[
-    "retained", "piled", "mixed", "dropped", "left out", "old", "grown", "kept", "cut", "late", "constant", "unowned"
+    "retained",
+    "piled",
+    "mixed",
+    "dropped",
+    "waiting",
+    "left out",
+    "old",
+    "grown",
+    "kept",
+    "cut",
+    "late",
+    "constant",
+    "unowned",
 ]
 Key = tuple[Aspect, int, object]  # in which respect, at which node, and what else parts two facts
 Fact = PassLine | OptimizerLine | DroppedLoss | LeftOut | Holding | Hoard | CutOff | ConstantTerm | Unowned
@@ -81,6 +93,7 @@ def suspicions(world: World, *, closed: bool, kept: frozenset[Op]) -> Shown:
     yield from ((("piled", node, None), fact) for node, fact in piled(world))
     yield from ((("mixed", node, None), fact) for node, fact in mixed(world))
     yield from ((("dropped", node, None), fact) for node, fact in dropped(world))
+    yield from ((("waiting", node, None), fact) for node, fact in waiting(world))
     yield from ((("left out", node, term), fact) for node, term, fact in left_out(world, kept))
     yield from _old(world)
     yield from _grown(world)

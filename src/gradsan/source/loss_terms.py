@@ -1,4 +1,4 @@
-"""Terms of losses as they are written: with a weight, or added to nothing."""
+"""Terms of losses as they are written: with a weight, added to nothing, trained on every n-th time."""
 
 import ast
 
@@ -43,3 +43,8 @@ def is_weighted(node: ast.AST | None) -> bool:
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
             return any(word in last_name(side).lower() for side in (left, right) for word in WEIGHT_WORDS)
     return False
+
+
+def counts(test: ast.expr) -> bool:
+    """`(i + 1) % 4 == 0`: whether a condition is about the rest of a division."""
+    return any(isinstance(each, ast.Mod) for each in ast.walk(test))
