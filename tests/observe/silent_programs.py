@@ -1063,6 +1063,29 @@ for _ in range(10):
         ),
         beyond=(
             _clean(
+                "a message that the next iteration hears, and that is cut off from this one",
+                """
+class Agent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.predict, self.speak = nn.Linear(5, 8), nn.Linear(8, 2), nn.Linear(8, 3)
+
+    def forward(self, seen, heard):
+        thought = self.body(torch.cat([seen, heard], 1)).tanh()
+        return self.predict(thought), self.speak(thought)
+
+agent, heard = Agent(), torch.zeros(4, 3)
+opt = torch.optim.Adam(agent.parameters())
+for _ in range(12):
+    expected, said = agent(torch.randn(4, 2), heard)
+    loss = (expected - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    heard = said.detach()
+""",
+            ),
+            _clean(
                 "another call of the statement cuts what is its own",
                 """
 encoder, head, spare = nn.Linear(4, 3), nn.Linear(3, 2), nn.Linear(4, 3)

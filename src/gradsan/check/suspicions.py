@@ -13,7 +13,7 @@ from gradsan.check.spots import stack_of
 from gradsan.check.staleness import aged, grown
 from gradsan.check.stopped import weighed_by
 from gradsan.check.unowned import unowned
-from gradsan.check.untaken_losses import dropped, left_out, waiting
+from gradsan.check.untaken_losses import dropped, left_out
 from gradsan.check.world import World
 from gradsan.facts.course import (
     Carried,
@@ -92,8 +92,7 @@ def suspicions(world: World, *, closed: bool, kept: frozenset[Op]) -> Shown:
     yield from _retained(world, kept, closed=closed)
     yield from ((("piled", node, None), fact) for node, fact in piled(world))
     yield from ((("mixed", node, None), fact) for node, fact in mixed(world))
-    yield from ((("dropped", node, None), fact) for node, fact in dropped(world))
-    yield from ((("waiting", node, None), fact) for node, fact in waiting(world))
+    yield from ((("dropped", node, how), fact) for node, how, fact in dropped(world))
     yield from ((("left out", node, term), fact) for node, term, fact in left_out(world, kept))
     yield from _old(world)
     yield from _grown(world)
