@@ -2657,8 +2657,8 @@ torch.stack(losses).mean().backward()
         ),
     ),
     Rule(
-        "A module that an optimizer trains was to have a parameter where it has a tensor that was computed from one, or "
-        "that is none.",
+        "A module that an optimizer trains was to have a parameter where it has a tensor that was computed from one, "
+        "or that is none.",
         under=(
             _found(
                 "a view of a parameter",

@@ -47,7 +47,8 @@ class ParameterWithoutGradient(Cause):
 
     The opposite has the same effect: a parameter receives gradients, and no optimizer has it. An optimizer knows the
     parameters that it was created with. A layer that is put into the model later is none of them, and neither is one
-    that the model keeps in a plain list, of which `parameters()` does not know.
+    that the model keeps in a plain list, of which `parameters()` does not know. Nor does it know of a plain tensor:
+    `nn.Parameter(…).squeeze()` gives one, and the parameter that it was computed from is nobody's.
     """
 
     code = "GS306"
