@@ -185,5 +185,5 @@ def _direct_leaves(value: Value) -> list[Leaf]:
 
 def _unrecorded(machine: Machine, node: ast.AST, ops: tuple[Op, ...], leaves: tuple[Leaf, ...]) -> Tensor:
     silencer = machine.world.silencer
-    lost = Cut(machine.site(node), "" if silencer is None else silencer.how, ops, leaves)
+    lost = Cut(machine.site(node), "" if silencer is None else silencer.how, ops, leaves, switched_off=True)
     return Tensor(cut=lost, created=lost.site)
