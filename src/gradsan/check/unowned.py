@@ -36,17 +36,15 @@ def _replacing(world: World) -> Iterator[tuple[object, Unowned | None]]:
 def _kept_apart(world: World) -> Iterator[tuple[object, Unowned | None]]:
     """What a module keeps where `parameters()` does not look, though an optimizer has the rest of it."""
     of_modules = {leaf for each in world.modules for leaf in leaves_of(each)}
-    for module in (each for each in world.modules if isinstance(each, Instance)):
-        for optimizer in world.optimizers:
-            own, owned = set(leaves_of(module)), set(optimizer.owned)
+    hidden = ((each, *found) for each in world.modules if isinstance(each, Instance) for found in _hidden(each))
+    for module, name, how, parts in hidden:
+        own, leaves = set(leaves_of(module)), {leaf for part in parts for leaf in part}
+        for optimizer in world.optimizers if how == "listed" or leaves.isdisjoint(of_modules) else ():
+            owned = set(optimizer.owned)
             is_part = any(module in _modules_in(each) for each in world.modules if owned & set(leaves_of(each)))
-            for name, value in module.attributes.items():
-                how, parts = _hidden_in(value)
-                leaves = {leaf for part in parts for leaf in part}
-                is_meant = bool(own & owned - leaves) if how == "listed" else is_part and own <= owned
-                if parts and is_meant and (how == "listed" or leaves.isdisjoint(of_modules)):
-                    is_forgotten = all(_is_forgotten(part, optimizer, world) for part in parts)
-                    yield (id(module.cls.node), name), _fact(leaves, optimizer, how, name) if is_forgotten else None
+            if own & owned - leaves if how == "listed" else is_part and own <= owned:
+                is_forgotten = all(_is_forgotten(part, optimizer, world) for part in parts)
+                yield (id(module.cls.node), name), _fact(leaves, optimizer, how, name) if is_forgotten else None
 
 
 def _is_forgotten(
@@ -63,8 +61,15 @@ def _is_forgotten(
     return is_known and is_left and bool(reaching and steps) and min(reaching) < max(steps)
 
 
+def _hidden(module: Instance) -> Iterator[tuple[str, Forgetting, list[set[Leaf]]]]:
+    """Its attributes with parameters that no module takes in, and these, by layers."""
+    for name, value in module.attributes.items():
+        how, parts = _hidden_in(value)
+        if parts:
+            yield name, how, parts
+
+
 def _hidden_in(value: Value) -> tuple[Forgetting, list[set[Leaf]]]:
-    """The parameters of an attribute that no module takes in, by layers."""
     match value:
         case Sequence() | Mapping():
             layers = list(value.contents)
