@@ -50,7 +50,7 @@ def cleared(folder: Path, source: str, own: tuple[str, ...], step: tuple[str, ..
     """The program in which the optimizer's own loss is alone."""
     case = Case(folder, source)
     places = {"used": case.at("g_loss.backward"), "enters": case.at(*own), "changed": case.at(*step)}
-    return case.fixed("zero-grad", case.diagnosis("GS303", "opt_d", evidence={"mixed": 9}, **places))
+    return case.fixed("zero-grad", case.diagnosis("GS303", "opt_d", evidence={"left_behind": 1}, **places))
 
 
 def test_clearing_comes_down_to_its_own_pass(tmp_path: Path) -> None:

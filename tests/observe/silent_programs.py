@@ -1063,6 +1063,29 @@ for _ in range(10):
         ),
         beyond=(
             _clean(
+                "a message that the next iteration hears, and that is cut off from this one",
+                """
+class Agent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.predict, self.speak = nn.Linear(5, 8), nn.Linear(8, 2), nn.Linear(8, 3)
+
+    def forward(self, seen, heard):
+        thought = self.body(torch.cat([seen, heard], 1)).tanh()
+        return self.predict(thought), self.speak(thought)
+
+agent, heard = Agent(), torch.zeros(4, 3)
+opt = torch.optim.Adam(agent.parameters())
+for _ in range(12):
+    expected, said = agent(torch.randn(4, 2), heard)
+    loss = (expected - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    heard = said.detach()
+""",
+            ),
+            _clean(
                 "another call of the statement cuts what is its own",
                 """
 encoder, head, spare = nn.Linear(4, 3), nn.Linear(3, 2), nn.Linear(4, 3)
@@ -2629,6 +2652,212 @@ for step in range(50):
     h = cell(torch.randn(2, 4), h)
     losses.append(h.square().mean())
 torch.stack(losses).mean().backward()
+""",
+            ),
+        ),
+    ),
+    Rule(
+        "A module that an optimizer trains was to have a parameter where it has a tensor that was computed from one, "
+        "or that is none.",
+        under=(
+            _found(
+                "a view of a parameter",
+                "GS306",
+                "rate",
+                """
+class Decay(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.rate = nn.Parameter(torch.zeros(1, width)).squeeze(0)
+
+    def forward(self, x):
+        return x * torch.sigmoid(self.rate)
+
+net = nn.Sequential(nn.Linear(4, 6), Decay(6), nn.Linear(6, 1))
+opt = torch.optim.Adam(net.parameters())
+for _ in range(12):
+    loss = (net(torch.randn(5, 4)) - 1).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a table that is turned when it is created",
+                "GS306",
+                "places",
+                """
+class Tagger(nn.Module):
+    def __init__(self, words, length):
+        super().__init__()
+        self.words = nn.Embedding(words, 8)
+        self.places = nn.Parameter(torch.randn(8, length)).t()
+        self.out = nn.Linear(8, 3)
+
+    def forward(self, sentence):
+        return self.out(self.words(sentence) + self.places[: sentence.shape[1]])
+
+def train(tagger, optimizer):
+    for _ in range(12):
+        sentence, tags = torch.randint(20, (4, 6)), torch.randint(3, (4, 6))
+        loss = F.cross_entropy(tagger(sentence).flatten(0, 1), tags.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+tagger = Tagger(20, 10)
+train(tagger, torch.optim.AdamW(tagger.parameters(), lr=1e-2))
+""",
+            ),
+            _found(
+                "a tensor that requires a gradient",
+                "GS306",
+                "query",
+                """
+class Pooling(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.query = torch.zeros(width, requires_grad=True)
+        self.key = nn.Linear(width, width)
+
+    def forward(self, items):
+        weights = torch.softmax(self.key(items) @ self.query, dim=1)
+        return (weights[..., None] * items).sum(1)
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pool, self.out = Pooling(6), nn.Linear(6, 2)
+
+    def forward(self, items):
+        return self.out(self.pool(items))
+
+model = Model()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(12):
+    opt.zero_grad()
+    loss = F.cross_entropy(model(torch.randn(5, 7, 6)), torch.randint(2, (5,)))
+    loss.backward()
+    opt.step()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "what a module computes of its own parameters and keeps",
+                """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.base = nn.Parameter(torch.ones(4))
+        self.scale = self.base.detach()
+
+    def forward(self, x):
+        self.scale = F.softplus(self.base)
+        return (x * self.scale).sum(1)
+
+net = Net()
+opt = torch.optim.Adam(net.parameters())
+for _ in range(12):
+    loss = net(torch.randn(5, 4)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "a tensor that the optimizer was given by itself",
+                """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fit, self.shift = nn.Linear(4, 1), torch.zeros(4, requires_grad=True)
+
+    def forward(self, x):
+        return self.fit(x + self.shift)
+
+net = Net()
+opt = torch.optim.Adam([*net.parameters(), net.shift])
+for _ in range(12):
+    loss = net(torch.randn(5, 4)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "a disturbance that is moved by hand",
+                """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fit, self.delta = nn.Linear(4, 1), torch.zeros(4, requires_grad=True)
+
+    def forward(self, x):
+        return self.fit(x + self.delta)
+
+net = Net()
+opt = torch.optim.Adam(net.parameters())
+for _ in range(12):
+    loss = net(torch.randn(5, 4)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    with torch.no_grad():
+        net.delta += 0.1 * net.delta.grad.sign()
+        net.delta.grad = None
+""",
+            ),
+            _clean(
+                "gates whose gradients say what may be pruned",
+                """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.out = nn.Linear(4, 6), nn.Linear(6, 1)
+        self.gates = torch.ones(6, requires_grad=True)
+
+    def forward(self, x):
+        return self.out(self.body(x).relu() * self.gates)
+
+net, importance = Net(), torch.zeros(6)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(12):
+    loss = net(torch.randn(5, 4)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    importance += net.gates.grad.abs()
+print(importance.argmin().item())
+""",
+            ),
+            _clean(
+                "a part that is left as it is, with a prompt of its own",
+                """
+class Frozen(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fit = nn.Linear(4, 4)
+        self.prompt = nn.Parameter(torch.randn(1, 4)).squeeze(0)
+
+    def forward(self, x):
+        return self.fit(x + self.prompt)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = Frozen(), nn.Linear(4, 1)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+net = Net()
+opt = torch.optim.Adam(net.head.parameters())
+for _ in range(12):
+    loss = net(torch.randn(5, 4)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
 """,
             ),
         ),

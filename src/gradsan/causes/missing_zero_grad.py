@@ -109,13 +109,13 @@ gradient of the bias: 3.0
     def remedy(cls, kind: FixKind, evidence: Evidence) -> Remedy:
         """What another loss has left is cleared before the pass of its own."""
         usual = super().remedy(kind, evidence)
-        is_mixed = kind == "zero-grad" and "mixed" in evidence
-        return replace(usual, where=("own pass",)) if is_mixed else usual
+        is_left = kind == "zero-grad" and "left_behind" in evidence
+        return replace(usual, where=("own pass",)) if is_left else usual
 
     @classmethod
     def meaning(cls, kind: FixKind, evidence: Evidence) -> Meaning:
         """Each step is given its own loss."""
-        return "apart" if "mixed" in evidence else super().meaning(kind, evidence)
+        return "apart" if "left_behind" in evidence else super().meaning(kind, evidence)
 
     @classmethod
     def _left_behind(cls, each: OptimizerLine) -> Finding:
@@ -128,8 +128,8 @@ gradient of the bias: 3.0
             kinds=("zero-grad",),
             places={"changed": (each.stack, None), "used": (each.foreign, None), "enters": (each.own, None)},
             culprit=Culprit(each.name, "optimizer") if each.name else None,
-            doubt=LIKELY,
-            evidence={"steps": each.steps, "mixed": each.mixed},
+            doubt=max(each.doubt, LIKELY),
+            evidence={"steps": each.steps, "mixed": each.mixed, "left_behind": 1},
             count=each.mixed,
         )
 

@@ -21,6 +21,19 @@ _CUTS: dict[str, str] = {
 }
 
 
+_KINDS_OF_UNOWNED: Mapping[str, tuple[FixKind, ...]] = {
+    "listed": ("setting", "advice"),
+    "replaced": ("reorder", "advice"),
+    "exchanged": ("advice",),
+    "computed": ("advice",),
+    "plain": ("advice",),
+}
+_REGISTERING: Mapping[str, tuple[str, ...]] = {
+    "computed": ("keep the `nn.Parameter` itself as an attribute, and compute in `forward()` what is needed of it",),
+    "plain": ("make it an `nn.Parameter`",),
+}
+
+
 class ParameterWithoutGradient(Cause):
     """An optimized parameter never receives a gradient, because something cut it off from the loss.
 
@@ -35,7 +48,8 @@ class ParameterWithoutGradient(Cause):
 
     The opposite has the same effect: a parameter receives gradients, and no optimizer has it. An optimizer knows the
     parameters that it was created with. A layer that is put into the model later is none of them, and neither is one
-    that the model keeps in a plain list, of which `parameters()` does not know.
+    that the model keeps in a plain list, of which `parameters()` does not know. Nor does it know of a plain tensor:
+    `nn.Parameter(…).squeeze()` gives one, and the parameter that it was computed from is nobody's.
     """
 
     code = "GS306"
@@ -132,24 +146,14 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
 
     @classmethod
     def _unowned(cls, found: Unowned) -> Finding:
-        are, them = ("is", "it") if len(found.parameters) == 1 else ("are", "them")
-        shown, why = (
-            (f"the layers in `{found.kept_in}`", "that is a plain list, of which `parameters()` does not know")
-            if found.kept_in
-            else (
-                _shown(found.parameters),
-                "they came into the model while it was trained, and the optimizer still has those that they replaced"
-                if found.is_late
-                else "the optimizer was created before, and still has the parameters that the model had then",
-            )
-        )
         return Finding(
-            sentence=f"{shown} {are} never updated, and no optimizer has {them}: {why}",
-            kinds=("setting", "advice") if found.kept_in else ("advice",) if found.is_late else ("reorder", "advice"),
+            sentence=_never_updated(found),
+            kinds=_KINDS_OF_UNOWNED[found.how],
             places={"used": (found.step, None)},
             culprit=Culprit(found.kept_in, "attribute") if found.kept_in else None,
             doubt=LIKELY,
-            evidence={"parameters": len(found.parameters)},
+            evidence={"parameters": len(found.parameters) or None},
+            notes=_REGISTERING.get(found.how, ()),
         )
 
     @classmethod
@@ -176,6 +180,24 @@ print("without gradient:", [name for name, each in net.named_parameters() if eac
             doubt=cut.doubt,
             evidence={"parameters": len(cut.parameters) or None, "steps": cut.steps},
         )
+
+
+def _never_updated(found: Unowned) -> str:
+    are, them = ("is", "it") if len(found.parameters) == 1 else ("are", "them")
+    shown = _shown(found.parameters)
+    match found.how:
+        case "computed":
+            it, why = f"`{found.kept_in}`", "no module has the parameter itself, and no optimizer"
+            return f"{it} is computed from a parameter that is never updated: {why}"
+        case "plain":
+            shown, why = f"`{found.kept_in}`", "it is no `nn.Parameter`, and `parameters()` knows of no other tensors"
+        case "listed":
+            shown, why = f"the layers in `{found.kept_in}`", "`parameters()` does not know of a plain list"
+        case "exchanged":
+            why = "they came into the model while it was trained, and the optimizer still has those that they replaced"
+        case "replaced":
+            why = "the optimizer was created before, and still has the parameters that the model had then"
+    return f"{shown} {are} never updated, and no optimizer has {them}: {why}"
 
 
 def _shown(parameters: tuple[str, ...]) -> str:

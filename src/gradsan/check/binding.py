@@ -9,7 +9,7 @@ from gradsan.check.machine import Machine
 from gradsan.check.new_ops import edit, require, result
 from gradsan.check.slots import index
 from gradsan.check.tables import TARGETS, entered
-from gradsan.check.troubles import Rebinding
+from gradsan.check.troubles import Exchange, Rebinding, edits_of
 from gradsan.check.values import (
     NONE,
     Const,
@@ -26,6 +26,7 @@ from gradsan.check.values import (
     key_of,
     leaves_of,
     ops_of,
+    whole_number,
 )
 from gradsan.source.names import last_name
 
@@ -52,9 +53,17 @@ def assign_attribute(machine: Machine, target: ast.Attribute, value: Value) -> N
     machine.world.stores(name)
     special = SPECIAL.get(name)
     if special is None or not special(machine, owner, value, target):
+        _note_exchange(machine, owner.attributes.get(name), value, target)
         _store(owner, name, value)
     _christen(f"self.{name}" if isinstance(owner, Instance) else name, value)
     escape(value)
+
+
+def _note_exchange(machine: Machine, held: Value | None, value: Value, node: ast.AST) -> None:
+    """Note that a part of a model is replaced."""
+    old, new = (frozenset(() if each is None else leaves_of(each)) for each in (held, value))
+    if old and new and old.isdisjoint(new) and value.is_registered:
+        machine.world.exchanges.append(Exchange(old, new, machine.site(node), edits_of(new)))
 
 
 def _store(owner: Value, name: str, value: Value) -> None:
@@ -113,6 +122,8 @@ def assign_item(machine: Machine, target: ast.Subscript, value: Value) -> None:
             _set_element(machine, owner, target, value)
         case Tensor():
             _write_into(machine, owner, value, target)
+        case Layer():
+            _set_child(machine, owner, target, value)
         case _:
             _set_part(machine, owner, target, value)
     escape(value)
@@ -136,6 +147,15 @@ def _set_element(machine: Machine, owner: Sequence, target: ast.Subscript, value
         owner.elements[at] = value
     if position is not None and isinstance(slot, Index) and slot.onwards:  # the iterations to come write the rest
         owner.elements[position + 1 :] = [value] * (len(owner.elements) - position - 1)
+
+
+def _set_child(machine: Machine, owner: Layer, target: ast.Subscript, value: Value) -> None:
+    """`net[-1] = nn.Linear(…)`."""
+    at = whole_number(index(machine, target.slice))
+    if at is not None and -len(owner.children) <= at < len(owner.children):
+        name, held = owner.children[at]
+        _note_exchange(machine, held, value, target)
+        owner.children[at] = name, value
 
 
 def _set_part(machine: Machine, owner: Value, target: ast.Subscript, value: Value) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from gradsan.check.graph import LIKELY, SURE, Cut, Leaf, Op, Pass, leaves_in
+from gradsan.check.moments import is_of_earlier_iteration
 from gradsan.check.old_part import below
 from gradsan.check.spots import stack_of
 from gradsan.check.stopped import weighed_by
@@ -21,10 +22,15 @@ def cut_off(world: World) -> Iterator[tuple[object, CutOff | None]]:
     """
     yield from ((_identity(leaf), None) for leaf in world.reached())
     trained = {leaf for each in world.optimizers if each.complete and each.steps for leaf in each.owned}
-    for cut in [cut for cut, op in world.cut_into if op.walked]:
-        lost = sorted(_beyond(cut) & trained, key=_named)
-        if lost and not any(leaf.reached or leaf.assumed for leaf in lost):
+    for cut in [cut for cut, op in world.cut_into if op.walked and not _is_carried(cut, op)]:
+        lost = sorted((leaf for leaf in _beyond(cut) & trained if not leaf.reached), key=_named)
+        if lost and not any(leaf.assumed for leaf in lost):
             yield _identity(lost[0]), _lost_at(cut, lost[0].module)
+
+
+def _is_carried(cut: Cut, op: Op) -> bool:
+    """Whether it was made in an earlier iteration: a state is cut off from the steps before."""
+    return any(is_of_earlier_iteration(each.moment, op.moment) for each in cut.ops)
 
 
 def detached_terms(world: World) -> Iterator[tuple[Op, CutOff | None]]:
@@ -39,6 +45,8 @@ def detached_terms(world: World) -> Iterator[tuple[Op, CutOff | None]]:
     for cut, op in world.cut_into:
         done = next((each for each in op.walked if each.kind == "backward"), None)
         if done is None or cut.gave is not None or op.name != _ADDING or not _is_added(op, done):
+            continue
+        if cut.switched_off and cut.site.code == op.site.code:  # whoever adds it sees the block
             continue
         lost = sorted(_beyond(cut).intersection(done.reached), key=_named)
         others = {term for root in done.roots for term in terms(root)}

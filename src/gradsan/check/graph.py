@@ -45,6 +45,11 @@ class Site:
     code: Code
     caller: "Site | None" = None
 
+    @property
+    def path(self) -> tuple[ast.AST, ...]:
+        """The nodes of this place and of the calls that led here."""
+        return tuple(site.node for site in self.outwards())
+
     def outwards(self) -> Iterator["Site"]:
         """This place, the call that led here, and so on to the outermost."""
         site: Site | None = self
@@ -111,6 +116,7 @@ class Leaf:
     requires: bool = True
     frozen: "Cut | None" = None  # where it was, on no assumption
     assumed: bool = False  # nothing shows that it exists but the name of what was called
+    registers: bool = True  # where it is an attribute of a module; False: a tensor that is no `nn.Parameter`
     origin: tuple[object, ...] = ()  # by which calls it was created, in which iterations: the same on every path
     storage: Storage = field(default_factory=Storage)
     given: list["Contribution"] = field(default_factory=list)  # gradients since they were last cleared
@@ -263,6 +269,7 @@ class Cut:
     leaves: tuple[Leaf, ...] = ()
     name: str | None = None  # the first name that the result was given
     gave: Pass | None = None  # the pass that gave it: a gradient, of which nobody asked for a graph
+    switched_off: bool = False  # nothing was recorded there
     mixed: bool = False  # since then it was joined with something that may have a graph
     lasts: bool = False  # a state lost it that stays until somebody ends it: recording is off, a parameter frozen
 

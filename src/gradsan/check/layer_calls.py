@@ -17,7 +17,9 @@ def new_layer(machine: Machine, kind: str, call: Call) -> Value:
     """`nn.Linear(…)`."""
     row = module_class(kind)
     if row.holds:
-        return Layer(kind=kind, children=_children(kind, call.values))
+        container = Layer(kind=kind, children=_children(kind, call.values))
+        machine.world.modules.append(container)
+        return container
     if not row.parameters:
         return Layer(kind=kind)
     parts = {"weight"} if not row.bias or is_false(call.keyword("bias")) else {"weight", "bias"}

@@ -179,12 +179,12 @@ def _direct_leaves(value: Value) -> list[Leaf]:
     """The parameters that an operation takes as they are: a tensor, or those in a container."""
     if value.op is not None or isinstance(value, Instance):
         return []
-    leaves = (each.leaf for each in parts(value, _DEEP) if isinstance(each, Tensor) and each.is_registered)
+    leaves = (each.leaf for each in parts(value, _DEEP) if isinstance(each, Tensor) and each.op is None)
     return [each for each in leaves if each is not None and each.requires]
 
 
 def _unrecorded(machine: Machine, node: ast.AST, ops: tuple[Op, ...], leaves: tuple[Leaf, ...]) -> Tensor:
     silencer = machine.world.silencer
     how, lasts = ("", False) if silencer is None else (silencer.how, silencer.lasts)
-    lost = Cut(machine.site(node), how, ops, leaves, lasts=lasts)
+    lost = Cut(machine.site(node), how, ops, leaves, lasts=lasts, switched_off=True)
     return Tensor(cut=lost, created=lost.site)

@@ -19,6 +19,7 @@ from gradsan.knowledge.module_classes import BASES, creates_parameters
 def construct(machine: Machine, cls: Class, call: Call) -> Instance:
     """A new object of a class of the user's."""
     created = Instance(cls=cls, created=machine.site(call.node))
+    machine.world.modules += [created] if cls.is_module else []
     constructor = cls.member("__init__")
     if cls.plain:
         _fill(machine, created, call)

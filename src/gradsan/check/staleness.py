@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gradsan.check.graph import Change, Label, LoopRun, Op, Pass, label_for
+from gradsan.check.graph import LIKELY, Change, Label, LoopRun, Op, Pass, label_for
 from gradsan.check.moments import parting
 from gradsan.check.old_part import OldPart
+from gradsan.check.troubles import OldValue, Regrown, SecondWalk
 from gradsan.check.walking import Reached, reach
 from gradsan.check.world import World
 from gradsan.knowledge.tensors import operation
@@ -40,15 +41,20 @@ def aged(world: World) -> Iterator[Aged]:
             yield from _newest(done, before, world)
 
 
+def grown(world: World) -> Iterator[Regrown]:
+    """Passes over what the same line has walked before the parameters changed, where nothing else explains it."""
+    explained = [each.failing for each in world.troubles if isinstance(each, SecondWalk | OldValue)]
+    explained += [each.later for each in aged(world)]
+    for each in world.regrown:
+        is_old = world.changed_between(each.earlier, each.later) and each.later not in explained
+        if is_old and each.doubt <= LIKELY and each.earlier.retains:
+            yield each
+
+
 def _earlier(op: Op, done: Pass) -> Pass | None:
     """The first pass that the same calls asked for in an earlier iteration, and that walked the op."""
     before = (each for each in op.walked if each.number < done.number)
-    return next((each for each in before if _is_same_line(each, done) and _iteration(each, done)), None)
-
-
-def _is_same_line(one: Pass, other: Pass) -> bool:
-    ours, theirs = (tuple(site.node for site in each.site.outwards()) for each in (one, other))
-    return ours == theirs
+    return next((each for each in before if each.site.path == done.site.path and _iteration(each, done)), None)
 
 
 def _iteration(earlier: Pass, later: Pass) -> tuple[LoopRun, int] | None:

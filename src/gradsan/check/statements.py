@@ -10,6 +10,7 @@ from gradsan.check.machine import Machine
 from gradsan.check.new_ops import edit
 from gradsan.check.operators import arithmetic
 from gradsan.check.tables import STATEMENTS, entered
+from gradsan.check.troubles import Dropped
 from gradsan.check.values import (
     Class,
     Const,
@@ -24,13 +25,16 @@ from gradsan.check.values import (
     key_of,
 )
 from gradsan.knowledge.effects import does
+from gradsan.source.loss_terms import dropped_term, name_of_term
 from gradsan.source.names import dotted
 
 
 @entered(STATEMENTS, ast.Expr)
 def expression(machine: Machine, node: ast.Expr) -> None:
     """A value that nobody keeps."""
-    machine.evaluate(node.value)
+    value, term = machine.evaluate(node.value), dropped_term(node)
+    if term is not None and value.op is not None and value.op.scalar:
+        machine.world.dropped_terms.append(Dropped(name_of_term(term), value.op, node))
 
 
 @entered(STATEMENTS, ast.Assign)

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from gradsan.check.cut_values import constant_terms, cut_off, detached_terms
-from gradsan.check.graph import LIKELY, SURE, Label, Leaf, Op, Pass
+from gradsan.check.gradient_uses import all_but_last, mixed, piled, wasted
+from gradsan.check.graph import LIKELY, SURE, Label, Op, Pass
 from gradsan.check.kept_graphs import Kept, kept_graphs
 from gradsan.check.retained_graphs import retained
 from gradsan.check.spots import stack_of
-from gradsan.check.staleness import aged
+from gradsan.check.staleness import aged, grown
 from gradsan.check.stopped import weighed_by
-from gradsan.check.troubles import OldValue, Piled, SecondWalk
+from gradsan.check.unowned import unowned
 from gradsan.check.untaken_losses import dropped, left_out
 from gradsan.check.world import World
 from gradsan.facts.course import (
@@ -20,19 +21,32 @@ from gradsan.facts.course import (
     Course,
     CutOff,
     DroppedLoss,
-    Gave,
     Hoard,
     Holding,
     LeftOut,
     OptimizerLine,
     PassLine,
     Stale,
+    Unowned,
 )
-from gradsan.facts.incident import Stack
 
-Aspect = Literal["retained", "piled", "dropped", "left out", "old", "grown", "kept", "cut", "late", "constant"]
+Aspect = Literal[
+    "retained",
+    "piled",
+    "mixed",
+    "dropped",
+    "waiting",
+    "left out",
+    "old",
+    "grown",
+    "kept",
+    "cut",
+    "late",
+    "constant",
+    "unowned",
+]
 Key = tuple[Aspect, int, object]  # in which respect, at which node, and what else parts two facts
-Fact = PassLine | OptimizerLine | DroppedLoss | LeftOut | Holding | Hoard | CutOff | ConstantTerm
+Fact = PassLine | OptimizerLine | DroppedLoss | LeftOut | Holding | Hoard | CutOff | ConstantTerm | Unowned
 
 
 Shown = Iterator[tuple[Key, Fact | None]]  # what a path shows; None: it shows that it is not so
@@ -45,6 +59,7 @@ _FIELDS: dict[type[Fact], str] = {
     LeftOut: "left_out",
     CutOff: "cut_off",
     ConstantTerm: "constant_terms",
+    Unowned: "unowned",
 }
 
 
@@ -75,15 +90,17 @@ class Suspicions:
 def suspicions(world: World, *, closed: bool, kept: frozenset[Op]) -> Shown:
     """Everything of one path. `closed`: the whole program was followed; `kept`: what a caller may still use."""
     yield from _retained(world, kept, closed=closed)
-    yield from _piled(world)
-    yield from ((("dropped", node, None), fact) for node, fact in dropped(world))
-    yield from ((("left out", node, None), fact) for node, fact in left_out(world, kept))
+    yield from ((("piled", node, None), fact) for node, fact in piled(world))
+    yield from ((("mixed", node, None), fact) for node, fact in mixed(world))
+    yield from ((("dropped", node, how), fact) for node, how, fact in dropped(world))
+    yield from ((("left out", node, term), fact) for node, term, fact in left_out(world, kept))
     yield from _old(world)
     yield from _grown(world)
     yield from _kept(world, kept, closed=closed and bool(world.passes))
     yield from _cut_off(world)
     yield from _late(world)
     yield from _constant(world)
+    yield from ((("unowned", 0, key), fact) for key, fact in unowned(world))
 
 
 def _retained(world: World, kept: frozenset[Op], *, closed: bool) -> Shown:
@@ -91,27 +108,6 @@ def _retained(world: World, kept: frozenset[Op], *, closed: bool) -> Shown:
     for done, is_needed in retained(world, kept, closed=closed):
         line = replace(_line(done, LIKELY if done.is_assumed else SURE), retained=1, followed=1)
         yield ("retained", id(done.site.node), None), None if is_needed else line
-
-
-def _piled(world: World) -> Shown:
-    """Steps that use gradients which an earlier step has used already."""
-    for each in world.piled:
-        if each.moment and not any(run.imagined for run, _ in each.moment):
-            yield ("piled", id(each.stepped.node), None), _optimizer(each)
-    edited = {leaf.storage.edited for leaf in world.reached() if leaf.storage.version > 1}
-    cleared = {id(site.node) for site in edited if site is not None}
-    for node in cleared - {id(each.stepped.node) for each in world.piled}:
-        yield ("piled", node, None), None
-
-
-def _optimizer(piled: Piled) -> OptimizerLine:
-    doubt = SURE if piled.optimizer.complete and not piled.source.is_assumed else LIKELY
-    return OptimizerLine(
-        stack=stack_of(piled.stepped),
-        name=piled.optimizer.name,
-        adding=stack_of(piled.source.site),
-        doubt=weighed_by(doubt, piled.source),
-    )
 
 
 def _old(world: World) -> Shown:
@@ -137,14 +133,10 @@ def _old(world: World) -> Shown:
 
 def _grown(world: World) -> Shown:
     """Passes that walk what the same line has walked before, over a change of the parameters."""
-    explained = [each.failing for each in world.troubles if isinstance(each, SecondWalk | OldValue)]
-    explained += [each.later for each in aged(world)]
-    for each in world.regrown:
-        is_old = world.changed_between(each.earlier, each.later) and each.later not in explained
-        if is_old and each.doubt <= LIKELY and each.earlier.retains:
-            carried = _carried(each.label, each.op, each.found[each.op].parent)
-            line = replace(_line(each.later, each.doubt), retained=1, is_grown=True, carried=carried)
-            yield ("grown", id(each.later.site.node), None), line
+    for each in grown(world):
+        carried = _carried(each.label, each.op, each.found[each.op].parent)
+        line = replace(_line(each.later, each.doubt), retained=1, is_grown=True, carried=carried)
+        yield ("grown", id(each.later.site.node), None), line
 
 
 def _carried(label: Label | None, op: Op, enters: Op | None) -> Carried:
@@ -186,29 +178,20 @@ def _constant(world: World) -> Shown:
 
 
 def _late(world: World) -> Shown:
-    """Passes whose gradients are cleared before a step takes them, after one that came too early."""
-    owned = {leaf for each in world.optimizers if each.complete for leaf in each.owned}
+    """Passes whose gradients are cleared before a step takes them."""
+    found = dict(wasted(world))
     for done in world.passes:
-        key: Key = ("late", id(done.site.node), None)
+        key: Key = ("late", id(done.site.node), done.site.path)
         if done.used or not done.reached:
             yield key, None
         elif done.wasted and done.moment:
-            yield key, _wasted(done, owned)
-
-
-def _wasted(done: Pass, owned: set[Leaf]) -> PassLine | None:
-    step: Stack = next(_steps_before(done), ()) if done.missed is None else stack_of(done.missed)
-    is_read = any(leaf.gradient_read for leaf in done.reached)
-    if not step or is_read or not owned.issuperset(done.reached):
-        return None
-    return replace(_line(done, LIKELY if done.is_assumed else SURE), gave=Gave(step))
-
-
-def _steps_before(done: Pass) -> Iterator[Stack]:
-    """The steps that have changed what a pass reaches."""
-    for leaf in done.reached:
-        if leaf.storage.by is not None:
-            yield stack_of(leaf.storage.edited)
+            line = _line(done, LIKELY if done.is_assumed else SURE)
+            yield key, replace(line, gave=found[done]) if done in found else None
+    for done, gave in all_but_last(world):
+        yield (
+            ("late", id(done.site.node), (*done.site.path, "all but the last")),
+            replace(_line(done, LIKELY), gave=gave),
+        )
 
 
 def _line(done: Pass, doubt: int) -> PassLine:

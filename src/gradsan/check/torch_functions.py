@@ -39,7 +39,7 @@ def _cut_function(machine: Machine, name: str, given: Several[Given], call: Call
 def fresh(machine: Machine, call: Call) -> Tensor:
     """A tensor of numbers; a leaf, where it is to have a gradient."""
     wants = is_true(call.keyword("requires_grad"))
-    return Tensor(leaf=Leaf("?", "?") if wants else None, created=machine.site(call.node))
+    return Tensor(leaf=Leaf("?", "?", registers=False) if wants else None, created=machine.site(call.node))
 
 
 def _fresh_function(machine: Machine, row: Operation, given: Several[Given], call: Call) -> Value:

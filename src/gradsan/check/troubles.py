@@ -1,16 +1,20 @@
 """What a path may come upon, and what is noted on the path for the time when it has ended."""
 
+import ast
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from gradsan.check.graph import (
     Cut,
     Label,
+    Leaf,
     LoopRun,
     Moment,
     Op,
     Pass,
     Site,
     Storage,
+    tick,
 )
 from gradsan.check.values import Optimizer
 from gradsan.check.walking import Reached, path_to
@@ -62,6 +66,16 @@ class Piled:
 
 
 @dataclass(frozen=True, slots=True)
+class Mixed:
+    """A step took gradients that two passes had given to one parameter, and another optimizer stepped in between."""
+
+    optimizer: Optimizer
+    stepped: Site
+    left: Pass
+    own: Pass
+
+
+@dataclass(frozen=True, slots=True)
 class Regrown:
     """A pass walked ops of an earlier iteration that an earlier pass had walked."""
 
@@ -107,6 +121,22 @@ class Misfit:
 Trouble = SecondWalk | OldValue | NoGraph | ReadFreed | KeptDonated
 
 
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A part of a model was replaced by another one."""
+
+    old: frozenset[Leaf]
+    new: frozenset[Leaf]
+    site: Site
+    edits: int  # of the new one, until then
+    number: int = field(default_factory=tick)
+
+
+def edits_of(leaves: Iterable[Leaf]) -> int:
+    """How often they were changed in place."""
+    return sum(leaf.storage.version for leaf in leaves)
+
+
 @dataclass(slots=True, eq=False)
 class Rebinding:
     """A value that a loop gave a name in one of its iterations."""
@@ -114,6 +144,15 @@ class Rebinding:
     name: str
     op: Op
     site: Site
+
+
+@dataclass(slots=True, eq=False)
+class Dropped:
+    """A term that a statement computes and drops."""
+
+    name: str
+    op: Op
+    node: ast.AST
 
 
 @dataclass(slots=True, eq=False)

@@ -6,16 +6,18 @@ from gradsan.check.graph import LoopRun, Op, Pass
 from gradsan.check.spots import stack_of
 from gradsan.check.stopped import weighed_by
 from gradsan.check.troubles import Rebinding
-from gradsan.check.walking import terms
+from gradsan.check.waiting_losses import is_in_step, waiting
+from gradsan.check.walking import peeled, terms
 from gradsan.check.world import World
 from gradsan.facts.course import DroppedLoss, LeftOut
-from gradsan.source.step_loops import Loop, is_of_one_step
+from gradsan.source.loss_terms import is_weighted
 
 _SEEN = 2  # iterations of a loop that are followed
 
 
-def dropped(world: World) -> Iterator[tuple[int, DroppedLoss | None]]:
-    """Losses that a loop overwrites, of which a pass behind the loop takes the last."""
+def dropped(world: World) -> Iterator[tuple[int, str, DroppedLoss | None]]:
+    """Losses that a loop overwrites, of which a pass behind the loop, or one that has to wait, takes the last."""
+    yield from ((node, "waiting", fact) for node, fact in waiting(world))
     by_run: dict[tuple[int, LoopRun], dict[int, Rebinding]] = {}
     for each in world.rebindings:
         run, number = each.op.moment[-1]
@@ -23,25 +25,54 @@ def dropped(world: World) -> Iterator[tuple[int, DroppedLoss | None]]:
     for (node, run), iterations in by_run.items():
         first, last = iterations[min(iterations)], iterations[max(iterations)]
         if first is not last:  # else it overwrites nothing
-            yield node, _dropped_loss(first.op, last, run)
+            yield node, "overwritten", _dropped_loss(first.op, last, run)
 
 
-def left_out(world: World, kept: frozenset[Op]) -> Iterator[tuple[int, LeftOut | None]]:
+def left_out(world: World, kept: frozenset[Op]) -> Iterator[tuple[int, object, LeftOut | None]]:
+    """Losses of which passes take nothing, or a part, by the node that names them, and that of what is not taken."""
+    yield from _sums(world, kept)
+    yield from _terms(world, kept)
+
+
+def _sums(world: World, kept: frozenset[Op]) -> Iterator[tuple[int, object, LeftOut | None]]:
     """Sums that are given a name and that no pass takes, though one takes a part of them."""
     asked = {root: done for done in world.passes if done.kind == "backward" for root in done.roots}
     for each in world.rebindings:
         parts = terms(each.op) - {each.op}
         done = next((asked[part] for part in parts if part in asked), None)
-        if done is not None and done.label != each.name:  # else it is a total, to which something is added later
-            is_taken = each.op.walked or each.op.is_used or each.op.escaped or each.op in kept
-            fact = None if is_taken or not _has_more(parts) else _total(each, done)
-            yield id(each.site.node), fact
+        is_taken = each.op.walked or each.op.is_used or each.op.escaped or each.op in kept
+        missing = [] if is_taken or done is None or done.label == each.name else _missing(parts)
+        for part in parts:
+            if is_taken or part.walked:
+                yield id(each.site.node), id(part.site.node), None
+        if done is not None and missing:
+            fact = _left_out(each.op, each.name, done, is_total=True, is_read=True)
+            yield id(each.site.node), id(missing[0].site.node), fact
 
 
-def _has_more(parts: set[Op]) -> bool:
-    """Whether a sum has a term that nothing else is done with, and that no pass takes."""
-    terms_alone = [op for op in parts if not (op.walked or op.escaped or op.doubt) and len(op.users) == 1]
-    return any(_is_of_its_own(op) for op in terms_alone)
+def _missing(parts: set[Op]) -> list[Op]:
+    """The terms of a sum that nothing else is done with, and that no pass takes."""
+    alone = [op for op in parts if not (op.walked or op.escaped or op.doubt) and len(op.users) == 1]
+    return sorted(filter(_is_of_its_own, alone), key=lambda op: op.number)
+
+
+def _terms(world: World, kept: frozenset[Op]) -> Iterator[tuple[int, object, LeftOut | None]]:
+    """Terms that a statement drops, or that are multiplied by what is called a weight, and then only noted."""
+    named = [(each.name, each.op, each.node, True) for each in world.dropped_terms]
+    named += [
+        (each.name, each.op, each.site.node, False) for each in world.rebindings if is_weighted(each.op.site.node)
+    ]
+    for name, op, node, is_total in named:
+        term = op.edges[-1].op if is_total and len(op.edges) > 1 else op
+        is_taken = any(each.walked or each in kept for each in (op, term, peeled(term)))
+        done = next(
+            (each for each in world.passes if each.kind == "backward" and each.moment[: len(op.moment)] == op.moment),
+            None,
+        )
+        if is_taken:
+            yield id(node), None, None
+        elif done is not None and op.moment and not (op.is_used or op.escaped or op.doubt) and _is_of_its_own(op):
+            yield id(node), None, _left_out(op, name, done, is_total=is_total, is_weighted=not is_total)
 
 
 def _is_of_its_own(term: Op) -> bool:
@@ -59,9 +90,21 @@ def _is_of_its_own(term: Op) -> bool:
     return False
 
 
-def _total(sum_: Rebinding, done: Pass) -> LeftOut:
-    made, sibling = stack_of(sum_.op.site), stack_of(done.site)
-    return LeftOut(made, sum_.name, _SEEN, is_read=True, is_used=False, alone=(), sibling=sibling, is_total=True)
+def _left_out(
+    op: Op, name: str, done: Pass, *, is_total: bool, is_read: bool = False, is_weighted: bool = False
+) -> LeftOut:
+    created, sibling = stack_of(op.site), stack_of(done.site)
+    return LeftOut(
+        created,
+        name,
+        _SEEN,
+        is_read,
+        is_used=False,
+        alone=(),
+        sibling=sibling,
+        is_total=is_total,
+        is_weighted=is_weighted,
+    )
 
 
 def _dropped_loss(first: Op, rebinding: Rebinding, run: LoopRun) -> DroppedLoss | None:
@@ -81,6 +124,4 @@ def _dropped_loss(first: Op, rebinding: Rebinding, run: LoopRun) -> DroppedLoss 
 def _is_of_one_step(loss: Op, done: Pass) -> bool:
     if done.site.code != loss.site.code:  # the function of the loop computes the loss of one step
         return True
-    loops = [run.header.node for run, _ in reversed(loss.moment) if run.header.code == loss.site.code]
-    around = [node for node in loops if isinstance(node, Loop)]
-    return len(around) > 1 and is_of_one_step(around[0], around[1])
+    return is_in_step(loss)

@@ -1,7 +1,7 @@
 """The state of the program that is being read: passes, steps, gradients, and what went wrong on the path."""
 
 import ast
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -24,8 +24,11 @@ from gradsan.check.graph import (
 from gradsan.check.moments import is_of_earlier_iteration
 from gradsan.check.troubles import (
     Collecting,
+    Dropped,
+    Exchange,
     KeptDonated,
     Misfit,
+    Mixed,
     OldValue,
     Piled,
     Rebinding,
@@ -33,10 +36,11 @@ from gradsan.check.troubles import (
     SecondWalk,
     Trouble,
 )
-from gradsan.check.values import Optimizer, Value
+from gradsan.check.values import Instance, Layer, Optimizer, Value
 from gradsan.check.walking import Reached, Walk, walk
 from gradsan.facts.held import Held
 from gradsan.lifecycle.engine import Reason
+from gradsan.source.names import called_name, calls
 
 Assumed = ast.If | ast.Try  # a statement of which one branch is taken
 _FREEZING = "`requires_grad = False`"
@@ -56,12 +60,16 @@ class World:
     optimizers: list[Optimizer] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
     piled: list[Piled] = field(default_factory=list)
+    mixed: list[Mixed] = field(default_factory=list)
     regrown: list[Regrown] = field(default_factory=list)
     created_at: dict[int, list[Moment]] = field(default_factory=dict)  # by the node that makes it
     updates: list[int] = field(default_factory=list)  # when parameters were changed
     steps: list[tuple[int, Optimizer]] = field(default_factory=list)  # those changes that optimizers made
     clearings: list[tuple[int, frozenset[Leaf]]] = field(default_factory=list)  # when, and whose gradients were unread
     rebindings: list[Rebinding] = field(default_factory=list)
+    modules: list[Instance | Layer] = field(default_factory=list)  # of the user's classes, and containers of others
+    exchanges: list[Exchange] = field(default_factory=list)
+    dropped_terms: list[Dropped] = field(default_factory=list)
     collecting: dict[tuple[int, int], Collecting] = field(default_factory=dict)
     cut_into: list[tuple[Cut, Op]] = field(default_factory=list)
     stored_under: dict[int, set[str]] = field(default_factory=dict)  # what was set in a branch, by its statement
@@ -96,6 +104,11 @@ class World:
         """A name or an attribute is set."""
         for each in self.noted:
             each.add(name)
+
+    def held_back(self, concerns: Callable[[str], bool]) -> set[tuple[ast.If, Code]]:
+        """The conditions that were decided on an assumption, on which calls of such names hang."""
+        conditions = [(node, code) for node, code, _ in self.assumptions if isinstance(node, ast.If)]
+        return {each for each in conditions if any(concerns(called_name(call)) for call in calls(each[0]))}
 
     def walk(self, done: Pass, inputs: Collection[Op | Leaf] | None = None, *, doubtful: bool = False) -> None:
         """Let a pass walk: what it meets, what it frees, who receives a gradient."""
@@ -133,6 +146,7 @@ class World:
             self._note_missed(done, optimizer, site)
         for leaf in [each for each in self.owned(optimizer) if each.gradients]:
             self._note_piled(leaf, optimizer, site)
+            self._note_mixed(leaf, optimizer, site)
             leaf.storage.edit(site, optimizer.name)
             leaf.storage.changes += [Change(now, site)] if certain and leaf in optimizer.owned else []
             leaf.use_gradients(site)
@@ -154,6 +168,13 @@ class World:
         if site.node in steps and None in steps:
             new = [each.source for each in leaf.gradients if each.stepped is None]
             self.piled.append(Piled(optimizer, site, new[-1], self.moment))
+
+    def _note_mixed(self, leaf: Leaf, optimizer: Optimizer, site: Site) -> None:
+        """Note that a step takes new gradients of several passes, between which another optimizer stepped."""
+        new = [each.source for each in leaf.gradients if each.stepped is None]
+        between = {each for when, each in self.steps if new and new[0].number < when < new[-1].number}
+        if between - {optimizer}:
+            self.mixed.append(Mixed(optimizer, site, new[0], new[-1]))
 
     def owned(self, optimizer: Optimizer) -> list[Leaf]:
         """What an optimizer owns; what nobody is known to own, where it is not known what it owns."""

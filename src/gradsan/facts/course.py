@@ -24,6 +24,9 @@ _LATE = 2  # passes that came too late, before it is a habit
 _STEPS_OF_LAST = 3  # that use the last of several passes, before it is a habit
 _MANY_TIMES = 4  # as many as those that a step took after all
 _WITHOUT = 3  # steps that a parameter went without a gradient, before it is a habit
+# How an optimizer came to lack parameters. The model keeps layers in a plain list; it has what was computed from a
+# parameter, or a tensor that is none; a part of it was replaced after the optimizer was created, or while it trained.
+Forgetting = Literal["listed", "computed", "plain", "replaced", "exchanged"]
 Cutting = Literal["detach", "data", "no-grad", "number", "numpy", "new-tensor", "checkpoint"]
 
 
@@ -74,12 +77,13 @@ class Gave:
     wasted: int | None = None  # passes that came too late; None: each of them, as the source shows
     reaches_others: bool = False  # it also gives gradients to tensors that no optimizer owns: inputs, say
     may_be_read: bool = False  # the program has code that reads gradients
-    all_but_last: int = 0  # steps before which gradients of several passes were cleared, all but the last
+    # Steps before which gradients of several passes were cleared, all but the last; None: each, as the source shows.
+    all_but_last: int | None = 0
 
     @property
     def is_of_last_alone(self) -> bool:
         """Whether each step uses the latest of several passes, and nobody else needs the others."""
-        is_habit = self.all_but_last >= _STEPS_OF_LAST
+        is_habit = self.all_but_last is None or self.all_but_last >= _STEPS_OF_LAST
         return is_habit and bool(self.step) and not (self.reaches_others or self.may_be_read)
 
     @property
@@ -141,7 +145,7 @@ class OptimizerLine:
     piled: int | None = None  # those in which it was so; None: in each, as the source shows
     foreign: Stack = ()  # a pass of another optimizer's loss that left gradients here, which its steps then took too
     own: Stack = ()  # the pass of its own loss that came after it
-    mixed: int = 0  # in how many cycles
+    mixed: int | None = 0  # in how many cycles; None: in each, as the source shows
     in_a_row: int = 0  # the longest run of late in which gradients of every parameter that was followed piled up
     doubt: int = SURE
 
@@ -306,15 +310,15 @@ class Unowned:
     """Parameters that get gradients and that no optimizer has, though the program shows that one was to have them."""
 
     parameters: tuple[str, ...]
-    kept_in: str | None  # a plain list of the model; None: they stand in the place of others, which the optimizer has
+    how: Forgetting
+    kept_in: str | None = None  # an attribute of the model, for the first three
     step: Stack = ()  # of that optimizer
-    steps: int = 0  # in which they were seen to stay as they are
-    is_late: bool = False  # they have stood there only since it began to train
+    steps: int | None = 0  # in which they were seen to stay as they are; None: in all, as the source shows
 
     @property
     def is_habit(self) -> bool:
         """Whether it is so step after step."""
-        return self.steps >= _WITHOUT
+        return self.steps is None or self.steps >= _WITHOUT
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ class Tensor(Value):
     @property
     def is_registered(self) -> bool:
         """Parameters are."""
-        return self.leaf is not None and self.op is None
+        return self.leaf is not None and self.leaf.registers and self.op is None
 
 
 @dataclass(slots=True, eq=False)

@@ -7,6 +7,7 @@ from gradsan.facts.location import Frame
 from gradsan.observe.log.source_loops import Loop
 from gradsan.observe.user_statements import loops_at
 from gradsan.source.file_statements import statements_in
+from gradsan.source.loss_terms import counts
 from gradsan.source.names import called_name
 
 
@@ -32,12 +33,9 @@ def loop_left_behind(created: Stack, asked: Stack) -> tuple[int, Loop] | None:
 
 def waits_for_a_counter(asking: Frame, created: int) -> bool:
     """Whether a line stands under a condition on the rest of a division, and another line does not."""
-    for each in statements_in(asking.file):
-        if isinstance(each, ast.If) and each.body[0].lineno <= asking.line <= (each.body[-1].end_lineno or 0):
-            divides = any(isinstance(node, ast.Mod) for node in ast.walk(each.test))
-            if divides and not each.lineno <= created <= (each.end_lineno or 0):
-                return True
-    return False
+    conditions = (each for each in statements_in(asking.file) if isinstance(each, ast.If) and counts(each.test))
+    around = (each for each in conditions if each.body[0].lineno <= asking.line <= (each.body[-1].end_lineno or 0))
+    return any(not each.lineno <= created <= (each.end_lineno or 0) for each in around)
 
 
 def reads_an_item(statement: ast.stmt, file: str, loop: Loop) -> bool:

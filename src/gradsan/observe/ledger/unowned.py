@@ -1,17 +1,22 @@
 """Parameters that get gradients and belong to no optimizer, where the program shows that one was to have them.
 
-That alone says nothing: a network that only hands gradients on is often left as it is. Two things say more. An
+That alone says nothing: a network that only hands gradients on is often left as it is. Three things say more. An
 optimizer has parameters that no module has any more, and others like them get the gradients: a part was exchanged below
-the line that created the optimizer. Or a model of which the optimizer has the rest keeps layers in a plain list.
+the line that created the optimizer. A model of which the optimizer has the rest keeps layers in a plain list. Or one of
+its modules has a tensor that is no parameter where it was to have one: a view of it, say.
 """
 
+import sys
 import weakref
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
-from gradsan.facts.course import Unowned
+from gradsan.facts.course import Forgetting, Unowned
+from gradsan.observe.graph import leaves_of, reach
 from gradsan.observe.ledger.followed_run import Run
+from gradsan.observe.ledger.wording import reads_gradients
 from gradsan.observe.modules import (
     can_be_added_up,
     module_names,
@@ -21,26 +26,48 @@ from gradsan.observe.modules import (
     sum_of,
     trained,
 )
-from gradsan.observe.unasked import attributes_of, ids, is_one
+from gradsan.observe.unasked import attributes_of, ids, is_one, named_attributes
 
 _SEARCHED = frozenset({3, 8, 32})  # steps of an optimizer that were attended to
 _COMPARED = 64  # likewise, after they were found: in which it is seen whether they are trained by hand
 _LAYERS = 2  # in a list; a single module is put into one so that it is no part of the model
 _PLAIN = ids(list, tuple, dict)
+_TENSORS: tuple[Forgetting, ...] = ("computed", "plain")
+_OPS = 64  # below a tensor that was computed from a parameter when the model was created
 
 
 @dataclass(slots=True)
 class _Found:
     fact: Unowned
     sums: list[tuple["weakref.ref[Any]", Any]]  # of the values that each parameter had when it was found
+    steps: int = 0
     moved: Any = False  # whether they are others now; a device's answer is waited for at the end
 
     def compare(self) -> None:
         """See whether somebody trains them after all."""
+        if self.steps == _COMPARED:
+            return
+        self.steps += 1
         for ref, before in self.sums:
             parameter = ref()
             if parameter is not None:
                 self.moved = (sum_of(parameter) != before) | self.moved
+
+
+@dataclass(slots=True)
+class _Followed:
+    """One optimizer."""
+
+    ref: "weakref.ref[Any]"
+    steps: int = 0
+    fewest: int = sys.maxsize  # of its parameters that had a gradient when it stepped
+    found: _Found | None = None
+
+    def leaves_out(self, optimizer: Any) -> bool:  # noqa: ANN401 # torch's class
+        """Whether fewer of its parameters have a gradient than ever before: a pass leaves some out."""
+        reached = sum(each.grad is not None for each in parameters_of(optimizer))
+        fewest, self.fewest = self.fewest, min(reached, self.fewest)
+        return self.steps > 1 and reached < fewest
 
 
 class Forgotten:
@@ -49,59 +76,65 @@ class Forgotten:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._owned: set[int] = set()  # ids of parameters
-        self._steps: dict[int, int] = {}  # by the id of the optimizer
-        self._fewest: dict[int, int] = {}  # likewise: parameters that had a gradient when it stepped
-        self._found: dict[int, _Found] = {}  # likewise
+        self._followed: dict[int, _Followed] = {}  # by the id of the optimizer
 
     def step_begins(self, optimizer: Any) -> None:  # noqa: ANN401 # torch's class, which this file need not import
         """Look for them in some of the first steps, and when a part seems to have been exchanged."""
-        steps = self._steps[id(optimizer)] = self._steps.get(id(optimizer), 0) + 1
-        if steps == 1:
+        followed = self._followed.get(id(optimizer))
+        if followed is None or followed.ref() is not optimizer:
+            followed = self._followed[id(optimizer)] = _Followed(weakref.ref(optimizer))
             self._owned.update(map(id, parameters_of(optimizer)))
-        found = self._found.get(id(optimizer))
-        is_late = found is None and self._is_left_out(optimizer)
-        if is_late or (found is None and steps in _SEARCHED and self._some_are_reached()):
-            self._run.budget.spend(lambda: self._search(optimizer, is_late=is_late))
-        elif found is not None and found.fact.steps < _COMPARED:
-            found.compare()
-            found.fact = replace(found.fact, steps=found.fact.steps + 1)
+        followed.steps += 1
+        if followed.found is not None:
+            followed.found.compare()
+            return
+        is_late = followed.leaves_out(optimizer)
+        if is_late or (followed.steps in _SEARCHED and self._some_are_reached()):
+            followed.found = self._run.budget.spend(lambda: self._search(optimizer, is_late=is_late))
 
     def facts(self) -> tuple[Unowned, ...]:
         """Those that stayed as they were."""
-        named = ((optimizer, each) for optimizer, each in self._found.items() if not bool(each.moved))
-        return tuple(replace(each.fact, step=self._last_step(optimizer)) for optimizer, each in named)
+        named = ((key, each.found) for key, each in self._followed.items() if each.found and not bool(each.found.moved))
+        return tuple(replace(each.fact, step=self._last_step(key), steps=each.steps) for key, each in named)
 
     def _last_step(self, optimizer: int) -> Any:  # noqa: ANN401 # a stack
         last = self._run.process.steps.last_of(optimizer)
         return () if last is None else last.stack
 
-    def _is_left_out(self, optimizer: Any) -> bool:  # noqa: ANN401 # as above
-        """Whether fewer of its parameters have a gradient than ever before: a pass leaves some out."""
-        reached = sum(each.grad is not None for each in parameters_of(optimizer))
-        fewest = self._fewest.setdefault(id(optimizer), reached)
-        self._fewest[id(optimizer)] = min(reached, fewest)
-        return reached < fewest
-
     def _some_are_reached(self) -> bool:
         """Whether passes reach leaves that no optimizer has: nothing else is worth a search among all objects."""
         return any(not each.reached <= self._owned for each in self._run.lines.lines.values())
 
-    def _search(self, optimizer: Any, *, is_late: bool) -> None:  # noqa: ANN401 # as above
-        kept_in, some = forgotten_by(optimizer)
-        if some:
-            fact = Unowned(_names(some, trained().modules), kept_in, is_late=is_late)
-            sums = [(weakref.ref(each), sum_of(each)) for each in some]
-            self._found[id(optimizer)] = _Found(fact, sums)
+    def _search(self, optimizer: Any, *, is_late: bool) -> _Found | None:  # noqa: ANN401 # as above
+        found = forgotten_by(optimizer)
+        some = found.parameters
+        if not some or (found.how in _TENSORS and reads_gradients(self._run.files)):
+            return None
+        how: Forgetting = "exchanged" if is_late and found.how == "replaced" else found.how
+        fact = Unowned(_names(some, trained().modules), how, found.kept_in)
+        return _Found(fact, [(weakref.ref(each), sum_of(each)) for each in some])
 
 
-def forgotten_by(optimizer: Any) -> tuple[str | None, list[Any]]:  # noqa: ANN401 # as above
-    """What an optimizer was to have, and the plain list that it is kept in; None: it stands in the place of others."""
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """What an optimizer was to have, why it has not, and the attribute of the model in which it is kept."""
+
+    how: Forgetting
+    kept_in: str | None
+    parameters: list[Any]
+
+
+def forgotten_by(optimizer: Any) -> Lacking:  # noqa: ANN401 # as above
+    """The first that is found."""
     alive = trained()
     owned = owners(alive.optimizers)
     held = held_by(alive.modules)
     without = {key: each for key, each in held.items() if key not in owned and _gets_gradients(each)}
-    listed = _listed(optimizer, alive.modules, owned, without)
-    return next(listed, (None, _replaced(optimizer, held, without)))
+    found = chain(
+        _listed(optimizer, alive.modules, owned, without),
+        _as_tensors(optimizer, alive.modules, owned.keys() | held.keys()),
+    )
+    return next(found, None) or Lacking("replaced", None, _replaced(optimizer, held, without))
 
 
 def held_by(modules: Sequence[Any]) -> dict[int, Any]:
@@ -111,7 +144,7 @@ def held_by(modules: Sequence[Any]) -> dict[int, Any]:
 
 def _names(some: Sequence[Any], modules: Sequence[Any]) -> tuple[str, ...]:
     owner, own = module_names(modules), parameter_names(modules)
-    return tuple(f"{owner[id(each)]}.{own[id(each)].rpartition('.')[2]}" for each in some)
+    return tuple(f"{owner[id(each)]}.{own[id(each)].rpartition('.')[2]}" for each in some if id(each) in owner)
 
 
 def _replaced(optimizer: Any, held: dict[int, Any], without: dict[int, Any]) -> list[Any]:  # noqa: ANN401 # as above
@@ -136,7 +169,7 @@ def _listed(
     modules: Sequence[Any],
     owned: Container[int],
     without: Container[int],
-) -> Iterator[tuple[str, list[Any]]]:
+) -> Iterator[Lacking]:
     """What is in modules that a model keeps in a plain list, if this optimizer has something of the model."""
     from torch import nn
 
@@ -148,7 +181,40 @@ def _listed(
             items = list(value.values() if type(value) is dict else value) if id(type(value)) in _PLAIN else []
             layers = [list(_all_of(each)) for each in items if is_one(each, nn.Module)]
             if len(layers) == len(items) >= _LAYERS and all(_is_forgotten(each, owned, without) for each in layers):
-                yield name, [each for layer in layers for each in layer if id(each) in without]
+                yield Lacking("listed", name, [each for layer in layers for each in layer if id(each) in without])
+
+
+def _as_tensors(optimizer: Any, modules: Sequence[Any], known: Container[int]) -> Iterator[Lacking]:  # noqa: ANN401 # as above
+    """What modules that this optimizer trains as a whole have as plain tensors, and what such were computed from."""
+    from torch import Tensor
+
+    own = set(map(id, parameters_of(optimizer)))
+    trained_by_it = (each for each in modules if not own.isdisjoint(map(id, _all_of(each))))
+    for module in _all_in(trained_by_it):
+        tensors = [(name, each) for name, each in named_attributes(module) if type(each) is Tensor]
+        for name, value in tensors if all(id(each) in own for each in _all_of(module)) else ():
+            leaves = _leaves_behind(value)
+            if leaves and all(id(each) not in known and _gets_gradients(each) for each in leaves):
+                yield Lacking("plain" if value.is_leaf else "computed", name, leaves)
+
+
+def _leaves_behind(value: Any) -> list[Any]:  # noqa: ANN401 # a tensor
+    """The tensor itself, or those that it was computed from; none, where that would be a search of its own."""
+    if value.is_leaf:
+        return [value] if value.requires_grad else []
+    below = reach([value.grad_fn], _OPS)
+    return list(leaves_of(below)) if len(below) < _OPS else []
+
+
+def _all_in(modules: Iterable[Any]) -> Iterator[Any]:
+    """These modules and all that are in them, each once."""
+    waiting, seen = list(modules), set[int]()
+    while waiting:
+        module = waiting.pop()
+        if id(module) not in seen:
+            seen.add(id(module))
+            yield module
+            waiting += [each for each in vars(module).get("_modules", {}).values() if each is not None]
 
 
 def _is_forgotten(layer: Sequence[Any], owned: Container[int], without: Container[int]) -> bool:

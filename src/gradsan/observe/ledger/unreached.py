@@ -34,6 +34,7 @@ _AT_A_STEP = 16  # parameters that are looked at again
 class _Waiting:
     """The parameters of one optimizer that have had no gradient so far."""
 
+    optimizer: "weakref.ref[Any]"
     parameters: "dict[int, weakref.ref[Any]]"
     late: set[int] = field(default_factory=set)  # those that had one in earlier steps
     steps: int = 0
@@ -87,11 +88,11 @@ class Unreached:
             self.heard()
             self._is_between = False
         waiting = self._waiting.get(id(optimizer))
-        if waiting is None:
+        if waiting is None or waiting.optimizer() is not optimizer:
             without = {id(each): weakref.ref(each) for each in parameters_of(optimizer) if _is_without(each)}
             before = self._before.get(id(optimizer))
             late = set() if before is None else set(without.keys() - before)
-            waiting = self._waiting[id(optimizer)] = _Waiting(without, late)
+            waiting = self._waiting[id(optimizer)] = _Waiting(weakref.ref(optimizer), without, late)
         waiting.step_begins()
         own = [each for each in self._cuts if each.optimizer == id(optimizer)] if waiting.steps <= _COMPARED else ()
         for each in own:

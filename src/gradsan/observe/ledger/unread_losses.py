@@ -12,8 +12,8 @@ from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.trace import Execution, Trace
 from gradsan.observe.notes import PassNote
 from gradsan.observe.user_statements import statements_at
+from gradsan.source.loss_terms import dropped_term, name_of_term
 from gradsan.source.scopes import MODULE
-from gradsan.source.stores import text
 
 _FIRST, _LAST = 2, 4  # passes of a line between which the log is read
 
@@ -27,7 +27,7 @@ def unread_losses(notes: Sequence[PassNote], lines: Lines) -> list[LeftOut]:
         left = [(each, name) for each in trace.executions for name in _unread(each, last.stack)]
         untaken = [(each.frames(), name) for each, name in left if not _is_taken(each, trace, own)]
         for (frames, name), seen in Counter(untaken).items():
-            is_sum = any(map(_is_dropped_sum, statements_at(frames[-1])))
+            is_sum = any(map(dropped_term, statements_at(frames[-1])))
             found[frames] = LeftOut(
                 frames, name, seen, is_read=False, is_used=False, alone=(), sibling=last.stack, is_total=is_sum
             )
@@ -50,26 +50,13 @@ def _unread(execution: Execution, asking: Stack) -> Iterator[str]:
     is_asking = (code.file, code.function) == (asking[-1].file, asking[-1].function)
     own = None if scope is None or scope.name == MODULE or is_asking else scope  # what is still there is seen live
     for statement in execution.statements:
+        term = dropped_term(statement)
+        if term is not None and name_of_term(term):
+            yield name_of_term(term)
         match statement:
-            case ast.Expr(value=ast.BinOp(right=added)) if _is_dropped_sum(statement):
-                yield from (text(each) or "" for each in _operands(added)[-1:])
             case ast.Assign(targets=[ast.Name(id=name)]) if own is not None and name not in own.elsewhere:
                 if not uses_of(name, code.file, code.function, execution.line).is_read:
                     yield name
-
-
-def _is_dropped_sum(statement: ast.stmt) -> bool:
-    """`loss + 0.1 * penalty`, and nothing is done with it."""
-    value = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.Sub)
-
-
-def _operands(node: ast.expr) -> list[ast.expr]:
-    """The variables that a term is computed from, in the order in which they are written."""
-    match node:
-        case ast.BinOp(left=left, right=right):
-            return [*_operands(left), *_operands(right)]
-    return [node] if text(node) else []
 
 
 def _is_taken(execution: Execution, trace: Trace, notes: Sequence[PassNote]) -> bool:

@@ -10,11 +10,11 @@ from typing import Any
 
 from gradsan.facts.location import Frame
 from gradsan.knowledge.effects import accumulates, asks_for_pass
-from gradsan.knowledge.hints import WEIGHT_WORDS
 from gradsan.observe.unasked import attributes_of, is_one
 from gradsan.observe.user_statements import statements_at
 from gradsan.source.disk import tree_as_run
-from gradsan.source.names import called_name, last_name
+from gradsan.source.loss_terms import is_weighted
+from gradsan.source.names import called_name
 from gradsan.source.step_loops import is_of_one_step, loops_around
 from gradsan.source.stores import calls, stores, text
 
@@ -49,14 +49,7 @@ def is_weighted_at(place: Frame) -> bool:
     """Whether a line computes something and multiplies it by what is called a weight."""
     values = (each.value for each in statements_at(place) if isinstance(each, ast.Assign | ast.AnnAssign | ast.Return))
     computed = (part for each in values for part in (each.elts if isinstance(each, ast.Tuple) else [each]))
-    return any(_is_weighted(each) for each in computed)
-
-
-def _is_weighted(node: ast.expr | None) -> bool:
-    match node:
-        case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            return any(word in last_name(side).lower() for side in (left, right) for word in WEIGHT_WORDS)
-    return False
+    return any(map(is_weighted, computed))
 
 
 def asks_to_retain(place: Frame) -> bool:

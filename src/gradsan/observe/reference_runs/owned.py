@@ -19,7 +19,7 @@ class Owned(Same):
         if id(optimizer) in self._seen:
             return
         self._seen.add(id(optimizer))
-        _, forgotten = forgotten_by(optimizer)
+        forgotten = forgotten_by(optimizer).parameters
         if forgotten and not optimizer.state:
             held, groups = held_by(trained().modules), optimizer.param_groups
             for group in groups:
