@@ -2862,4 +2862,93 @@ for _ in range(12):
             ),
         ),
     ),
+    Rule(
+        "A pass that comes to nothing but a number which was made to require a gradient trains nobody.",
+        under=(
+            _found(
+                "a loss of decisions that is told to require a gradient",
+                "GS306",
+                "pred",
+                """
+net = nn.Linear(4, 2)
+opt = torch.optim.Adam(net.parameters())
+for _ in range(12):
+    x, y = torch.randn(10, 4), torch.randint(0, 2, (10,))
+    pred = net(x).argmax(1)
+    loss = (pred != y).float().mean()
+    loss.requires_grad = True
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _found(
+                "a loss that is made of numbers",
+                "GS306",
+                "total",
+                """
+net = nn.Linear(4, 2)
+opt = torch.optim.Adam(net.parameters())
+def step(x, y):
+    total = 0.0
+    for a, b in zip(x, y):
+        total += (net(a) - b).square().sum().item()
+    loss = torch.tensor(total, requires_grad=True)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+for _ in range(12):
+    step(torch.randn(3, 4), torch.randn(3, 2))
+""",
+            ),
+            _found(
+                "a loss that a method gives back as a leaf",
+                "GS306",
+                None,
+                """
+class Trainer:
+    def __init__(self):
+        self.net = nn.Linear(4, 1)
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+    def loss(self, x):
+        value = self.net(x).square().mean()
+        return value.detach().requires_grad_()
+    def fit(self):
+        for _ in range(12):
+            self.opt.zero_grad()
+            self.loss(torch.randn(5, 4)).backward()
+            self.opt.step()
+Trainer().fit()
+""",
+            ),
+        ),
+        beyond=(
+            _clean(
+                "a number that is trained by its own pass",
+                """
+level = nn.Parameter(torch.tensor(3.0))
+opt = torch.optim.SGD([level], lr=0.1)
+for _ in range(12):
+    opt.zero_grad()
+    level.backward()
+    opt.step()
+""",
+            ),
+            _clean(
+                "representations whose gradient is handed on",
+                """
+net, head = nn.Linear(4, 3), nn.Linear(3, 1)
+opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(12):
+    x = torch.randn(6, 4)
+    out = net(x)
+    kept = out.detach().requires_grad_()
+    opt.zero_grad()
+    head(kept).square().mean().backward()
+    out.backward(gradient=kept.grad)
+    opt.step()
+""",
+            ),
+        ),
+    ),
 )

@@ -22,15 +22,18 @@ def cut_off(world: World) -> Iterator[tuple[object, CutOff | None]]:
     """
     yield from ((_identity(leaf), None) for leaf in world.reached())
     trained = {leaf for each in world.optimizers if each.complete and each.steps for leaf in each.owned}
-    for cut in [cut for cut, op in world.cut_into if op.walked and not _is_carried(cut, op)]:
+    cuts = [cut for cut, op in world.cut_into if op.walked and not _is_carried(cut, op)]
+    remade = [(leaf.made_of, each) for each in world.passes for leaf in each.reached if leaf.made_of is not None]
+    cuts += [cut for cut, done in remade if not _is_carried(cut, done)]
+    for cut in dict.fromkeys(cuts):
         lost = sorted((leaf for leaf in _beyond(cut) & trained if not leaf.reached), key=_named)
         if lost and not any(leaf.assumed for leaf in lost):
             yield _identity(lost[0]), _lost_at(cut, lost[0].module)
 
 
-def _is_carried(cut: Cut, op: Op) -> bool:
+def _is_carried(cut: Cut, user: Op | Pass) -> bool:
     """Whether it was made in an earlier iteration: a state is cut off from the steps before."""
-    return any(is_of_earlier_iteration(each.moment, op.moment) for each in cut.ops)
+    return any(is_of_earlier_iteration(each.moment, user.moment) for each in cut.ops)
 
 
 def detached_terms(world: World) -> Iterator[tuple[Op, CutOff | None]]:

@@ -115,6 +115,7 @@ class Leaf:
     module: str  # the outermost module it belongs to, for programs without optimizers
     requires: bool = True
     frozen: "Cut | None" = None  # where it was, on no assumption
+    made_of: "Cut | None" = None  # a value that had lost its graph, of which it was made
     assumed: bool = False  # nothing shows that it exists but the name of what was called
     registers: bool = True  # where it is an attribute of a module; False: a tensor that is no `nn.Parameter`
     origin: tuple[object, ...] = ()  # by which calls it was created, in which iterations: the same on every path

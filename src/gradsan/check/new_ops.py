@@ -131,7 +131,7 @@ def require(machine: Machine, value: Value, node: ast.AST, *, wanted: bool) -> N
         leaves = [leaf for leaf in leaves if leaf.require_part(value.part, wanted=wanted) == wanted]
     machine.world.require(leaves, machine.site(node), wanted=wanted, certain=machine.is_certain)
     if wanted and not leaves and isinstance(value, Tensor) and value.op is None:
-        value.leaf, value.cut = Leaf(value.label or "?", value.label or "?"), None
+        value.leaf, value.cut = Leaf(value.label or "?", value.label or "?", made_of=value.cut), None
 
 
 def cut(machine: Machine, value: Value, how: str, node: ast.AST) -> Tensor:

@@ -91,6 +91,8 @@ def run_pass(machine: Machine, kind: str, root: Given, named: Names[str, Given],
 
 def _roots(machine: Machine, value: Value, node: ast.expr) -> list[Op]:
     ops = ops_of(value)
+    if isinstance(value, Tensor) and value.op is None and value.leaf is not None and value.leaf.made_of is not None:
+        return [machine.world.note(Op("leaf", machine.site(node), machine.world.moment, (), (value.leaf,)))]
     if ops or (isinstance(value, Tensor | Const | Sequence) and not value.opaque):
         return ops
     op = _proven(machine, value, node)

@@ -51,7 +51,13 @@ def _fresh_function(machine: Machine, row: Operation, given: Several[Given], cal
     if row.memory == "itself if possible" and isinstance(source, Tensor):
         return source
     copied = next((each for each in parts(source, _DEEP) if each.op or each.leaf or each.cut), None)
-    return created if copied is None or created.leaf else cut(machine, copied, f"`torch.{row.name}`", call.node)
+    if copied is None:
+        return created
+    bare = cut(machine, copied, f"`torch.{row.name}`", call.node)
+    if created.leaf is None:
+        return bare
+    created.leaf.made_of = bare.cut
+    return created
 
 
 def _share_memory(row: Operation, created: Tensor, first: Value) -> None:

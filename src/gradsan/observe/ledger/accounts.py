@@ -10,6 +10,7 @@ from gradsan.observe.ledger.gradients import Gradients
 from gradsan.observe.ledger.growth import Growth
 from gradsan.observe.ledger.hoards import Hoards
 from gradsan.observe.ledger.holdings import Holdings
+from gradsan.observe.ledger.leaf_losses import LeafLosses
 from gradsan.observe.ledger.staleness import Staleness
 from gradsan.observe.ledger.unreached import Unreached
 from gradsan.observe.ledger.unused_losses import Siblings
@@ -40,11 +41,13 @@ class Accounts:
         self.unreached = Unreached(run, fail)  # parameters
         self.holdings = Holdings(run, self.gradients)  # of graphs
         self.terms = ConstantTerms(run)  # of losses
+        self.leaves = LeafLosses(run)  # that passes are asked for
         self.weighing = Weighing(run)  # of what is alive
         self._of_lines = (
             self.siblings,
             self.staleness,
             self.terms,
+            self.leaves,
             self.unreached,
             self.weighing,
             self.holdings,

@@ -147,7 +147,8 @@ def _cut_off(kept: Accounts) -> tuple[CutOff, ...]:
     """Parameters that are cut off; and terms of losses, where nothing that is cut off there has been named already."""
     found = kept.unreached.facts(kept.run.process.steps.count_of)
     known = {each.cut[-1:] for each in found}
-    return (*found, *(each for each in kept.terms.cut_off() if each.cut[-1:] not in known))
+    others = (*kept.leaves.facts(), *kept.terms.cut_off())
+    return (*found, *(each for each in others if each.cut[-1:] not in known))
 
 
 def _left_out(kept: Accounts) -> list[LeftOut]:

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from gradsan.facts.culprit import Culprit, Named
 from gradsan.facts.incident import (
-    REENTRANT,
     Donated,
     Edited,
     Incident,
@@ -16,7 +15,7 @@ from gradsan.facts.incident import (
 )
 from gradsan.observe.failure.scene import Scene
 from gradsan.observe.naming.carriers import carrier
-from gradsan.observe.naming.cuts import COMPARISON, GRADIENT
+from gradsan.observe.naming.cuts import clause
 from gradsan.observe.naming.found_edits import edit_behind
 from gradsan.observe.naming.inplace_layers import layer_behind
 from gradsan.observe.naming.line_names import Crossing
@@ -101,18 +100,14 @@ def _edit_unwritten(incident: Edited, scene: Scene) -> tuple[Incident, Named | N
 def _cut(incident: WithoutHistory, scene: Scene) -> tuple[Incident, Named | None]:
     bare = [each for each in scene.tensors if not each.requires_grad]  # of several losses, where the pass stopped
     subject = subject_of(bare or scene.tensors, scene.frames, scene.owns)
-    found = loss_of_graph(subject, incident.failing.stack, scene)
+    found = loss_of_graph(subject, incident.failing.stack, scene.lines, scene.trained.optimizers)
     if found is None:
         return incident, _named(subject)
-    by = None if found.written is None else _clause(found.written)
+    by = None if found.written is None else clause(found.written)
     known = replace(incident, cut=found.frames, by=by, proved=found.is_proved, optimizer=found.optimizer)
     if found.name is None:
         return known, _named(subject)
     return known, Named(Culprit(found.name, found.holder), certain=found.is_proved)
-
-
-def _clause(written: str) -> str:
-    return written if written in (COMPARISON, GRADIENT, REENTRANT) else f"`{written}`"
 
 
 def _named(subject: Subject | None) -> Named | None:

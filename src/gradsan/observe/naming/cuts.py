@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gradsan.facts.course import Cutting
+from gradsan.facts.incident import REENTRANT
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.libraries import NUMPY, TORCH
 from gradsan.knowledge.tensors import WHOLE_TYPES, operation
@@ -39,6 +40,11 @@ class Cut:
     line: int
     how: Cutting | None = None
     hands_over: bool = False  # the very values that it is given
+
+
+def clause(written: str) -> str:
+    """What cuts, within a sentence."""
+    return written if written in (COMPARISON, GRADIENT, REENTRANT) else f"`{written}`"
 
 
 def cut_at(node: ast.expr) -> Cut | None:

@@ -3,10 +3,11 @@
 import ast
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from gradsan.facts.culprit import Holder
 from gradsan.facts.location import Frame
-from gradsan.observe.failure.scene import Scene
+from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.contexts import switches
 from gradsan.observe.naming.demands import Binding
 from gradsan.observe.naming.freezing import freezing
@@ -46,12 +47,14 @@ class _Asked:
         return Loss(self.name, self.holder, statement[0].frames(), statement[1], is_proved=False)
 
 
-def loss_of_graph(subject: Subject | None, frames: Sequence[Frame], scene: Scene) -> Loss | None:
+def loss_of_graph(
+    subject: Subject | None, frames: Sequence[Frame], lines: Lines, optimizers: Sequence[Any]
+) -> Loss | None:
     """None where the lines that ran do not say. `frames`: the user's calls that led to the pass, outermost first."""
-    trace = Trace(scene.lines, 0, None, ())
+    trace = Trace(lines, 0, None, ())
     asked = _handed_back(trace, frames) if subject is None else _written(trace, subject)
     found = None if asked is None else _loss(asked, trace)
-    given = untrained(trace, scene.trained.optimizers)
+    given = untrained(trace, optimizers)
     if given is not None and (found is None or given.is_proved or not found.is_proved):
         name, holder = given.culprit.name, given.culprit.holder
         return Loss(name, holder, given.frames, None, given.is_proved, given.optimizer)
