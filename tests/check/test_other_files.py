@@ -65,6 +65,32 @@ def test_caller_of_a_function_without_a_pass_is_left_alone(tmp_path: Path) -> No
     assert _codes(tmp_path) == []
 
 
+INHERITED = """
+class Base:
+    def update(self, optimizer, loss):
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    def log(self, optimizer, loss):
+        print(optimizer, loss)
+"""
+
+
+@pytest.mark.parametrize("is_apart", [False, True])
+@pytest.mark.parametrize(("method", "codes"), [("update", ["GS201"]), ("log", [])])
+def test_method_of_a_base_class_is_a_method_of_the_class(
+    tmp_path: Path, *, is_apart: bool, method: str, codes: list[str]
+) -> None:
+    """In the same file or in another; what asks for no pass leads to none."""
+    agent = AGENT.format(imports="from base import Base" if is_apart else INHERITED, call=f"self.{method}")
+    (tmp_path / "agent.py").write_text(agent.replace("class Agent:", "class Agent(Base):"), encoding="utf-8")
+    if is_apart:
+        (tmp_path / "base.py").write_text(INHERITED, encoding="utf-8")
+
+    assert _codes(tmp_path) == codes
+
+
 def test_a_class_that_runs_no_pass_is_not_followed_for_its_imports(tmp_path: Path) -> None:
     """A file that only imports such a function, and calls it nowhere, is not worth following."""
     _write(tmp_path, "from helpers import update", "print")

@@ -9,7 +9,7 @@ from gradsan.check.project import Project
 from gradsan.knowledge.effects import asks_for_pass
 from gradsan.source.disk import locate_import
 from gradsan.source.file import Source
-from gradsan.source.imported import all_imported
+from gradsan.source.imported import Import, all_imported
 from gradsan.source.names import called_name, calls
 from gradsan.source.tree import Function as Definition
 
@@ -42,6 +42,7 @@ def callers(source: Source, project: Project) -> list[tuple[Start, Definition]]:
     """The functions that lead to one with a pass: by calls within the file or a class, or of a function of another."""
     all_of = dict(definitions(source.tree))
     leading = {start for start, node in all_of.items() if has_pass(node)} | _imported_with_pass(source, project)
+    leading |= _inherited_with_pass(source, project)
     called = {start: _called(start, node) for start, node in all_of.items()} if leading else {}
     found: list[Start] = []
     while fresh := [start for start, others in called.items() if start not in leading and others & leading]:
@@ -61,6 +62,31 @@ def _imported_with_pass(source: Source, project: Project) -> set[Start]:
             file = locate_import(source.path, each.path, each.level)
         found |= {(each.name, name) for where, name in asking if where == file}
     return found
+
+
+def _inherited_with_pass(source: Source, project: Project) -> set[Start]:
+    """The methods that ask for a pass and that classes of this file have from a base class, here or in another file."""
+    imports = {each.name: each for each in all_imported(source.tree) if each.member}
+    asking: dict[str, set[str]] = {}
+    for node in source.tree.body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        own = [each for each in node.body if isinstance(each, Definition)]
+        inherited: set[str] = set()
+        for base in (each.id for each in node.bases if isinstance(each, ast.Name)):
+            inherited |= asking[base] if base in asking else _asking_in(imports.get(base), source, project)
+        inherited -= {each.name for each in own}
+        asking[node.name] = inherited | {each.name for each in own if has_pass(each)}
+    return {(name, method) for name, methods in asking.items() for method in methods}
+
+
+def _asking_in(base: Import | None, source: Source, project: Project) -> set[str]:
+    """The methods of an imported class that ask for a pass."""
+    file = None if base is None else locate_import(source.path, base.module, base.level)
+    other = None if file is None else project.load(file)
+    if base is None or other is None:
+        return set()
+    return {start[-1] for start, node in definitions(other.tree) if start[:-1] == (base.member,) and has_pass(node)}
 
 
 def _called(start: Start, node: Definition) -> set[Start]:

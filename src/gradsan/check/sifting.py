@@ -17,6 +17,7 @@ _BARE_PASS = re.compile(rb"\bgrad\(")  # after `from torch.autograd import grad`
 _IMPORT = re.compile(rb"^[ \t]*+(?:from[ \t]++(\.*+)([\w.]*+)[ \t]++import|import[ \t]++([\w.]++))", re.MULTILINE)
 _TOP_LEVEL = re.compile(rb"^(?=[^\s#)])", re.MULTILINE)  # where a statement of the file itself begins
 _FUNCTION = re.compile(rb"(?:async[ \t]+)?def[ \t]+(\w+)")
+_CLASS = re.compile(rb"class[ \t]+(\w+)")
 _DEEPEST_IMPORT = 3
 
 
@@ -35,7 +36,7 @@ class Sifting:
         if not depends_on_others(path, content):
             return False
         is_program = b"__main__" in content and self._draws_in(path, _imported(path, content), _DEEPEST_IMPORT)
-        return is_program or any(self.called_for_a_pass(path, content))
+        return is_program or any(self.called_for_a_pass(path, content)) or self._inherits_a_pass(path, content)
 
     def called_for_a_pass(self, path: str, content: bytes) -> Iterator[tuple[str, str]]:
         """The functions of other files that ask for a pass and that this one calls: their files, and their names."""
@@ -43,6 +44,13 @@ class Sifting:
             for name in self._asking_in(file) if file != path else ():
                 if re.search(rb"\b" + name + rb"(?:[ \t]*\(|[ \t]+as\b)", content):
                     yield file, name.decode(errors="replace")
+
+    def _inherits_a_pass(self, path: str, content: bytes) -> bool:
+        """Whether a class of this file has a base class that asks for a pass, in another."""
+        others = [each for each in _imported(path, content) if each != path]
+        self.looked_at.update(others)
+        bases = (name for file in others for name in _read(file).asking_classes)
+        return any(re.search(rb"^class[ \t]+\w+\([^)]*\b" + each + rb"\b", content, re.MULTILINE) for each in bases)
 
     def _asking_in(self, path: str) -> tuple[bytes, ...]:
         if path not in self._asking:
@@ -74,12 +82,12 @@ def depends_on_others(path: str, content: bytes) -> bool:
     return path.endswith(".py") and (b"__main__" in content or b"optim" in content)
 
 
-def _asking_functions(content: bytes) -> tuple[bytes, ...]:
-    """The functions of a file, outside of its classes, that ask for a pass themselves."""
+def _asking(content: bytes, definition: re.Pattern[bytes]) -> tuple[bytes, ...]:
+    """The functions or classes of a file, outside of others, that ask for a pass themselves."""
     if not _has_pass(content):
         return ()
     statements = (content[start:end] for start, end in pairwise(_beginnings(content)))
-    named = ((_FUNCTION.match(each), each) for each in statements)
+    named = ((definition.match(each), each) for each in statements)
     return tuple(found[1] for found, statement in named if found and _has_pass(statement))
 
 
@@ -111,7 +119,8 @@ class _Read:
         except OSError:
             content = b""
         self.has_pass = _has_pass(content)
-        self.asking = _asking_functions(content)
+        self.asking = _asking(content, _FUNCTION)
+        self.asking_classes = _asking(content, _CLASS)
         self.imported = _imported(path, content)
         self.digest = digest_of(content)
 
