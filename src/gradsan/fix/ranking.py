@@ -13,7 +13,7 @@ from gradsan.fix.reading.collected import collected, filled_by_hooks
 from gradsan.fix.reading.counts import asks_for_a_count
 from gradsan.fix.reading.drawn import was_drawn_along
 from gradsan.fix.reading.emptied_lists import emptied_beside
-from gradsan.fix.reading.flow import cuts, dependents, made_of
+from gradsan.fix.reading.flow import cuts, dependents, made_of, only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.reading.resets import is_reset_elsewhere
 from gradsan.report import Fix, FixKind
@@ -64,7 +64,7 @@ def _adds_several(program: Program) -> bool:
         return False
     adding, passing = parted
     own = [each for each in adding.loops if each not in passing.loops]
-    keys = [each.slice for each in targets(adding.statement) if isinstance(each, ast.Subscript)]
+    keys = [each.slice for each in only(ast.Subscript, targets(adding.statement))]
     return bool(own) and not loaded_names(keys) & assigned_names(own)
 
 

@@ -8,7 +8,7 @@ from gradsan.causes.meaning import Meaning
 from gradsan.fix.reading.asking_calls import pass_call
 from gradsan.fix.reading.averages import averaging
 from gradsan.fix.reading.counts import asks_for_a_count
-from gradsan.fix.reading.flow import ending, is_cut_copy, last_part, value_of
+from gradsan.fix.reading.flow import ending, is_cut_copy, last_part, only, value_of
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.reading.resets import left_open
 from gradsan.fix.reading.uses import loads, use_of
@@ -96,7 +96,7 @@ def _comes_in_random_order(program: Program) -> bool:
     if place is None or not isinstance(loop, For):
         return False
     names = {ending(each) for each in nodes(loop.iter)} - {"", "self"}
-    given = (each for each in place.tree.statements if isinstance(each, ast.Assign))
+    given = only(ast.Assign, place.tree.statements)
     behind = [each.value for each in given if names & set(map(ending, targets(each)))]
     return any(
         called_name(call) in _SHUFFLING or says_true(argument(call, "shuffle")) for call in calls([loop.iter, *behind])
@@ -118,7 +118,7 @@ def _is_recurrent(program: Program) -> bool:
 
 def _leads_to(use: Place, name: str) -> bool:
     """Whether a statement gives the state its next value, itself or by a name that is put there."""
-    stored = [each.value for each in use.tree.statements if isinstance(each, ast.Assign) and assigns(each, name)]
+    stored = [each.value for each in only(ast.Assign, use.tree.statements) if assigns(each, name)]
     return name in use.targets or any(use.text(value) in use.targets for value in stored)
 
 

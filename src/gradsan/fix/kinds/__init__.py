@@ -20,7 +20,7 @@ def drafts(kind: FixKind, program: Program) -> Iterator[Draft]:
     """Every edit of a kind, in the order of the places that the cause names."""
     asked = program.asked_for(kind)
     for where in asked.remedy.where:
-        yield from (without_retaining(asked, draft) for draft in places(kind)[where](asked))
+        yield from (without_retaining(asked, draft) for draft in places(kind)[where](asked) if draft)
 
 
 def can_be_written(kind: FixKind, program: Program) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from gradsan.fix.kinds import Places, named
+from gradsan.fix.reading.flow import only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.reading.revealing import held_above, held_at
 from gradsan.fix.writing.drafting import Draft
@@ -76,11 +77,9 @@ def _read_in(statement: ast.AST) -> ast.AST:
 
 def _switched_off(place: Place) -> Iterator[Draft]:
     """`inplace=True` in a call of the statement."""
-    inside = (each for each in nodes(place.statement) if isinstance(each, ast.Call))
+    inside = only(ast.Call, nodes(place.statement))
     editing = [each for each in inside if argument(each, "inplace") is not None]
-    if editing:
-        codes: dict[ast.AST, str] = {each: without_argument(place.text(each), "inplace") for each in editing}
-        yield Draft().replace_each(place.tree, codes)
+    yield Draft().replace_each(place.tree, {each: without_argument(place.text(each), "inplace") for each in editing})
 
 
 def _is_of_use(base: ast.expr, place: Place) -> bool:

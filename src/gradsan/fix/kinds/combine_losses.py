@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from gradsan.fix.kinds import Places
-from gradsan.fix.reading.program import Place, Program, frames
+from gradsan.fix.reading.flow import only
+from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
 from gradsan.fix.writing.expression_text import bracketed, free_name
 from gradsan.knowledge.effects import accumulates, touches_gradients
@@ -50,14 +51,12 @@ def _until_a_step(statements: Sequence[Statement]) -> list[_Asking]:
 
 def _repeated(program: Program) -> tuple[Place, Loop, ast.Call] | None:
     """The statement of a loop that asks for both passes, where the loop does nothing with the gradients."""
-    freed, used = program.diagnosis.freed, program.diagnosis.used
-    if freed is None or used is None or frames(freed) != frames(used) or program.apart(freed, used) is not None:
-        return None
-    place = program.places(used)[-1]
+    place = program.asking_for_both
     call = None if place is None else call_of(place.statement)
     if place is None or call is None or not place.loops or _steps(place.loops[0]):
         return None
-    return place, place.loops[0], call
+    is_crowded = program.apart(program.diagnosis.freed, program.diagnosis.used) is not None
+    return None if is_crowded else (place, place.loops[0], call)
 
 
 def _after_the_loop(program: Program) -> Iterator[Draft]:
@@ -80,10 +79,7 @@ def _after_the_loop(program: Program) -> Iterator[Draft]:
 
 def _of_a_comprehension(program: Program) -> Iterator[Draft]:
     """`[loss.backward() for loss in losses]`: one pass over the sum of what it goes through."""
-    freed, used = program.diagnosis.freed, program.diagnosis.used
-    if freed is None or used is None or frames(freed) != frames(used):
-        return
-    place = program.places(used)[-1]
+    place = program.asking_for_both
     match place, place and place.statement:
         case Place(), ast.Expr(value=ast.ListComp(elt=ast.Call() as call) as listing):
             loss = _loss(call)
@@ -111,15 +107,6 @@ def _only_asks_of_each(loop: For, place: Place, loss: ast.expr) -> bool:
     """`for loss in losses: loss.backward()`."""
     is_alone = loop.body == [place.statement] and not loop.orelse
     return is_alone and isinstance(loop.target, ast.Name) and place.text(loss) == loop.target.id
-
-
-def _below(program: Program) -> Iterator[Draft]:
-    """What is back-propagated in every iteration adds up already: once, when the loop is done."""
-    repeated = _repeated(program)
-    if repeated is not None:
-        place, loop, call = repeated
-        draft = Draft().remove(place.tree, place.statement)
-        yield draft.insert_after(place.tree, loop, without_argument(place.text(call), "retain_graph"))
 
 
 def _keep_every_term(program: Program) -> Iterator[Draft]:
@@ -172,7 +159,7 @@ def _alike(one: ast.Call, other: ast.Call) -> bool:
 
 def _is_plain(loss: ast.expr) -> bool:
     """Whether evaluating it later gives the same: no call but that of a scaler."""
-    called = (each.func for each in nodes(loss) if isinstance(each, ast.Call))
+    called = (each.func for each in only(ast.Call, nodes(loss)))
     return all(isinstance(each, ast.Attribute) and each.attr in {"scale", "mean", "sum"} for each in called)
 
 
@@ -188,7 +175,7 @@ def _of_the_total(program: Program) -> Iterator[Draft]:
         return
     terms = loaded_names(made.statement)
     found = _asking(asking.statement)
-    read = [] if found is None else [each for each in nodes(found.loss) if isinstance(each, ast.Name)]
+    read = [] if found is None else only(ast.Name, nodes(found.loss))
     taken = [each for each in read if each.id in terms]
     if made.line < asking.line and len(taken) == 1:
         yield Draft().replace(asking.tree, taken[0], made.targets[0])
@@ -198,6 +185,5 @@ PLACES: Places = {
     "pass of a term": _of_the_total,
     "block": _in_one_block,
     "losses": _of_each,
-    "total": _below,
     "loop": _keep_every_term,
 }

@@ -7,7 +7,7 @@ from dataclasses import replace
 from gradsan.causes.computed_once import CONSTRUCTORS
 from gradsan.facts.location import Location
 from gradsan.fix.kinds import Places
-from gradsan.fix.reading.flow import calls_for, made_of
+from gradsan.fix.reading.flow import calls_for, made_of, only
 from gradsan.fix.reading.program import Place, Program, frames
 from gradsan.fix.refusals.creating import creates_trained, holds_trained
 from gradsan.fix.writing.drafting import Draft
@@ -105,7 +105,7 @@ def _read_below(making: Place, container: Loop | Function) -> set[str]:
 
 def _bound_by_the_call(tree: Tree, closure: Function, wanted: set[str], draft: Draft) -> set[str]:
     """What the closure gives back, through the call that it is given to: `loss = optimizer.step(closure)`."""
-    given_back = {tree.text(each.value) for each in ast.walk(closure) if isinstance(each, ast.Return) and each.value}
+    given_back = {tree.text(each.value) for each in only(ast.Return, ast.walk(closure)) if each.value}
     for each in tree.below(closure):
         call = each.value if isinstance(each, ast.Assign) else call_of(each)
         if not isinstance(call, ast.Call) or closure.name not in loaded_names([*call.args, *call.keywords]):
@@ -192,10 +192,9 @@ def _first_use(inside: Sequence[Statement], moved: list[Statement]) -> Statement
 
 def _outermost(making: Place, passing: Place) -> Place:
     """The same with the statement around it that stands in a block with what is around the pass."""
-    tree, around = making.tree, [*passing.tree.above(passing.statement)]
-    outer = (each for each in (making.statement, *tree.above(making.statement)) if isinstance(each, Statement))
-    beside = next((each for each in outer if any(other in around for other in tree.block(each))), making.statement)
-    return replace(making, statement=beside)
+    around = set(passing.around[1:])
+    outer = (each for each in making.around if around & set(making.tree.block(each)))
+    return replace(making, statement=next(outer, making.statement))
 
 
 def _may_move(

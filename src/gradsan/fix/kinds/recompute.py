@@ -9,7 +9,7 @@ from gradsan.fix.places.item_by_item import where_an_item_is_taken
 from gradsan.fix.places.rerunning import after_the_step, computed_for_the_next
 from gradsan.fix.places.uncaching import without_the_cache
 from gradsan.fix.places.writing_out import written_out
-from gradsan.fix.reading.program import Place, Program, frames
+from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
 
 
@@ -42,12 +42,9 @@ def _runs_for_each(program: Program, place: Place) -> bool:
 
     Where one line makes both passes, the innermost loop is what brings it there again.
     """
-    freed, used = program.diagnosis.freed, program.diagnosis.used
-    if freed is None or used is None or frames(freed) != frames(used):
-        return True
-    places = program.places(used)
+    places = program.known(program.diagnosis.used)
     inner = places[places.index(place) + 1 :] if place in places else []
-    return not any(each.loops for each in filter(None, inner))
+    return program.asking_for_both is None or not any(each.loops for each in inner)
 
 
 PLACES: Places = {

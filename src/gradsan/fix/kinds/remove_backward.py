@@ -15,21 +15,18 @@ def _without_the_pass(program: Program) -> Iterator[Draft]:
     freed, used = program.diagnosis.freed, program.diagnosis.used
     if freed is None or used is None:
         return
-    places = program.places(used)
-    if frames(freed) == frames(used):
-        yield from _once_for_all_iterations(places[-1])
+    if program.asking_for_both is not None:
+        yield from _once_for_all_iterations(program.asking_for_both)
         return
-    place = places[-1] if frames(freed)[-1] != frames(used)[-1] else program.beside(used, freed)
+    place = program.places(used)[-1] if frames(freed)[-1] != frames(used)[-1] else program.beside(used, freed)
     if place is not None and _only_passes(place):
         yield Draft().remove(place.tree, place.statement)
 
 
-def _once_for_all_iterations(place: Place | None) -> Iterator[Draft]:
+def _once_for_all_iterations(place: Place) -> Iterator[Draft]:
     """One pass above a loop that asks for the same one in every iteration."""
-    if place is None or not place.loops or not _only_passes(place):
-        return
-    loop = place.loops[0]
-    if place.statement in loop.body and not loaded_names(place.statement) & assigned_names(loop):
+    loop = place.loops[0] if place.loops and _only_passes(place) else None
+    if loop is not None and place.statement in loop.body and not loaded_names(place.statement) & assigned_names(loop):
         draft = Draft().remove(place.tree, place.statement)
         yield draft.insert_before(place.tree, loop, code_of(place.tree, place.statement, comments=False))
 

@@ -11,7 +11,7 @@ from itertools import takewhile
 from gradsan.facts.location import Location
 from gradsan.fix.kinds import Places
 from gradsan.fix.reading.asking_calls import pass_call
-from gradsan.fix.reading.flow import calls_for, made_of
+from gradsan.fix.reading.flow import calls_for, made_of, only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
 from gradsan.knowledge.effects import does, touches_gradients
@@ -44,7 +44,7 @@ def _under_the_guard(program: Program) -> Iterator[Draft]:
 
 def _last_of_the_step(guard: ast.If, below: list[Statement], passing: Statement) -> int:
     """The index of the last statement that takes what the guard computes, or is the first to step after the pass."""
-    assigning = [each for each in below if isinstance(each, ast.Assign)]
+    assigning = only(ast.Assign, below)
     computed = assigned_names(guard.body)
     computed |= assigned_names(made_of(computed, assigning))
     after = below[below.index(passing) :] if passing in below else []
@@ -167,9 +167,8 @@ def _clearing_above_the_pass(program: Program) -> Iterator[Draft]:
         return
     stepping, passing = pair
     between = [each for each in passing.below if each in stepping.above and call_of(each)]
-    clearings = [each for each in between if calls_for(each, "clears")]
-    if clearings:
-        yield Draft().move_above(passing.tree, passing.statement, *clearings)
+    clearings = (each for each in between if calls_for(each, "clears"))
+    yield Draft().move_above(passing.tree, passing.statement, *clearings)
 
 
 def _below_what_changes_the_model(program: Program) -> Iterator[Draft]:

@@ -124,8 +124,7 @@ def _first_below_the_freeing_pass(program: Program, adding: Place) -> Statement 
     freeing = program.beside(program.diagnosis.freed, program.diagnosis.used)
     if freeing is None or freeing.tree is not adding.tree:
         return None
-    around = (adding.statement, *adding.tree.above(adding.statement))
-    return next((each for each in around if each in freeing.below), None)
+    return next((each for each in adding.around if each in freeing.below), None)
 
 
 def _written_in(program: Program, place: Place, name: str) -> str | None:
@@ -159,7 +158,7 @@ def _where_it_is_added_to(program: Program, passing: Place, name: str) -> Iterat
     if not all(each is not None and _goes_over_what_it_calls(each, passing) for each in called):
         return
     place = called[-1]
-    match None if place is None else place.statement:
+    match place and place.statement:
         case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=ast.Add(), right=term)) as adding if same_as(
             left, name
         ):

@@ -7,12 +7,13 @@ from gradsan.causes.remedy import Target
 from gradsan.fix.kinds import Places
 from gradsan.fix.places.cache_switch import asking_for_a_cache
 from gradsan.fix.places.reentrant import not_reentrant
+from gradsan.fix.reading.flow import assignments
 from gradsan.fix.reading.program import Program
 from gradsan.fix.writing.detaching import is_import
 from gradsan.fix.writing.drafting import Draft
 from gradsan.source.arguments import with_argument
 from gradsan.source.imported import word_for
-from gradsan.source.tree import Statement, Tree
+from gradsan.source.tree import Tree
 
 
 def _set(program: Program) -> Iterator[Draft]:
@@ -29,49 +30,31 @@ def _not_reentrant(program: Program) -> Iterator[Draft]:
 
 def _keep_buffers(program: Program) -> Iterator[Draft]:
     """Where the program begins, before anything is compiled."""
-    place = next(iter(program.known(program.diagnosis.used)), None)
-    if place is None:
-        return
-    imports = [each for each in place.tree.module.body if is_import(each)]
-    if imports:
+    for place in program.known(program.diagnosis.used)[:1]:
+        imports = [each for each in place.tree.module.body if is_import(each)]
         name = "torch._functorch.config"
         setting = f"\n{name}.donated_buffer = False\n"
-        yield Draft().insert_after(place.tree, imports[-1], f"import {name}\n", setting)
+        yield from (Draft().insert_after(place.tree, each, f"import {name}\n", setting) for each in imports[-1:])
 
 
 def _without_cache(program: Program) -> Iterator[Draft]:
     """`cached=False`, wherever the class that keeps it is asked to."""
     for place in program.inward(program.diagnosis.made):
-        found = asking_for_a_cache(place, _trees(program))
-        if found is not None:
-            draft = Draft()
-            switch, calls = found
-            for tree, call in calls:
-                draft.replace(tree, call, with_argument(tree.text(call), switch, "False"))
-            yield draft
-            return
+        draft = Draft()
+        for tree, call, switch in asking_for_a_cache(place, _trees(program)):
+            draft.replace(tree, call, with_argument(tree.text(call), switch, "False"))
+        yield draft
 
 
 def _as_modules(program: Program) -> Iterator[Draft]:
     """`nn.ModuleList([…])` in place of a plain list, wherever the attribute is given one."""
-    draft, found = Draft(), False
+    draft = Draft()
     for tree in _trees(program):
-        for statement in tree.statements:
-            value = _list_of(statement, program.name or "")
-            written = None if value is None else _module_container(tree, value)
-            if value is not None and written is not None:
-                draft.replace(tree, value, written)
-                found = True
-    if found:
-        yield draft
-
-
-def _list_of(statement: Statement, name: str) -> ast.expr | None:
-    """What `self.layers = […]` assigns."""
-    match statement:
-        case ast.Assign(targets=[ast.Attribute(attr=attr)], value=value) if attr == name:
-            return value
-    return None
+        given = assignments(tree.module)
+        lists = [value for target, value in given if isinstance(target, ast.Attribute) and target.attr == program.name]
+        written = {each: _module_container(tree, each) for each in lists}
+        draft.replace_each(tree, {each: code for each, code in written.items() if code is not None})
+    yield draft
 
 
 def _module_container(tree: Tree, value: ast.expr) -> str | None:
@@ -84,9 +67,7 @@ def _module_container(tree: Tree, value: ast.expr) -> str | None:
 
 def _trees(program: Program) -> list[Tree]:
     diagnosis = program.diagnosis
-    where = (diagnosis.used, diagnosis.freed, diagnosis.made, *(op.location for op in diagnosis.path))
-    trees = [place.tree for each in where for place in program.known(each)]
-    return list({id(each): each for each in trees}.values())
+    return program.trees(diagnosis.used, diagnosis.freed, diagnosis.made, *(op.location for op in diagnosis.path))
 
 
 SETTINGS: Mapping[Target, Callable[[Program], Iterator[Draft]]] = {

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from gradsan.fix.kinds import Places
+from gradsan.fix.reading.flow import only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.refusals.creating import creates_trained
 from gradsan.fix.writing.drafting import Draft
 from gradsan.fix.writing.expression_text import free_name
-from gradsan.source.names import called_name, calls, given, optimized
+from gradsan.source.names import Code, called_name, calls, given, optimized
 from gradsan.source.tree import Statement, Tree
 
 
@@ -31,9 +32,7 @@ class _Freezing:
 def _below_the_freezing(program: Program) -> Iterator[Draft]:
     """A new part that is put into the model right above the freezing: it is put in below it."""
     for freezing in _freezings(program):
-        new = _new_parts(freezing)
-        if new:
-            yield Draft().move_below(freezing.tree, freezing.statement, *new)
+        yield Draft().move_below(freezing.tree, freezing.statement, *_new_parts(freezing))
 
 
 def _a_copy_of_its_own(program: Program) -> Iterator[Draft]:
@@ -52,13 +51,11 @@ def _what_is_optimized(program: Program) -> Iterator[Draft]:
     """The part whose parameters an optimizer is given in the same function: it is unfrozen below the freezing."""
     for freezing in _freezings(program):
         tree, scope = freezing.tree, freezing.tree.scope(freezing.statement)
-        beside = [
-            each for each in tree.statements if tree.scope(each) is scope and each.lineno > freezing.statement.lineno
-        ]
-        taken = [part for each in beside for call in calls(each) for part in _parts_given(tree, call, freezing.model)]
-        if taken:
-            unfrozen = (f"{each}.requires_grad_(True)" for each in dict.fromkeys(taken))
-            yield Draft().insert_after(tree, freezing.statement, *unfrozen)
+        below = (each for each in tree.statements if each.lineno > freezing.statement.lineno)
+        creating = _creations(each for each in below if tree.scope(each) is scope)
+        taken = [part for call in creating for part in _parts_given(tree, call, freezing.model)]
+        unfrozen = (f"{each}.requires_grad_(True)" for each in dict.fromkeys(taken))
+        yield Draft().insert_after(tree, freezing.statement, *unfrozen)
 
 
 def _for_the_rest_of_its_block(program: Program) -> Iterator[Draft]:
@@ -78,12 +75,15 @@ def _for_the_rest_of_its_block(program: Program) -> Iterator[Draft]:
 
 def _above_the_optimizer(program: Program) -> Iterator[Draft]:
     """What an optimizer is given, where none of it requires a gradient: before it is created."""
-    place = program.innermost(program.diagnosis.cut)
-    for call in calls(place.statement) if place is not None else ():
-        leaves = optimized(call)
-        if place is not None and leaves and called_name(call)[:1].isupper():
-            required = (_required(place.tree, *each) for each in leaves)
+    for place in program.inward(program.diagnosis.cut)[:1]:
+        for call in _creations(place.statement):
+            required = (_required(place.tree, *each) for each in optimized(call))
             yield Draft().insert_before(place.tree, place.statement, *required)
+
+
+def _creations(code: Code) -> list[ast.Call]:
+    """The calls of classes, by how these are written."""
+    return [each for each in calls(code) if called_name(each)[:1].isupper()]
 
 
 def _required(tree: Tree, leaf: ast.expr, is_container: bool) -> str:  # noqa: FBT001 # as it was found
@@ -97,7 +97,7 @@ def _required(tree: Tree, leaf: ast.expr, is_container: bool) -> str:  # noqa: F
 def _undone(freezing: Statement) -> str | None:
     """The same statement with True, where it says False once."""
     written = deepcopy(freezing)
-    said = [each for each in ast.walk(written) if isinstance(each, ast.Constant) and each.value is False]
+    said = [each for each in only(ast.Constant, ast.walk(written)) if each.value is False]
     if len(said) != 1:
         return None
     said[0].value = True
@@ -145,7 +145,7 @@ def _is_new_part(tree: Tree, statement: Statement, model: str) -> bool:
 
 def _parts_given(tree: Tree, call: ast.Call, model: str) -> Iterator[str]:
     """`model.fc`, where a class is given `model.fc.parameters()`."""
-    for each in given(call) if called_name(call)[:1].isupper() else ():
+    for each in given(call):
         match each:
             case ast.Call(func=ast.Attribute(value=part, attr="parameters"), args=[]):
                 if tree.text(part).startswith(f"{model}."):

@@ -5,7 +5,7 @@ import builtins
 from collections.abc import Iterator
 
 from gradsan.facts.location import Location
-from gradsan.fix.reading.flow import value_of, values_of
+from gradsan.fix.reading.flow import names_in, only, value_of, values_of
 from gradsan.fix.reading.program import Place, Program
 from gradsan.source.imported import word_for
 from gradsan.source.names import assigned_names, assigns, bound_inside, loaded, parameters
@@ -24,9 +24,7 @@ def initial(tree: ast.Module, name: str, location: Location | None, *, here: boo
     if not own or (name.startswith("self.") and len(own) > 1):
         return None
     known = {"torch", "self", *vars(builtins), *(_bound(tree) if here else ())}
-    return (
-        ast.unparse(own[0]) if {each.id for each in ast.walk(own[0]) if isinstance(each, ast.Name)} <= known else None
-    )
+    return ast.unparse(own[0]) if names_in(own[0]) <= known else None
 
 
 def _class(root: ast.stmt) -> str:
@@ -34,7 +32,7 @@ def _class(root: ast.stmt) -> str:
 
 
 def _whole_values(name: str, root: ast.AST) -> list[ast.expr]:
-    return [each.value for each in ast.walk(root) if isinstance(each, ast.Assign) and assigns(each, name)]
+    return [each.value for each in only(ast.Assign, ast.walk(root)) if assigns(each, name)]
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:

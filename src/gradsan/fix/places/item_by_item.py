@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.causes.computed_once import CONSTRUCTORS
+from gradsan.fix.reading.flow import only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
 from gradsan.source.changes import Changes
@@ -33,8 +34,8 @@ def where_an_item_is_taken(program: Program, name: str) -> Iterator[Draft]:
 def _taken(place: Place, name: str) -> list[ast.Subscript]:
     """Where items of it are taken; none where something else is done with it than to take or to count them."""
     read = [place.tree.parent(each) for each in loaded(place.tree.module, name)]
-    items = [each for each in read if isinstance(each, ast.Subscript)]
-    counts = [each for each in read if isinstance(each, ast.Call) and called_name(each) == "len"]
+    items = only(ast.Subscript, read)
+    counts = [each for each in only(ast.Call, read) if called_name(each) == "len"]
     scopes = [place.tree.scope(each) for each in items]
     is_by_item = all(getattr(each, "name", "") == _TAKES_AN_ITEM for each in scopes)
     return items if is_by_item and len(items) + len(counts) == len(read) else []

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
+from gradsan.fix.reading.flow import only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.reading.revealing import held_at
 from gradsan.fix.writing.cutting import cut_value
@@ -69,7 +70,7 @@ def _given_by_a_caller(program: Program, place: Place, added: Added) -> list[tup
 
 def _arguments(tree: Tree, function: str, position: int) -> list[ast.expr]:
     """What the calls of a function give at one place, where that is a variable."""
-    calls = [each for each in nodes(tree.module) if isinstance(each, ast.Call) and called_name(each) == function]
+    calls = [each for each in only(ast.Call, nodes(tree.module)) if called_name(each) == function]
     given = (argument for each in calls for argument in each.args[position : position + 1])
     return [each for each in given if isinstance(each, ast.Name | ast.Attribute | ast.Subscript)]
 
@@ -126,7 +127,7 @@ def _inside(value: ast.expr) -> Iterable[ast.expr]:
 def _returned(creating: Place) -> list[ast.expr]:
     """The loss in what the function that created it hands out together with others: `return {"loss": loss}`."""
     names = assigned_names(creating.statement)
-    values = [each.value for each in creating.own if isinstance(each, ast.Return) and each.value]
+    values = [each.value for each in only(ast.Return, creating.own) if each.value]
     return [loss for each in values if not isinstance(each, ast.Name) for loss in _tensors(each, names)]
 
 
@@ -151,7 +152,7 @@ def _additions(program: Program, place: Place) -> Iterator[tuple[ast.expr, ast.e
                 yield targets[0], value
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=base, attr=method_name)) as call):
             losses = _losses(program, place)
-            named = [each for each in given(call) if isinstance(each, ast.Name) and each.id in losses]
+            named = [each for each in only(ast.Name, given(call)) if each.id in losses]
             # What else a method does with it, only its class knows.
             put = given(call)[-1:] if does(method_name, "stores") else named[:1]
             yield from ((base, each) for each in put)

@@ -6,6 +6,7 @@ from itertools import islice
 
 from gradsan.fix.places.keeping import number
 from gradsan.fix.reading.asking_calls import pass_call
+from gradsan.fix.reading.flow import only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
 from gradsan.source.names import call_of, given, loaded, nodes
@@ -41,7 +42,7 @@ def _past_the_meter(program: Program, feeding: Place, passing: Place, meter: str
 
 def _members(code: ast.AST, meter: str) -> Iterator[ast.Attribute]:
     """The attributes and methods of the meter that are asked for."""
-    return (each for each in nodes(code) if isinstance(each, ast.Attribute) and same_as(each.value, meter))
+    return (each for each in only(ast.Attribute, nodes(code)) if same_as(each.value, meter))
 
 
 def _reading(feeding: Place, passing: Place, meter: str) -> "tuple[str, Statement] | None":

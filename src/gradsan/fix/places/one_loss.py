@@ -8,7 +8,7 @@ from itertools import combinations, product
 from gradsan.facts.held import NOTHING, TENSOR
 from gradsan.facts.location import Location
 from gradsan.fix.reading.asking_calls import asking_call
-from gradsan.fix.reading.flow import cuts, dependents, made_of, values_of
+from gradsan.fix.reading.flow import cuts, dependents, made_of, only, values_of
 from gradsan.fix.reading.program import Place, Program, callee
 from gradsan.fix.reading.revealing import was_seen
 from gradsan.fix.reading.uses import gives_no_graph, loads, use_of
@@ -39,7 +39,7 @@ def in_the_inner_loss(program: Program, name: str) -> Iterator[Draft]:
         return
     place, draft = asking[0], Draft()
     leading = _only_leading_to(place)
-    computing = [each for each in place.own if isinstance(each, ast.Assign) and each not in leading and not cuts(each)]
+    computing = [each for each in only(ast.Assign, place.own) if each not in leading and not cuts(each)]
     given = _given(place.scope, name)
     known = given | assigned_names(made_of(given, computing))
     readings = [load for each in leading for one in sorted(known) for load in loads(each, one)]

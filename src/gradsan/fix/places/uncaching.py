@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 
+from gradsan.fix.reading.flow import only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
 from gradsan.knowledge.effects import does
@@ -26,7 +27,7 @@ def _of_one_cache(program: Program, place: Place) -> Iterator[Draft]:
 
 def _unguarded(program: Program, place: Place) -> Iterator[Draft]:
     """`if self.cached is None: self.cached = …`: without the question, in the function that then hands it out."""
-    guard = next((each for each in place.tree.above(place.statement) if isinstance(each, ast.If)), None)
+    guard = next(iter(only(ast.If, place.tree.above(place.statement))), None)
     if guard is None or not _only_computes(guard, place) or not _is_handed_out(program, place, guard):
         return
     first, *others = guard.body

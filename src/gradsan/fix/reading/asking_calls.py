@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Sequence
 
+from gradsan.fix.reading.flow import only
 from gradsan.fix.reading.program import Place
 from gradsan.knowledge.effects import may_ask_for_pass
 from gradsan.source.names import called_name, calls, nodes
@@ -27,6 +28,6 @@ def _of_its_frame(place: Place) -> ast.Call | None:
     """What the frame itself asks: a lambda's call stands in the statement that writes the lambda down."""
     if not place.function.endswith("<lambda>"):
         return pass_call(place.statement)
-    inner = [each.body for each in nodes(place.statement) if isinstance(each, ast.Lambda)]
+    inner = [each.body for each in only(ast.Lambda, nodes(place.statement))]
     found = list(dict.fromkeys(filter(None, map(pass_call, inner))))
     return found[0] if len(found) == 1 else None

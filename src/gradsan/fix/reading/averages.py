@@ -3,9 +3,9 @@
 import ast
 from collections.abc import Iterator
 
-from gradsan.fix.reading.flow import cuts, ending, last_part
+from gradsan.fix.reading.flow import cuts, ending, last_part, names_in, only
 from gradsan.fix.reading.program import Place, Program
-from gradsan.source.names import Code, called_name, calls, nodes, targets
+from gradsan.source.names import called_name, calls, nodes, targets
 from gradsan.source.tree import Statement
 
 _MIXING = frozenset({"lerp", "mul", "add", "sub", "div"})
@@ -38,13 +38,9 @@ def _recurs(program: Program, place: Place) -> bool:
     A loop over tasks or layers, which gives each an average of its own, computes none of them twice.
     """
     around = [loop for each in program.known(program.diagnosis.used) for loop in each.loops]
-    own = _names(targets(place.statement))
+    own = names_in(targets(place.statement))
     within = (loop for loop in place.loops if loop not in around)
-    return any(own.isdisjoint(_names(getattr(loop, "target", ()))) for loop in within)
-
-
-def _names(code: Code) -> set[str]:
-    return {each.id for each in nodes(code) if isinstance(each, ast.Name)}
+    return any(own.isdisjoint(names_in(getattr(loop, "target", ()))) for loop in within)
 
 
 def _is_exponential(value: ast.expr) -> bool:
@@ -105,4 +101,4 @@ def _taken(place: Place) -> Iterator[tuple[str, str]]:
                 pass
             case _:
                 continue
-        yield from ((name.id, ending(holder)) for name in names if isinstance(name, ast.Name))
+        yield from ((name.id, ending(holder)) for name in only(ast.Name, names))

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gradsan.fix.reading.flow import calls_for, ending, owners
+from gradsan.fix.reading.flow import calls_for, ending, only, owners
 from gradsan.fix.reading.program import Place, Program
 from gradsan.knowledge.tensors import operation
 from gradsan.source.names import called_name, calls, loaded, nodes
@@ -62,13 +62,11 @@ def filled_by_hooks(program: Program) -> set[str]:
     """The last names of what functions add to, item by item, that are registered as forward hooks."""
     trees = program.trees(program.diagnosis.enters)
     every = [node for tree in trees for node in ast.walk(tree.module)]
-    registering = (
-        each for each in every if isinstance(each, ast.Call) and called_name(each) == "register_forward_hook"
-    )
+    registering = (each for each in only(ast.Call, every) if called_name(each) == "register_forward_hook")
     hooks = [hook for each in registering for hook in each.args[:1]]
     names = set(map(ending, hooks))
     functions = [part for each in every if isinstance(each, Function) and each.name in names for part in each.body]
-    return _added_to([*functions, *(each.body for each in hooks if isinstance(each, ast.Lambda))])
+    return _added_to([*functions, *(each.body for each in only(ast.Lambda, hooks))])
 
 
 def _added_to(code: Iterable[ast.AST]) -> set[str]:

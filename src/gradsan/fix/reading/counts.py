@@ -2,6 +2,7 @@
 
 import ast
 
+from gradsan.fix.reading.flow import only
 from gradsan.source.names import nodes, targets
 from gradsan.source.tree import Tree
 
@@ -12,7 +13,7 @@ def asks_for_a_count(tree: Tree, guard: ast.If) -> bool:
     if any(isinstance(each, ast.Mod) for each in asked):
         return True
     begun = {tree.text(target) for each in guard.body for target in targets(each)}
-    compared = [side for each in asked if isinstance(each, ast.Compare) for side in (each.left, *each.comparators)]
+    compared = [side for each in only(ast.Compare, asked) for side in (each.left, *each.comparators)]
     return bool(_counted(tree) & begun & set(map(tree.text, compared)))
 
 

@@ -6,13 +6,26 @@ Statements are given in the order of the file, and one name is one value: loops 
 import ast
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import TypeVar
 
 from gradsan.knowledge.call import Effect
 from gradsan.knowledge.effects import does
 from gradsan.knowledge.tensors import operation
 from gradsan.source.file import Source, expression
-from gradsan.source.names import Code, assigned_names, called_name, calls, last_name, loaded_names
+from gradsan.source.names import Code, assigned_names, called_name, calls, last_name, loaded_names, nodes
 from gradsan.source.tree import Statement, same_as
+
+T = TypeVar("T")
+
+
+def only(kind: type[T], found: Iterable[object]) -> list[T]:
+    """Those of one kind."""
+    return [each for each in found if isinstance(each, kind)]
+
+
+def names_in(code: Code) -> set[str]:
+    """The plain names that it has, whatever it does with them."""
+    return {each.id for each in only(ast.Name, nodes(code))}
 
 
 def made_of(names: set[str], statements: Iterable[Statement], also: Iterable[Statement] = ()) -> list[Statement]:
@@ -102,13 +115,13 @@ def value_of(name: str, statement: ast.AST) -> ast.expr | None:
 
 def constants(source: Source, name: str) -> list[object]:
     """The constants that the file gives to this name: None, a number."""
-    return [each.value for each in values_of(name, source.tree) if isinstance(each, ast.Constant)]
+    return [each.value for each in only(ast.Constant, values_of(name, source.tree))]
 
 
 def lines_of(source: Source, name: str, use: type[ast.expr_context]) -> set[int]:
     """The lines of a file at which an expression is read, or gets a value."""
     nodes = (each for each in ast.walk(source.tree) if isinstance(getattr(each, "ctx", None), use))
-    return {each.lineno for each in nodes if isinstance(each, ast.expr) and same_as(each, name)}
+    return {each.lineno for each in only(ast.expr, nodes) if same_as(each, name)}
 
 
 def ending(node: ast.AST | None) -> str:
@@ -131,4 +144,4 @@ def calls_for(code: Code, effect: Effect) -> list[ast.Call]:
 def owners(code: Code, effect: Effect) -> list[ast.expr]:
     """The objects whose methods do this: `queue` of `queue.append(x)`."""
     called = (each.func for each in calls_for(code, effect))
-    return [each.value for each in called if isinstance(each, ast.Attribute)]
+    return [each.value for each in only(ast.Attribute, called)]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import chain, zip_longest
+from itertools import chain, takewhile, zip_longest
 from pathlib import Path
 
 from gradsan.causes import cause
@@ -13,6 +13,7 @@ from gradsan.causes.remedy import USUAL
 from gradsan.facts.live_evidence import NOTHING_READ, Access, LiveEvidence
 from gradsan.facts.location import Frame, Location
 from gradsan.fix.reading.crossings import all_known, others
+from gradsan.fix.reading.flow import only
 from gradsan.fix.reading.meant_statement import meant
 from gradsan.report import Diagnosis, FixKind
 from gradsan.source.bounded import inside
@@ -55,7 +56,7 @@ class Place:
     @property
     def cls(self) -> ast.ClassDef | None:
         """The class around it."""
-        return next((each for each in self.tree.above(self.statement) if isinstance(each, ast.ClassDef)), None)
+        return next(iter(only(ast.ClassDef, self.tree.above(self.statement))), None)
 
     @property
     def block(self) -> list[Statement]:
@@ -89,9 +90,15 @@ class Place:
         return [each for each in self.own if self.tree.line(each) > self.line]
 
     @property
+    def around(self) -> list[Statement]:
+        """The statement, and those of its function around it, innermost first."""
+        inside = takewhile(lambda each: not isinstance(each, Scope), self.tree.above(self.statement))
+        return [self.statement, *(each for each in inside if isinstance(each, Statement))]
+
+    @property
     def questions(self) -> list[ast.If]:
         """What may keep the statement from being run, in its file."""
-        return [each for each in self.tree.above(self.statement) if isinstance(each, ast.If)]
+        return only(ast.If, self.tree.above(self.statement))
 
     @property
     def loops(self) -> list[Loop]:
@@ -262,6 +269,13 @@ class Program:
     def innermost(self, location: Location | None) -> Place | None:
         """The first of those."""
         return next(iter(self.inward(location)), None)
+
+    @property
+    def asking_for_both(self) -> Place | None:
+        """The statement that asks for the earlier pass and for the later one, where one line does."""
+        freed, used = self.diagnosis.freed, self.diagnosis.used
+        is_one_line = freed is not None and used is not None and frames(freed) == frames(used)
+        return self.places(used)[-1] if is_one_line else None
 
     def in_a_loop(self, location: Location | None) -> Place | None:
         """The innermost of them that stands in a loop of its function."""

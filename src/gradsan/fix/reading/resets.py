@@ -4,11 +4,11 @@ import ast
 from collections.abc import Iterable
 
 from gradsan.facts.location import in_cell
-from gradsan.fix.reading.flow import ending
+from gradsan.fix.reading.flow import ending, only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.knowledge.tensors import operation
 from gradsan.source.names import assigns, called_name, calls, last_name, loaded, targets
-from gradsan.source.tree import Function, Statement, Tree
+from gradsan.source.tree import Function, Scope, Statement, Tree
 
 _FINDING = ("modules", "named_modules", "children", "named_children", "isinstance", "hasattr", "values", "items")
 _CONSTRUCTORS = ("__init__", "__post_init__")
@@ -19,17 +19,22 @@ def resetting_method(program: Program) -> str | None:
     place, name = program.innermost(program.diagnosis.enters), program.name
     if place is None or place.cls is None or name is None or not name.startswith("self."):
         return None
-    methods = (each for each in place.cls.body if isinstance(each, ast.FunctionDef))
+    methods = only(ast.FunctionDef, place.cls.body)
     return next((each.name for each in methods if _resets(each, name)), None)
 
 
 def _resets(method: ast.FunctionDef, state: str) -> bool:
     """Whether it only sets the state, and not from what it was."""
+    return (
+        needs_nothing(method) and any(assigns(each, state) for each in ast.walk(method)) and not loaded(method, state)
+    )
+
+
+def needs_nothing(method: Function) -> bool:
+    """Whether it can be called for its object with nothing given, and does then what its lines say."""
     given = method.args
-    needs = len(given.posonlyargs + given.args) - len(given.defaults) > 1 or given.kwonlyargs
-    if needs or method.name.startswith("__") or method.decorator_list:
-        return False
-    return any(assigns(each, state) for each in ast.walk(method)) and not loaded(method, state)
+    is_plain = not (method.name.startswith("__") or method.decorator_list or given.kwonlyargs)
+    return is_plain and len(given.posonlyargs + given.args) - len(given.defaults) <= 1
 
 
 def is_reset_elsewhere(program: Program) -> bool:
@@ -78,7 +83,7 @@ def _training_comes_to(again: list[tuple[Tree, Statement]], training: list[Place
 def _is_handed_on(functions: set[str], files: Iterable[Tree]) -> bool:
     """Whether one of them is a callback: it is named, and not called, so that training may call it by another name."""
     nodes = [node for tree in files for node in ast.walk(tree.module)]
-    called = {each.func for each in nodes if isinstance(each, ast.Call)}
+    called = {each.func for each in only(ast.Call, nodes)}
     named = (each for each in nodes if isinstance(each, ast.Name | ast.Attribute) and each not in called)
     return any(last_name(each) in functions for each in named if isinstance(each.ctx, ast.Load))
 
@@ -115,7 +120,7 @@ def _beginnings(program: Program) -> list[tuple[Tree, Statement]]:
     return [each for each in found if not _is_built_or_computed(each[0].scope(each[1]), forwards)]
 
 
-def _is_built_or_computed(scope: ast.AST, forwards: set[ast.AST]) -> bool:
+def _is_built_or_computed(scope: Scope, forwards: set[Scope]) -> bool:
     return getattr(scope, "name", "") in _CONSTRUCTORS or scope in forwards
 
 

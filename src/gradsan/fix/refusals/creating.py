@@ -8,6 +8,7 @@ import ast
 from itertools import chain
 
 from gradsan.facts.live_evidence import LiveEvidence
+from gradsan.fix.reading.flow import only
 from gradsan.knowledge.effects import paths
 from gradsan.knowledge.libraries import OPTIMIZER_PACKAGES
 from gradsan.knowledge.module_classes import BASES, creates_parameters
@@ -36,7 +37,7 @@ class _Reader:
         self._looked_into: set[str] = set()
 
     def creates(self, node: ast.AST) -> bool:
-        calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+        calls = only(ast.Call, ast.walk(node))
         # A leaf that is only handed on has no name by which anybody could train it.
         handed_on = set(chain.from_iterable(call.args for call in calls))
         return bool(set(filter(_is_leaf, calls)) - handed_on) or any(map(self._is_creation, calls))

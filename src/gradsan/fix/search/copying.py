@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from gradsan.facts.location import Location
+from gradsan.fix.reading.flow import only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.search.cutting import read_by
 from gradsan.fix.writing.drafting import Draft
@@ -30,41 +31,36 @@ def of_what_is_saved_or_edited(program: Program) -> Iterator[Draft]:
         yield from _read_as_copies(place)
         for base in dict.fromkeys(map(_root, _written_into([place]))):
             yield _written_into_a_copy(place, base, [])
-            own = [each for each in _parts_read(place.statement) if _root(each) == base]
-            if own:
-                yield _written_into_a_copy(place, base, own)
+            yield _written_into_a_copy(
+                place, base, [each for each in _parts_read(place.statement) if _root(each) == base]
+            )
 
 
 def _written_into_a_copy(place: Place, base: str, read: Iterable[ast.expr]) -> Draft:
     """What has the name is a copy from here on; what the statement itself reads of it is another."""
-    draft = _copied(place, read)
-    draft.insert_before(place.tree, place.statement, f"{base} = {base}.clone()")
-    return draft
+    return _copied(place, read).insert_before(place.tree, place.statement, f"{base} = {base}.clone()")
 
 
 def _read_as_copies(place: Place) -> Iterator[Draft]:
     """What the function reads of what a statement writes into: in one statement, and then in all of them."""
-    tree, edited = place.tree, list(map(_root, _written_into([place])))
-    beside = [each for each in tree.statements if is_simple(each) and tree.scope(each) is place.scope]
-    read = [[part for part in _parts_read(each) if _root(part) in edited] for each in beside]
+    edited = list(map(_root, _written_into([place])))
+    read = [[part for part in _parts_read(each) if _root(part) in edited] for each in place.own]
     yield from (_copied(place, each) for each in filter(None, read))
     yield _copied(place, chain.from_iterable(read))
 
 
 def _parts_read(statement: Statement) -> list[ast.Subscript]:
     """`table[i, j]`, wherever it is read; of `rows[i][j]` the whole."""
-    found = [each for each in nodes(statement, into_functions=False) if isinstance(each, ast.Subscript)]
+    found = only(ast.Subscript, nodes(statement, into_functions=False))
     inner = {each.value for each in found}
     return [each for each in found if isinstance(each.ctx, ast.Load) and each not in inner]
 
 
 def _all_that_edit(program: Program) -> Iterator[Place]:
     """The statements of these files that write into something: into a part of it, or by a method that edits it."""
-    for tree in dict.fromkeys(each.tree for each in program.known(program.diagnosis.used)):
-        for statement in tree.statements:
-            place = program.place_at(tree.file, tree.line(statement), "") if is_simple(statement) else None
-            if place is not None and _edits(statement):
-                yield place
+    for tree in program.trees(program.diagnosis.used):
+        editing = (each for each in tree.statements if is_simple(each) and _edits(each))
+        yield from filter(None, (program.place_at(tree.file, tree.line(each), "") for each in editing))
 
 
 def _edits(statement: Statement) -> bool:
@@ -83,17 +79,14 @@ def _innermost(program: Program, location: Location | None) -> list[Place]:
 
 
 def _copied(place: Place, read: Iterable[ast.expr]) -> Draft:
-    draft = Draft()
-    for each in read:
-        draft.replace(place.tree, each, method(place.text(each), "clone"))
-    return draft
+    return Draft().replace_each(place.tree, {each: method(place.text(each), "clone") for each in read})
 
 
 def _written_into(places: Iterable[Place]) -> list[ast.expr]:
     """What a statement edits in place: `table` of `table[i] = x`, of `table += x` and of `table.add_(x)`."""
     found: list[ast.expr] = []
     for place in places:
-        found += [each.value for each in targets(place.statement) if isinstance(each, ast.Subscript)]
+        found += [each.value for each in only(ast.Subscript, targets(place.statement))]
         match place.statement:
             case ast.AugAssign(target=ast.Name() | ast.Attribute() as target):
                 found.append(target)

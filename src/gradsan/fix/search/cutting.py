@@ -6,12 +6,12 @@ from itertools import chain
 
 from gradsan.facts.held import TENSOR
 from gradsan.fix.places.carried_between import cut_below, right_below_the_pass
-from gradsan.fix.reading.flow import ending, last_part
+from gradsan.fix.reading.flow import ending, last_part, only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.reading.revealing import held_below
 from gradsan.fix.writing.cutting import cut_value
 from gradsan.fix.writing.drafting import Draft
-from gradsan.source.names import assigned_names, given, loaded_names, nodes, targets
+from gradsan.source.names import assigned_names, given, last_name, loaded_names, nodes, targets
 from gradsan.source.tree import Statement, Tree, is_simple
 
 _HOLDING = (ast.Name, ast.Attribute, ast.Subscript)
@@ -33,7 +33,7 @@ def _on_the_way(program: Program) -> Iterator[tuple[Tree, ast.expr | Statement]]
     reading, creating = map(program.apart_from_the_pass, (program.diagnosis.enters, program.diagnosis.made))
     last = last_part(program.name)
     read = [(place.tree, each) for place in reading for each in read_by(place.statement)]
-    yield from (each for each in read if ending(each[1]) == last)
+    yield from (each for each in read if last and ending(each[1]) == last)
     for tree in dict.fromkeys(each.tree for each in (*creating, *reading)):
         yield from ((tree, each) for each in _put_into(tree, last))
     yield from ((place.tree, each) for place in creating for each in _handed_on(place))
@@ -49,10 +49,10 @@ def _is_index(tree: Tree, node: ast.AST) -> bool:
 def read_by(statement: Statement) -> Iterable[ast.expr]:
     """What a statement reads, as a whole: `x.y` and neither `x`, nor what is called, nor what an item is put into."""
     inside = list(nodes(statement, into_functions=False)) if is_simple(statement) else []
-    calls = [each for each in inside if isinstance(each, ast.Call)]
-    parts = {each.func for each in calls} | {each.value for each in inside if isinstance(each, ast.Attribute)}
-    parts |= {each.value for each in inside if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store)}
-    yield from (value for each in calls for value in given(each) if isinstance(value, ast.Call))
+    calls = only(ast.Call, inside)
+    parts = {each.func for each in calls} | {each.value for each in only(ast.Attribute, inside)}
+    parts |= {each.value for each in only(ast.Subscript, inside) if isinstance(each.ctx, ast.Store)}
+    yield from (value for each in calls for value in only(ast.Call, given(each)))
     for each in inside:
         if isinstance(each, _HOLDING) and isinstance(each.ctx, ast.Load) and each not in parts:
             yield each
@@ -81,7 +81,7 @@ def _handed_on(creating: Place) -> Iterator[ast.expr | Statement]:
 
 def _below(program: Program, tree: Tree, statement: Statement) -> Iterator[Draft]:
     """What a statement assigns to several names, cut in the line below."""
-    for name in filter(ending, targets(statement)):
+    for name in filter(last_name, targets(statement)):
         written = tree.text(name)
         held = held_below(program, tree, statement, written)
         yield from cut_below(program, tree, statement, [written], held)

@@ -4,13 +4,15 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.fix.kinds.move_into_loop import into_the_loop
+from gradsan.fix.reading.flow import assignments
 from gradsan.fix.reading.program import Place, Program
+from gradsan.fix.reading.resets import needs_nothing
 from gradsan.fix.refusals.creating import creates_trained
 from gradsan.fix.writing.drafting import Draft
 from gradsan.source.changes import Changes
-from gradsan.source.names import assigned_names, assigns, loaded, loaded_names, parameters, targets
+from gradsan.source.names import assigned_names, assigns, loaded, loaded_names, parameters
 from gradsan.source.placing import indentation, outdented
-from gradsan.source.tree import Function, Statement
+from gradsan.source.tree import Function, Statement, same_as
 
 
 def into_what_repeats(program: Program) -> Iterator[Draft]:
@@ -26,15 +28,9 @@ def into_what_repeats(program: Program) -> Iterator[Draft]:
 def _called_again(creating: Place, reading: Place) -> Iterator[Draft]:
     """The method that computes it is called above the line that reads it."""
     method = creating.scope
-    if creating.cls is None or creating.cls is not reading.cls or not isinstance(method, Function):
-        return
-    if method.name.startswith("__") or method.decorator_list:
-        return
-    needed = len(method.args.args) - len(method.args.defaults)
-    if needed == 1 and not method.args.kwonlyargs:
-        draft = Draft()
-        draft.insert_before(reading.tree, reading.statement, f"self.{method.name}()")
-        yield draft
+    is_of_one_class = creating.cls is not None and creating.cls is reading.cls
+    if is_of_one_class and isinstance(method, Function) and needs_nothing(method):
+        yield Draft().insert_before(reading.tree, reading.statement, f"self.{method.name}()")
 
 
 def _written_again(creating: Place, reading: Place) -> Iterator[Draft]:
@@ -46,28 +42,22 @@ def _written_again(creating: Place, reading: Place) -> Iterator[Draft]:
     there = {*parameters(reader.args)}
     again = _leading_to(creating, maker, kept, there)
     needed = sorted(loaded_names(again) & {*parameters(maker.args)} - there)
-    if (
-        not kept
-        or (needed and not {"self"} <= there)
-        or assigned_names(again) & ({*assigned_names(reader.body)} | there)
-    ):
+    can_be_kept = "self" in there or not needed
+    can_be_bound = assigned_names(again).isdisjoint({*assigned_names(reader.body), *there})
+    creates = any(creates_trained(creating.text(each), creating.tree.source) for each in again)
+    if not kept or not can_be_kept or not can_be_bound or creates:
         return
-    if any(creates_trained(creating.text(each), creating.tree.source) for each in again):
-        return
-    draft = Draft()
     known = {name: _kept_as(maker, name) for name in needed}
-    for name in (name for name, attribute in known.items() if attribute is None):
-        draft.insert_before(creating.tree, maker.body[-1], f"self.{name} = {name}")
-    codes = [_renamed(creating, each, {name: known[name] or f"self.{name}" for name in known}) for each in again]
-    draft.insert_before(reading.tree, reading.statement, *codes)
-    yield draft
+    names = {name: attribute or f"self.{name}" for name, attribute in known.items()}
+    keeping = (f"self.{name} = {name}" for name, attribute in known.items() if attribute is None)
+    draft = Draft().insert_before(creating.tree, maker.body[-1], *keeping)
+    yield draft.insert_before(reading.tree, reading.statement, *(_renamed(creating, each, names) for each in again))
 
 
 def _leading_to(creating: Place, maker: Function, kept: list[str], there: set[str]) -> list[Statement]:
     """The statements of a function that compute what is kept, and those that these need beside what is `there`."""
-    tree, found = creating.tree, list[Statement]()
-    needed: set[str] = set()
-    for each in reversed([each for each in maker.body if tree.line(each) <= creating.line]):
+    found, needed = list[Statement](), set[str]()
+    for each in reversed([each for each in maker.body if creating.tree.line(each) <= creating.line]):
         touches = any(assigns(each, name) or loaded(each, name) for name in kept)
         fills = not isinstance(each, ast.Assign) and loaded_names(each) & needed  # `rows.append(row)`
         if touches or fills or assigned_names(each) & needed:
@@ -78,10 +68,8 @@ def _leading_to(creating: Place, maker: Function, kept: list[str], there: set[st
 
 def _kept_as(maker: Function, name: str) -> str | None:
     """The attribute that keeps what a method was given by this name."""
-    for each in maker.body:
-        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Name) and each.value.id == name:
-            return next((ast.unparse(target) for target in targets(each) if isinstance(target, ast.Attribute)), None)
-    return None
+    given = ((target, value) for each in maker.body for target, value in assignments(each) if same_as(value, name))
+    return next((ast.unparse(target) for target, _ in given if isinstance(target, ast.Attribute)), None)
 
 
 def _renamed(creating: Place, statement: Statement, names: dict[str, str]) -> str:

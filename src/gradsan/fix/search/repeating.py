@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from gradsan.fix.places.rerunning import on_the_path
+from gradsan.fix.reading.flow import only
 from gradsan.fix.reading.program import Program
 from gradsan.fix.writing.drafting import Draft
 from gradsan.source.changes import Changes
@@ -36,6 +37,6 @@ def _codes(tree: Tree, again: Sequence[Statement], needed: set[str]) -> Iterator
     for each in again:
         changes = Changes()
         several = targets(each) if len(targets(each)) > 1 else []
-        unneeded = [part for part in several if isinstance(part, ast.Name) and part.id not in needed]
+        unneeded = [part for part in only(ast.Name, several) if part.id not in needed]
         changes.replaced |= dict.fromkeys(unneeded, "_")
         yield outdented(changes.new_part(tree, each), indentation(tree, each))

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from gradsan.fix.kinds.reorder import whatever_it_takes
+from gradsan.fix.reading.flow import only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
 from gradsan.source.names import nodes
@@ -26,9 +27,7 @@ def with_the_rest(program: Program) -> Iterator[Draft]:
         return
     creating, passing = parted
     jump = _jump(passing)
-    outside = {passing.statement, *passing.tree.above(passing.statement)}
-    around = [each for each in creating.tree.above(creating.statement) if isinstance(each, ast.If | ast.Try)]
-    guards = [each for each in around if each not in outside]
+    guards = [each for each in creating.around[1:] if isinstance(each, ast.If | ast.Try) and each not in passing.around]
     if jump is None or not guards:
         return
     draft, tree, inner = Draft(), creating.tree, creating.statement
@@ -45,7 +44,7 @@ def _jump(passing: Place) -> str | None:
     function = passing.scope
     if not isinstance(function, Function):
         return None
-    returns = [each for each in nodes(function.body, into_functions=False) if isinstance(each, ast.Return)]
+    returns = only(ast.Return, nodes(function.body, into_functions=False))
     return "return" if all(each.value is None for each in returns) else None
 
 

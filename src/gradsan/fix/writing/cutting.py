@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from gradsan.facts.held import NONE, NOTHING, TENSOR, Held
-from gradsan.fix.reading.flow import constants, lines_of
+from gradsan.fix.reading.flow import constants, lines_of, only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.reading.revealing import held_at, was_seen
 from gradsan.fix.reading.uses import gives_no_graph
@@ -95,13 +95,13 @@ def _begins_elsewhere(use: Place, name: str) -> bool:
     """Whether the file gives it a value in this statement alone; a buffer begins where it is named by a string."""
     written = lines_of(use.tree.source, name, ast.Store)
     own = set(range(use.line, use.tree.end_line(use.statement) + 1))
-    texts = (each.value for each in nodes(use.tree.module) if isinstance(each, ast.Constant))
+    texts = (each.value for each in only(ast.Constant, nodes(use.tree.module)))
     return bool(written) and written <= own and name.rpartition(".")[2] not in texts
 
 
 def _is_asked_for(use: Place, load: ast.expr, name: str) -> bool:
     """Whether the function has found out before that it is not None, or sees to it."""
-    branches = [each for each in nodes(use.tree.scope(load)) if isinstance(each, ast.If)]
+    branches = only(ast.If, nodes(use.tree.scope(load)))
     asking = [each.test for each in branches if use.tree.line(each) < use.line]
-    asking += [each.test for each in use.tree.above(load) if isinstance(each, ast.IfExp)]
+    asking += [each.test for each in only(ast.IfExp, use.tree.above(load))]
     return any(loaded(each, name) for each in asking)

@@ -7,6 +7,7 @@ from itertools import chain
 from textwrap import indent
 
 from gradsan.facts.held import Held, Kind, Shape
+from gradsan.fix.reading.flow import only
 from gradsan.fix.writing.drafting import Draft
 from gradsan.fix.writing.expression_text import free_name
 from gradsan.source.file import Source
@@ -173,7 +174,7 @@ def no_grad(source: Source) -> str | None:
 
 def _is_differentiated_by(name: str, source: Source) -> bool:
     """Whether the file asks for gradients with respect to it: `torch.autograd.grad(loss, theta)`."""
-    calls = (each for each in ast.walk(source.tree) if isinstance(each, ast.Call))
+    calls = only(ast.Call, ast.walk(source.tree))
     asking = (each for each in calls if dotted(each.func) in _GRAD)
     return name in map(ast.unparse, chain.from_iterable(map(_inputs, asking)))
 

@@ -30,7 +30,7 @@ class Draft:
 
     def replace_each(self, tree: Tree, codes: Mapping[Node, str]) -> "Draft":
         """The same, for several."""
-        self._of(tree).replaced |= codes
+        self._of(tree).replaced.update(codes)
         return self
 
     def rewrite(self, tree: Tree, statement: Statement, *new: str) -> "Draft":
@@ -47,12 +47,14 @@ class Draft:
 
     def insert_before(self, tree: Tree, statement: Statement, *new: str) -> "Draft":
         """Add statements above one."""
-        self._of(tree).at(statement).before += new
+        if new:
+            self._of(tree).at(statement).before += new
         return self
 
     def insert_after(self, tree: Tree, statement: Statement, *new: str) -> "Draft":
         """Add statements below one."""
-        self._of(tree).at(statement).after += new
+        if new:
+            self._of(tree).at(statement).after += new
         return self
 
     def insert_once(self, tree: Tree, statement: Statement, new: str) -> "Draft":
@@ -84,6 +86,10 @@ class Draft:
         """Change some characters."""
         self._of(tree).splices.append(splice)
         return self
+
+    def __bool__(self) -> bool:
+        """Whether anything is to be changed."""
+        return any(each.replaced or each.lines or each.splices for _, each in self._changes.values())
 
     def joined(self, other: "Draft") -> "Draft | None":
         """Both changes as one; None where they want different things of the same place."""

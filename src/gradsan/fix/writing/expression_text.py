@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Sequence
 
+from gradsan.fix.reading.flow import only
 from gradsan.source.file import expression
 from gradsan.source.names import assigned_names
 from gradsan.source.tree import Function, Tree, same
@@ -41,7 +42,7 @@ def is_only_given(scope: ast.AST, name: str) -> bool:
 def free_name(scope: ast.AST, wished: Sequence[str]) -> str:
     """A name that means nothing else in a file or function: the first of some that is free, or one like the last."""
     inside = list(ast.walk(scope))
-    names = {each.id for each in inside if isinstance(each, ast.Name)}
+    names = {each.id for each in only(ast.Name, inside)}
     names |= {each.name for each in inside if isinstance(each, ast.FunctionDef | ast.ClassDef)}
     numbered = (f"{wished[-1]}_{n}" for n in range(2, len(names) + 3))
     return next(each for each in (*wished, *numbered) if each not in names)
