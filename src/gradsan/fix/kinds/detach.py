@@ -49,8 +49,6 @@ def _where_created(program: Program, name: str) -> Iterator[Draft]:
 def _where_handed_over(program: Program, name: str) -> Iterator[Draft]:
     """Where the call that created and freed it returns: nobody behind that line can use its graph."""
     made, freed, used = program.diagnosis.made, program.diagnosis.freed, program.diagnosis.used
-    if made is None or freed is None or used is None:
-        return
     outer = program.places(made)[: common_frames(made, freed)]
     functions = [frame.function for frame in frames(used)]
     handing = [place for place, function in zip(outer, functions, strict=False) if place and place.function == function]

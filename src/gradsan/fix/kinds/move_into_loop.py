@@ -24,18 +24,13 @@ def into_the_loop(program: Program, *, widely: bool = False) -> Iterator[Draft]:
     `widely`: whatever those lines are, and although a constructor created it; for whoever tries it.
     """
     made, used = program.diagnosis.made, program.diagnosis.used
-    apart = program.apart(made, used)
-    if apart is None:
+    parted, index = program.parted(made, used), program.apart(made, used) or 0
+    if parted is None or (_constructs(made, index) and not widely):
         return
-    making, passing = program.places(made)[apart], program.places(used)[apart]
-    inner = program.places(used)[apart + 1 : apart + 2]
-    if making is None or passing is None or made is None or (_constructs(made, apart) and not widely):
-        return
-    body = _body(program, _outermost(making, passing) if widely else making, passing, inner[0] if inner else None)
-    if body is None:
-        return
-    moved, container = body
-    if _create(program, making, moved):
+    making, passing = parted
+    inner = program.at(used, index + 1)
+    moved, container = _body(program, _outermost(making, passing) if widely else making, passing, inner)
+    if container is None or _create(program, making, moved):
         return
     while uses := _first_use(container.body, moved):
         if not _may_move(moved, container, uses, widely=widely):
@@ -76,7 +71,7 @@ def _update_into_the_loop(program: Program) -> Iterator[Draft]:
         yield Draft().move_below(tree, place.block[-1], *moved)
 
 
-def _constructs(made: Location, index: int) -> bool:
+def _constructs(made: Location | None, index: int) -> bool:
     """Whether a constructor created it, as the run has seen."""
     return any(frame.function.endswith(CONSTRUCTORS) for frame in frames(made)[index + 1 :])
 
@@ -140,7 +135,7 @@ def _asks_for_pass(statement: Statement, losses: set[str]) -> bool:
 
 def _body(
     program: Program, making: Place, passing: Place, inner: Place | None
-) -> tuple[list[Statement], Loop | Function] | None:
+) -> tuple[list[Statement], Loop | Function | None]:
     """What is to be moved, and the block that runs again and again: a loop's, or that of a closure a library calls."""
     tree = passing.tree
     block = list(tree.block(making.statement))
@@ -148,7 +143,7 @@ def _body(
     closure = inner.scope if inner is not None and inner.tree is tree else None
     repeated = next((each for each in (around, closure) if isinstance(each, Loop | Function) and each in block), None)
     if not isinstance(repeated, Loop | Function) or repeated is making.statement:
-        return None
+        return [], None
     return _taking_part(program, making, block[: block.index(repeated)]), repeated
 
 

@@ -120,7 +120,7 @@ def _calls_a_method_of(owner: str, statement: Statement) -> bool:
 def _before_the_loop(program: Program, name: str) -> Iterator[Draft]:
     """Where a function that each step calls reads it in a loop: once, above that loop."""
     use, used = use_of(program, name), program.diagnosis.used
-    if use is None or used is None or not use.loops:
+    if use is None or not use.loops:
         return
     if any((frame.file, frame.function) == (use.frame.file, use.function) for frame in frames(used)):
         return  # the loop may be that of the steps

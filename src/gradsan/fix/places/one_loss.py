@@ -35,12 +35,13 @@ def in_the_inner_loss(program: Program, name: str) -> Iterator[Draft]:
     What it hands on stays as it is: the caller's loss goes through that to whatever it was computed from.
     """
     asking = asking_call(program.places(program.diagnosis.freed))
-    if asking is None or not isinstance(asking[0].scope, Function) or _hands_nothing_on(program):
+    function = None if asking is None else asking[0].scope
+    if asking is None or not isinstance(function, Function) or _hands_nothing_on(program):
         return
     place, draft = asking[0], Draft()
     leading = _only_leading_to(place)
     computing = [each for each in only(ast.Assign, place.own) if each not in leading and not cuts(each)]
-    given = _given(place.scope, name)
+    given = _given(function, name)
     known = given | assigned_names(made_of(given, computing))
     readings = [load for each in leading for one in sorted(known) for load in loads(each, one)]
     carrying = (each for each in readings if not gives_no_graph(place.tree, each))

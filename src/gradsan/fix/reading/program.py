@@ -263,7 +263,7 @@ class Program:
     def apart_from_the_pass(self, location: Location | None) -> list[Place]:
         """The same, but for the outer calls that the failing pass has in common with it."""
         used = self.diagnosis.used
-        shared = 0 if location is None or used is None else common_frames(location, used)
+        shared = common_frames(location, used)
         return list(filter(None, self.places(location)[shared:]))[::-1]
 
     def innermost(self, location: Location | None) -> Place | None:
@@ -274,7 +274,7 @@ class Program:
     def asking_for_both(self) -> Place | None:
         """The statement that asks for the earlier pass and for the later one, where one line does."""
         freed, used = self.diagnosis.freed, self.diagnosis.used
-        is_one_line = freed is not None and used is not None and frames(freed) == frames(used)
+        is_one_line = used is not None and frames(freed) == frames(used)
         return self.places(used)[-1] if is_one_line else None
 
     def in_a_loop(self, location: Location | None) -> Place | None:
@@ -346,14 +346,16 @@ class Program:
 _Choice = Callable[[Tree, Sequence[Statement]], Statement]  # of the statements on one line
 
 
-def frames(location: Location) -> tuple[Frame, ...]:
+def frames(location: Location | None) -> tuple[Frame, ...]:
     """The calls that led to a place, the place itself last."""
+    if location is None:
+        return ()
     return location.stack or (Frame(location.file, location.line, location.function or "<module>"),)
 
 
 def callee(location: Location | None, index: int) -> str | None:
     """What one frame of a stack has called: the name of the next one's function."""
-    called = () if location is None else frames(location)[index + 1 : index + 2]
+    called = frames(location)[index + 1 : index + 2]
     return called[0].function.rpartition(".")[2] if called else None
 
 
@@ -363,12 +365,12 @@ def parting(one: Location, other: Location) -> int | None:
     return None if index is None or not _is_one_function(frames(one)[index], frames(other)[index]) else index
 
 
-def common_frames(one: Location, other: Location) -> int:
+def common_frames(one: Location | None, other: Location | None) -> int:
     """How many of the outer frames two stacks have in common, where they part."""
     return _first_difference(one, other) or 0
 
 
-def _first_difference(one: Location, other: Location) -> int | None:
+def _first_difference(one: Location | None, other: Location | None) -> int | None:
     pairs = enumerate(zip(frames(one), frames(other), strict=False))
     return next((index for index, (ours, theirs) in pairs if ours != theirs), None)
 

@@ -30,7 +30,8 @@ class Draft:
 
     def replace_each(self, tree: Tree, codes: Mapping[Node, str]) -> "Draft":
         """The same, for several."""
-        self._of(tree).replaced.update(codes)
+        for node, code in codes.items():
+            self._of(tree).replaced[node] = code
         return self
 
     def rewrite(self, tree: Tree, statement: Statement, *new: str) -> "Draft":
