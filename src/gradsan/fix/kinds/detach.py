@@ -20,7 +20,6 @@ from gradsan.fix.reading.revealing import held_above, held_below
 from gradsan.fix.reading.uses import use_of
 from gradsan.fix.writing.cutting import cut_value
 from gradsan.fix.writing.drafting import Draft
-from gradsan.fix.writing.expression_text import method
 from gradsan.source.tree import Function
 
 
@@ -43,7 +42,9 @@ def _where_created(program: Program, name: str) -> Iterator[Draft]:
     if value is None or not held.is_tensor:
         yield from cut_below(program, place.tree, place.statement, [name], held)
     else:
-        yield Draft().replace(place.tree, value, method(place.text(value), "detach"))
+        draft = Draft()
+        cut_value(program, place.tree, value, draft, held=held)
+        yield draft
 
 
 def _where_handed_over(program: Program, name: str) -> Iterator[Draft]:

@@ -13,7 +13,6 @@ from gradsan.causes.remedy import USUAL
 from gradsan.facts.live_evidence import NOTHING_READ, Access, LiveEvidence
 from gradsan.facts.location import Frame, Location
 from gradsan.fix.reading.crossings import all_known, others
-from gradsan.fix.reading.flow import only
 from gradsan.fix.reading.meant_statement import meant
 from gradsan.report import Diagnosis, FixKind
 from gradsan.source.bounded import inside
@@ -56,7 +55,7 @@ class Place:
     @property
     def cls(self) -> ast.ClassDef | None:
         """The class around it."""
-        return next(iter(only(ast.ClassDef, self.tree.above(self.statement))), None)
+        return next((each for each in self.tree.above(self.statement) if isinstance(each, ast.ClassDef)), None)
 
     @property
     def block(self) -> list[Statement]:
@@ -98,7 +97,7 @@ class Place:
     @property
     def questions(self) -> list[ast.If]:
         """What may keep the statement from being run, in its file."""
-        return only(ast.If, self.tree.above(self.statement))
+        return [each for each in self.tree.above(self.statement) if isinstance(each, ast.If)]
 
     @property
     def loops(self) -> list[Loop]:

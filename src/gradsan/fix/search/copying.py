@@ -30,6 +30,7 @@ def of_what_is_saved_or_edited(program: Program) -> Iterator[Draft]:
     for place in editing or _all_that_edit(program):
         yield from _read_as_copies(place)
         for base in dict.fromkeys(map(_root, _written_into([place]))):
+            yield _written_into_a_copy(place, base, [])
             own = [each for each in _parts_read(place.statement) if _root(each) == base]
             if own:
                 yield _written_into_a_copy(place, base, own)
