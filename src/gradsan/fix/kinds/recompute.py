@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from gradsan.fix.kinds import Places, named
 from gradsan.fix.places.calling_again import call_again
-from gradsan.fix.places.derived_attributes import where_it_is_read
-from gradsan.fix.places.item_by_item import where_an_item_is_taken
+from gradsan.fix.places.kept_by_constructors import where_an_item_is_taken, where_it_is_read
 from gradsan.fix.places.rerunning import after_the_step, computed_for_the_next
 from gradsan.fix.places.uncaching import without_the_cache
 from gradsan.fix.places.writing_out import written_out

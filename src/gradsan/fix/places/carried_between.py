@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from gradsan.facts.held import Held, any_of
 from gradsan.fix.reading.program import Place, Program, common_frames, frames
-from gradsan.fix.reading.receivers import seen_from
 from gradsan.fix.reading.revealing import held_above, held_below
 from gradsan.fix.reading.uses import use_of
 from gradsan.fix.writing.cutting import cut_statements
 from gradsan.fix.writing.drafting import Draft
 from gradsan.fix.writing.expression_text import is_only_given
-from gradsan.source.names import assigns, call_of, nodes
+from gradsan.knowledge.libraries import ALIASES
+from gradsan.source.names import assigns, call_of, called_name, calls, nodes
 from gradsan.source.tree import Statement, Tree, same_as
 
 
@@ -142,4 +142,38 @@ def _seen_from(program: Program, place: Place, name: str) -> str | None:
     """How this function would write it, as the calls between it and the reading line show."""
     use, places = use_of(program, name), program.places(program.diagnosis.enters)
     here = [n for n, each in enumerate(places) if each is not None and each.function == place.function]
-    return seen_from(places[here[-1] : places.index(use) + 1], name) if here and use in places else None
+    return _as_seen_from(places[here[-1] : places.index(use) + 1], name) if here and use in places else None
+
+
+def _as_seen_from(places: Sequence[Place | None], name: str) -> str | None:
+    """How the outermost of these frames would write what the innermost calls `name`; None where it is not clear."""
+    for caller, callee in zip(reversed(places[:-1]), reversed(places[1:]), strict=True):
+        if caller is None or callee is None:
+            return None
+        if not name.startswith("self."):
+            return None
+        receiver = _receiver(caller, callee.frame.function.rpartition(".")[2])
+        if receiver is None:
+            return None
+        name = receiver + name.removeprefix("self")
+    return name
+
+
+def _receiver(place: Place, method: str) -> str | None:
+    """On whose behalf a statement calls a method; a module's `forward` is called by calling the module."""
+    found = set()
+    for call in calls(place.statement):
+        match call.func:
+            case ast.Attribute(value=receiver, attr=name) if name == method:
+                found.add(place.tree.text(receiver))
+            case ast.Name() | ast.Attribute() if method in ("forward", "__call__") and _may_be_a_module(place, call):
+                found.add(place.tree.text(call.func))
+    return found.pop() if len(found) == 1 else None
+
+
+def _may_be_a_module(place: Place, call: ast.Call) -> bool:
+    """`model(x)` or `self.cell(x)`, but no function of a library, class, or method of a tensor."""
+    code = place.tree.text(call.func)
+    parts = code.split(".")
+    is_own = len(parts) == 1 or parts[0] == "self"
+    return is_own and parts[0] not in {*ALIASES, "super"} and called_name(call)[:1].islower() and code.isascii()
