@@ -6,7 +6,6 @@ from typing import TypeGuard
 
 from gradsan.fix.kinds import Places
 from gradsan.fix.places.reentrant import not_reentrant
-from gradsan.fix.reading.flow import names_in, only
 from gradsan.fix.reading.program import Place, Program
 from gradsan.fix.writing.drafting import Draft
 from gradsan.fix.writing.expression_text import method
@@ -103,7 +102,7 @@ def _put(place: Place, cut: ast.expr, code: str) -> Draft:
 
 def _rebuilt(place: Place, found: list[ast.AST]) -> Iterator[Draft]:
     """`torch.tensor(losses)` copies values: several tensors are stacked instead, one is taken as it is."""
-    building = next((each for each in only(ast.Call, found) if _builds(each)), None)
+    building = next((each for each in found if isinstance(each, ast.Call) and _builds(each)), None)
     if building is None:
         return
     given = building.args[0]
@@ -144,7 +143,7 @@ def _builds(call: ast.Call) -> bool:
 
 def _fed(place: Place, given: ast.expr) -> Iterator[ast.expr]:
     """What the function puts into the names that are copied: `total += loss.item()`, `losses.append(loss.item())`."""
-    tree, names = place.tree, names_in(given)
+    tree, names = place.tree, {each.id for each in nodes(given) if isinstance(each, ast.Name)}
     scope = tree.scope(place.statement)
     for statement in tree.statements:
         if statement is place.statement or tree.scope(statement) is not scope:
