@@ -30,6 +30,7 @@ def test_every_place_of_a_kind_is_named_by_a_cause(kind: FixKind) -> None:
     evidence: dict[str, int | float | str] = {
         "earlier_pass_trains": "others",
         "mixed": "once",
+        "left_behind": 1,
         "edited": "what an optimizer trains",
         "parameters_alone": 1,
         "is_total": 1,
