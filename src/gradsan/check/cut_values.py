@@ -49,8 +49,6 @@ def detached_terms(world: World) -> Iterator[tuple[Op, CutOff | None]]:
         done = next((each for each in op.walked if each.kind == "backward"), None)
         if done is None or cut.gave is not None or op.name != _ADDING or not _is_added(op, done):
             continue
-        if cut.switched_off and cut.site.code == op.site.code:  # whoever adds it sees the block
-            continue
         lost = sorted(_beyond(cut).intersection(done.reached), key=_named)
         others = {term for root in done.roots for term in terms(root)}
         if lost and others.isdisjoint(cut.ops) and _are_seen(lost, cut):

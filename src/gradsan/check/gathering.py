@@ -1,4 +1,4 @@
-"""Holders that outlive an iteration and are fed with graphs: lists, dicts, totals."""
+"""What becomes of graphs that are computed: holders that outlive an iteration take them, or nobody keeps them."""
 
 import ast
 
@@ -6,9 +6,10 @@ from gradsan.check.graph import Label, LoopRun, Op
 from gradsan.check.labels import label_of
 from gradsan.check.machine import Machine
 from gradsan.check.moments import parting
-from gradsan.check.troubles import Collecting
+from gradsan.check.troubles import Collecting, Dropped
 from gradsan.check.values import Value, ops_of
 from gradsan.check.walking import terms
+from gradsan.source.loss_terms import dropped_term, name_of_term
 
 
 def gather_total(machine: Machine, target: ast.expr, held: Value | None, value: Value) -> None:
@@ -26,6 +27,13 @@ def gather(machine: Machine, container: Value, label: Label, value: Value, node:
         older = next((each for each in ops_of(container) if _loop(machine, each) is not None), None)
         if older is not None:
             _note(machine, label, older, op, node)
+
+
+def note_dropped(machine: Machine, node: ast.Expr, value: Value) -> None:
+    """`loss + 0.1 * penalty`, of which nothing is kept."""
+    term = dropped_term(node)
+    if term is not None and value.op is not None and value.op.scalar:
+        machine.world.dropped_terms.append(Dropped(name_of_term(term), value.op, node))
 
 
 def _note(machine: Machine, holder: Label, older: Op, op: Op, node: ast.AST, *, total: bool = False) -> None:

@@ -270,7 +270,6 @@ class Cut:
     leaves: tuple[Leaf, ...] = ()
     name: str | None = None  # the first name that the result was given
     gave: Pass | None = None  # the pass that gave it: a gradient, of which nobody asked for a graph
-    switched_off: bool = False  # nothing was recorded there
     mixed: bool = False  # since then it was joined with something that may have a graph
     lasts: bool = False  # a state lost it that stays until somebody ends it: recording is off, a parameter frozen
 

@@ -186,5 +186,5 @@ def _direct_leaves(value: Value) -> list[Leaf]:
 def _unrecorded(machine: Machine, node: ast.AST, ops: tuple[Op, ...], leaves: tuple[Leaf, ...]) -> Tensor:
     silencer = machine.world.silencer
     how, lasts = ("", False) if silencer is None else (silencer.how, silencer.lasts)
-    lost = Cut(machine.site(node), how, ops, leaves, lasts=lasts, switched_off=True)
+    lost = Cut(machine.site(node), how, ops, leaves, lasts=lasts)
     return Tensor(cut=lost, created=lost.site)

@@ -6,11 +6,11 @@ from gradsan.check import slots
 from gradsan.check.choices import leads_out
 from gradsan.check.definitions import class_frame, decorator_names, fields_of, is_plain
 from gradsan.check.expressions import known_truth
+from gradsan.check.gathering import note_dropped
 from gradsan.check.machine import Machine
 from gradsan.check.new_ops import edit
 from gradsan.check.operators import arithmetic
 from gradsan.check.tables import STATEMENTS, entered
-from gradsan.check.troubles import Dropped
 from gradsan.check.values import (
     Class,
     Const,
@@ -25,16 +25,13 @@ from gradsan.check.values import (
     key_of,
 )
 from gradsan.knowledge.effects import does
-from gradsan.source.loss_terms import dropped_term, name_of_term
 from gradsan.source.names import dotted
 
 
 @entered(STATEMENTS, ast.Expr)
 def expression(machine: Machine, node: ast.Expr) -> None:
     """A value that nobody keeps."""
-    value, term = machine.evaluate(node.value), dropped_term(node)
-    if term is not None and value.op is not None and value.op.scalar:
-        machine.world.dropped_terms.append(Dropped(name_of_term(term), value.op, node))
+    note_dropped(machine, node, machine.evaluate(node.value))
 
 
 @entered(STATEMENTS, ast.Assign)
