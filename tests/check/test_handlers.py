@@ -11,8 +11,7 @@ import pytest
 
 import gradsan.check
 from gradsan.check import interpreter
-from gradsan.check.builtin_calls import BUILTINS
-from gradsan.check.tables import CALLEES, EXPRESSIONS, ITERABLES, OWNERS, RECEIVERS, STATEMENTS, WHOLES
+from gradsan.check.tables import BUILTINS, CALLEES, EXPRESSIONS, ITERABLES, OWNERS, RECEIVERS, STATEMENTS, WHOLES
 from gradsan.check.values import (
     Class,
     Function,
@@ -47,6 +46,7 @@ if sys.version_info >= (3, 14):
         ("losses.append(x)", RECEIVERS[Sequence], "container_calls"),
         ("outputs.items()", RECEIVERS[Mapping], "container_calls"),
         ("sum(losses)", BUILTINS["sum"], "builtin_calls"),
+        ("getattr(self, name)", BUILTINS["getattr"], "object_builtins"),
         ("something(x)", CALLEES[Value], "unknown_calls"),
         ("something.method(x)", RECEIVERS[Value], "unknown_calls"),
     ],

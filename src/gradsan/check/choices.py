@@ -7,9 +7,11 @@ from functools import lru_cache
 
 from gradsan.check.graph import Moment
 from gradsan.knowledge.effects import may_ask_for_pass
-from gradsan.knowledge.tensors import operation
-from gradsan.source.names import called_name, calls
+from gradsan.knowledge.hints import HARMLESS
+from gradsan.knowledge.tensors import edits, operation
+from gradsan.source.names import called_name, calls, nodes
 
+_LOOKING = HARMLESS - {"step"}  # which is a step of an optimizer, too
 _MOST_FORCED = 6  # branches that are followed one by one
 _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.NotEq: ast.Eq,
@@ -72,6 +74,22 @@ def _is_open(branch: ast.AST, met: Met) -> bool:
     return len(met.taken[branch]) == 1 and (_concerns_graphs(branch) if met.passes else _leads_to_pass(branch))
 
 
+@lru_cache(maxsize=4096)
+def _only_looks(branch: ast.AST) -> bool:
+    """Whether nothing but prints and logs depends on a condition: of values that were cut, and of nothing new."""
+    if not isinstance(branch, ast.If) or not all(map(_is_look, (*branch.body, *branch.orelse))):
+        return False
+    called = map(called_name, calls(branch))
+    return all(each in _LOOKING or (operation(each).cuts and not edits(each)) for each in called)
+
+
+def _is_look(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Expr(ast.Call() as call):
+            return called_name(call) in _LOOKING
+    return isinstance(statement, ast.Pass)
+
+
 @lru_cache(maxsize=1024)
 def _leads_to_pass(branch: ast.AST) -> bool:
     """Whether one of its sides may ask for a pass."""
@@ -96,6 +114,8 @@ class Choices:
 
     def choose(self, node: ast.AST, test: ast.expr, *, unlikely: bool, moment: Moment, code: object) -> bool:
         """Whether to go into the branch of an unknown condition; `unlikely`: it leads out of the ordinary."""
+        if _only_looks(node):
+            return True
         key, positive = _canonical(test)
         varies = bool(moment) and _varies(test, moment[-1][0].header.node)
         where = (code, key, moment if varies else None)
@@ -159,8 +179,8 @@ def _canonical(test: ast.expr) -> tuple[str, bool]:
 def _varies(test: ast.expr, loop: ast.AST) -> bool:
     """Whether a condition may come out differently in another iteration of the loop."""
     assigned = _assigned(loop)
-    names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
-    called = [node.func for node in ast.walk(test) if isinstance(node, ast.Call)]
+    names = {node.id for node in nodes(test) if isinstance(node, ast.Name)}
+    called = [node.func for node in nodes(test) if isinstance(node, ast.Call)]
     is_steady = _STEADY.issuperset(getattr(each, "id", "") for each in called)
     return not assigned or not is_steady or not assigned.isdisjoint(names)
 
@@ -170,5 +190,5 @@ _STEADY = frozenset({"isinstance", "hasattr", "callable", "issubclass", "type", 
 
 @lru_cache(maxsize=1024)
 def _assigned(loop: ast.AST) -> frozenset[str]:
-    names = (node for node in ast.walk(loop) if isinstance(node, ast.Name))
+    names = (node for node in nodes(loop) if isinstance(node, ast.Name))
     return frozenset(node.id for node in names if isinstance(node.ctx, ast.Store))
