@@ -2744,6 +2744,27 @@ for _ in range(12):
         ),
         beyond=(
             _clean(
+                "a parameter that is put where it is already",
+                """
+class Net(nn.Module):
+    def __init__(self, device):
+        super().__init__()
+        self.lin = nn.Linear(4, 1)
+        self.scale = nn.Parameter(torch.ones(4)).to(device)
+
+    def forward(self, x):
+        return self.lin(x * self.scale)
+
+net = Net(torch.device("cpu"))
+opt = torch.optim.Adam(net.parameters())
+for _ in range(12):
+    loss = net(torch.randn(5, 4)).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+            ),
+            _clean(
                 "what a module computes of its own parameters and keeps",
                 """
 class Net(nn.Module):

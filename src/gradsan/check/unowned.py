@@ -10,6 +10,7 @@ from gradsan.check.troubles import edits_of
 from gradsan.check.values import Instance, Layer, Mapping, Optimizer, Sequence, Tensor, Value, leaves_of
 from gradsan.check.world import World
 from gradsan.facts.course import Forgetting, Unowned
+from gradsan.knowledge.tensors import operation
 
 _LAYERS = 2  # in a list; a single module is put into one so that it is no part of the model
 
@@ -77,11 +78,17 @@ def _hidden_in(value: Value) -> tuple[Forgetting, list[set[Leaf]]]:
             return "listed", [set(leaves_of(each)) for each in layers] if is_of_layers else []
         case Tensor(op=Op() as op):
             ops = below([op])
-            leaves = leaves_in(ops) if not any(each.healed for each in ops) else set()  # then an error says it
+            is_told = any(each.healed for each in ops)  # an error says it
+            leaves = set() if is_told or all(map(_may_change_nothing, ops)) else leaves_in(ops)
             return "computed", [leaves] if leaves else []
         case Tensor(leaf=Leaf(registers=False) as leaf):
             return "plain", [{leaf}]
     return "listed", []
+
+
+def _may_change_nothing(op: Op) -> bool:
+    """Whether it may give back what it was given: `nn.Parameter(…).to(device)`, where it is there already."""
+    return operation(op.name).memory == "itself if possible"
 
 
 def _fact(leaves: AbstractSet[Leaf], optimizer: Optimizer, how: Forgetting, kept_in: str | None = None) -> Unowned:

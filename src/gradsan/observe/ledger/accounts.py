@@ -16,7 +16,6 @@ from gradsan.observe.ledger.unreached import Unreached
 from gradsan.observe.ledger.unused_losses import Siblings
 from gradsan.observe.ledger.weighing import Weighing
 from gradsan.observe.notes import Begun
-from gradsan.observe.process import Process
 
 
 class Accounts:
@@ -28,12 +27,12 @@ class Accounts:
 
     def __init__(
         self,
-        process: Process,
+        run: Run,
         in_turn: Callable[[Callable[[], None]], None],
         attend: Callable[[], None],
         fail: Callable[[BaseException], None],
     ) -> None:
-        run = self.run = Run.of(process)
+        self.run = run
         self.gradients = Gradients()  # from step to step
         self.hoards = Hoards(run, in_turn, attend)  # of graphs, within one call
         self.siblings = Siblings(run)  # losses beside one another

@@ -10,6 +10,7 @@ from gradsan.observe.attention import Attention
 from gradsan.observe.guarding import attempt, is_ours, shown
 from gradsan.observe.ledger.accounts import Accounts
 from gradsan.observe.ledger.budget import AttendingBudget
+from gradsan.observe.ledger.followed_run import Run
 from gradsan.observe.notes import Begun
 from gradsan.observe.process import Process
 
@@ -30,7 +31,7 @@ class Ledger:
         self._report = report
         self._is_open = True
         self._turn = threading.RLock()
-        self._kept = Accounts(process, self._in_turn, attention.wake, self._fail)
+        self._kept = Accounts(Run.of(process), self._in_turn, attention.wake, self._fail)
         self._followed, self._enough = 0, _STEPS_AT_FIRST  # steps
         self._pauses = 0
         self._budget = AttendingBudget(_SHARE)
