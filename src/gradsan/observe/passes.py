@@ -67,7 +67,7 @@ class Passes:
         self._ended: list[int] = []  # threads
         self._failed: dict[int, Caller] = {}
         self._started = _now(), _worked()
-        self._cost = 0.0  # of the latest pass with a snapshot, in seconds
+        self._cost = 0.0  # of the latest snapshot, in seconds
         tape.readers[PASS] = self._take
         tape.rooms["passes"] = self._room
 
@@ -86,10 +86,8 @@ class Passes:
         self, tensors: Sequence[Any], args: tuple[Any, ...], named: dict[str, Any], frame: FrameType | None, words: Page
     ) -> Begun:
         """A pass is about to run, of a line that is new or is due for a snapshot, or that is attended to."""
-        tape = self.tape
+        tape, caller = self.tape, self._callers.of(frame)
         tape.take_in()
-        started = _cpu()
-        caller = self._callers.of(frame)
         thread, begin = self.thread, self.counter()
         site = self._site(caller, thread)
         outer = self._outer(thread) if self.running_pass() >= 0 else None
@@ -100,6 +98,7 @@ class Passes:
         if nth > site.due:
             resting = self._to_rest(self.begun) if nth > _WALKED_AT_FIRST else 0
             if not resting:
+                started = _cpu()
                 site.snapshot = self._apart(lambda: snapshot_of(tensors, args, named, (order, begin, created)))
                 self._cost = _cpu() - started
             site.due = nth + max(self._pause(_SHARE), resting) - 1
@@ -303,4 +302,4 @@ class Passes:
 
 _new = tuple.__new__  # past a named tuple's own constructor, which `torch.compile` would look at
 _now, _worked = time.perf_counter, time.process_time
-_cpu = time.thread_time  # what a pass costs us, without what a busy machine adds to it
+_cpu = time.thread_time  # what a snapshot costs, without what a busy machine adds to it
