@@ -11,9 +11,8 @@ from torch.utils.checkpoint import checkpoint
 
 from gradsan.explanation.explainer import Explainer
 from gradsan.observe import passes as passes_module
-from gradsan.observe.log.sites import SITES
 from gradsan.observe.sanitizer import Sanitizer
-from gradsan.observe.tape import PASS, STEP, WORDS, Record, Tape
+from gradsan.observe.tape import PASS, STEP, Record, Tape
 
 _TIMES = 24  # more than are noted in full at first
 
@@ -48,15 +47,15 @@ def _no_looks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_taken_in_has_gone_by() -> None:
     """Whoever takes the tape in, no more records go by than were to."""
-    tape = Tape("Q")
+    tape = Tape()
     tape.readers[STEP] = lambda _: None
     tape.rooms["anyone"] = lambda: 3
     tape.run_on()
-    tape.extend((0, 0, STEP, 0, 0))
+    tape.append((STEP, 0, 0, 0, 0, 0, 0))
 
     tape.take_in()
 
-    assert tape.limit == 2 * WORDS
+    assert tape.limit == 2
 
 
 @pytest.mark.parametrize("lines", [True, False])
@@ -73,7 +72,7 @@ def test_what_went_on_the_tape_is_known_in_its_order(lines: bool) -> None:  # no
             (x * 3).sum().backward()
             torch.autograd.grad((x * 4).sum(), x)
             optimizer.step()
-            most = max(most, len(here.tape) // WORDS)
+            most = max(most, len(here.tape))
         return most
 
     with watched(lines=lines) as here:
@@ -156,15 +155,15 @@ def test_passes_of_two_threads_are_known_in_their_order() -> None:
 
 def test_whoever_asks_waits_for_what_another_thread_is_handing_over() -> None:
     """Else it would be reported all passes but its own."""
-    tape, taken, begun, go_on = Tape("Q"), list[int](), threading.Event(), threading.Event()
+    tape, taken, begun, go_on = Tape(), list[int](), threading.Event(), threading.Event()
 
     def take(record: Record) -> None:
         begun.set()
         go_on.wait(10)
-        taken.append(record[3])
+        taken.append(record[5])
 
     tape.readers = {PASS: take, STEP: take}
-    tape.extend((0, 0, PASS, 7, 0))
+    tape.append((PASS, 0, 0, 0, 0, 7, 0))
     slow = threading.Thread(target=tape.take_in)
     slow.start()
     begun.wait(10)
@@ -178,11 +177,11 @@ def test_whoever_asks_waits_for_what_another_thread_is_handing_over() -> None:
 
 def test_lock_that_a_fork_left_held_is_waited_for_once() -> None:
     """The thread that would give it back is not there in a child."""
-    tape, taken = Tape("Q"), list[int]()
-    tape.readers = {PASS: lambda record: taken.append(record[3])}
+    tape, taken = Tape(), list[int]()
+    tape.readers = {PASS: lambda record: taken.append(record[5])}
     tape._lock.acquire()  # noqa: SLF001 # as a fork leaves it
     for thread in range(3):
-        tape.extend((0, 0, PASS, thread, 0))
+        tape.append((PASS, 0, 0, 0, 0, thread, 0))
         tape.take_in()
         assert not tape._lock.locked()  # noqa: SLF001 # as above
 
@@ -219,11 +218,11 @@ def test_error_of_a_pass_on_the_tape_is_explained() -> None:
 
 def test_latest_pass_on_the_tape_is_of_the_thread_that_asks() -> None:
     """Ops are counted by each thread for itself."""
-    tape = Tape("Q")
+    tape = Tape()
     assert tape.latest == 0
     tape.thread = threading.get_ident()
-    tape.extend((7 * SITES, 0, PASS, tape.thread, 0))
-    tape.extend((9 * SITES, 0, STEP, tape.thread, 1) * 2)
+    tape.append((PASS, 7, 0, 0, 0, tape.thread, 0))
+    tape += [(STEP, 9, 0, 0, 0, tape.thread, 1)] * 2
 
     others: list[int] = []
     thread = threading.Thread(target=lambda: others.append(tape.latest))

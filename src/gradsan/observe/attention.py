@@ -23,7 +23,7 @@ class Attention:
         self.is_watching = False  # any pass or step is noted at all
         self.is_on = False  # each is attended to
         self._rests = 0  # steps of optimizers that go by before it is on again
-        self.tape = Tape("Q")
+        self.tape = Tape()
         self.tape.rooms["attention"] = self._room
         if self._budget is not None:
             self.tape.charge = self._budget.charge

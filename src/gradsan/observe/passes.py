@@ -13,14 +13,15 @@ from gradsan.facts.location import Frame
 from gradsan.observe.callers import UNREAD, Apart, Caller, Callers, Place, Recent, Sure
 from gradsan.observe.graph_snapshot import snapshot_of
 from gradsan.observe.log.journal import Page
-from gradsan.observe.log.sites import SITE_BITS, SITE_MASK
+from gradsan.observe.log.sites import SITE_MASK
 from gradsan.observe.log.threads import Threads
 from gradsan.observe.notes import FIRST, TAPED, Begun, PassNote, Site
-from gradsan.observe.tape import AT_MOST, CREATES, GIVES, KIND_BITS, PASS, READ, RETAINS, Record, Tape
+from gradsan.observe.tape import AT_MOST, CREATES, GIVES, PASS, READ, RETAINS, Record, Tape
 
 # A site's first passes are always walked; after that, walking all of them together may cost this share of the time.
 _WALKED_AT_FIRST = 6
 _SHARE, _SHARE_OF_NEW = 0.001, 0.003  # where passes are like the one that was walked last, and where they are not
+_LEAST = 1e-6  # seconds: no pass is shorter, whatever a coarse clock says
 _RECORDS_A_PASS = 2  # on the tape, where each is followed by a step; else a snapshot comes later, which does no harm
 _TAPED_AT_LEAST = 32  # records that go by between two snapshots, whatever the lines around a line do
 _FAILED = 256  # passes of which it is remembered that they raised
@@ -65,7 +66,7 @@ class Passes:
         self._sites: dict[tuple[tuple[int, int] | None, int], Site] = {}  # by line and thread
         self._ended: list[int] = []  # threads
         self._failed: dict[int, Caller] = {}
-        self._started = time.perf_counter()
+        self._started = _now(), _worked()
         self._cost = 0.0  # of the latest snapshot, in seconds
         tape.readers[PASS] = self._take
         tape.rooms["passes"] = self._room
@@ -215,20 +216,19 @@ class Passes:
 
     def _take(self, record: Record) -> None:
         """One from the tape."""
-        word, page, where, identity, _ = record
+        kind, begin, number, page, events, identity, _ = record
         thread = self._threads.numbers.get(identity, identity)
-        begin, event, gives = word >> SITE_BITS, where >> KIND_BITS, where & GIVES > 0
-        retains, creates = where & RETAINS > 0, where & CREATES > 0
-        if where & READ:
-            caller = self._callers.numbered[event]
+        if kind & READ:
+            caller = self._callers.numbered[number]
             site = self._site(caller, thread)
         else:
-            caller, site = UNREAD, self._logged[word & SITE_MASK, thread]
+            caller, site = UNREAD, self._logged[number, thread]
         order = next(self._orders)
         self.begun = order + 1
         created = site.counted(begin, None)
-        note = (order, thread, begin, created, site, caller, page, event, gives, retains, creates)
-        site.last.append(_new(Begun, (*note, site.steps, None, site.snapshot)))
+        how = kind & GIVES > 0, kind & RETAINS > 0, kind & CREATES > 0
+        note = (order, thread, begin, created, site, caller, page, events, *how, site.steps, None, site.snapshot)
+        site.last.append(_new(Begun, note))
 
     def _thread_ends(self, identity: int) -> None:
         """What it wrote is still to be taken in as its own."""
@@ -291,11 +291,15 @@ class Passes:
         return site
 
     def _pause(self, share: float) -> int:
-        """How many passes of a line to let go by after a snapshot, so that snapshots take no more than that share."""
-        interval = (_now() - self._started) / (self.begun + 1)
-        return 1 + int(self._cost / (share * interval))
+        """How many passes of a line to let go by after a snapshot, so that snapshots take no more than that share.
+
+        Of the time that the program works: a machine that is busy with others leaves no more room for them.
+        """
+        started, worked = self._started
+        interval = min(_now() - started, _worked() - worked) / (self.begun + 1)
+        return 1 + int(self._cost / (share * max(interval, _LEAST)))
 
 
 _new = tuple.__new__  # past a named tuple's own constructor, which `torch.compile` would look at
-_now = time.perf_counter
+_now, _worked = time.perf_counter, time.process_time
 _cpu = time.thread_time  # what a snapshot costs, without what a busy machine adds to it

@@ -17,9 +17,9 @@ from gradsan.observe.compilation import compiles_to_nothing
 from gradsan.observe.guarding import is_ours
 from gradsan.observe.log.journal import Page
 from gradsan.observe.log.pen import Pen
-from gradsan.observe.log.sites import SITE_BITS, SITE_MASK, SITES
+from gradsan.observe.log.sites import SITE_MASK
 from gradsan.observe.passes import Passes
-from gradsan.observe.tape import KIND_BITS, KINDS, READ, STEP, Record
+from gradsan.observe.tape import READ, STEP, Record
 
 _KEPT = 65_536  # notes; when there are more, the older half goes
 _READ_AT_FIRST = 6  # steps of a line, before the log is trusted with it
@@ -90,7 +90,7 @@ class Steps:
                 return
             try:
                 tape, pen, sure, recent, counter, this_thread, identity, size = at_hand
-                event = site = 0
+                site = 0
                 if size(tape) >= tape.limit:
                     tape.run_on()
                 if size(tape) < tape.limit:
@@ -98,11 +98,11 @@ class Steps:
                     if thread != (here := this_thread()):
                         thread, words = here, pen.switch()
                     if words and (site := words[-1] & SITE_MASK) in sure:
-                        kind, page, event = STEP, words.ordinal, size(words)
+                        kind, page, events = STEP, words.ordinal, size(words)
                     else:
-                        site, kind, page, event = 0, STEP | READ, 0, recent()
-                if event:
-                    tape.extend((counter() * SITES + site, page, event * KINDS + kind, thread, identity(optimizer)))
+                        site, kind, page, events = recent(), STEP | READ, 0, 0
+                if site:
+                    tape.append((kind, counter(), site, page, events, thread, identity(optimizer)))
                 elif self._attention.is_watching and self._noted_in_full(optimizer, pen.page()):
                     watch.stepped(optimizer)
             except BaseException as error:
@@ -158,8 +158,7 @@ class Steps:
         """Note one of a line that is new, or where the log is not sure; answers whether it is attended to."""
         tape, caller = self._tape, self._callers.of(sys._getframe(2))  # noqa: SLF001 # the only way to a frame
         is_attended = self._attention.is_on
-        where = caller.number * KINDS + (READ | STEP)
-        tape.extend((self._passes.counter() * SITES, 0, where, _this_thread(), _id(optimizer)))
+        tape.append((READ | STEP, self._passes.counter(), caller.number, 0, 0, _this_thread(), _id(optimizer)))
         tape.take_in()
         caller.site = times = 1 + (caller.site or 0)
         if times == _READ_AT_FIRST and self._apart(lambda: self._callers.is_sure(caller, words)):
@@ -172,12 +171,9 @@ class Steps:
 
     def _take(self, record: Record) -> None:
         """One from the tape."""
-        word, page, where, _, optimizer = record
-        number, event, passes = word >> SITE_BITS, where >> KIND_BITS, self._passes.begun
-        if where & READ:
-            self._taken.extend((optimizer, number, passes, event, 0, 0))
-        else:
-            self._taken.extend((optimizer, number, passes, self._logged[word & SITE_MASK], page, event))
+        kind, number, site, page, events, _, optimizer = record
+        read = site if kind & READ else self._logged[site]
+        self._taken.extend((optimizer, number, self._passes.begun, read, page, events))
         if len(self._taken) * 8 > self.room:
             half = len(self._taken) // _WORDS // 2 * _WORDS
             self._forgotten.update(self._taken[:half:_WORDS])

@@ -13,10 +13,10 @@ from typing import Any, Protocol
 from gradsan.observe.guarding import is_ours
 from gradsan.observe.hidden_frames import hidden
 from gradsan.observe.log.pen import Pen
-from gradsan.observe.log.sites import SITE_MASK, SITES
+from gradsan.observe.log.sites import SITE_MASK
 from gradsan.observe.notes import TAPED, Begun
 from gradsan.observe.passes import Passes
-from gradsan.observe.tape import CREATES, GIVES, KINDS, PASS, READ, RETAINS
+from gradsan.observe.tape import CREATES, GIVES, PASS, READ, RETAINS
 
 Engine = Callable[..., Any]
 Asked = tuple[Sequence[Any], tuple[Any, ...], dict[str, Any], FrameType]  # as `begins` is given it
@@ -59,18 +59,18 @@ def watched_engine(engine: Engine, watch: Watch, passes: Passes, pen: Pen) -> En
                 if thread != (here := this_thread()):
                     thread, words = here, pen.switch()
                 if words and (site := words[-1] & SITE_MASK) in sure:
-                    kind, page, event = PASS, words.ordinal, len(words)
+                    kind, page, events = PASS, words.ordinal, len(words)
                 else:
-                    site, kind, page, event = 0, PASS | READ, 0, recent()
+                    site, kind, page, events = recent(), PASS | READ, 0, 0
                 # Asked last: whose the tape is was settled before any line was sure for that thread.
-                if event and thread == tape.thread:
+                if site and thread == tape.thread:
                     if named.get("accumulate_grad"):
                         kind |= GIVES
                     if args[1]:
                         kind |= RETAINS
                     if args[2]:
                         kind |= CREATES
-                    tape.extend((counter() * SITES + site, page, event * KINDS + kind, thread, 0))
+                    tape.append((kind, counter(), site, page, events, thread, 0))
                     begun = taped
             if begun is None:
                 begun = watch.begins(tensors, args, named, _getframe(1))

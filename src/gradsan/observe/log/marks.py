@@ -89,7 +89,8 @@ class Entered(Mark):
                 if thread != _this_thread():
                     words = _pen.switch()
                 number = _op_counter() * SITES
-                words.extend((number + self.site, number + self.line))
+                words.append(number + self.site)
+                words.append(number + self.line)
                 if _len(words) > _room:
                     _pen.turn(_getframe(1))
             except RecursionError:  # a program near its limit is about to fail by itself, and no call fits in any more

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from gradsan.observe.naming.selection import sources
 from gradsan.source.stores import Store, spelled, stores, text
 
+DETACHING = frozenset({"detach", "detach_"})  # methods of a tensor
+
 
 def detached(node: ast.expr) -> ast.expr | None:
     """What `node` detaches: `h` of `h.detach()`."""

@@ -6,7 +6,6 @@ the search is for, and what an operation is to it, a subclass says.
 """
 
 import ast
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable
 from heapq import heappop, heappush
 from itertools import count
@@ -19,12 +18,13 @@ from gradsan.observe.naming.trace import Execution
 from gradsan.source.keyed_attributes import as_attribute
 from gradsan.source.unpacking import Path
 
+_OPERATED = 0.2  # one op further back
 _DEMANDS_AT_MOST = 20_000
 _LONGEST_PATH = 5
 _MOST_DOUBT = 9.0
 
 
-class Follower(ABC):
+class Follower:
     """Demands in the order of their doubt, until one is the goal."""
 
     def __init__(self, stores: Stores, wanted: Collection[Execution] = ()) -> None:
@@ -37,17 +37,16 @@ class Follower(ABC):
 
     # What a subclass says.
 
-    @abstractmethod
     def _operation(self, demand: Demand, given: Iterable[ast.expr]) -> None:
-        """An op, or a call into a library, whose inputs are `given`."""
+        """An op, or a call into a library, whose inputs are `given`: ask for those."""
+        for each in given:
+            self._follow(demand, each, (), _OPERATED)
 
     def _library(self, demand: Demand, node: ast.Call) -> None:
         """A call that entered no function of the user's."""
         self._operation(demand, inputs(node))
 
-    def _created(  # noqa: B027 # most searches need not know
-        self, demand: Demand, step: Step
-    ) -> None:
+    def _created(self, demand: Demand, step: Step) -> None:
         """The execution of a step without a node may have created the demanded value itself."""
 
     def _not_entered(self, demand: Demand, node: ast.Call) -> bool:  # noqa: ARG002 # for subclasses

@@ -16,7 +16,6 @@ from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Execution
 from gradsan.source.names import called_name
 
-_OPERATED = 0.2  # one op further back
 _UNRECORDED = 0.5  # what ran under `no_grad` may have been meant to
 _UNPROVED = 5.0  # it cuts, but whether there was something to cut is not known
 
@@ -92,8 +91,7 @@ class _Cutting(Follower):
         given, off = list(given), unrecorded(demand.at)
         if off is not None:
             self._cut_if_trained(demand, off, given)
-        for each in given:
-            self._follow(demand, each, (), _OPERATED)
+        super()._operation(demand, given)
 
     def _cut_if_trained(self, demand: Demand, off: Unrecorded, given: Sequence[ast.expr]) -> None:
         """What was computed from data alone has lost nothing: a target that is drawn under `no_grad`."""
@@ -141,8 +139,8 @@ class _Gradients(_OfTerm):
             self._reach(demand, 0.0)
 
     def _operation(self, demand: Demand, given: Iterable[ast.expr]) -> None:
-        for each in () if self._has_graph(demand) or unrecorded(demand.at) is not None else given:
-            self._follow(demand, each, (), _OPERATED)
+        if not self._has_graph(demand) and unrecorded(demand.at) is None:
+            super()._operation(demand, given)
 
 
 class _SwitchedOff(_OfTerm):
@@ -175,8 +173,8 @@ class _SwitchedOff(_OfTerm):
         if had is not None:
             self._graph_of[demand] = had.at
             self._reach(demand, 0.0)
-        for each in () if self._has_graph(demand) else given:
-            self._follow(demand, each, (), _OPERATED)
+        if not self._has_graph(demand):
+            super()._operation(demand, given)
 
 
 def _computes_several(statement: ast.stmt) -> bool:
@@ -240,7 +238,3 @@ class _HadGraph(Follower):
             self._reach(demand, 0.0)
         else:
             self._operation(demand, inputs(node))
-
-    def _operation(self, demand: Demand, given: Iterable[ast.expr]) -> None:
-        for each in given:
-            self._follow(demand, each, (), _OPERATED)

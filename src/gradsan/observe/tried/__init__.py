@@ -3,6 +3,7 @@
 import functools
 import importlib
 import pkgutil
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from gradsan.facts.incident import Edited, Incident, SecondPass
@@ -11,7 +12,7 @@ from gradsan.observe.cells import CELLS
 from gradsan.observe.log.lines import Lines
 from gradsan.observe.naming.stored import Stores
 from gradsan.observe.naming.trace import Trace
-from gradsan.observe.tried.belief import Belief, Case
+from gradsan.observe.tried.belief import Case
 
 
 def tried(incident: Incident, culprit: str | None, lines: Lines) -> tuple[Tried, ...]:
@@ -23,12 +24,12 @@ def tried(incident: Incident, culprit: str | None, lines: Lines) -> tuple[Tried,
         return ()
     trace = Trace(lines, old.number, None, (old.number,))
     case = Case(incident, culprit, trace, Stores(trace), trace.at.get(old.number, ()))
-    found = dict.fromkeys(each for belief in _all_beliefs() for each in belief.found(case))
+    found = dict.fromkeys(each for found_by in _beliefs() for each in found_by(case))
     return tuple(replace(each, sentence=CELLS.in_words(each.sentence)) for each in found)
 
 
 @functools.cache
-def _all_beliefs() -> tuple[type[Belief], ...]:
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
-    return tuple(sorted(Belief.__subclasses__(), key=lambda each: each.__name__))
+def _beliefs() -> tuple[Callable[[Case], Iterator[Tried]], ...]:
+    """What each file has to say, in the order of their names."""
+    modules = (importlib.import_module(f"{__name__}.{each.name}") for each in pkgutil.iter_modules(__path__))
+    return tuple(vars(each)["found"] for each in modules if "found" in vars(each))

@@ -1,24 +1,21 @@
+"""`buffer.zero_()`: new values in the same tensor, and its graph stays."""
+
 import ast
 from collections.abc import Iterator
 
 from gradsan.facts.live_evidence import Tried
 from gradsan.knowledge.tensors import overwrites
-from gradsan.observe.tried.belief import Belief, Case, place
+from gradsan.observe.tried.belief import Case
 from gradsan.source.stores import calls, spelled
 
 
-class EmptiedInPlace(Belief):
-    """`buffer.zero_()`: new values in the same tensor, and its graph stays."""
-
-    @classmethod
-    def found(cls, case: Case) -> Iterator[Tried]:
-        """What was tried."""
-        for execution, statement in case.since_created():
-            for node, target in _emptied(statement):
-                if case.is_culprit(target, execution):
-                    where = place(execution, statement.lineno)
-                    sentence = f"`{ast.unparse(node)}` at {where} gives it new values and leaves its graph as it is"
-                    yield case.tried("emptied", execution, statement.lineno, spelled(target), sentence)
+def found(case: Case) -> Iterator[Tried]:
+    """What was tried."""
+    for ran in case.since_created():
+        for node, target in _emptied(ran.statement):
+            if case.is_culprit(target, ran.at):
+                sentence = f"`{ast.unparse(node)}` at {ran.where} gives it new values and leaves its graph as it is"
+                yield case.tried("emptied", ran, spelled(target), sentence)
 
 
 def _emptied(statement: ast.stmt) -> Iterator[tuple[ast.AST, ast.expr]]:

@@ -1,31 +1,28 @@
+"""`for h in states: h = h.detach()`: the loop's variable is detached, what the container holds is not."""
+
 import ast
 from collections.abc import Iterator
 
 from gradsan.facts.live_evidence import Tried
 from gradsan.observe.naming.detaching import detached
-from gradsan.observe.tried.belief import Belief, Case, place
+from gradsan.observe.tried.belief import Case
 from gradsan.source.scopes import Scope, statements_of
 from gradsan.source.stores import loads
 
 
-class ReboundVariable(Belief):
-    """`for h in states: h = h.detach()`: the loop's variable is detached, what the container holds is not."""
-
-    @classmethod
-    def found(cls, case: Case) -> Iterator[Tried]:
-        """What was tried."""
-        for execution, statement in case.since_created():
-            match statement:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    target = detached(value)
-                    loop = _loop_of(name, statement, execution.call.scope)
-                    if loop is None or not isinstance(target, ast.Name) or target.id != name:
-                        continue
-                    if not _is_read_later(name, statement, loop) and case.concerns(target, execution):
-                        where, held = place(execution, statement.lineno), ast.unparse(loop.iter)
-                        written = ast.unparse(statement)
-                        sentence = f"`{written}` at {where} detaches the loop's variable, not what `{held}` holds"
-                        yield case.tried("loop-variable", execution, statement.lineno, held, sentence)
+def found(case: Case) -> Iterator[Tried]:
+    """What was tried."""
+    for ran in case.since_created():
+        match ran.statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                target = detached(value)
+                loop = _loop_of(name, ran.statement, ran.at.call.scope)
+                if loop is None or not isinstance(target, ast.Name) or target.id != name:
+                    continue
+                if not _is_read_later(name, ran.statement, loop) and case.concerns(target, ran.at):
+                    written, held = ast.unparse(ran.statement), ast.unparse(loop.iter)
+                    sentence = f"`{written}` at {ran.where} detaches the loop's variable, not what `{held}` holds"
+                    yield case.tried("loop-variable", ran, held, sentence)
 
 
 def _loop_of(name: str, statement: ast.stmt, scope: Scope | None) -> ast.For | None:
