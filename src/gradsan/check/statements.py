@@ -2,6 +2,7 @@
 
 import ast
 
+from gradsan.check import slots
 from gradsan.check.choices import leads_out
 from gradsan.check.definitions import class_frame, decorator_names, fields_of, is_plain
 from gradsan.check.expressions import known_truth
@@ -127,7 +128,7 @@ def _delete_item(machine: Machine, container: Value, index: ast.expr) -> None:
         case Sequence(elements=elements):
             del elements[: None if isinstance(index, ast.Slice) else 1]
         case Mapping(entries=entries):
-            entries.pop(key_of(machine.evaluate(index)), None)
+            entries.pop(key_of(slots.index(machine, index)), None)
 
 
 @entered(STATEMENTS, ast.If)
