@@ -1,12 +1,11 @@
 """How much of a program is followed: the budget goes where passes are."""
 
-import ast
 from pathlib import Path
 
 import pytest
 
 from check.rules import codes
-from gradsan.check.choices import Choices, Met, Policy, policies
+from gradsan.check.choices import Met, Policy, policies
 from gradsan.check.followed_paths import Reader
 from gradsan.check.reading import check_content
 from gradsan.source.file import parse_text
@@ -155,24 +154,3 @@ def test_what_is_read_under_a_key_that_nobody_wrote_may_be_any_of_what_is_there(
     """
     assert codes(program.format('found["user"]')) == []
     assert codes(program.format("model(x)")) == ["GS301"]
-
-
-@pytest.mark.parametrize(
-    ("branch", "paths"),
-    [
-        ('print(f"{step}: {loss.item():.3f}")', 0),
-        ("history.append(loss.detach())", 1),
-        ("state.detach_()", 1),
-        ("yield loss", 1),
-        ("opt.step()", 1),
-    ],
-)
-def test_a_branch_that_only_looks_decides_nothing(branch: str, paths: int) -> None:
-    """What is printed and logged in it is the same on every path; what is kept, cut or stepped is not."""
-    (test,) = ast.parse(f"if flag:\n    {branch}\n").body
-    assert isinstance(test, ast.If)
-    choices = Choices(Policy())
-
-    choices.choose(test, test.test, unlikely=False, moment=(), code=None)
-
-    assert len(choices.open_branches) == paths

@@ -21,6 +21,6 @@ def test_fault_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("gradsan.check.starts._run", fail)
+    monkeypatch.setattr("gradsan.check.starts.run_main", fail)
 
     assert "ZeroDivisionError" in str(fuzz.fault(b"import torch\nloss.backward()\n", tmp_path))

@@ -8,10 +8,10 @@ from functools import lru_cache
 from gradsan.check.graph import Moment
 from gradsan.knowledge.effects import may_ask_for_pass
 from gradsan.knowledge.hints import HARMLESS
-from gradsan.knowledge.tensors import edits, operation
+from gradsan.knowledge.tensors import operation
 from gradsan.source.names import called_name, calls, nodes
 
-_LOOKING = HARMLESS - {"step"}  # which is a step of an optimizer, too
+LOOKING = HARMLESS - {"step"}
 _MOST_FORCED = 6  # branches that are followed one by one
 _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.NotEq: ast.Eq,
@@ -76,18 +76,11 @@ def _is_open(branch: ast.AST, met: Met) -> bool:
 
 @lru_cache(maxsize=4096)
 def _only_looks(branch: ast.AST) -> bool:
-    """Whether nothing but prints and logs depends on a condition: of values that were cut, and of nothing new."""
-    if not isinstance(branch, ast.If) or not all(map(_is_look, (*branch.body, *branch.orelse))):
+    """Whether nothing but prints and logs depends on a condition."""
+    if not isinstance(branch, ast.If):
         return False
-    called = map(called_name, calls(branch))
-    return all(each in _LOOKING or (operation(each).cuts and not edits(each)) for each in called)
-
-
-def _is_look(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.Expr(ast.Call() as call):
-            return called_name(call) in _LOOKING
-    return isinstance(statement, ast.Pass)
+    is_plain = all(isinstance(each, ast.Pass | ast.Expr) for each in (*branch.body, *branch.orelse))
+    return is_plain and all(called_name(each) in LOOKING or operation(called_name(each)).cuts for each in calls(branch))
 
 
 @lru_cache(maxsize=1024)
