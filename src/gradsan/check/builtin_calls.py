@@ -1,22 +1,33 @@
 """Built-in functions and the standard library, as far as graphs pass through them: `sum(losses)`, `zip(xs, ys)`."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeGuard
 
+from gradsan.check.copied_values import deep_copy
 from gradsan.check.holding import held
+from gradsan.check.kinds import is_a
 from gradsan.check.machine import FOLLOWED, LONGEST_UNROLLED, Call, Machine
 from gradsan.check.new_ops import bare, cut, result
-from gradsan.check.tables import BUILTINS, entered
+from gradsan.check.slots import attribute_name
+from gradsan.check.tables import entered
 from gradsan.check.unfollowed import unknown_call
 from gradsan.check.values import (
     NONE,
+    Class,
     Const,
+    Factory,
     Index,
+    Instance,
     Layer,
+    Library,
     Mapping,
+    Partial,
     Sequence,
     Tensor,
     Value,
     entries_of,
+    escape,
     is_exact,
     ops_of,
     whole_number,
@@ -25,6 +36,7 @@ from gradsan.knowledge.module_classes import module_class
 
 REVEALING = "__revealed__"  # `__revealed__(state)` is worth what `state` is worth, and reports what that may be
 _LONGEST_DEQUE = 8
+BUILTINS: dict[str, Callable[[Machine, Call], Value]] = {}
 
 
 def builtin(machine: Machine, name: str, call: Call) -> Value | None:
@@ -201,6 +213,100 @@ def _len(machine: Machine, call: Call) -> Value:
     count = len(value.elements if isinstance(value, Sequence) else value.entries)
     is_settled = isinstance(value, Sequence) and value.born == machine.world.moment
     return Const(value=count) if is_settled or not count else Value()
+
+
+@entered(BUILTINS, "isinstance")
+def _isinstance(machine: Machine, call: Call) -> Value:
+    match call.values:
+        case [value, Sequence(elements=kinds)]:
+            outcomes = [is_a(value, each) for each in kinds]
+        case [value, kind]:
+            outcomes = [is_a(value, kind)]
+        case _:
+            return Value()
+    if True in outcomes:
+        return Const(value=True)
+    return Value() if None in outcomes else Const(value=False)
+
+
+@entered(BUILTINS, "getattr")
+def _getattr(machine: Machine, call: Call) -> Value:
+    name = attribute_name(machine, call.arguments[1]) if len(call.arguments) > 1 else None
+    match call.values:
+        case [owner, Const(), *_] if name is not None:
+            return machine.attribute(owner, name, call.node)
+        case [owner, *_] if name in owner.attributes:
+            return owner.attributes[name]
+    return Value()
+
+
+@entered(BUILTINS, "hasattr")
+def _hasattr(machine: Machine, call: Call) -> Value:
+    match call.values:
+        case [Instance() as owner, Const(value=str() as name)] if _has(owner, name):
+            return Const(value=True)
+    return Value()
+
+
+@entered(BUILTINS, "setattr")
+def _setattr(machine: Machine, call: Call) -> Value:
+    name = attribute_name(machine, call.arguments[1]) if len(call.arguments) > 1 else None
+    match call.values:
+        case [owner, _, value] if name is not None:
+            owner.attributes[name] = value
+            escape(value)
+    return NONE
+
+
+@entered(BUILTINS, "vars")
+def _vars(machine: Machine, call: Call) -> Value:
+    return machine.attribute(call.first, "__dict__", call.node) if call.arguments else Value()
+
+
+def _has(owner: Instance, name: str) -> bool:
+    return name in owner.attributes or owner.cls.member(name) is not None
+
+
+@entered(BUILTINS, "partial")
+def _partial(machine: Machine, call: Call) -> Value:
+    if not call.arguments:
+        return Value()
+    function, *given = call.values
+    named = {key: value for key, (value, _) in call.keywords.items()}
+    return Partial(function=function, arguments=given, keywords=named)
+
+
+@entered(BUILTINS, "namedtuple")
+def _namedtuple(machine: Machine, call: Call) -> Value:
+    fields: list[str] = []
+    match call.values:
+        case [_, Sequence(elements=elements), *_]:
+            fields = [str(each.value) for each in elements if isinstance(each, Const)]
+        case [_, Const(value=str() as text), *_]:
+            fields = text.replace(",", " ").split()
+    return Class(fields=tuple(fields), plain=True, bases=(Library(path="typing.NamedTuple"),))
+
+
+@entered(BUILTINS, "deepcopy")
+def _deepcopy(machine: Machine, call: Call) -> Value:
+    return deep_copy(call.first, {})
+
+
+@entered(BUILTINS, "replace")
+def _replace(machine: Machine, call: Call) -> Value:
+    value, changed = call.first, {key: each for key, (each, _) in call.keywords.items()}
+    return replace(value, attributes=value.attributes | changed) if isinstance(value, Instance) else value
+
+
+@entered(BUILTINS, "field")
+def _field(machine: Machine, call: Call) -> Value:
+    factory = call.keyword("default_factory") or Value()
+    return call.keyword("default") or Factory(function=factory)
+
+
+@entered(BUILTINS, "super")
+def _super(machine: Machine, call: Call) -> Value:
+    return Library(path="builtins.super")
 
 
 @entered(BUILTINS, "print")

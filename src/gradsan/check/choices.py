@@ -9,7 +9,7 @@ from gradsan.check.graph import Moment
 from gradsan.knowledge.effects import may_ask_for_pass
 from gradsan.knowledge.hints import HARMLESS
 from gradsan.knowledge.tensors import operation
-from gradsan.source.names import called_name, calls, nodes
+from gradsan.source.names import called_name, calls
 
 LOOKING = HARMLESS - {"step"}
 _MOST_FORCED = 6  # branches that are followed one by one
@@ -43,11 +43,12 @@ class Met:
     passes: bool = False  # one of them has asked for a pass
 
     def add(self, choices: "Choices", *, passes: bool) -> None:
-        """What another path has met."""
+        """What another path has met: without branches in which something is only looked at."""
         self.passes |= passes
-        self.varying |= choices.varying
+        self.varying |= {node for node in choices.varying if not _only_looks(node)}
         for node, outcomes in choices.open_branches.items():
-            self.taken.setdefault(node, set()).update(outcomes)
+            if not _only_looks(node):
+                self.taken.setdefault(node, set()).update(outcomes)
 
 
 def policies(met: Met) -> Iterator[Policy]:
@@ -107,8 +108,6 @@ class Choices:
 
     def choose(self, node: ast.AST, test: ast.expr, *, unlikely: bool, moment: Moment, code: object) -> bool:
         """Whether to go into the branch of an unknown condition; `unlikely`: it leads out of the ordinary."""
-        if _only_looks(node):
-            return True
         key, positive = _canonical(test)
         varies = bool(moment) and _varies(test, moment[-1][0].header.node)
         where = (code, key, moment if varies else None)
@@ -172,8 +171,8 @@ def _canonical(test: ast.expr) -> tuple[str, bool]:
 def _varies(test: ast.expr, loop: ast.AST) -> bool:
     """Whether a condition may come out differently in another iteration of the loop."""
     assigned = _assigned(loop)
-    names = {node.id for node in nodes(test) if isinstance(node, ast.Name)}
-    called = [node.func for node in nodes(test) if isinstance(node, ast.Call)]
+    names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
+    called = [node.func for node in ast.walk(test) if isinstance(node, ast.Call)]
     is_steady = _STEADY.issuperset(getattr(each, "id", "") for each in called)
     return not assigned or not is_steady or not assigned.isdisjoint(names)
 
@@ -183,5 +182,5 @@ _STEADY = frozenset({"isinstance", "hasattr", "callable", "issubclass", "type", 
 
 @lru_cache(maxsize=1024)
 def _assigned(loop: ast.AST) -> frozenset[str]:
-    names = (node for node in nodes(loop) if isinstance(node, ast.Name))
+    names = (node for node in ast.walk(loop) if isinstance(node, ast.Name))
     return frozenset(node.id for node in names if isinstance(node.ctx, ast.Store))

@@ -21,7 +21,6 @@ RECEIVERS: dict[type[Value], Callable[..., Value]] = {}  # (machine, receiver, c
 OWNERS: dict[type[Value], Callable[..., Value]] = {}  # (machine, owner, name, node): `owner.name`
 WHOLES: dict[type[Value], Callable[..., Value]] = {}  # (machine, whole, key, node): `whole[key]`
 ITERABLES: dict[type[Value], Callable[..., list[Value]]] = {}  # (machine, iterable, node): what iterating gives
-BUILTINS: dict[str, Callable[..., Value]] = {}  # (machine, call): a built-in, or a name of the standard library
 TORCH: dict[str, Callable[..., Value]] = {}  # (machine, call): a name of torch, with its path or without
 
 

@@ -31,3 +31,4 @@ OPTIMIZER_PACKAGES = (
     "transformers.optimization.", "transformers.",
 )  # fmt: skip
 LIGHTNING_BASES = ("LightningModule",)
+CHECKPOINT_OPTIONS = frozenset("use_reentrant preserve_rng_state context_fn determinism_check debug early_stop".split())
